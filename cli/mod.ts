@@ -1,6 +1,7 @@
 /**
  * The command line: `train`, `eval`, `play`, `plot` and `list`. It parses,
- * validates, wires the packages and prints.
+ * validates, wires the packages and prints. {@linkcode loadRun} opens what it
+ * leaves.
  *
  * @example
  * ```ts
@@ -15,5 +16,7 @@
 export type { CommandIo } from "./terminal/process.ts";
 export { ALGORITHMS, registerAlgorithm } from "./config/algorithms.ts";
 export { run } from "./run.ts";
+export { loadRun } from "./run/load_run.ts";
+export type { LoadedRun, LoadRunOptions } from "./run/load_run.ts";
 export type { RunConfig } from "./config/run_config.ts";
 export { UsageError } from "./terminal/errors.ts";

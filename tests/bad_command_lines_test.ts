@@ -456,7 +456,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --trust",
-    "Cannot use '--trust' without --resume: a new run imports what its options name",
+    "Cannot use '--trust' without --resume or --init-from: a new run imports what its options name",
   ],
   [
     "train --quiet=3",

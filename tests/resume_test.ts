@@ -133,7 +133,7 @@ const ENDINGS: Record<string, { stop: string[]; reason: RegExp }> = {
   },
   completed: {
     stop: ["--steps=1200"],
-    reason: /has run all of its 1200 steps$/,
+    reason: /has run all of its 1200 steps; more --steps prolong it$/,
   },
 };
 

@@ -269,7 +269,7 @@ Deno.test("a module of --config is told; --trust is for runs", async () => {
   const trusted = await capture("train", "--trust");
   assertEquals([trusted.code, trusted.err], [
     2,
-    "error: Cannot use '--trust' without --resume: a new run imports what its options name\n",
+    "error: Cannot use '--trust' without --resume or --init-from: a new run imports what its options name\n",
   ]);
 });
 

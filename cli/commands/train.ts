@@ -10,6 +10,7 @@ import {
 import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
 import {
   type Command,
+  integerOf,
   option,
   type ParsedOptions,
   taskLine,
@@ -24,7 +25,7 @@ import {
 } from "../config/resolve.ts";
 import { checkEnv } from "@bellman/envs";
 import { codeOf, isGymnasium } from "../run/environment_modules.ts";
-import { configHelp, runSchema } from "../config/schema.ts";
+import { configHelp, runConfigSchema, runSchema } from "../config/schema.ts";
 import {
   messageOf,
   RestoreFailure,
@@ -32,14 +33,20 @@ import {
   writeWhole,
 } from "../terminal/errors.ts";
 import { interruptSignal, onStrayError } from "../terminal/process.ts";
-import { withEngine } from "./saved_agent.ts";
+import { findAgent, withAgent, withEngine } from "./saved_agent.ts";
 import { plottedAgent } from "../run/agent.ts";
+import {
+  type InitialWeights,
+  startFrom,
+  weightsOf,
+} from "../run/initial_weights.ts";
 import { lockRun, type RunLock, signConfig } from "../run/ownership.ts";
 import {
   admitRun,
   checkFiles,
   checkpointsOf,
   openRun,
+  prolonged,
   type SavedRun,
   TRUST_OPTION,
 } from "../run/saved_run.ts";
@@ -152,14 +159,30 @@ Run folder: ${folder.dir}
   }
 }
 
+/** Takes the weights of the best checkpoint of a run. */
+async function savedWeights(
+  dir: string,
+  { switches }: ParsedOptions,
+  { io }: Output,
+): Promise<InitialWeights> {
+  const options = { positionals: [dir], switches, values: new Map() };
+  const agent = await findAgent(options, "start from", { environment: false });
+  let weights: InitialWeights;
+  await withAgent(agent, io, (session) => {
+    weights = weightsOf(session, `${dir}, step ${agent.checkpoint.step}`);
+  });
+  return weights!;
+}
+
 /** Trains a new run; writes nothing before the session is open. */
 async function startRun(
   options: ParsedOptions,
   output: Output,
 ): Promise<number> {
-  if (options.switches.has("trust")) {
+  const from = valueOf(options, "init-from");
+  if (options.switches.has("trust") && from === undefined) {
     throw new UsageError(
-      "Cannot use '--trust' without --resume: a new run imports what its options name",
+      "Cannot use '--trust' without --resume or --init-from: a new run imports what its options name",
     );
   }
   const resolved = await configFromOptions(
@@ -175,9 +198,22 @@ async function startRun(
   const config = options.values.has("engine")
     ? { ...resolved, plugin: null }
     : resolved;
+  if (from !== undefined && config.replayStorage === "file") {
+    throw new UsageError(
+      "Cannot use --init-from with replayStorage: file: expected replayStorage: memory",
+    );
+  }
+  // Before the session, whose engine and backend stay chosen.
+  const weights = from === undefined
+    ? undefined
+    : await savedWeights(from, options, output);
   const session = await openTraining(config, output);
   try {
     if (!options.switches.has("unchecked")) checkOwnEnvironment(session);
+    if (weights !== undefined) {
+      const line = startFrom(session, weights);
+      if (!output.quiet) output.io.out(`${line}\n`);
+    }
   } catch (error) {
     session.close();
     throw error;
@@ -211,8 +247,9 @@ async function resumeRun(
   options: ParsedOptions,
   output: Output,
 ): Promise<number> {
+  const allowed = ["resume", "engine", "steps"];
   const others = [...options.values.keys()]
-    .filter((name) => name !== "resume" && name !== "engine");
+    .filter((name) => !allowed.includes(name));
   const given = options.positionals[0] ?? others.map((it) => `--${it}`)[0];
   if (given !== undefined) {
     throw new UsageError(
@@ -226,11 +263,18 @@ async function resumeRun(
   // A trusted run keeps its config.yaml as it is.
   const saved = await openRun(dir, { asSaved: !isTrusted });
   const warnings = admit(saved);
-  const run = { ...saved, config: withEngine(saved.config, options) };
+  const steps = integerOf(options, "steps", {
+    maximum: runConfigSchema.properties.totalTimesteps.maximum,
+    fallback: undefined,
+  });
+  const whole = steps === undefined ? saved : prolonged(saved, steps);
+  const run = { ...whole, config: withEngine(whole.config, options) };
   checkFiles(run.folder);
   const lock = lockRun(dir);
   try {
-    return await resumeLocked(run, warnings, output);
+    return await resumeLocked(run, warnings, output, {
+      isProlonged: steps !== undefined,
+    });
   } finally {
     lock.release();
   }
@@ -240,21 +284,26 @@ async function resumeLocked(
   run: SavedRun,
   warnings: string[],
   output: Output,
+  { isProlonged }: { isProlonged: boolean },
 ): Promise<number> {
-  const { folder, config, configText } = run;
+  const { folder, config, configText, isOwn } = run;
   const notice = notices(output.io);
   const passedOver: string[] = [];
   let failure: RestoreFailure | undefined;
   for (const checkpoint of checkpointsOf(run)) {
     passedOver.push(...checkpoint.warnings);
     try {
-      checkResumable(checkpoint, run);
+      checkResumable(checkpoint, run, { isProlonged });
       for (const line of passedOver.splice(0)) {
         notice(`${line}; going back to step ${checkpoint.step}`);
       }
       warnings.splice(0).forEach(notice);
       const session = await openTraining(config, output);
-      if (!existsSync(folder.configPath)) {
+      if (isProlonged) {
+        // First the copy that tells which of both is right.
+        writeWhole(folder.signaturePath, signConfig(configText, { isOwn }));
+      }
+      if (isProlonged || !existsSync(folder.configPath)) {
         writeWhole(folder.configPath, configText);
       }
       const { state: resumeFrom, notes } = checkpoint;
@@ -282,6 +331,7 @@ async function resumeLocked(
 function checkResumable(
   { state, step }: Checkpoint,
   { folder: { dir, reportPath }, config }: SavedRun,
+  { isProlonged }: { isProlonged: boolean },
 ): void {
   let status: RunStatus;
   try {
@@ -291,11 +341,12 @@ function checkResumable(
   }
   const { hasEnded, stopReason } = status;
   // A run that was stopped in its last evaluation has yet to finish it.
-  if (hasEnded && existsSync(reportPath)) {
+  const isWhole = stopReason === undefined;
+  if (hasEnded && existsSync(reportPath) && !(isProlonged && isWhole)) {
     throw new UsageError(
       `Cannot resume ${dir}: it ${
-        stopReason === undefined
-          ? `has run all of its ${config.totalTimesteps} steps`
+        isWhole
+          ? `has run all of its ${config.totalTimesteps} steps; more --steps prolong it`
           : `has ended at step ${step}: ${stopReason}`
       }`,
     );
@@ -323,7 +374,11 @@ export const trainCommand: Command = {
     option("out DIR", "Run folder; by default a new one under runs/."),
     option(
       "resume RUN",
-      "Resume a run from its newest checkpoint, with --engine on another engine.",
+      "Resume a run from its newest checkpoint; --steps prolongs it, --engine takes another engine.",
+    ),
+    option(
+      "init-from RUN",
+      "Start a new run from the weights of another one's best agent.",
     ),
     TRUST_OPTION,
     option(

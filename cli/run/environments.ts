@@ -59,6 +59,8 @@ export interface Environments {
   spaces: EnvironmentSpaces;
   /** Scales that an algorithm with a replay buffer applies itself. */
   normalization?: Normalization;
+  /** Scales that are applied, by whomever. */
+  scales: Normalization;
   /**
    * Makes an environment for evaluation: observations are scaled by the frozen
    * statistics of training, rewards are the environment's own. Where the run has
@@ -79,7 +81,7 @@ export interface Environments {
 }
 
 /** Scales of observations and rewards, with the statistics of training. */
-interface Normalization {
+export interface Normalization {
   observations?: ObservationNormalizer;
   rewards?: RewardNormalizer;
 }
@@ -119,9 +121,10 @@ export async function makeEnvironments(
   let training = flat(sets.training);
   if (config.clipReward) training = new VecClipReward(training);
   const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;
-  if (config.normalizeReward && !hasReplay) {
-    training = new VecNormalizeReward(training, { gamma });
-  }
+  const scaledRewards = config.normalizeReward && !hasReplay
+    ? new VecNormalizeReward(training, { gamma })
+    : undefined;
+  training = scaledRewards ?? training;
   // Observations of other spaces are of one scale already.
   const scales = config.normalizeObservation &&
     training.observationSpace.type === "box";
@@ -139,16 +142,21 @@ export async function makeEnvironments(
     });
     return stacked(frozen);
   };
+  const normalization = !hasReplay ? undefined : {
+    observations: scales
+      ? new ObservationNormalizer(training.observationSpace)
+      : undefined,
+    rewards: config.normalizeReward
+      ? new RewardNormalizer(training.numEnvs, { gamma })
+      : undefined,
+  };
   return {
     training,
     spaces: spacesOf(sets.training),
-    normalization: !hasReplay ? undefined : {
-      observations: scales
-        ? new ObservationNormalizer(training.observationSpace)
-        : undefined,
-      rewards: config.normalizeReward
-        ? new RewardNormalizer(training.numEnvs, { gamma })
-        : undefined,
+    normalization,
+    scales: normalization ?? {
+      observations: normalized?.normalizer,
+      rewards: scaledRewards?.normalizer,
     },
     evaluation: (numEnvs) => wrapped(sets.evaluation(numEnvs)),
     single: () => make(id, { maxEpisodeSteps, kwargs }),

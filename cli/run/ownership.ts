@@ -84,10 +84,14 @@ function signature(text: string, key: Uint8Array): string {
  * Signs the configuration of a new run.
  *
  * @param text Text of `config.yaml`.
+ * @param options False where another user or machine made the run.
  * @returns Text of `config.sig`.
  */
-export function signConfig(text: string): string {
-  const key = ownKey({ make: true });
+export function signConfig(
+  text: string,
+  { isOwn = true }: { isOwn?: boolean } = {},
+): string {
+  const key = isOwn ? ownKey({ make: true }) : undefined;
   const signed = key === undefined
     ? UNSIGNED
     : `# signed ${signature(text, key)}`;

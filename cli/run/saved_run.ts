@@ -84,10 +84,40 @@ function isConfigOf(text: string, folder: RunFolder): boolean {
   }
 }
 
+/** Lines of a configuration that change where a run is prolonged. */
+const LENGTH = /^(totalTimesteps|epochs): .*$/gm;
+
+/** Returns true for configurations of one run, which may have been prolonged. */
+function isSameRun(a: unknown, b: string): boolean {
+  return typeof a === "string" &&
+    a.replaceAll(LENGTH, "") === b.replaceAll(LENGTH, "");
+}
+
+/**
+ * Returns the run with more steps: nothing is written yet.
+ *
+ * @throws {UsageError} If it has as many already.
+ */
+export function prolonged(run: SavedRun, totalTimesteps: number): SavedRun {
+  const { folder, config } = run;
+  if (totalTimesteps <= config.totalTimesteps) {
+    throw new UsageError(
+      `Cannot resume ${folder.dir} with --steps ${totalTimesteps}: expected more than its ${config.totalTimesteps} steps`,
+    );
+  }
+  const lengths: Record<string, number | null> = {
+    totalTimesteps,
+    epochs: null,
+  };
+  const configText = run.configText
+    .replaceAll(LENGTH, (_, key: string) => `${key}: ${lengths[key]}`);
+  return { ...run, configText, config: runConfigOf(configText, folder) };
+}
+
 /**
  * Returns the configuration that the run's checkpoints were made with, a third
- * copy: that of its files if any checkpoint has it, otherwise the newest one's,
- * and the best one's where no other can be read.
+ * copy: that of its files if any checkpoint is of the same run, otherwise the
+ * newest one's, and the best one's where no other can be read.
  */
 function savedConfig(
   { checkpointsDir }: RunFolder,
@@ -98,10 +128,12 @@ function savedConfig(
   const steps = [best, ...checkpoints].reverse()
     .flatMap((it) => it === undefined ? [] : [it.step]);
   const configOf = (step: number) => store.notes(step).config;
-  const isInFiles = (step: number) =>
-    inFiles !== undefined && configOf(step) === inFiles;
-  const found = steps.find(isInFiles) ?? steps[0];
-  const config = found === undefined ? undefined : configOf(found);
+  if (inFiles !== undefined) {
+    if (steps.some((step) => isSameRun(configOf(step), inFiles))) {
+      return inFiles;
+    }
+  }
+  const config = steps.length === 0 ? undefined : configOf(steps[0]);
   return typeof config === "string" ? config : undefined;
 }
 
@@ -182,17 +214,18 @@ function editsOf(
  * Refuses a run of somebody else that would execute code, unless it is trusted.
  *
  * @param run The run.
- * @param options The command, true where the user trusts the run, and false where
- * its environment is not needed.
+ * @param options The command, true where the user trusts the run, false where its
+ * environment is not needed, and words that trust it.
  * @returns Lines that the user should see before code is imported.
  * @throws {UsageError} If it would run code that is not trusted.
  */
 export function admitRun(
   { folder, config, isOwn, edits }: SavedRun,
-  { command, isTrusted, environment = true }: {
+  { command, isTrusted, environment = true, trust = "--trust" }: {
     command: string;
     isTrusted: boolean;
     environment?: boolean;
+    trust?: string;
   },
 ): string[] {
   const { modules, options } = codeOf(config, { environment });
@@ -204,7 +237,7 @@ export function admitRun(
     throw new UsageError(
       `Cannot ${command} ${folder.dir}: it is no run that you made on this machine and would ${
         code.join(", ")
-      }; read that code first, then add --trust`,
+      }; read that code first, then add ${trust}`,
     );
   }
   return [
@@ -272,7 +305,7 @@ function checkOwn(
   { folder, configText }: Pick<SavedRun, "folder" | "configText">,
 ): void {
   const config = savedConfig(folder, configText);
-  if (config === undefined || notes.config === config) return;
+  if (config === undefined || isSameRun(notes.config, config)) return;
   throw new SyntaxError(`Cannot use ${path}: it is of another run`);
 }
 

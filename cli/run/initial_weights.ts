@@ -1,0 +1,107 @@
+import type { SavedState } from "@bellman/agent";
+import type { StateTree } from "@bellman/types";
+import { UsageError } from "../terminal/errors.ts";
+import type { Session } from "./session.ts";
+
+/** Parameters and scales that a run may start from. */
+export interface InitialWeights {
+  /** Run that they are of, and its step. */
+  readonly origin: string;
+  readonly learned: SavedState;
+  /** Statistics of observations and rewards, of those that were scaled. */
+  readonly scales: { readonly [Name in ScaleName]?: StateTree };
+}
+
+type ScaleName = "observations" | "rewards";
+const SCALES: readonly ScaleName[] = ["observations", "rewards"];
+
+/** Returns the parts of an agent's state that are learned. */
+function learnedOf({ algorithm, config }: Session): SavedState {
+  const { learned } = algorithm.save() as Record<string, StateTree>;
+  if (learned !== undefined) return learned as unknown as SavedState;
+  throw new UsageError(
+    `Cannot start from the weights of another run with ${config.algorithm}: expected an algorithm of one agent, such as a2c`,
+  );
+}
+
+/**
+ * Takes the weights of a session's agent out, and the scales that it sees by.
+ *
+ * @param session Session of the run.
+ * @param origin Run and step, for messages.
+ */
+export function weightsOf(session: Session, origin: string): InitialWeights {
+  const { scales } = session.environments;
+  const saved = SCALES.flatMap((name) => {
+    const statistics = scales[name]?.statistics.save();
+    return statistics === undefined ? [] : [[name, statistics]];
+  });
+  return {
+    origin,
+    learned: learnedOf(session),
+    scales: Object.fromEntries(saved),
+  };
+}
+
+type Part = SavedState[string];
+
+/** Finds the first difference of a part from another: a path and its shapes. */
+function differenceOf(own: Part, other: Part | undefined): string | undefined {
+  if (other === undefined) return "nothing";
+  const paths = new Set([...Object.keys(own), ...Object.keys(other)]);
+  const shape = (it: Part[string] | undefined) =>
+    it === undefined ? "none" : `[${it.shape}]`;
+  for (const path of paths) {
+    const [wanted, got] = [shape(own[path]), shape(other[path])];
+    if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
+  }
+}
+
+/**
+ * Starts a new session from the weights of another run. Its policy must be of the
+ * same form; of the rest, what fits is taken: critics, target networks, the
+ * optimizer's moments. Counters, random streams and replay are the session's own.
+ *
+ * @returns A line about what was taken.
+ * @throws {UsageError} If the policy is another.
+ */
+export function startFrom(session: Session, weights: InitialWeights): string {
+  const { origin, learned } = weights;
+  const { algorithm, environments: { scales } } = session;
+  const own = learnedOf(session);
+  const different = differenceOf(own.policy, learned.policy);
+  if (different !== undefined) {
+    throw new UsageError(
+      `Cannot start from ${origin}: its policy has ${different}; use the same spaces and network`,
+    );
+  }
+  const lacking = SCALES.find((name) =>
+    (scales[name] === undefined) !== (weights.scales[name] === undefined)
+  );
+  if (lacking === "observations") {
+    const isScaled = scales.observations !== undefined;
+    throw new UsageError(
+      `Cannot start from ${origin}: its observations are ${
+        isScaled ? "not " : ""
+      }scaled, expected normalizeObservation: ${!isScaled} here, too`,
+    );
+  }
+  const names = Object.keys(own);
+  const fits = (name: string) =>
+    differenceOf(own[name], learned[name]) === undefined;
+  const taken = names.map((name) =>
+    [name, fits(name) ? learned[name] : own[name]] as const
+  );
+  const state = algorithm.save() as Record<string, StateTree>;
+  algorithm.load({
+    ...state,
+    learned: Object.fromEntries(taken) as unknown as StateTree,
+  });
+  for (const name of SCALES) {
+    const statistics = weights.scales[name];
+    if (statistics !== undefined) scales[name]?.statistics.load(statistics);
+  }
+  const anew = names.filter((name) => !fits(name));
+  const rest = anew.length === 0 ? "" : `; new are ${anew.join(", ")}`;
+  return `Weights: from ${origin}${rest}`;
+}

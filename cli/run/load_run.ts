@@ -1,0 +1,125 @@
+import type { Algorithm, VecEnv } from "@bellman/types";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import type { Normalization } from "./environments.ts";
+import {
+  admitRun,
+  type CheckpointChoice,
+  loadCheckpoint,
+  openRun,
+  restoreSession,
+} from "./saved_run.ts";
+import { openSession } from "./session.ts";
+
+/** Options of {@linkcode loadRun}. */
+export interface LoadRunOptions {
+  /**
+   * Checkpoint: the best one, the newest, or that of a step.
+   *
+   * @default "best"
+   */
+  checkpoint?: CheckpointChoice;
+  /**
+   * Environments that the run's agent acts in side by side.
+   *
+   * @default 1
+   */
+  numEnvs?: number;
+  /**
+   * Import the modules that the run names, though another user or machine made it.
+   *
+   * @default false
+   */
+  isTrusted?: boolean;
+  /**
+   * Takes lines about the run, such as what it imports.
+   *
+   * @default they are dropped
+   */
+  onNotice?: (line: string) => void;
+}
+
+/** A trained agent of a run folder, and all that it acts in and by. */
+export interface LoadedRun {
+  /** All settings that the run began with. */
+  readonly config: ResolvedConfig;
+  /** Environment steps that the agent had learned from. */
+  readonly step: number;
+  /** The agent: its `policy()` acts, its `exportPolicy()` writes an ONNX file. */
+  readonly agent: Algorithm;
+  /**
+   * Environment as the run's evaluations see it: wrapped, scaled by the frozen
+   * statistics of training, rewards as they are.
+   */
+  readonly env: VecEnv;
+  /** Statistics that observations and rewards were scaled by, if they were. */
+  readonly normalization: Normalization;
+  /** Frees the agent and the environment. */
+  close(): void;
+}
+
+/**
+ * Loads the agent of a run folder, with its environment, normalization and
+ * settings.
+ *
+ * @param dir The run folder.
+ * @param options Checkpoint, number of environments, trust.
+ * @returns The agent; to be closed.
+ * @throws {UsageError} If there is no such run, or it would import modules of
+ * somebody else's.
+ * @throws {RangeError | SyntaxError} If there is no such checkpoint, or none that
+ * can be read.
+ *
+ * @example
+ * ```ts
+ * import { loadRun, run } from "@bellman/cli";
+ * import { evaluate } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await run(["train", "a2c", "--steps", "400", "--quiet", "--out", dir]);
+ *
+ * const { agent, env, config, close } = await loadRun(dir, { numEnvs: 2 });
+ * const actor = agent.policy({ deterministic: true, numEnvs: 2 });
+ * const { returns } = await evaluate(actor, env, { episodes: 4 });
+ * assertEquals([returns.length, config.env], [4, "CartPole-v1"]);
+ * close();
+ * ```
+ */
+export async function loadRun(
+  dir: string,
+  options: LoadRunOptions = {},
+): Promise<LoadedRun> {
+  const { checkpoint: choice = "best", numEnvs = 1 } = options;
+  const { isTrusted = false, onNotice = () => {} } = options;
+  const run = await openRun(dir);
+  const trust = "isTrusted: true";
+  const told = admitRun(run, { command: "load", isTrusted, trust });
+  const checkpoint = loadCheckpoint(run, choice);
+  [...told, ...checkpoint.warnings].forEach(onNotice);
+  const config: ResolvedConfig = run.config.engine === "eager"
+    ? run.config
+    : { ...run.config, engine: "auto", backend: "auto", plugin: null };
+  const session = await openSession(config, onNotice, {
+    isForEvaluation: true,
+    evaluationEnvs: numEnvs,
+  });
+  try {
+    restoreSession(session, checkpoint);
+    const { environments, algorithm: agent } = session;
+    const env = environments.evaluation(numEnvs);
+    return {
+      config: session.config,
+      step: checkpoint.step,
+      agent,
+      env,
+      normalization: environments.scales,
+      close() {
+        env.close();
+        session.close();
+      },
+    };
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+}

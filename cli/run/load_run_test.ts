@@ -1,0 +1,62 @@
+import { evaluate } from "@bellman/training";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { capture } from "../testdata/capture.ts";
+import { loadRun } from "./load_run.ts";
+
+const dir = await Deno.makeTempDir({ prefix: "bellman-load-" });
+globalThis.addEventListener(
+  "unload",
+  () => Deno.removeSync(dir, { recursive: true }),
+);
+
+/** Trains a few steps. */
+async function trained(name: string, ...args: string[]): Promise<string> {
+  const out = `${dir}/${name}`;
+  const { code, err } = await capture(
+    ...["train", ...args, "--quiet", "--backend=cpu", "--steps=64"],
+    ...["--set=evaluationEpisodes=2", `--out=${out}`],
+  );
+  assertEquals(code, 0, err);
+  return out;
+}
+
+const CASES: Record<string, string[]> = {
+  rollout: ["a2c", "--set=normalizeObservation=true"],
+  replay: [
+    ...["sac", "--env=Pendulum-v1", "--set=normalizeObservation=true"],
+    ...["--set=learningStarts=20", "--set=batchSize=8"],
+    "--set=hiddenSizes=[8]",
+  ],
+};
+
+for (const [name, args] of Object.entries(CASES)) {
+  Deno.test(`a loaded ${name} agent plays as 'eval' says`, async () => {
+    const run = await trained(name, ...args);
+    const { out } = await capture("eval", run, "--episodes=3", "--json");
+    const { returns } = JSON.parse(out);
+    const loaded = await loadRun(run, { numEnvs: 3 });
+    const actor = loaded.agent.policy({
+      deterministic: true,
+      numEnvs: 3,
+      seed: 30_000,
+    });
+    const again = await evaluate(actor, loaded.env, {
+      episodes: 3,
+      seed: 30_000,
+    });
+    assertEquals(again.returns, returns);
+    assertEquals(loaded.step, 64);
+    assert(loaded.normalization.observations!.statistics.count > 50);
+    loaded.close();
+  });
+}
+
+Deno.test("a checkpoint that there is not, and a run that there is not, are refused", async () => {
+  const run = await trained("few", "a2c");
+  await assertRejects(() => loadRun(run, { checkpoint: 7 }), RangeError);
+  await assertRejects(
+    () => loadRun(`${dir}/none`),
+    RangeError,
+    "no such folder",
+  );
+});
