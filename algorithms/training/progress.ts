@@ -1,3 +1,10 @@
+import {
+  formatNumber,
+  type Logger,
+  type LogRow,
+  tableLines,
+} from "./logs/logger.ts";
+
 /** Progress of a run. */
 export interface ProgressState {
   /** Environment steps taken. */
@@ -22,12 +29,42 @@ export interface ProgressReporter {
   finish(state: ProgressState): void;
 }
 
+/** Size of a terminal in characters. */
+export interface ScreenSize {
+  /** Characters in a line. */
+  readonly columns: number;
+  /** Lines. */
+  readonly rows: number;
+}
+
+/**
+ * Display of a run, to be given to `train` as its `progress` and, for a table and
+ * evaluations, among its `loggers`.
+ */
+export interface ProgressDisplay extends ProgressReporter, Logger {
+  /** Takes bar and table away until they are due again. */
+  clear(): void;
+  /**
+   * Writes lines that stay: above the table and the bar while these are shown.
+   *
+   * @param text Lines; the last one may lack its end.
+   * @param write Takes them while no bar is shown; as the bar's text by default.
+   */
+  print(text: string, write?: (text: string) => void): void;
+}
+
 /** Options of {@link createProgress}. */
 export interface ProgressOptions {
   /** Takes the text, for example to standard error. */
   write: (text: string) => void;
   /** True where the text goes to a terminal: a bar on one line then, otherwise plain lines. */
   isTerminal: boolean;
+  /**
+   * Takes the lines about evaluations where they do not go to the same terminal as the bar.
+   *
+   * @default write
+   */
+  writeEvaluations?: (text: string) => void;
   /**
    * Use colour in a terminal.
    *
@@ -41,11 +78,11 @@ export interface ProgressOptions {
    */
   speed?: () => string;
   /**
-   * Width of the terminal in characters.
+   * Tells the size of the terminal, asked before each look as it may change.
    *
-   * @default 80
+   * @default () => ({ columns: 80, rows: 24 })
    */
-  columns?: number;
+  size?: () => ScreenSize;
   /**
    * Milliseconds since any fixed moment.
    *
@@ -57,16 +94,24 @@ export interface ProgressOptions {
 /** Milliseconds between two looks of the bar, and between two plain lines. */
 const barInterval = 100;
 const lineInterval = 10_000;
+/** Milliseconds between two tables. */
+const tableInterval = 2_000;
+/** Evaluations in a row that a terminal shows, and milliseconds until there may be one more. */
+const evaluationLines = 10;
+const evaluationInterval = 6_000;
 /** Milliseconds over which the rate is measured, at least. */
 const rateWindow = 10_000;
 
 /**
- * Shows the progress of a run: steps, percentage, steps per second, time left, mean
- * return. In a terminal it is a bar that stays on one line; elsewhere a plain
- * line every ten seconds.
+ * Shows a run: steps, percentage, steps per second, time left, mean return. In a
+ * terminal it is a bar on the last line; elsewhere a plain line every ten seconds.
  *
- * @param options Output, and its colours and width.
- * @returns A reporter for {@link TrainOptions.progress}.
+ * As a logger it also shows a line for each evaluation and, in a terminal, a table
+ * of the newest statistics right above the bar, at most every two seconds. Where
+ * evaluations come too fast to be read, a terminal shows some of them.
+ *
+ * @param options Output, and its colours and size.
+ * @returns A reporter for {@link TrainOptions.progress}, and a logger.
  *
  * @example
  * ```ts
@@ -90,14 +135,90 @@ const rateWindow = 10_000;
  * );
  * ```
  */
-export function createProgress(options: ProgressOptions): ProgressReporter {
-  const { write, isTerminal, columns = 80 } = options;
-  const { now = () => performance.now() } = options;
-  const isColored = isTerminal && (options.color ?? !noColor());
-  const samples: Sample[] = [];
-  let isShown = false;
+export function createProgress(options: ProgressOptions): ProgressDisplay {
+  return new Display(options);
+}
 
-  function sample(time: number, step: number): void {
+/** Bar and table, which are the last lines of a terminal. */
+class Display implements ProgressDisplay {
+  readonly #options: ProgressOptions;
+  readonly #isColored: boolean;
+  readonly #now: () => number;
+  readonly #samples: Sample[] = [];
+  /** The newest row of an update, and that in the table. */
+  #newest: LogRow | undefined;
+  #table: LogRow | undefined;
+  #tableAt = -Infinity;
+  /** State that the bar shows. */
+  #state: ProgressState | undefined;
+  /** Widths of the lines on the screen, of which the bar is the last. */
+  #shown: readonly number[] = [];
+  /** Evaluations that may still be shown, and when there was last one more. */
+  #allowed = evaluationLines;
+  #allowedAt: number;
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    this.#isColored = options.isTerminal && (options.color ?? !noColor());
+    this.#now = options.now ?? (() => performance.now());
+    this.#allowedAt = this.#now();
+  }
+
+  update(state: ProgressState): void {
+    const time = this.#now(), last = this.#samples.at(-1);
+    const { isTerminal } = this.#options;
+    if (last !== undefined) {
+      const interval = isTerminal ? barInterval : lineInterval;
+      if (time - last.time < interval) return;
+    }
+    this.#sample(time, state.step);
+    // A line tells the rate, which takes two samples; a bar is there at once.
+    if (isTerminal || last !== undefined) this.#show(state);
+  }
+
+  write(row: LogRow): void {
+    const { isTerminal, write, writeEvaluations = write } = this.#options;
+    if ("eval/return_mean" in row.statistics) {
+      const line = evaluationLine(row);
+      if (writeEvaluations !== write) writeEvaluations(line);
+      else if (!isTerminal) write(line);
+      else if (this.#allows()) this.print(line);
+      return;
+    }
+    this.#newest = row;
+    const time = this.#now();
+    if (!isTerminal || time - this.#tableAt < tableInterval) return;
+    this.#tableAt = time;
+    this.#table = row;
+    if (this.#shown.length > 0) this.#draw();
+  }
+
+  print(text: string, write = this.#options.write): void {
+    const lines = text.replace(/\n$/, "");
+    if (this.#shown.length === 0) write(`${lines}\n`);
+    else this.#draw(lines.split("\n"));
+  }
+
+  clear(): void {
+    if (this.#shown.length === 0) return;
+    this.#options.write(`${this.#home()}\x1b[J`);
+    this.#shown = [];
+  }
+
+  finish(state: ProgressState): void {
+    const time = this.#now(), last = this.#samples.at(-1);
+    if (last === undefined || time > last.time) this.#sample(time, state.step);
+    this.#table = this.#newest;
+    this.#show(state);
+    if (this.#options.isTerminal) this.#options.write("\n");
+    this.#shown = [];
+  }
+
+  /** Does nothing: the output is its owner's. */
+  close(): void {}
+
+  #sample(time: number, step: number): void {
+    const samples = this.#samples;
     samples.push({ time, step });
     // Two are needed, and those older than the window blur the rate.
     while (samples.length > 2 && time - samples[1].time >= rateWindow) {
@@ -105,46 +226,109 @@ export function createProgress(options: ProgressOptions): ProgressReporter {
     }
   }
 
-  function show(state: ProgressState): void {
-    const fraction = Math.min(1, state.step / state.totalTimesteps);
-    const percent = `${Math.floor(fraction * 100)}%`.padStart(4);
-    const speed = options.speed?.() ?? "";
-    const details = detailsOf(state, { rate: rateOf(samples), speed });
-    if (!isTerminal) return write(`${percent}  ${details}\n`);
-    // The bar takes what the text leaves, and goes where that is too little.
-    const room = columns - 1 - percent.length - details.length - 4;
-    const width = Math.min(30, room);
-    const text = width < 8
-      ? `${percent}  ${details}`.slice(0, columns - 1)
-      : `${percent}  ${bar(fraction, width, isColored)}  ${details}`;
-    write(`\r\x1b[2K${text}`);
-    isShown = true;
+  #allows(): boolean {
+    const more = Math.floor(
+      (this.#now() - this.#allowedAt) / evaluationInterval,
+    );
+    this.#allowed = Math.min(evaluationLines, this.#allowed + more);
+    this.#allowedAt += more * evaluationInterval;
+    if (this.#allowed === 0) return false;
+    this.#allowed--;
+    return true;
   }
 
-  return {
-    update(state) {
-      const time = now();
-      const last = samples.at(-1);
-      if (last === undefined) return sample(time, state.step);
-      const interval = isTerminal ? barInterval : lineInterval;
-      if (time - last.time < interval) return;
-      sample(time, state.step);
-      show(state);
-    },
-    clear() {
-      if (isTerminal && isShown) write("\r\x1b[2K");
-      isShown = false;
-    },
-    finish(state) {
-      const time = now();
-      if (samples.length === 0 || time > samples.at(-1)!.time) {
-        sample(time, state.step);
-      }
-      show(state);
-      if (isTerminal) write("\n");
-      isShown = false;
-    },
-  };
+  #show(state: ProgressState): void {
+    this.#state = state;
+    if (this.#options.isTerminal) this.#draw();
+    else this.#options.write(`${this.#line(Infinity).text}\n`);
+  }
+
+  /** Draws table and bar over those that are shown, below lines that stay. */
+  #draw(lasting: readonly string[] = []): void {
+    const { columns, rows } = this.#size();
+    // The last column is left free: some terminals wrap there.
+    const room = { columns: columns - 1, rows: rows - 2 };
+    const table = this.#table === undefined
+      ? []
+      : tableLines(this.#table.statistics, room);
+    const bar = this.#line(room.columns);
+    const above = [...lasting, ...table].map((line) => `${line}\x1b[K\n`).join(
+      "",
+    );
+    const down =
+      lasting.reduce((sum, it) => sum + linesOf(it.length, columns), 0) +
+      table.length + 1 - this.#height();
+    const up = down + this.#height() - 1;
+    // The new bar comes first where it is below the old one: there is always one to see.
+    const text = down < 0 || up >= rows
+      ? `${this.#home()}${above}${bar.text}\x1b[K\x1b[J`
+      : "\n".repeat(down) + `\r${bar.text}\x1b[K` +
+        (up > 0 ? `\r\x1b[${up}A${above}` : "");
+    this.#shown = [...table.map(({ length }) => length), bar.width];
+    this.#options.write(text);
+  }
+
+  /** Counts the lines of what is shown, of which a terminal that has become narrower has wrapped some. */
+  #height(): number {
+    const { columns } = this.#size();
+    const lines = this.#shown.map((width) => linesOf(width, columns));
+    return Math.max(1, lines.reduce((sum, it) => sum + it, 0));
+  }
+
+  /** Moves to the start of what is shown. */
+  #home(): string {
+    const up = this.#height() - 1;
+    return up > 0 ? `\r\x1b[${up}A` : "\r";
+  }
+
+  #size(): ScreenSize {
+    return this.#options.size?.() ?? { columns: 80, rows: 24 };
+  }
+
+  /** Writes percentage, bar and details into so many columns. */
+  #line(columns: number): { text: string; width: number } {
+    const state = this.#state!;
+    const fraction = Math.min(1, state.step / state.totalTimesteps);
+    const details = detailsOf(state, {
+      rate: rateOf(this.#samples),
+      speed: this.#options.speed?.() ?? "",
+    });
+    const percent = `${Math.floor(fraction * 100)}%`.padStart(4);
+    const text = () => Object.values(details).filter((it) => it !== "");
+    const plain = () => [percent, ...text()].join("  ");
+    if (columns === Infinity) return { text: plain(), width: 0 };
+    // What is least needed goes where there is little room.
+    for (const key of ["speed", "rate", "steps", "left"] as const) {
+      if (columns - plain().length - 2 >= leastBar) break;
+      details[key] = "";
+    }
+    const room = Math.min(30, columns - plain().length - 2);
+    if (room < leastBar) {
+      const cut = plain().slice(0, Math.max(0, columns));
+      return { text: cut, width: cut.length };
+    }
+    const drawn = bar(fraction, room, this.#isColored);
+    return {
+      text: [percent, drawn, ...text()].join("  "),
+      width: plain().length + 2 + room,
+    };
+  }
+}
+
+/** Columns of the narrowest bar. */
+const leastBar = 8;
+
+/** Counts the lines that some characters take. */
+function linesOf(width: number, columns: number): number {
+  return Math.max(1, Math.ceil(width / Math.max(1, columns)));
+}
+
+/** Describes an evaluation in a line. */
+function evaluationLine({ step, statistics }: LogRow): string {
+  const of = (name: string) => formatNumber(statistics[`eval/${name}`]);
+  return `Evaluation at step ${count(step)}: return ${of("return_mean")} ± ${
+    of("return_std")
+  }, from ${of("return_min")} to ${of("return_max")}\n`;
 }
 
 interface Sample {
@@ -161,16 +345,20 @@ function rateOf(samples: readonly Sample[]): number {
 function detailsOf(
   state: ProgressState,
   { rate, speed }: { rate: number; speed: string },
-): string {
+): Record<"steps" | "rate" | "speed" | "left" | "return", string> {
   const { step, totalTimesteps, meanReturn } = state;
   const left = (totalTimesteps - step) / rate;
-  return [
-    `${count(step)}/${count(totalTimesteps)} steps`,
-    Number.isFinite(rate) ? `${count(rate)}/s` : "",
+  return {
+    steps: `${count(step)}/${count(totalTimesteps)} steps`,
+    rate: Number.isFinite(rate) ? `${count(rate)}/s` : "",
     speed,
-    step < totalTimesteps && Number.isFinite(left) ? `${clock(left)} left` : "",
-    Number.isFinite(meanReturn) ? `return ${meanReturn.toFixed(1)}` : "",
-  ].filter((part) => part !== "").join("  ");
+    left: step < totalTimesteps && Number.isFinite(left)
+      ? `${clock(left)} left`
+      : "",
+    return: Number.isFinite(meanReturn)
+      ? `return ${meanReturn.toFixed(1)}`
+      : "",
+  };
 }
 
 function bar(fraction: number, width: number, isColored: boolean): string {

@@ -191,6 +191,7 @@ class TrainingRun implements TrainContext, ProgressState {
       // A run that dies before its first checkpoint can then be resumed as well.
       await this.#checkpoint();
     }
+    progress?.update(this);
     const stopReason = await this.#loop();
     if (this.#savedAt !== this.step || this.#savedEnd !== this.#hasEnded()) {
       await this.#checkpoint();
@@ -275,7 +276,6 @@ class TrainingRun implements TrainContext, ProgressState {
   }
 
   #log(statistics: Statistics): void {
-    if (this.#loggers.length > 0) this.#options.progress?.clear?.();
     const row = { step: this.step, statistics };
     for (const logger of this.#loggers) logger.write(row);
   }

@@ -32,6 +32,7 @@ import {
   UsageError,
   writeWhole,
 } from "../terminal/errors.ts";
+import { displayOn } from "../terminal/display.ts";
 import { interruptSignal, onStrayError } from "../terminal/process.ts";
 import { findAgent, withAgent, withEngine } from "./saved_agent.ts";
 import { plottedAgent } from "../run/agent.ts";
@@ -54,7 +55,10 @@ import { notices, openSession, type Session } from "../run/session.ts";
 import { runTraining, type TrainingRun } from "../run/training_run.ts";
 
 /** Streams that a run prints to; only its result if it is quiet. */
-type Output = Pick<TrainingRun, "io" | "quiet">;
+type Output = Pick<TrainingRun, "io" | "progress" | "quiet"> & {
+  /** Describes the speed of the run; set where its session is open. */
+  speed?: () => string;
+};
 
 function algorithmOf({ positionals }: ParsedOptions): string | undefined {
   const [name, extra] = positionals;
@@ -89,9 +93,10 @@ function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {
 /** Opens a session that can be trained. */
 async function openTraining(
   config: ResolvedConfig,
-  { io }: Output,
+  output: Output,
 ): Promise<Session> {
-  const session = await openSession(config, notices(io));
+  const session = await openSession(config, notices(output.io));
+  output.speed = session.speed;
   // Before anything is written.
   if (config.policyPlots) plottedAgent(session);
   return session;
@@ -127,6 +132,11 @@ function checkOwnEnvironment({ config, environments }: Session): void {
   }
 }
 
+/** Writes a number of things, in the singular where it is one. */
+function counted(count: number, name: string): string {
+  return `${count.toLocaleString("en-US")} ${name}${count === 1 ? "" : "s"}`;
+}
+
 /** Trains an open session, and closes it. */
 async function carryOut(
   run: Omit<TrainingRun, "signal" | "strayError">,
@@ -136,14 +146,16 @@ async function carryOut(
   if (!quiet) {
     const source = settings === undefined ? "" : `\nSettings: ${settings}`;
     io.out(
-      `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} environments, seed ${config.seed}${source}
+      `Training ${config.algorithm} on ${config.env}: ${
+        counted(config.totalTimesteps, "step")
+      }, ${counted(config.numEnvs, "environment")}, seed ${config.seed}${source}
 Engine: ${engine}
 Run folder: ${folder.dir}
 `,
     );
   }
   const { signal, release } = await interruptSignal(() =>
-    io.err("\nStopping and saving; a second Ctrl-C ends the run at once\n")
+    io.err("Stopping and saving; a second Ctrl-C ends the run at once\n")
   );
   const stray = new AbortController();
   const releaseStray = onStrayError((thrown) =>
@@ -389,11 +401,15 @@ export const trainCommand: Command = {
       "every N",
       "Record a video every N steps, and of the best agent, for the report.",
     ),
-    option("quiet", "Print only the result."),
+    option("quiet", "Show only the progress bar and the result."),
   ],
   details,
   run(options, io) {
-    const output = { io, quiet: options.switches.has("quiet") };
+    const quiet = options.switches.has("quiet");
+    const output: Output = displayOn(io, {
+      quiet,
+      speed: () => output.speed?.() ?? "",
+    });
     const resumed = valueOf(options, "resume");
     return resumed === undefined
       ? startRun(options, output)

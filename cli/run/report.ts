@@ -104,7 +104,9 @@ export async function writeReport(
       "Environment steps": result.step.toLocaleString("en-US"),
       "Updates": result.updates.toLocaleString("en-US"),
       "Episodes": result.episodes.toLocaleString("en-US"),
-      "Mean return of the last 100 episodes": round(result.meanReturn),
+      ...(result.episodes > 0 && {
+        "Mean return of the last 100 episodes": round(result.meanReturn),
+      }),
       "Training time": `${round(result.elapsedSeconds)} s`,
     },
   });

@@ -1,18 +1,17 @@
 import { stringify } from "@std/yaml";
-import type { Agent } from "@bellman/agent";
+import { Agent } from "@bellman/agent";
 import {
   type Callback,
   CheckpointStore,
-  createProgress,
   CsvLogger,
   EpisodesCsv,
   type EvaluationResult,
   evaluationSeeds,
+  type ProgressDisplay,
   type RunFolder,
   stopAfterSeconds,
   stopOnNoImprovement,
   stopOnRewardThreshold,
-  TableLogger,
   TensorBoardLogger,
   train,
   type TrainContext,
@@ -51,6 +50,9 @@ export interface TrainingRun {
   session: Session;
   folder: RunFolder;
   io: CommandIo;
+  /** Bar of the run, where there is one to see. */
+  progress?: ProgressDisplay;
+  /** Shows the bar and the result alone. */
   quiet: boolean;
   signal: AbortSignal;
   /** Text of the configuration that the run began with. */
@@ -77,6 +79,7 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     ? videoRecorder(session, folder, run.signal)
     : undefined;
   await openReplay(run);
+  warnOfNoUpdate(run);
   const result = await trained(run, { plot, videos });
   try {
     await hearStrayErrors(run);
@@ -84,6 +87,25 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   } catch (error) {
     throw failureOf(run, error, result.step);
   }
+}
+
+/** Tells of a run that is too short to learn anything. */
+function warnOfNoUpdate({ session: { config }, io }: TrainingRun): void {
+  const { algorithm, totalTimesteps, numEnvs, learningStarts, numSteps } =
+    config;
+  const [setting, startsAfter] = typeof learningStarts === "number"
+    ? ["learningStarts", learningStarts]
+    : ["numSteps", Number(numSteps ?? 0) * numEnvs];
+  if (startsAfter <= totalTimesteps) return;
+  notices(io)(
+    `The run will learn nothing: ${algorithm} makes its first update after ${
+      count(startsAfter)
+    } steps (${setting}), the run has ${count(totalTimesteps)}`,
+  );
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-US");
 }
 
 /** Opens the replay buffer of a run that keeps it in a file. */
@@ -111,7 +133,8 @@ function trainOptions(
   run: TrainingRun,
   { plot, videos }: Pictures,
 ): TrainOptions {
-  const { session: { config, environments }, folder, io, quiet } = run;
+  const { session: { config, environments }, folder, io, progress, quiet } =
+    run;
   const { stopReward, patience, maxSeconds } = config;
   const callbacks: Callback[] = [];
   if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
@@ -129,7 +152,7 @@ function trainOptions(
       new CsvLogger(folder.progressPath),
       new EpisodesCsv(folder.episodesPath),
       new TensorBoardLogger(folder.eventsDir),
-      ...quiet ? [] : [new TableLogger({ write: io.out })],
+      ...progress === undefined || quiet ? [] : [progress],
     ],
     callbacks,
     evaluation: {
@@ -151,11 +174,7 @@ function trainOptions(
         ...run.command !== undefined && { command: run.command },
       },
     },
-    progress: quiet ? undefined : createProgress({
-      write: io.err,
-      isTerminal: io.errIsTerminal,
-      speed: run.session.speed,
-    }),
+    progress,
     resumeFrom: run.resumeFrom,
     onWarning: notices(io),
     signal: run.strayError === undefined
@@ -326,12 +345,27 @@ async function conclude(
   const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`
   );
+  const { algorithm } = session;
+  if (algorithm instanceof Agent && algorithm.updates === 0) {
+    lines.unshift(`${NO_UPDATE}\n`);
+  }
   io.out(
     `${result.stopReason}: ${result.step} steps in ${
       round(result.elapsedSeconds)
-    } s, mean return of the last 100 episodes ${round(result.meanReturn)}
+    } s, ${describeEpisodes(result)}
 ${lines.join("")}Run folder: ${folder.dir}
 `,
   );
   return 0;
+}
+
+/** Tells that a run has learned nothing. */
+const NO_UPDATE = "No update was made: the agent is as it was in the beginning";
+
+/** Describes the last episodes of training. */
+function describeEpisodes({ episodes, meanReturn }: TrainResult): string {
+  if (episodes === 0) return "no episode ended";
+  return `mean return of the last ${episodes < 100 ? "" : "100 "}episodes ${
+    round(meanReturn)
+  }`;
 }

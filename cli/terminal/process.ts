@@ -8,6 +8,12 @@ export interface CommandIo {
   outIsTerminal: boolean;
   /** True where standard error is a terminal. */
   errIsTerminal: boolean;
+  /**
+   * Tells columns and rows of the terminal.
+   *
+   * @default () => ({ columns: 80, rows: 24 })
+   */
+  size?(): { columns: number; rows: number };
 }
 
 /** Writes text; output that nobody reads any more is dropped, so that the run goes on. */
@@ -29,6 +35,15 @@ export function processIo(): CommandIo {
     err: (text) => writeAll(Deno.stderr, text),
     outIsTerminal: Deno.stdout.isTerminal(),
     errIsTerminal: Deno.stderr.isTerminal(),
+    size() {
+      try {
+        const { columns, rows } = Deno.consoleSize();
+        // A terminal that does not know its size says 0.
+        return { columns: columns || 80, rows: rows || 24 };
+      } catch {
+        return { columns: 80, rows: 24 };
+      }
+    },
   };
 }
 

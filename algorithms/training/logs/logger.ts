@@ -46,7 +46,9 @@ export interface TableLoggerOptions {
 }
 
 /**
- * Writes each row as a small table, a line per statistic.
+ * Writes each row as a small table, a line per statistic, under their groups. In a
+ * terminal {@link createProgress} shows the newest row in place; with a bar, `write`
+ * is its `print`.
  *
  * @example
  * ```ts
@@ -55,13 +57,18 @@ export interface TableLoggerOptions {
  *
  * let text = "";
  * const logger = new TableLogger({ write: (more) => text += more });
- * logger.write({ step: 80, statistics: { nupdates: 1000, value_loss: 0.51234 } });
+ * logger.write({
+ *   step: 80,
+ *   statistics: { "time/updates": 1000, "train/value_loss": 0.51234 },
+ * });
  * assertEquals(
  *   text,
- *   "-----------------------\n" +
- *     "| nupdates   |  1,000 |\n" +
- *     "| value_loss | 0.5123 |\n" +
- *     "-----------------------\n",
+ *   "-------------------------\n" +
+ *     "| time         |        |\n" +
+ *     "|   updates    |  1,000 |\n" +
+ *     "| train        |        |\n" +
+ *     "|   value_loss | 0.5123 |\n" +
+ *     "-------------------------\n",
  * );
  * ```
  */
@@ -83,11 +90,8 @@ export class TableLogger implements Logger {
    * @param row Step and statistics.
    */
   write(row: LogRow): void {
-    const cells = Object.entries(row.statistics)
-      .map(([name, value]) => [name, format(value)]);
-    const [names, values] = [0, 1].map((column) =>
-      Math.max(0, ...cells.map((cell) => cell[column].length))
-    );
+    const cells = cellsOf(row.statistics);
+    const [names, values] = widthsOf(cells);
     const line = "-".repeat(names + values + 7);
     const body = cells.map(([name, value]) =>
       `| ${name.padEnd(names)} | ${value.padStart(values)} |`
@@ -99,7 +103,90 @@ export class TableLogger implements Logger {
   close(): void {}
 }
 
-function format(value: number): string {
+/** A line of a table: name and value; that of a group has no value. */
+type Cell = readonly [name: string, value: string];
+
+/** Lists statistics under the names of their groups. */
+function cellsOf(statistics: Statistics): Cell[] {
+  const groups = Map.groupBy(
+    Object.entries(statistics),
+    ([name]) => name.slice(0, Math.max(0, name.indexOf("/"))),
+  );
+  return [...groups].flatMap(([group, entries]): Cell[] => {
+    if (group === "") {
+      return entries.map(([name, value]) => [name, formatNumber(value)]);
+    }
+    const lines = entries.map(([name, value]): Cell => [
+      `  ${name.slice(group.length + 1)}`,
+      formatNumber(value),
+    ]);
+    return [[group, ""], ...lines];
+  });
+}
+
+/** Returns the widths of both columns. */
+function widthsOf(cells: readonly Cell[]): [number, number] {
+  const widest = (column: 0 | 1) =>
+    Math.max(0, ...cells.map((cell) => cell[column].length));
+  return [widest(0), widest(1)];
+}
+
+/** Columns between two parts of a table. */
+const gap = 4;
+
+/**
+ * Lays a row's statistics out in lines, side by side where there is room. Those
+ * that a progress bar shows are left out.
+ *
+ * @param statistics The row.
+ * @param room Columns and lines that it may take.
+ */
+export function tableLines(
+  statistics: Statistics,
+  room: { readonly columns: number; readonly rows: number },
+): string[] {
+  const {
+    "time/steps": _steps,
+    "time/steps_per_second": _rate,
+    ...others
+  } = statistics;
+  const cells = cellsOf(others);
+  const [names, values] = widthsOf(cells);
+  const width = names + 2 + values;
+  const parts = Math.max(1, Math.floor((room.columns + gap) / (width + gap)));
+  const beside = inParts(cells, parts);
+  const height = Math.max(...beside.map(({ length }) => length));
+  const fits = Math.min(height, Math.max(0, room.rows));
+  const lines = Array.from(
+    { length: fits },
+    (_, row) =>
+      beside.map((part) => part[row] ?? ["", ""]).map(([name, value]) =>
+        name.padEnd(names) + "  " + value.padStart(values)
+      ).join(" ".repeat(gap)).trimEnd().slice(0, room.columns),
+  );
+  if (fits < height && fits > 0) lines[fits - 1] = "  ...";
+  return lines;
+}
+
+/** Divides lines into parts of about one height, without the name of a group at an end. */
+function inParts(cells: readonly Cell[], parts: number): Cell[][] {
+  for (let height = Math.ceil(cells.length / parts);; height++) {
+    const divided: Cell[][] = [[]];
+    for (const cell of cells) {
+      const { length } = divided.at(-1)!;
+      const isGroup = cell[1] === "";
+      if (length === height || isGroup && length === height - 1) {
+        divided.push([]);
+      }
+      divided.at(-1)!.push(cell);
+    }
+    if (divided.length <= parts) return divided;
+  }
+}
+
+/** Formats a number for people: a dash where there is none. */
+export function formatNumber(value: number): string {
+  if (Number.isNaN(value)) return "-";
   if (Number.isInteger(value)) return value.toLocaleString("en-US");
   if (!Number.isFinite(value)) return String(value).toLowerCase();
   const size = Math.abs(value);

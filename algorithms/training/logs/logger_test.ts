@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { TableLogger } from "./logger.ts";
+import { tableLines, TableLogger } from "./logger.ts";
 
 function table(statistics: Record<string, number>): string[] {
   let text = "";
@@ -10,15 +10,17 @@ function table(statistics: Record<string, number>): string[] {
 
 Deno.test("a row is a box of aligned lines", () => {
   assertEquals(
-    table({ nupdates: 1, total_timesteps: 1234567, policy_entropy: 0.693147 }),
+    table({ own: 1, "time/steps": 1234567, "train/entropy": 0.693147 }),
     [
-      "------------------------------",
-      "| nupdates        |         1 |",
-      "| total_timesteps | 1,234,567 |",
-      "| policy_entropy  |    0.6931 |",
-      "------------------------------",
+      "-------------------------",
+      "| own       |         1 |",
+      "| time      |           |",
+      "|   steps   | 1,234,567 |",
+      "| train     |           |",
+      "|   entropy |    0.6931 |",
+      "-------------------------",
       "",
-    ].map((line) => line.startsWith("-") ? "-".repeat(31) : line),
+    ],
   );
 });
 
@@ -40,10 +42,50 @@ Deno.test("numbers are short and lose no whole digits", () => {
       "0.0001235",
       "1.500e-9",
       "-1.235e+7",
-      "nan",
+      "-",
       "-infinity",
       "-0.25",
       "100",
     ],
   );
+});
+
+const ROW = {
+  "time/steps": 1000,
+  "time/updates": 12,
+  "time/seconds": 1.5,
+  "rollout/return_mean": NaN,
+  "rollout/length_mean": 20,
+  "train/loss": 0.5,
+  "train/entropy": 0.25,
+  "train/learning_rate": 0.001,
+};
+
+Deno.test("lines stand side by side where there is room, groups begin together", () => {
+  assertEquals(tableLines(ROW, { columns: 79, rows: 20 }), [
+    "time                      rollout                   train",
+    "  updates           12      return_mean        -      loss             0.5",
+    "  seconds          1.5      length_mean       20      entropy         0.25",
+    "                                                      learning_rate  0.001",
+  ]);
+  assertEquals(tableLines(ROW, { columns: 30, rows: 20 }).length, 10);
+  // The name of the third group would end the first part.
+  const { "rollout/length_mean": _, ...less } = ROW;
+  assertEquals(tableLines(less, { columns: 60, rows: 20 }), [
+    "time                      train",
+    "  updates           12      loss             0.5",
+    "  seconds          1.5      entropy         0.25",
+    "rollout                     learning_rate  0.001",
+    "  return_mean        -",
+  ]);
+});
+
+Deno.test("lines that do not fit are left out", () => {
+  assertEquals(tableLines(ROW, { columns: 30, rows: 3 }), [
+    "time",
+    "  updates           12",
+    "  ...",
+  ]);
+  assertEquals(tableLines(ROW, { columns: 5, rows: 2 }), ["time", "  ..."]);
+  assertEquals(tableLines(ROW, { columns: 30, rows: -1 }), []);
 });

@@ -1,0 +1,43 @@
+import { createProgress, type ProgressDisplay } from "@bellman/training";
+import type { CommandIo } from "./process.ts";
+
+/** Streams of a command, and the display of its run below what they print. */
+export interface DisplayedIo {
+  io: CommandIo;
+  /** Bar of the run; none where nobody would see it. */
+  progress?: ProgressDisplay;
+  /** True where the bar is all that is shown before the result. */
+  quiet: boolean;
+}
+
+/**
+ * Puts a progress bar on a command's streams: what is printed on its terminal
+ * stays above.
+ *
+ * @param io Streams of the command.
+ * @param options Whether only bar and result are wanted, and the speed in detail.
+ */
+export function displayOn(
+  io: CommandIo,
+  { quiet, speed }: { quiet: boolean; speed: () => string },
+): DisplayedIo {
+  const { errIsTerminal, outIsTerminal } = io;
+  if (quiet && !errIsTerminal) return { io, quiet };
+  const isOne = errIsTerminal && outIsTerminal;
+  const progress = createProgress({
+    write: io.err,
+    writeEvaluations: isOne ? undefined : io.out,
+    isTerminal: errIsTerminal,
+    speed,
+    size: io.size,
+  });
+  return {
+    io: {
+      ...io,
+      out: isOne ? (text) => progress.print(text, io.out) : io.out,
+      err: (text) => progress.print(text),
+    },
+    progress,
+    quiet,
+  };
+}

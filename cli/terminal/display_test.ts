@@ -1,0 +1,143 @@
+import { assert, assertEquals } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { Screen } from "../../algorithms/training/testdata/screen.ts";
+import { capture } from "../testdata/capture.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const dir = await Deno.makeTempDir({ prefix: "bellman-terminal-" });
+
+/** Lines of a bar: a percentage, then the bar or numbers. */
+const BAR = /^ *\d+% {2}/;
+
+/** What a run showed in a terminal, and how long it took. */
+interface Shown {
+  lines: string[];
+  minutes: number;
+  text: string;
+}
+
+/** Trains in a pseudo-terminal; there is a bar in each sample, once there was one. */
+async function trainInTerminal(
+  args: readonly string[],
+  { columns = 80, rows = 24 } = {},
+): Promise<Shown> {
+  const words = [Deno.execPath(), "task", "-q", "train", ...args]
+    .map((word) => `'${word}'`).join(" ");
+  const command = `stty cols ${columns} rows ${rows}; exec ${words}`;
+  const begin = performance.now();
+  const child = new Deno.Command("script", {
+    args: ["-qefc", command, "/dev/null"],
+    cwd: root,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+  }).spawn();
+  const screen = new Screen({ columns, rows });
+  let text = "", hasBar = false;
+  for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    screen.write(part);
+    const { lines } = screen;
+    const isShown = lines.some((line) => BAR.test(line));
+    assert(isShown || !hasBar, `no bar in:\n${lines.join("\n")}`);
+    hasBar = isShown;
+  }
+  const { code } = await child.status;
+  const { lines } = screen;
+  assertEquals(code, 0, lines.join("\n"));
+  assert(hasBar, lines.join("\n"));
+  const minutes = (performance.now() - begin) / 60_000;
+  return { lines: lines.filter((line) => line !== ""), minutes, text };
+}
+
+const missing = Deno.build.os !== "linux" ||
+  !(await new Deno.Command("sh", { args: ["-c", "command -v script stty"] })
+    .output()).success;
+
+const RUNS: [string, string[]][] = [
+  ["train", []],
+  ["a first run of sac", ["sac", "--env", "CartPole-v1", "--steps", "8000"]],
+];
+
+for (const [name, args] of RUNS) {
+  Deno.test({
+    name: `${name}: at most 30 lines a minute, always with a bar`,
+    ignore: missing,
+    async fn() {
+      const { lines, minutes, text } = await trainInTerminal(
+        [...args, `--out=${dir}/${name.replaceAll(" ", "-")}`],
+      );
+      assert(
+        lines.length <= 30 * Math.max(1, minutes),
+        `${lines.length} lines:\n${lines.join("\n")}`,
+      );
+      assert(lines.some((line) => /^Evaluation at step \d/.test(line)));
+      assert(
+        lines.some((line) => /(^| )train( |$)/.test(line)),
+        lines.join("\n"),
+      );
+      // deno-lint-ignore no-control-regex -- colours
+      assertEquals(/\x1b\[[\d;]*m/.test(text), false);
+      assertEquals(/\b(NaN|nan|undefined|1 environments)\b/.test(text), false);
+    },
+  });
+}
+
+const SHORT = ["--steps=4000", "--set=evaluationEpisodes=2"];
+
+Deno.test({
+  name: "a narrow terminal has a bar and no line that it wraps in the table",
+  ignore: missing,
+  async fn() {
+    const size = { columns: 40, rows: 24 };
+    const args = [...SHORT, `--out=${dir}/narrow`];
+    const { lines } = await trainInTerminal(args, size);
+    assert(lines.every((line) => line.length <= 40));
+    const table = lines.slice(lines.indexOf("time"));
+    assert(table.findIndex((line) => BAR.test(line)) > 10, table.join("\n"));
+  },
+});
+
+Deno.test({
+  name: "--quiet shows the bar and the result alone",
+  ignore: missing,
+  async fn() {
+    const args = [...SHORT, "--quiet", `--out=${dir}/quiet`];
+    const { lines } = await trainInTerminal(args);
+    const [bar, end, last, best, folder, ...others] = lines;
+    assert(BAR.test(bar), bar);
+    assert(/^completed: 4000 steps in .* s, mean return of /.test(end), end);
+    assert(/^Last agent .*/.test(last) && /^Best agent .*/.test(best));
+    assertEquals([folder, others], [`Run folder: ${dir}/quiet`, []]);
+  },
+});
+
+Deno.test("elsewhere there are plain lines, and with --quiet the result alone", async () => {
+  const args = ["train", "--backend=wasm", ...SHORT];
+  const plain = await capture(...args, `--out=${dir}/plain`);
+  assertEquals([plain.code, plain.out.includes("\x1b")], [0, false]);
+  assert(/^Evaluation at step 4,000: return /m.test(plain.out));
+  assert(/^100% {2}4,000\/4,000 steps {2}/.test(plain.err), plain.err);
+  const quiet = await capture(...args, "--quiet", `--out=${dir}/quiet-pipe`);
+  assertEquals(quiet.err, "");
+  assert(quiet.out.startsWith("completed: "), quiet.out);
+});
+
+Deno.test("a run without an update tells so before and after", async () => {
+  const { out, err } = await capture(
+    ...["train", "sac", "--env=CartPole-v1", "--backend=cpu", "--steps=20"],
+    ...["--set=learningStarts=1000", "--set=evaluationEpisodes=1"],
+    `--out=${dir}/none`,
+  );
+  assert(
+    err.startsWith(
+      "The run will learn nothing: sac makes its first update after 1,000 steps (learningStarts), the run has 20\n",
+    ),
+    err,
+  );
+  assert(out.includes("\nNo update was made: the agent is as it was"), out);
+});
+
+globalThis.addEventListener("unload", () => {
+  Deno.removeSync(dir, { recursive: true });
+});
