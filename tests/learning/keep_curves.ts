@@ -10,7 +10,11 @@
 import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
 import { openRunFolder, readProgress } from "@bellman/training";
-import { type CurveRun, renderCurves } from "@bellman/training/plots";
+import {
+  type CurveRun,
+  type CurvesOptions,
+  renderCurves,
+} from "@bellman/training/plots";
 import { fileNameOf } from "./file_name_of.ts";
 
 /** One run: the mean and the standard deviation of the returns by step. */
@@ -122,6 +126,25 @@ function readPrograms(args: string[]): { config: Config; programs: Program[] } {
   return { config, programs };
 }
 
+/** Draws the kept curves of an environment, each library with its seeds. */
+export function drawCurves(
+  { env, programs }: { env: string; programs: readonly Program[] },
+  options: CurvesOptions = {},
+): string {
+  const series = programs.map((it) => ({
+    name: it.program,
+    runs: it.runs.map(line),
+  }));
+  const isSingle = programs.every(({ runs }) => runs.length === 1);
+  return renderCurves(series, {
+    title: env,
+    subtitle: isSingle ? "band: one standard deviation over episodes" : "",
+    yLabel: "Return in evaluations",
+    band: "range",
+    ...options,
+  });
+}
+
 /** Writes the data and the picture. */
 function keep(config: Config, programs: readonly Program[]): string {
   const folder = `${ROOT}algorithms/${config.algorithm}/results/curves`;
@@ -135,10 +158,7 @@ function keep(config: Config, programs: readonly Program[]): string {
     },
     programs,
   };
-  const svg = renderCurves(
-    programs.map((it) => ({ name: it.program, runs: it.runs.map(line) })),
-    { title: env, yLabel: "return", band: "range" },
-  );
+  const svg = drawCurves(data);
   Deno.mkdirSync(folder, { recursive: true });
   Deno.writeTextFileSync(`${path}.json`, JSON.stringify(data, null, 2) + "\n");
   Deno.writeTextFileSync(`${path}.svg`, svg);

@@ -165,16 +165,17 @@ export function renderCurves(
   const head = heading({ title, subtitle, legend, width });
   const frame = { left: 0, top: head.height, width };
   const y = yScale(drawings, { label: yLabel, threshold });
+  const marginLeft = (yLabel ? 44 : 20) + 7 * longest(y);
   return image(
     { width, height, title: title || yLabel || "curves" },
     head.markup,
     chart({ ...frame, height: height - head.height }, {
-      marginLeft: (yLabel ? 38 : 18) + 7 * longest(y),
+      marginLeft,
       marginRight: 22,
       marginTop: 14,
       marginBottom: xLabel ? 46 : 28,
       x: xScale(drawings, xLabel),
-      y,
+      y: { ...y, labelOffset: marginLeft - 10 },
       marks: [
         ...drawings.flatMap(marksOf),
         ...threshold === undefined ? [] : thresholdMarks(threshold),

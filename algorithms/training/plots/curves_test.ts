@@ -32,7 +32,7 @@ Deno.test("a straight line is drawn from corner to corner", () => {
   const [path] = pathsOf(svg, "bp-line");
   const [left, bottom, middle, half, right, top] = path;
   // Room for three digits on the left, for half of a number on the right.
-  assertEquals([left, right, bottom - top], [39, 478, 212]);
+  assertEquals([left, right, bottom - top], [41, 478, 212]);
   assertEquals(middle, (left + right) / 2);
   assertEquals(half, (bottom + top) / 2);
 });

@@ -1,0 +1,94 @@
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { Agent, defaultsOf } from "@bellman/agent";
+import { selectBackend } from "@bellman/compute";
+import { ALGORITHMS } from "../../cli/config/algorithms.ts";
+import { ROOT } from "./packages.ts";
+import {
+  curvePictures,
+  isInstalled,
+  type KeptEpisode,
+  replay,
+} from "./pictures.ts";
+
+const readme = await Deno.readTextFile(`${ROOT}README.md`);
+
+/** Files of a folder and those below. */
+function* filesOf(folder: string): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) yield* filesOf(path);
+    else yield path;
+  }
+}
+
+Deno.test("pictures take less than 1 MB together", () => {
+  const files = [...filesOf(`${ROOT}pictures`), ...curvePictures().keys()];
+  const bytes = [...new Set(files)]
+    .reduce((sum, path) => sum + Deno.statSync(path).size, 0);
+  assert(bytes < 1_000_000, `${bytes} bytes`);
+});
+
+Deno.test("every picture of the README is there", () => {
+  const paths = [...readme.matchAll(/src="([^"]+)"/g)].map(([, path]) => path);
+  assertEquals(paths.length, 2);
+  for (const path of paths) assert(Deno.statSync(`${ROOT}${path}`).size > 0);
+  assertEquals(readme.match(/<img (?![^>]*alt=")/), null);
+});
+
+Deno.test("curves are those that 'deno task pictures' draws", () => {
+  for (const [path, svg] of curvePictures()) {
+    assertEquals(Deno.readTextFileSync(path), svg, path);
+  }
+});
+
+for (const path of filesOf(`${ROOT}pictures/episodes`)) {
+  const episode: KeptEpisode = JSON.parse(Deno.readTextFileSync(path));
+  Deno.test({
+    name: `the kept episode of ${episode.env} has its return`,
+    ignore: !isInstalled(episode), // ROMs, or Python's Gymnasium.
+    fn: async () => {
+      const hidden = { ...episode, start: 1, end: 0 };
+      const sum = await replay(hidden, () => {});
+      assertAlmostEquals(sum, episode.return, 1e-6);
+    },
+  });
+}
+
+const BOX = { type: "box", shape: [2], low: -1, high: 1, dtype: "float32" };
+const DISCRETE = { type: "discrete", n: 3 };
+const MULTI = { type: "multiDiscrete", nvec: [2, 3] };
+const BINARY = { type: "multiBinary", n: 3 };
+
+Deno.test("the README's table says what each algorithm takes", async () => {
+  await selectBackend("cpu");
+  const takes = (
+    definition: typeof ALGORITHMS[number],
+    actionSpace: object,
+    settings: object = {},
+  ): string => {
+    try {
+      const options = {
+        config: { ...defaultsOf(definition.schema), ...settings },
+        engine: "eager",
+        totalTimesteps: 100,
+      };
+      const spaces = { observationSpace: BOX, actionSpace, numEnvs: 1 };
+      new Agent(definition, spaces as never, options as never).close();
+      return "yes";
+    } catch {
+      return "no";
+    }
+  };
+  for (const definition of ALGORITHMS) {
+    const row = readme.split("\n")
+      .find((line) => line.startsWith(`| [\`${definition.name}\`]`));
+    assert(row !== undefined, `no row for ${definition.name}`);
+    assertEquals(takes(definition, MULTI), takes(definition, BINARY));
+    assertEquals(row.split("|").slice(2, 6).map((it) => it.trim()), [
+      takes(definition, DISCRETE),
+      takes(definition, BOX),
+      takes(definition, MULTI),
+      takes(definition, DISCRETE, { network: "lstm" }),
+    ], definition.name);
+  }
+});
