@@ -105,7 +105,7 @@ function checkNumber(
   if (typeof value !== "number") return;
   const { type, exclusiveMinimum: above = -Infinity } = property;
   const { minimum: given = -Infinity, maximum = Infinity } = property;
-  const whole = [type].flat().includes("integer");
+  const whole = [type].flat().includes("integer") || property.multipleOf === 1;
   // A count of -1 stands for a rule, and there is none of 0.
   const isRule = whole && given === -1;
   if (isRule && value === -1) return;

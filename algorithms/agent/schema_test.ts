@@ -39,6 +39,11 @@ Deno.test("others are refused with what was expected", () => {
     "rate = 1.5: expected a whole number of at least 1",
   );
   refused(
+    1.5,
+    { type: ["number", "null"], multipleOf: 1, minimum: 1 },
+    "rate = 1.5: expected a whole number of at least 1",
+  );
+  refused(
     2,
     { minimum: 0, maximum: 1 },
     "rate = 2: expected a number from 0 to 1",

@@ -42,14 +42,14 @@ export interface SacConfig {
    */
   targetUpdateInterval: number;
   /**
-   * Learning rate of the policy, and of critics and temperature that have none of their own.
+   * Learning rate of the policy, and of critics and temperature that have none of their own; null uses 0.0003 or, for discrete actions, 0.001.
    *
-   * @default 0.0003
+   * @default null
    * @exclusiveMinimum 0
    * @maximum 1e30
    * @alias lr, learning_rate
    */
-  learningRate: number;
+  learningRate: number | null;
   /**
    * Learning rate of the critics; null uses learningRate.
    *
@@ -84,13 +84,13 @@ export interface SacConfig {
    */
   temperature: number | null;
   /**
-   * Initial weight of the entropy, where it is learned.
+   * Initial weight of the entropy, where it is learned; null uses 1 or, for discrete actions, 0.02: with more of it, staying alive is worth more than many goals.
    *
-   * @default 1
+   * @default null
    * @exclusiveMinimum 0
    * @maximum 1e30
    */
-  initialTemperature: number;
+  initialTemperature: number | null;
   /**
    * Target of the policy's mean entropy in nats, where the temperature is learned; null uses minus the number of action dimensions or, for discrete actions, targetEntropyFactor times the largest entropy.
    *
@@ -103,7 +103,7 @@ export interface SacConfig {
   /**
    * Share of the largest entropy that is the target, for discrete actions.
    *
-   * @default 0.98
+   * @default 0.3
    * @exclusiveMinimum 0
    * @maximum 1
    */
@@ -128,15 +128,15 @@ export interface SacConfig {
    */
   bufferSize: number;
   /**
-   * Transitions of one update.
+   * Transitions of one update; null uses 256 or, for discrete actions, 64.
    *
-   * @default 256
+   * @default null
    * @minimum 1
    * @maximum 100000000
-   * @asType integer
+   * @multipleOf 1
    * @alias batch_size
    */
-  batchSize: number;
+  batchSize: number | null;
   /**
    * Transitions to collect before the first update.
    *
@@ -350,8 +350,8 @@ export interface SacConfig {
 export const sacConfigSchema: ConfigSchema = schema as unknown as ConfigSchema;
 
 /**
- * Default settings: those of stable-baselines3, which are those of the second
- * paper but for the delayed start.
+ * Default settings: for box actions those of stable-baselines3, which are those of
+ * the second paper but for the delayed start.
  */
 export const defaultSacConfig: Readonly<SacConfig> = defaultsOf(
   sacConfigSchema,

@@ -15,6 +15,14 @@ Deno.test("every preset is YAML and names its environment", () => {
   }
 });
 
+Deno.test("discrete actions have settings of their own, which stay where defaults change", () => {
+  const preset = settingsOf("CartPole-v1");
+  const chosen = ["learningRate", "batchSize", "initialTemperature"];
+  for (const key of [...chosen, "targetEntropyFactor"]) {
+    assertEquals(key in preset, true, key);
+  }
+});
+
 Deno.test("MuJoCo's presets differ where rl-baselines3-zoo's do", () => {
   const { env: _, ...shared } = settingsOf("HalfCheetah-v5");
   assertEquals(shared, {

@@ -12,7 +12,7 @@ import type { StochasticPolicy } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
 import { sacPresets } from "./presets.ts";
-import { variantOf } from "./variants.ts";
+import { type SettledConfig, settledConfig, variantOf } from "./variants.ts";
 
 /** Options of {@link SAC}. */
 export interface SacOptions extends AgentOptions<SacConfig> {
@@ -115,10 +115,11 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
 }
 
 function partsOf(
-  config: SacConfig,
+  given: SacConfig,
   context: AgentContext,
   rewardScale?: SacOptions["rewardScale"],
 ): AgentParts<StochasticPolicy> {
+  const config = settledConfig(given, context.actionSpace);
   const variant = variantOf(config, context);
   const { trainFrequency, sdeSampleFrequency } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
@@ -135,7 +136,7 @@ function partsOf(
 
 /** Makes the numbers of each update: rates, step of the target networks, scale. */
 function numbersOf(
-  config: SacConfig,
+  config: SettledConfig,
   { totalTimesteps }: AgentContext,
   rewardScale: (iteration: number) => number = () => config.rewardScale,
 ): AgentParts["numbers"] {
@@ -194,7 +195,7 @@ function checkConfig(
   config: SacConfig,
   { numEnvs, actionSpace }: AgentContext,
 ): void {
-  checkReplay(config, { of: "SAC", numEnvs });
+  checkReplay(settledConfig(config, actionSpace), { of: "SAC", numEnvs });
   const { critics, policy, useSde, reparameterize, temperature } = config;
   const refuse = (settings: string, wanted: string): never => {
     throw new TypeError(`Cannot run SAC with ${settings}: expected ${wanted}`);

@@ -94,6 +94,21 @@ Deno.test("the form of log-probabilities reaches the update", () => {
   assertNotEquals(exact, epsilon);
 });
 
+Deno.test("the temperature starts at 1, lower for discrete actions, or as told", () => {
+  const startOf = (spaces: AgentSpaces, config: Partial<SacConfig>) => {
+    const agent = agentFor([spaces, config]);
+    const [first] = new Stage(spaces).play(agent, 14);
+    agent.close();
+    return first.temperature;
+  };
+  assertAlmostEquals(startOf(BOX_SPACES, {}), 1, 1e-6);
+  assertAlmostEquals(startOf(DISCRETE_SPACES, {}), 0.02, 1e-6);
+  for (const spaces of [BOX_SPACES, DISCRETE_SPACES]) {
+    const told = startOf(spaces, { initialTemperature: 0.5 });
+    assertAlmostEquals(told, 0.5, 1e-6);
+  }
+});
+
 for (const [name, form] of Object.entries(FORMS)) {
   Deno.test(`${name}: what was saved goes on bit for bit`, () => {
     const [first, second] = [agentFor(form), agentFor(form, { seed: 99 })];

@@ -37,7 +37,7 @@ export type SacVariant = Pick<
  * temperature, a V function, or discrete actions.
  */
 export function variantOf(
-  config: SacConfig,
+  config: SettledConfig,
   { observationSpace, actionSpace }: AgentContext,
 ): SacVariant {
   const { hiddenSizes, activation, network, initializer } = config;
@@ -55,9 +55,40 @@ export function variantOf(
   }
 }
 
+/** Settings of which none depends on the kind of actions any more. */
+export interface SettledConfig extends SacConfig {
+  learningRate: number;
+  batchSize: number;
+  initialTemperature: number;
+}
+
+/** Fills in the settings whose defaults depend on the kind of actions. */
+export function settledConfig(
+  config: SacConfig,
+  { type }: Space,
+): SettledConfig {
+  const usual = type === "discrete" ? DISCRETE : BOX;
+  return {
+    ...config,
+    learningRate: config.learningRate ?? usual.learningRate,
+    batchSize: config.batchSize ?? usual.batchSize,
+    initialTemperature: config.initialTemperature ?? usual.initialTemperature,
+  };
+}
+
+const BOX = { learningRate: 3e-4, batchSize: 256, initialTemperature: 1 };
+const DISCRETE = {
+  learningRate: 1e-3,
+  batchSize: 64,
+  initialTemperature: 0.02,
+};
+
 type Layers<S extends Space> = FunctionOptions & { readonly actionSpace: S };
 
-function boxVariant(config: SacConfig, layers: Layers<BoxSpace>): SacVariant {
+function boxVariant(
+  config: SettledConfig,
+  layers: Layers<BoxSpace>,
+): SacVariant {
   const policy = stochasticPolicy({
     ...config,
     ...layers,
@@ -88,7 +119,7 @@ function boxVariant(config: SacConfig, layers: Layers<BoxSpace>): SacVariant {
 }
 
 function discreteVariant(
-  config: SacConfig,
+  config: SettledConfig,
   layers: Layers<DiscreteSpace>,
 ): SacVariant {
   const model = {
@@ -109,13 +140,13 @@ function discreteVariant(
 }
 
 /** Chooses the temperature that learning starts from: none where it is given. */
-const alphaOf = ({ temperature, initialTemperature }: SacConfig) => ({
+const alphaOf = ({ temperature, initialTemperature }: SettledConfig) => ({
   initialAlpha: temperature === null ? initialTemperature : null,
 });
 
 /** Makes a variant of networks and one of the pure updates. */
 function assemble(
-  config: SacConfig,
+  config: SettledConfig,
   { policy, qf, noises = [], firstAction = 0, init, update }: {
     policy: StochasticPolicy;
     qf: { apply(params: Tensors, x: tf.Tensor, actions: tf.Tensor): tf.Tensor };

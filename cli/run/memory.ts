@@ -89,7 +89,8 @@ export function estimateMemory(
     bufferSize: config.replayStorage === "file"
       ? FILE_BYTES
       : numberOf("bufferSize", 0) * steps * transition,
-    batchSize: numberOf("batchSize", 0) *
+    // SAC's null is at most 256.
+    batchSize: numberOf("batchSize", config.batchSize === null ? 256 : 0) *
       (2 * observation.bytes * numberOf("nSteps", 1) +
         5 * units * PER_ACTIVATION),
   };

@@ -26,6 +26,7 @@ function learn(
       batchSize: 64,
       bufferSize: 4000,
       learningRate: 0.01,
+      initialTemperature: 1,
       ...config,
     },
   });
