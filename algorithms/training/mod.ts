@@ -76,7 +76,15 @@ export * from "./checkpoint_store.ts";
 export * from "./evaluate.ts";
 export { EventLoopBreak } from "./event_loop.ts";
 export * from "./logs/line_loggers.ts";
-export * from "./logs/logger.ts";
+export {
+  type Hyperparameters,
+  type LoggedEpisode,
+  type LoggedImage,
+  type Logger,
+  type LogRow,
+  TableLogger,
+  type TableLoggerOptions,
+} from "./logs/logger.ts";
 export {
   type StatisticInfo,
   statisticName,

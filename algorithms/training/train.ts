@@ -188,6 +188,7 @@ class TrainingRun implements TrainContext, ProgressState {
       checkObservations(this.#observations, { numEnvs, step: 0 });
       this.#startedAt = this.#now();
       await this.#callbacks.notify("onStart", this);
+      this.#logHyperparameters();
       // A run that dies before its first checkpoint can then be resumed as well.
       await this.#checkpoint();
     }
@@ -272,6 +273,14 @@ class TrainingRun implements TrainContext, ProgressState {
     if (diverged) throw this.#divergence(diverged);
     if (this.#callbacks.has("onUpdate")) {
       await this.#callbacks.notify("onUpdate", this, statistics);
+    }
+  }
+
+  #logHyperparameters(): void {
+    const { hyperparameters = {} } = this.#options;
+    if (Object.keys(hyperparameters).length === 0) return;
+    for (const logger of this.#loggers) {
+      logger.writeHyperparameters?.(hyperparameters);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { StateTree, VecEnv } from "@bellman/types";
 import type { Callback } from "./callbacks.ts";
 import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
-import type { Logger } from "./logs/logger.ts";
+import type { Hyperparameters, Logger } from "./logs/logger.ts";
 import type { ProgressReporter } from "./progress.ts";
 
 /**
@@ -96,6 +96,12 @@ export interface TrainOptions {
    * @default []
    */
   loggers?: readonly Logger[];
+  /**
+   * Settings for loggers that show them, when the run begins.
+   *
+   * @default {}
+   */
+  hyperparameters?: Hyperparameters;
   /**
    * Told of what happens; may end the run.
    *

@@ -323,6 +323,24 @@ Deno.test("an abort writes a checkpoint and ends the run", async () => {
   await Deno.remove(dir, { recursive: true });
 });
 
+Deno.test("settings are logged when a run begins, not when it is resumed", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir);
+  const loggers = [new MemoryLogger(), new MemoryLogger()];
+  const hyperparameters = { seed: 3, name: "toy" };
+  for (const [i, totalTimesteps] of [40, 80].entries()) {
+    await train(new ToyAlgorithm(4), new ToyEnv(4), {
+      totalTimesteps,
+      hyperparameters,
+      loggers: [loggers[i]],
+      checkpoints: { store },
+      resumeFrom: i === 0 ? undefined : store.load().state,
+    });
+  }
+  assertEquals(loggers.map((it) => it.settings), [[hyperparameters], []]);
+  await Deno.remove(dir, { recursive: true });
+});
+
 Deno.test("signals and timers get their turn while the loop runs", async () => {
   const controller = new AbortController();
   setTimeout(() => controller.abort(), 1);

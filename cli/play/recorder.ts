@@ -3,6 +3,7 @@ import {
   type Callback,
   evaluationSeeds,
   EventLoopBreak,
+  type LoggedImage,
   type RunFolder,
 } from "@bellman/training";
 import type { ReportedVideo } from "@bellman/training/plots";
@@ -34,23 +35,27 @@ export interface VideoRecorder {
  *
  * @param session Session of the run.
  * @param folder Folder of the run.
- * @param signal Signal that ends a recording; its video is dropped.
+ * @param options Signal that ends a recording, whose video is dropped, and a function that takes those of training.
  */
 export function videoRecorder(
   session: Session,
   { videosDir }: RunFolder,
-  signal?: AbortSignal,
+  { signal, onVideo }: {
+    signal?: AbortSignal;
+    onVideo?: (video: LoggedImage) => void;
+  } = {},
 ): VideoRecorder {
   const { config, environments } = session;
   const { videoInterval: interval } = config;
-  const record = async (name: string): Promise<void> => {
+  const record = async (name: string, step?: number): Promise<void> => {
     const env = environments.single();
     const rate = frameRateOf(env), every = Math.ceil(rate / MOST_RATE);
     mkdirSync(videosDir, { recursive: true });
-    const video = new GifWriter(`${videosDir}/${name}.gif`, rate / every);
+    const path = `${videosDir}/${name}.gif`;
+    const video = new GifWriter(path, rate / every);
     const turn = new EventLoopBreak();
     let draw: (() => RgbImage) | undefined;
-    let frames = 0;
+    let frames = 0, size = { width: 0, height: 0 };
     try {
       await playEpisodes(session, {
         env,
@@ -63,10 +68,19 @@ export function videoRecorder(
           if (moment.step % every !== 0) return;
           if (++frames > MOST_SECONDS * rate / every) return false;
           draw ??= drawerOf(env);
-          await video.show(withCaption(draw(), captionOf(moment)));
+          const image = withCaption(draw(), captionOf(moment));
+          size = { width: image.width, height: image.height };
+          await video.show(image);
         },
       });
       await video.finish();
+      if (step === undefined || onVideo === undefined) return;
+      onVideo({
+        step,
+        name: "eval/episode",
+        ...size,
+        data: readFileSync(path),
+      });
     } catch (error) {
       await video.abort();
       if (!signal?.aborted) throw error;
@@ -79,12 +93,12 @@ export function videoRecorder(
     callback: {
       onStart({ step }) {
         next = later(step);
-        return step === 0 ? record(name(0)) : undefined;
+        return step === 0 ? record(name(0), 0) : undefined;
       },
       onStep({ step }) {
         if (step < next) return;
         next = later(step);
-        return record(name(step));
+        return record(name(step), step);
       },
     },
     recordBest: () => record("best"),

@@ -7,6 +7,7 @@ import {
   EpisodesCsv,
   type EvaluationResult,
   evaluationSeeds,
+  type Logger,
   type ProgressDisplay,
   type RunFolder,
   stopAfterSeconds,
@@ -20,6 +21,7 @@ import {
   type TrainResult,
 } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
+import { hyperparametersOf, registeredLoggers } from "../config/loggers.ts";
 import { rmSync } from "node:fs";
 import {
   asInputError,
@@ -75,12 +77,16 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   const plot = session.config.policyPlots
     ? policyPlotter(session, folder)
     : undefined;
-  const videos = session.config.videoInterval > 0
-    ? videoRecorder(session, folder, run.signal)
-    : undefined;
   await openReplay(run);
   warnOfNoUpdate(run);
-  const result = await trained(run, { plot, videos });
+  const loggers = loggersOf(run);
+  const videos = session.config.videoInterval > 0
+    ? videoRecorder(session, folder, {
+      signal: run.signal,
+      onVideo: (video) => loggers.forEach((it) => it.writeImage?.(video)),
+    })
+    : undefined;
+  const result = await trained(run, { loggers, plot, videos });
   try {
     await hearStrayErrors(run);
     return await conclude(run, { result, plot, videos });
@@ -129,12 +135,29 @@ interface Pictures {
   videos?: VideoRecorder;
 }
 
+/** All that is made while a run trains. */
+interface Outputs extends Pictures {
+  loggers: Logger[];
+}
+
+/** Opens the logs of a run. */
+function loggersOf(
+  { session: { config }, folder, progress, quiet }: TrainingRun,
+): Logger[] {
+  return [
+    new CsvLogger(folder.progressPath),
+    new EpisodesCsv(folder.episodesPath),
+    new TensorBoardLogger(folder.eventsDir),
+    ...progress === undefined || quiet ? [] : [progress],
+    ...registeredLoggers({ dir: folder.dir, config }),
+  ];
+}
+
 function trainOptions(
   run: TrainingRun,
-  { plot, videos }: Pictures,
+  { loggers, plot, videos }: Outputs,
 ): TrainOptions {
-  const { session: { config, environments }, folder, io, progress, quiet } =
-    run;
+  const { session: { config, environments }, folder, io, progress } = run;
   const { stopReward, patience, maxSeconds } = config;
   const callbacks: Callback[] = [];
   if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
@@ -148,12 +171,8 @@ function trainOptions(
     totalTimesteps: config.totalTimesteps,
     seed: config.seed,
     logInterval: config.logInterval,
-    loggers: [
-      new CsvLogger(folder.progressPath),
-      new EpisodesCsv(folder.episodesPath),
-      new TensorBoardLogger(folder.eventsDir),
-      ...progress === undefined || quiet ? [] : [progress],
-    ],
+    loggers,
+    hyperparameters: hyperparametersOf(config),
     callbacks,
     evaluation: {
       env: environments.evaluation(
@@ -222,10 +241,10 @@ async function evaluateAgents(
  */
 async function trained(
   run: TrainingRun,
-  pictures: Pictures,
+  outputs: Outputs,
 ): Promise<TrainResult> {
   const { session: { algorithm, environments, config }, folder } = run;
-  const options = trainOptions(run, pictures);
+  const options = trainOptions(run, outputs);
   const isNew = run.resumeFrom === undefined;
   let hasBegun = false;
   let progress: Pick<TrainContext, "step"> = { step: 0 };

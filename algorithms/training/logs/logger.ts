@@ -14,15 +14,39 @@ export interface LoggedEpisode extends EpisodeStatistics {
   readonly step: number;
 }
 
+/** Image of a run, such as an episode as an animated GIF. */
+export interface LoggedImage {
+  /** Environment steps so far, of all environments. */
+  readonly step: number;
+  /** Name with its group, such as `eval/episode`. */
+  readonly name: string;
+  /** Width in pixels. */
+  readonly width: number;
+  /** Height in pixels. */
+  readonly height: number;
+  /** Content of a file that browsers show: PNG, JPEG or GIF. */
+  readonly data: Uint8Array;
+}
+
+/** Settings of a run by name. */
+export type Hyperparameters = Readonly<
+  Record<string, string | number | boolean | null>
+>;
+
 /**
- * Log of statistics. All methods are synchronous, so that what was
- * logged before a checkpoint is in the file before the checkpoint is.
+ * Log of a run; one of your own is an object with `write` and `close`. All methods
+ * are synchronous, so that what was logged before a checkpoint is in the file before
+ * the checkpoint is.
  */
 export interface Logger {
+  /** Logs the settings of a run that begins, before its first row. */
+  writeHyperparameters?(settings: Hyperparameters): void;
   /** Logs one row. */
   write(row: LogRow): void;
   /** Logs one ended episode. */
   writeEpisode?(episode: LoggedEpisode): void;
+  /** Logs one image. The training loop does not: {@link Callback} may. */
+  writeImage?(image: LoggedImage): void;
   /** Brings what was written to the disk. Called before each checkpoint. */
   flush?(): void;
   /** Names the logger in checkpoints; two of one name are told apart by their order. */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Logger, LogRow } from "./logger.ts";
+import type { Hyperparameters, LoggedImage, Logger, LogRow } from "./logger.ts";
 
 /** Options of {@link TensorBoardLogger}. */
 export interface TensorBoardLoggerOptions {
@@ -25,8 +25,9 @@ export interface TensorBoardLoggerOptions {
 }
 
 /**
- * Writes rows to an event file that TensorBoard shows, a scalar per statistic.
- * Values that are not finite are left out.
+ * Writes rows to an event file that TensorBoard shows, a scalar per statistic,
+ * hyperparameters for its table of runs, and images. Values that are not finite
+ * are left out.
  *
  * A resumed run begins another file, with a mark that makes readers drop the
  * events after the step from which it resumes.
@@ -76,6 +77,24 @@ export class TensorBoardLogger implements Logger {
     const finite = Object.entries(row.statistics)
       .filter(([, value]) => Number.isFinite(value));
     this.#append({ step: row.step, scalars: Object.fromEntries(finite) });
+  }
+
+  /**
+   * Writes the settings of a run, for the tab of hyperparameters.
+   *
+   * @param settings Numbers, texts, truth values; null is left out.
+   */
+  writeHyperparameters(settings: Hyperparameters): void {
+    this.#append({ hyperparameters: settings });
+  }
+
+  /**
+   * Appends an image.
+   *
+   * @param image Content of a PNG, JPEG or GIF file, and its name.
+   */
+  writeImage(image: LoggedImage): void {
+    this.#append({ step: image.step, image });
   }
 
   /** Brings the events to the disk. */
@@ -176,6 +195,8 @@ interface TensorBoardEvent {
   step?: number;
   fileVersion?: string;
   scalars?: Statistics;
+  image?: LoggedImage;
+  hyperparameters?: Hyperparameters;
   /** Marks a restart: readers drop what was at `step` and later before. */
   sessionStart?: boolean;
 }
@@ -183,8 +204,27 @@ interface TensorBoardEvent {
 // Field numbers of tensorflow/core/util/event.proto and framework/summary.proto.
 const event = { wallTime: 1, step: 2, fileVersion: 3, summary: 5, session: 7 };
 const summary = { value: 1 };
-const value = { tag: 1, simpleValue: 2 };
+const value = { tag: 1, simpleValue: 2, image: 4, tensor: 8, metadata: 9 };
+const picture = { height: 1, width: 2, colors: 3, data: 4 };
+const metadata = { plugin: 1 };
+const plugin = { name: 1, content: 2 };
 const session = { status: 1, start: 1 };
+// Those of tensor.proto, and of api.proto and plugin_data.proto of TensorBoard's hparams.
+const tensor = { type: 1, float: 1, shape: 2, dimension: 2, size: 1 };
+const data = { version: 1, experiment: 2, start: 3 };
+const experiment = { settings: 4, metrics: 5 };
+const setting = {
+  name: 1,
+  type: 4,
+  types: { string: 1, boolean: 2, number: 3 },
+};
+const metric = { name: 1, tag: 2 };
+const start = { settings: 1, time: 5 };
+const entry = { key: 1, value: 2 };
+const any = { number: 2, string: 3, boolean: 4 };
+
+/** Statistics in the table of runs. */
+const METRICS = ["eval/return_mean", "rollout/return_mean"];
 
 /** Wire types of fields. */
 const wire = { varint: 0, bit64: 1, lengthDelimited: 2, bit32: 5 };
@@ -208,7 +248,8 @@ export function maskedCrc(bytes: Uint8Array): number {
 }
 
 function encodeEvent(message: TensorBoardEvent): Uint8Array {
-  const { wallTime, step, fileVersion, scalars, sessionStart } = message;
+  const { wallTime, step, fileVersion, sessionStart } = message;
+  const { scalars, image, hyperparameters } = message;
   const writer = new BinaryWriter();
   writer.tag(event.wallTime, wire.bit64).double(wallTime);
   if (step !== undefined) writer.tag(event.step, wire.varint).int64(step);
@@ -216,18 +257,136 @@ function encodeEvent(message: TensorBoardEvent): Uint8Array {
     writer.tag(event.fileVersion, wire.lengthDelimited).string(fileVersion);
   }
   if (scalars !== undefined) {
-    writer.tag(event.summary, wire.lengthDelimited).fork();
-    for (const [name, scalar] of Object.entries(scalars)) {
-      writer.tag(summary.value, wire.lengthDelimited).fork()
-        .tag(value.tag, wire.lengthDelimited).string(name)
-        .tag(value.simpleValue, wire.bit32).float(scalar)
-        .join();
-    }
-    writer.join();
+    within(writer, event.summary, () => writeScalars(writer, scalars));
+  }
+  if (image !== undefined) {
+    within(writer, event.summary, () => writeImage(writer, image));
+  }
+  if (hyperparameters !== undefined) {
+    const contents = hyperparameterContents(hyperparameters, wallTime);
+    within(writer, event.summary, () => {
+      for (const [tag, content] of contents) {
+        writePluginValue(writer, { tag, content });
+      }
+    });
   }
   if (sessionStart) {
-    writer.tag(event.session, wire.lengthDelimited).fork()
-      .tag(session.status, wire.varint).int32(session.start).join();
+    within(writer, event.session, () => {
+      writer.tag(session.status, wire.varint).int32(session.start);
+    });
   }
   return writer.finish();
+}
+
+/** Writes a message as a field of another. */
+function within(
+  writer: BinaryWriter,
+  field: number,
+  write: () => void,
+): BinaryWriter {
+  writer.tag(field, wire.lengthDelimited).fork();
+  write();
+  return writer.join();
+}
+
+function writeText(writer: BinaryWriter, field: number, text: string): void {
+  writer.tag(field, wire.lengthDelimited).string(text);
+}
+
+function writeScalars(writer: BinaryWriter, scalars: Statistics): void {
+  for (const [name, scalar] of Object.entries(scalars)) {
+    within(writer, summary.value, () => {
+      writeText(writer, value.tag, name);
+      writer.tag(value.simpleValue, wire.bit32).float(scalar);
+    });
+  }
+}
+
+function writeImage(
+  writer: BinaryWriter,
+  { name, width, height, data }: LoggedImage,
+): void {
+  within(writer, summary.value, () => {
+    writeText(writer, value.tag, name);
+    within(writer, value.image, () => {
+      writer.tag(picture.height, wire.varint).int32(height)
+        .tag(picture.width, wire.varint).int32(width)
+        .tag(picture.colors, wire.varint).int32(3)
+        .tag(picture.data, wire.lengthDelimited).bytes(data);
+    });
+  });
+}
+
+/** Writes a value that is all in its metadata: its tensor is a zero. */
+function writePluginValue(
+  writer: BinaryWriter,
+  { tag, content }: { tag: string; content: Uint8Array },
+): void {
+  within(writer, summary.value, () => {
+    writeText(writer, value.tag, `_hparams_/${tag}`);
+    within(writer, value.tensor, () => {
+      writer.tag(tensor.type, wire.varint).int32(tensor.float);
+      within(writer, tensor.shape, () => {
+        within(writer, tensor.dimension, () => {
+          writer.tag(tensor.size, wire.varint).int64(1);
+        });
+      });
+    });
+    within(writer, value.metadata, () => {
+      within(writer, metadata.plugin, () => {
+        writeText(writer, plugin.name, "hparams");
+        writer.tag(plugin.content, wire.lengthDelimited).bytes(content);
+      });
+    });
+  });
+}
+
+/** Encodes what the table of runs is to show, and the settings of this one. */
+function hyperparameterContents(
+  settings: Hyperparameters,
+  time: number,
+): [tag: string, content: Uint8Array][] {
+  const given = Object.entries(settings).filter((it) => it[1] !== null) as [
+    string,
+    string | number | boolean,
+  ][];
+  const message = (field: number, write: (writer: BinaryWriter) => void) => {
+    const writer = new BinaryWriter();
+    writer.tag(data.version, wire.varint).int32(0);
+    return within(writer, field, () => write(writer)).finish();
+  };
+  const table = message(data.experiment, (writer) => {
+    for (const [name, one] of given) {
+      within(writer, experiment.settings, () => {
+        writeText(writer, setting.name, name);
+        const type = typeof one as keyof typeof setting.types;
+        writer.tag(setting.type, wire.varint).int32(setting.types[type]);
+      });
+    }
+    for (const tag of METRICS) {
+      within(writer, experiment.metrics, () => {
+        within(writer, metric.name, () => writeText(writer, metric.tag, tag));
+      });
+    }
+  });
+  const own = message(data.start, (writer) => {
+    for (const [name, one] of given) {
+      within(writer, start.settings, () => {
+        writeText(writer, entry.key, name);
+        within(writer, entry.value, () => writeAny(writer, one));
+      });
+    }
+    writer.tag(start.time, wire.bit64).double(time);
+  });
+  return [["experiment", table], ["session_start_info", own]];
+}
+
+function writeAny(
+  writer: BinaryWriter,
+  one: string | number | boolean,
+): void {
+  if (typeof one === "string") writeText(writer, any.string, one);
+  else if (typeof one === "number") {
+    writer.tag(any.number, wire.bit64).double(one);
+  } else writer.tag(any.boolean, wire.varint).bool(one);
 }

@@ -170,3 +170,88 @@ Deno.test("events that are no longer what they were are told of", async () => {
   }
   await Deno.remove(dir, { recursive: true });
 });
+
+const tables = `
+import json, sys
+from tensorboard.backend.event_processing import data_provider
+from tensorboard.backend.event_processing import plugin_event_multiplexer
+from tensorboard.plugins import base_plugin
+from tensorboard.plugins.hparams import api_pb2, backend_context, get_experiment, list_session_groups
+from google.protobuf import json_format
+multiplexer = plugin_event_multiplexer.EventMultiplexer()
+multiplexer.AddRunsFromDirectory(sys.argv[1])
+multiplexer.Reload()
+provider = data_provider.MultiplexerDataProvider(multiplexer, sys.argv[1])
+context = backend_context.Context(base_plugin.TBContext(data_provider=provider))
+from tensorboard.context import RequestContext
+request = RequestContext()
+experiment = get_experiment.Handler(request, context, "", api_pb2.GetExperimentRequest()).run()
+asked = api_pb2.ListSessionGroupsRequest(
+    start_index=0, slice_size=100, allowed_statuses=[0, 1, 2, 3])
+groups = list_session_groups.Handler(request, context, "", asked).run()
+images = {}
+for tags in provider.read_blob_sequences(request, experiment_id="", plugin_name="images", downsample=100).values():
+    for tag, series in tags.items():
+        images[tag] = [[it.step, [provider.read_blob(request, blob_key=v.blob_key).hex() for v in it.values]] for it in series]
+print(json.dumps({
+    "settings": sorted([it.name, it.type] for it in experiment.hparam_infos),
+    "metrics": [it.name.tag for it in experiment.metric_infos],
+    "groups": [json_format.MessageToDict(it) for it in groups.session_groups],
+    "images": images,
+}))
+`;
+
+Deno.test({
+  name: "Python's tensorboard reads hyperparameters and images",
+  ignore: python.missing !== undefined,
+  fn: async () => {
+    const dir = await Deno.makeTempDir();
+    const logger = new TensorBoardLogger(`${dir}/run`);
+    logger.writeHyperparameters({
+      algorithm: "a2c",
+      learningRate: 0.003,
+      normalizeReward: false,
+      seed: 7,
+      stopReward: null,
+    });
+    logger.write({ step: 80, statistics: { "eval/return_mean": 12.5 } });
+    // An image of one pixel.
+    const data = Uint8Array.fromHex(
+      "47494638396101000100800000ffffff00000021f90401000000002c000000000100010000020144003b",
+    );
+    const image = { name: "eval/episode", width: 1, height: 1, data };
+    for (const step of [0, 80]) logger.writeImage({ step, ...image });
+    logger.close();
+    const read = await runPython(python, tables, dir) as {
+      settings: unknown;
+      metrics: unknown;
+      groups: { hparams: unknown; metricValues: { value: number }[] }[];
+      images: Record<string, [number, string[]][]>;
+    };
+    assertEquals(read.settings, [
+      ["algorithm", 1],
+      ["learningRate", 3],
+      ["normalizeReward", 2],
+      ["seed", 3],
+    ]);
+    assertEquals(read.metrics, ["eval/return_mean", "rollout/return_mean"]);
+    assertEquals(read.groups.map(({ hparams }) => hparams), [
+      {
+        algorithm: "a2c",
+        learningRate: 0.003,
+        normalizeReward: false,
+        seed: 7,
+      },
+    ]);
+    assertEquals(
+      read.groups[0].metricValues.map(({ value }) => value),
+      [12.5],
+    );
+    assertEquals(Object.keys(read.images), ["eval/episode"]);
+    assertEquals(
+      read.images["eval/episode"].map(([step, blobs]) => [step, blobs.at(-1)]),
+      [[0, data.toHex()], [80, data.toHex()]],
+    );
+    await Deno.remove(dir, { recursive: true });
+  },
+});

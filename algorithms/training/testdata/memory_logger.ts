@@ -1,10 +1,14 @@
-import type { LoggedEpisode, Logger, LogRow } from "../mod.ts";
+import type { Hyperparameters, LoggedEpisode, Logger, LogRow } from "../mod.ts";
 
 /** Keeps what it gets. */
 export class MemoryLogger implements Logger {
   rows: LogRow[] = [];
   episodes: LoggedEpisode[] = [];
+  settings: Hyperparameters[] = [];
   closed = 0;
+  writeHyperparameters(settings: Hyperparameters): void {
+    this.settings.push(settings);
+  }
   write(row: LogRow): void {
     this.rows.push(row);
   }

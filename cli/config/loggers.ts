@@ -1,0 +1,63 @@
+import type { Hyperparameters, Logger } from "@bellman/training";
+
+/** Run that a logger is made for. */
+export interface RegisteredRun {
+  /** Folder of the run. */
+  readonly dir: string;
+  /** Its configuration: settings of every run, and those of its algorithm. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const factories: ((run: RegisteredRun) => Logger)[] = [];
+
+/**
+ * Adds a logger of your own to every run that is trained: it gets the same rows,
+ * episodes, settings and images as TensorBoard. A module that calls this is named
+ * in `algorithmModules`, as one with an algorithm is.
+ *
+ * @param make Makes the logger of a run, when its training begins or resumes.
+ *
+ * @example
+ * ```ts
+ * import { registerLogger, run } from "@bellman/cli";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const returns: number[] = [];
+ * registerLogger(({ config }) => ({
+ *   write({ statistics }) {
+ *     if (config.env !== "CartPole-v1") return;
+ *     const found = statistics["eval/return_mean"];
+ *     if (found !== undefined) returns.push(found);
+ *   },
+ *   close() {},
+ * }));
+ * const out = `${await Deno.makeTempDir()}/run`;
+ * assertEquals(await run(["train", "--steps", "400", "--quiet", "--out", out]), 0);
+ * assert(returns[0] > 5);
+ * ```
+ */
+export function registerLogger(make: (run: RegisteredRun) => Logger): void {
+  factories.push(make);
+}
+
+/** Makes the registered loggers of a run. */
+export function registeredLoggers(run: RegisteredRun): Logger[] {
+  return factories.map((make) => make(run));
+}
+
+/** Gives the settings of a configuration plain values: parts of a nested one by their paths. */
+export function hyperparametersOf(
+  config: Readonly<Record<string, unknown>>,
+): Hyperparameters {
+  const plain = (name: string, value: unknown): [string, unknown][] => {
+    if (typeof value !== "object" || value === null) return [[name, value]];
+    if (Array.isArray(value)) return [[name, JSON.stringify(value)]];
+    return Object.entries(value)
+      .flatMap(([key, part]) => plain(`${name}.${key}`, part));
+  };
+  const all = Object.entries(config)
+    .flatMap(([name, value]) => plain(name, value));
+  return Object.fromEntries(
+    all.filter(([, value]) => value !== undefined),
+  ) as Hyperparameters;
+}
