@@ -9,6 +9,7 @@ import {
 import type {
   CurveBand,
   CurveSeries,
+  CurvesOptions,
   CurveThreshold,
 } from "@bellman/training/plots";
 import {
@@ -121,22 +122,45 @@ function axisOf(
   return { label: `Training time in ${unit}`, scale };
 }
 
+/** Keys that do not change what is learned. */
+const NO_DIFFERENCE: ReadonlySet<string> = new Set([
+  "seed",
+  "threads",
+  "stepTimeout",
+  "logInterval",
+  "policyPlots",
+  "videoInterval",
+  "checkpointInterval",
+  "keepCheckpoints",
+]);
+
 /**
- * Names the groups of runs: algorithm, environment, and all keys but the seed in
- * which the runs differ.
+ * Names the groups of runs: algorithm, environment, and the keys in which the runs
+ * of both differ, but the seed and others that do not change what is learned.
  */
 export function groupNames(
   configs: readonly Record<string, unknown>[],
 ): string[] {
   const text = (value: unknown): string => JSON.stringify(value) ?? "";
-  const keys = [...new Set(configs.flatMap((config) => Object.keys(config)))];
-  const varying = keys.filter((key) =>
-    key !== "seed" && key !== "algorithm" && key !== "env" &&
-    new Set(configs.map((config) => text(config[key]))).size > 1
-  );
+  const nameOf = (config: Record<string, unknown>) =>
+    `${config.algorithm} ${config.env}`;
+  const groups = Map.groupBy(configs, nameOf);
+  const varying = new Map([...groups].map(([name, alike]) => {
+    const keys = [...new Set(alike.flatMap((it) => Object.keys(it)))];
+    return [
+      name,
+      keys.filter((key) =>
+        !NO_DIFFERENCE.has(key) &&
+        new Set(alike.map((config) => text(config[key]))).size > 1
+      ),
+    ];
+  }));
   return configs.map((config) => {
-    const parts = varying.map((key) => `${key}=${text(config[key])}`);
-    return [`${config.algorithm} ${config.env}`, ...parts].join(" ");
+    const name = nameOf(config);
+    const parts = varying.get(name)!.map((key) =>
+      `${key}=${text(config[key])}`
+    );
+    return [name, ...parts].join(" ");
   });
 }
 
@@ -309,7 +333,9 @@ export const plotCommand: Command = {
     const threshold = choice.threshold === undefined
       ? await solvedAt(runs, key)
       : { value: choice.threshold, label: String(choice.threshold) };
-    const draw = (size: { width?: number; height?: number } = {}) =>
+    const draw = (
+      given: Pick<CurvesOptions, "title" | "width" | "height"> = {},
+    ) =>
       renderCurves(series, {
         title,
         xLabel: label,
@@ -317,10 +343,15 @@ export const plotCommand: Command = {
         band: choice.band,
         smoothing: choice.smoothing,
         threshold,
-        ...size,
+        ...given,
       });
     await checkWritable(out, "the curves");
-    const html = () => asPage(title, `<figure>${responsive(draw)}</figure>`);
+    const html = () =>
+      asPage(
+        title,
+        // The page has the title.
+        `<figure>${responsive((it) => draw({ ...it, title: "" }))}</figure>`,
+      );
     writeWhole(out, extension === "svg" ? draw() : html());
     io.out(`wrote ${out}\n`);
     return 0;

@@ -60,6 +60,15 @@ Deno.test("runs that differ in the seed alone share a group", () => {
     groupNames([{ ...base, seed: 0 }, { ...base, seed: 1, gamma: 0.9 }]),
     ["a2c CartPole-v1 gamma=0.99", "a2c CartPole-v1 gamma=0.9"],
   );
+  // Nor do videos, or what is of another algorithm.
+  assertEquals(
+    groupNames([
+      { ...base, videoInterval: 0 },
+      { ...base, videoInterval: 100 },
+      { ...base, algorithm: "sac", gamma: 0.9, tau: 0.01 },
+    ]),
+    ["a2c CartPole-v1", "a2c CartPole-v1", "sac CartPole-v1"],
+  );
 });
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-plot-" });

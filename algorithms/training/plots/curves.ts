@@ -262,7 +262,9 @@ function yScale(
   if (threshold !== undefined) ys.push(threshold.value);
   const [low, high] = finiteExtent(ys) ?? [0, 1];
   const padding = low === high ? Math.abs(low) * 0.1 || 1 : 0;
-  const domain = [low - padding, high + padding];
+  // Means of equal numbers may lie a little above them.
+  const domain = [low - padding, high + padding]
+    .map((it) => Number(it.toPrecision(10)));
   const labelAnchor = "center";
   return { ...axis(label, domain), domain, labelAnchor, nice: 5, grid: true };
 }

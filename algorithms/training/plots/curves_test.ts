@@ -163,6 +163,24 @@ Deno.test("the last number of an axis is seen, at the edge of the data", () => {
   assert(line.at(-2)! > 736, `${line}`);
 });
 
+Deno.test("means of equal numbers do not lengthen the axis", () => {
+  const runs = [0, 1].map(() => ({
+    x: [0, 1, 3],
+    y: [500.00000000000006, 0, 500],
+  }));
+  const svg = renderCurves([{ name: "a", runs }]);
+  assertEquals(labels(svg, "y-axis tick label").at(-1), "500");
+});
+
+Deno.test("a name that is too long for the image is cut", () => {
+  const runs = [run(1)];
+  const [name] = textsOf(
+    parseSvg(renderCurves([{ name: "a".repeat(200), runs }], { width: 400 })),
+    "bp-text",
+  );
+  assert(name.endsWith("a…") && name.length < 55, name);
+});
+
 Deno.test("each band is named", () => {
   const of = (band?: "ci" | "std" | "iqr" | "none") =>
     textsOf(

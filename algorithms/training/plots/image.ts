@@ -114,7 +114,9 @@ export function heading(
   const start = title ? 36 : 8;
   const top = start + 17 * below.length;
   let [left, row] = [20, 0];
-  const entries = legend.map(({ text, sign, color }) => {
+  const most = Math.floor((width - 62) / LETTER);
+  const entries = legend.map(({ text: whole, sign, color }) => {
+    const text = whole.length > most ? `${whole.slice(0, most - 1)}…` : whole;
     // About as wide as letters are on average.
     const size = 42 + text.length * LETTER;
     if (left > 20 && left + size > width - 10) [left, row] = [20, row + 1];
