@@ -18,9 +18,8 @@ import {
 } from "./terminal/process.ts";
 import {
   asInputError,
-  isLikelyTypo,
+  hintAt,
   messageOf,
-  nearest,
   RunFailure,
   UsageError,
 } from "./terminal/errors.ts";
@@ -41,11 +40,7 @@ const HELP: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
 function findCommand(name: string): Command {
   const command = COMMANDS.find((it) => it.name === name);
   if (command !== undefined) return command;
-  const names = COMMANDS.map((it) => it.name);
-  const guess = nearest(name, names);
-  const hint = isLikelyTypo(name, guess)
-    ? `did you mean '${guess}'?`
-    : `expected one of ${names.join(", ")}`;
+  const hint = hintAt(name, COMMANDS.map((it) => it.name));
   throw new UsageError(`Unknown command '${name}': ${hint}`);
 }
 

@@ -327,10 +327,6 @@ Deno.test("list names algorithms, environments and presets", async () => {
 Deno.test("a bad command line is one clear line", async () => {
   const cases: [string[], string][] = [
     [
-      ["list", "foo"],
-      "Cannot list 'foo': expected options alone, as in 'list --all'",
-    ],
-    [
       ["train", "--env", "gym:"],
       "Cannot use the environment 'gym:': expected a name of Gymnasium's, such as gym:LunarLander-v3",
     ],
@@ -359,9 +355,10 @@ Deno.test("-h is --help", async () => {
 
 Deno.test("help comes from the configuration's types", async () => {
   assertStringIncludes((await capture("--help")).out, "Commands:");
-  const { code, out } = await capture("train", "--help");
+  const { code, out } = await capture("train", "all", "--help");
   assertEquals(code, 0);
-  assertStringIncludes(out, "--preset NAME");
+  const { out: brief } = await capture("train", "--help");
+  assertStringIncludes(brief, "--preset NAME");
   assertStringIncludes(out, "entropyCoefficient (also ent_coef");
   assertStringIncludes(out, "Number of environments that step side by side.");
   assertStringIncludes(out, "an integer from 1 to 4096; default 8");
@@ -369,4 +366,46 @@ Deno.test("help comes from the configuration's types", async () => {
 
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });
+});
+
+Deno.test("'list' prints presets by name, of one algorithm or of all", async () => {
+  const one = await capture("list", "a2c", "CartPole-v1");
+  assertEquals([one.code, one.err], [0, ""]);
+  assertStringIncludes(one.out, "# train a2c --preset CartPole-v1\n");
+  assertStringIncludes(one.out, "\nenv: CartPole-v1\n");
+  const all = await capture("list", "ALE/Breakout-v5");
+  for (const name of ["a2c", "acer", "acktr"]) {
+    assertStringIncludes(all.out, `# train ${name} --preset ALE\n`);
+  }
+  const { presets } = JSON.parse((await capture("list", "sac", "--json")).out);
+  assertEquals(presets.every((it: Preset) => it.algorithm === "sac"), true);
+});
+
+interface Preset {
+  algorithm: string;
+}
+
+Deno.test("--print-config prints a file that --config takes", async () => {
+  const args = ["--set=gamma=0.5", "--steps=30", "--seed=4"];
+  const { code, out, err } = await capture(
+    ...["train", "a2c", "--env=Acrobot-v1", ...args, "--print-config"],
+  );
+  assertEquals([code, err], [0, ""]);
+  assertEquals(
+    out.split("\n")[0],
+    "# a2c on Acrobot-v1: preset Acrobot-v1",
+  );
+  for (const line of ["gamma: 0.5", "totalTimesteps: 30", "seed: 4"]) {
+    assertStringIncludes(out, `\n${line}\n`);
+  }
+  const file = await Deno.makeTempFile({ suffix: ".yaml" });
+  await Deno.writeTextFile(file, out);
+  const again = await capture("train", `--config=${file}`, "--print-config");
+  assertEquals(
+    again.out.split("\n").slice(1),
+    out.split("\n").slice(1),
+  );
+  const wrong = await capture("train", "--env=CartPol-v1", "--print-config");
+  assertEquals([wrong.code, wrong.out], [2, ""]);
+  await Deno.remove(file);
 });

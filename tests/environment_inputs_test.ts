@@ -37,7 +37,7 @@ const CASES: Record<string, Case> = {
   },
   "an environment that is like none": {
     train: ["--env=LunarLander-v3"],
-    says: "ids of Python's Gymnasium begin with gym:",
+    says: "did you mean 'gym:LunarLander-v3', of Python's Gymnasium?",
   },
   "an environment of Gymnasium without a name": {
     train: ["--env=gym:"],

@@ -1,10 +1,15 @@
 import { envSpec, registeredIds } from "@bellman/envs";
+import type { AlgorithmDefinition } from "@bellman/agent";
 import type { EnvSpec } from "@bellman/types";
-import { ALGORITHMS } from "../config/algorithms.ts";
-import { importAlgorithms } from "../config/resolve.ts";
-import { type Command, option } from "../terminal/command.ts";
+import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
+import { importAlgorithms, presetFor } from "../config/resolve.ts";
+import {
+  type Command,
+  option,
+  type ParsedOptions,
+} from "../terminal/command.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { hintAt, UsageError } from "../terminal/errors.ts";
 
 function listing() {
   return {
@@ -46,14 +51,80 @@ function asText(
     "Presets:",
     ...presets.map((it) => row(it.name, it.algorithm)),
     "",
+    "'list PRESET' prints the settings of a preset.",
+    "",
   ].join("\n");
+}
+
+/** A preset of an algorithm. */
+interface Preset {
+  algorithm: string;
+  name: string;
+  text: string;
+}
+
+/** Finds the presets that the words name: of an algorithm, of a name, or both. */
+function presetsNamed(words: readonly string[]): Preset[] {
+  const [first, second, extra] = words;
+  if (extra !== undefined) {
+    throw new UsageError(
+      `Cannot list '${extra}': expected a preset, an algorithm, or both, as in 'list a2c CartPole-v1'`,
+    );
+  }
+  const algorithm = findAlgorithm(first);
+  const name = algorithm === undefined ? first : second;
+  if (algorithm === undefined && second !== undefined) {
+    throw new UsageError(
+      `Cannot list presets of '${first}': ${
+        hintAt(first, ALGORITHMS.map((it) => it.name))
+      }`,
+    );
+  }
+  const all = (of: AlgorithmDefinition): Preset[] =>
+    Object.entries(of.presets)
+      .map(([name, text]) => ({ algorithm: of.name, name, text }));
+  const owners = algorithm === undefined ? ALGORITHMS : [algorithm];
+  if (name === undefined) return owners.flatMap(all);
+  const found = owners.flatMap((owner) => {
+    const preset = presetFor(owner, { env: name });
+    return all(owner).filter((it) => it.name === preset);
+  });
+  if (found.length > 0) return found;
+  if (name === "all") {
+    throw new UsageError("Cannot list 'all': did you mean 'list --all'?");
+  }
+  const names = owners.flatMap((it) => Object.keys(it.presets));
+  const others = algorithm === undefined ? ALGORITHMS.map((it) => it.name) : [];
+  throw new UsageError(
+    `Cannot list '${name}': ${
+      hintAt(name, [...new Set([...others, ...names])])
+    }`,
+  );
+}
+
+function presetsAsText(presets: readonly Preset[]): string {
+  return presets.map(({ algorithm, name, text }) =>
+    `# train ${algorithm} --preset ${name}\n${text.trimEnd()}\n`
+  ).join("\n");
+}
+
+/** Imports algorithms of the user's own; other settings have no meaning here. */
+async function importNamed(options: ParsedOptions): Promise<void> {
+  const other = options.values.get("set")
+    ?.find((it) => !/^(algorithmModules|algorithm_modules)=/.test(it));
+  if (other !== undefined) {
+    throw new UsageError(
+      `Cannot use '--set ${other}' with list: expected algorithmModules=[FILE.ts]`,
+    );
+  }
+  await importAlgorithms(options);
 }
 
 /** `list`: the algorithms, environments and presets there are. */
 export const listCommand: Command = {
   name: "list",
-  usage: "[OPTIONS]",
-  summary: "List algorithms, environments and presets.",
+  usage: "[ALGORITHM] [PRESET] [OPTIONS]",
+  summary: "List algorithms, environments and presets, or print a preset.",
   options: [
     option("all", "List all Atari games."),
     option(
@@ -63,21 +134,19 @@ export const listCommand: Command = {
     option("json", "Print everything as one JSON object."),
   ],
   async run(options, io) {
-    const [stray] = options.positionals;
-    if (stray !== undefined) {
-      throw new UsageError(
-        `Cannot list '${stray}': expected options alone, as in 'list --all'`,
+    const isJson = options.switches.has("json");
+    await importNamed(options);
+    if (options.positionals.length > 0) {
+      const presets = presetsNamed(options.positionals);
+      io.out(
+        isJson ? `${JSON.stringify({ presets })}\n` : presetsAsText(presets),
       );
+      return 0;
     }
-    await importAlgorithms(options);
     const games = await loadAllEnvironments();
     const found = listing();
     const grouped = options.switches.has("all") ? new Set<string>() : games;
-    io.out(
-      options.switches.has("json")
-        ? `${JSON.stringify(found)}\n`
-        : asText(found, grouped),
-    );
+    io.out(isJson ? `${JSON.stringify(found)}\n` : asText(found, grouped));
     return 0;
   },
 };

@@ -7,11 +7,12 @@ import {
   type RunStatus,
   runStatus,
 } from "@bellman/training";
-import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
+import { findAlgorithm } from "../config/algorithms.ts";
 import {
   type Command,
   integerOf,
   option,
+  type OptionSpec,
   type ParsedOptions,
   taskLine,
   valueOf,
@@ -24,8 +25,13 @@ import {
   type ResolvedConfig,
 } from "../config/resolve.ts";
 import { checkEnv } from "@bellman/envs";
-import { codeOf, isGymnasium } from "../run/environment_modules.ts";
-import { configHelp, runConfigSchema, runSchema } from "../config/schema.ts";
+import {
+  codeOf,
+  isGymnasium,
+  loadEnvironment,
+} from "../run/environment_modules.ts";
+import { trainHelp } from "../config/help.ts";
+import { runConfigSchema } from "../config/schema.ts";
 import {
   messageOf,
   RestoreFailure,
@@ -171,6 +177,20 @@ Run folder: ${folder.dir}
   }
 }
 
+/** Prints all settings as a file of `--config`, and where they are from. */
+async function printConfig(
+  config: ResolvedConfig,
+  options: ParsedOptions,
+  { io }: Output,
+): Promise<number> {
+  // Without the environment, its name may be wrong.
+  await loadEnvironment(config);
+  const [source] = settingsOf(config, options).split(";");
+  io.out(`# ${config.algorithm} on ${config.env}: ${source}\n`);
+  io.out(stringify(config));
+  return 0;
+}
+
 /** Takes the weights of the best checkpoint of a run. */
 async function savedWeights(
   dir: string,
@@ -210,6 +230,9 @@ async function startRun(
   const config = options.values.has("engine")
     ? { ...resolved, plugin: null }
     : resolved;
+  if (options.switches.has("print-config")) {
+    return await printConfig(config, options, output);
+  }
   if (from !== undefined && config.replayStorage === "file") {
     throw new UsageError(
       "Cannot use --init-from with replayStorage: file: expected replayStorage: memory",
@@ -367,14 +390,16 @@ function checkResumable(
 
 async function details(options: ParsedOptions): Promise<string> {
   await importAlgorithms(options);
-  const run = configHelp("Keys of a run:", runSchema());
-  const algorithms = ALGORITHMS.map(({ name, schema, runDefaults = {} }) => {
-    const others = Object.entries(runDefaults)
-      .map(([key, value]) => `; ${key} is ${JSON.stringify(value)} by default`);
-    return configHelp(`Keys of ${name}${others.join("")}:`, schema);
-  });
-  return [run, ...algorithms].join("\n");
+  return trainHelp(options.positionals);
 }
+
+/** Puts options under a heading of the help. */
+function under(group: string, specs: readonly OptionSpec[]): OptionSpec[] {
+  return specs.map((spec) => ({ ...spec, group }));
+}
+
+/** Options that say where a run is computed. */
+const PLACES: readonly string[] = ["workers", "engine", "backend"];
 
 /** `train`: trains an agent into a new run folder, or resumes one. */
 export const trainCommand: Command = {
@@ -382,26 +407,34 @@ export const trainCommand: Command = {
   usage: "[ALGORITHM] [OPTIONS] | train --resume RUN",
   summary: "Train an agent.",
   options: [
-    ...CONFIG_OPTIONS,
-    option("out DIR", "Run folder; by default a new one under runs/."),
-    option(
-      "resume RUN",
-      "Resume a run from its newest checkpoint; --steps prolongs it, --engine takes another engine.",
+    ...under("What to train", [
+      ...CONFIG_OPTIONS.filter(({ name }) => !PLACES.includes(name)),
+      option("print-config", "Print all settings instead of training."),
+    ]),
+    ...under(
+      "Where it runs",
+      CONFIG_OPTIONS.filter(({ name }) => PLACES.includes(name)),
     ),
-    option(
-      "init-from RUN",
-      "Start a new run from the weights of another one's best agent.",
-    ),
-    TRUST_OPTION,
-    option(
-      "unchecked",
-      "Train on an environment of your own without a check of it.",
-    ),
-    option(
-      "every N",
-      "Record a video every N steps, and of the best agent, for the report.",
-    ),
-    option("quiet", "Show only the progress bar and the result."),
+    ...under("Run folders", [
+      option("out DIR", "Run folder; by default a new one under runs/."),
+      option(
+        "resume RUN",
+        "Resume a run; --steps prolongs it, --engine takes another engine.",
+      ),
+      option(
+        "init-from RUN",
+        "Start a new run from the weights of another one's best agent.",
+      ),
+      TRUST_OPTION,
+      option("unchecked", "Train on an environment of your own unchecked."),
+    ]),
+    ...under("Output", [
+      option(
+        "every N",
+        "Record a video every N steps, and of the best agent, for the report.",
+      ),
+      option("quiet", "Show only the progress bar and the result."),
+    ]),
   ],
   details,
   run(options, io) {

@@ -24,7 +24,7 @@ const dummy: AlgorithmDefinition = {
 registerAlgorithm(dummy);
 
 Deno.test("an algorithm is known by its definition alone", async () => {
-  const help = (await capture("train", "--help")).out;
+  const help = (await capture("train", "all", "--help")).out;
   assertStringIncludes(
     help,
     "a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac or dummy; default",

@@ -7,8 +7,8 @@ import { registeredNetworks } from "@bellman/policies";
 import { parse } from "@std/yaml";
 import {
   fileProblem,
+  hintAt,
   messageOf,
-  nearest,
   UsageError,
 } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
@@ -21,6 +21,7 @@ import {
   validateEntries,
 } from "./schema.ts";
 import type { RunConfig } from "./run_config.ts";
+import { isZoo, zooEntries } from "./zoo.ts";
 import {
   option,
   type OptionSpec,
@@ -103,10 +104,8 @@ function namedAlgorithm(
 }
 
 function unknownAlgorithm(name: string, place = ""): UsageError {
-  const guess = nearest(name, ALGORITHMS.map((it) => it.name));
-  return new UsageError(
-    `Unknown algorithm '${name}'${place}: did you mean '${guess}'?`,
-  );
+  const hint = hintAt(name, ALGORITHMS.map((it) => it.name));
+  return new UsageError(`Unknown algorithm '${name}'${place}: ${hint}`);
 }
 
 /** Returns true if entries name modules that may register an algorithm. */
@@ -142,8 +141,9 @@ export function findPreset(
 ): string {
   if (Object.hasOwn(presets, name)) return presets[name];
   const owner = ALGORITHMS.find((it) => Object.hasOwn(it.presets, name))?.name;
+  const names = Object.keys(presets);
   const guess = owner === undefined
-    ? `did you mean '${nearest(name, Object.keys(presets))}'?`
+    ? names.length === 0 ? "it has none" : hintAt(name, names)
     : `it is one of ${owner}, as in 'train ${owner} --preset ${name}'`;
   throw new UsageError(`Unknown preset '${name}' of ${algorithm}: ${guess}`);
 }
@@ -218,12 +218,13 @@ export function resolveConfig(
   sources: ConfigSources,
   { isOpen = false }: { isOpen?: boolean } = {},
 ): ResolvedConfig {
-  const file = sources.file === undefined ? undefined : {
+  const { entries } = sources;
+  const text = sources.file === undefined ? undefined : {
     entries: parseMapping(sources.file.text, sources.file.name),
     origin: sources.file.name,
   };
-  const { entries } = sources;
-  const { name, place } = namedAlgorithm(command, { entries, file });
+  const { name, place } = namedAlgorithm(command, { entries, file: text });
+  const file = text && settingsIn(text, { entries, algorithm: name });
   const algorithm = findAlgorithm(name);
   if (algorithm === undefined) {
     if (!isOpen || !nameModules([...file?.entries ?? [], ...entries])) {
@@ -236,6 +237,26 @@ export function resolveConfig(
   const base = (env: string) =>
     file ?? presetEntries(algorithm, { preset, env });
   return merged({ name, algorithm, base, entries });
+}
+
+/** Returns the settings of a file, which may be one of rl-baselines3-zoo. */
+function settingsIn(
+  file: Entries,
+  { entries, algorithm }: { entries: readonly Entry[]; algorithm: string },
+): Entries {
+  if (!isZoo(file.entries)) return file;
+  const { origin } = file;
+  const env = entries
+    .find(([name]) => findKey(runConfigSchema, name) === "env")?.[1];
+  const definition = findAlgorithm(algorithm);
+  const schema = definition && fullSchema(definition);
+  const translated = zooEntries(file.entries, {
+    origin,
+    algorithm,
+    env: env === undefined ? undefined : String(env),
+    keyOf: (name) => schema && findKey(schema, name) || name,
+  });
+  return { origin, entries: translated };
 }
 
 /** Merges defaults, a preset or file, and the command line. */

@@ -1,6 +1,6 @@
 import type { ConfigSchema, PropertySchema } from "@bellman/agent";
 import { Ajv } from "ajv";
-import { nearest, UsageError } from "../terminal/errors.ts";
+import { hintAt, UsageError } from "../terminal/errors.ts";
 import { ALGORITHMS } from "./algorithms.ts";
 import schema from "./run_config.schema.json" with { type: "json" };
 
@@ -36,12 +36,15 @@ export function findKey(
   );
 }
 
-/** Returns the key or alias nearest to `name`. */
-export function nearestKey(schema: ConfigSchema, name: string): string {
+/** Says which key or alias was meant, if one is near. */
+function hintAtKey(schema: ConfigSchema, name: string): string {
   const names = Object.entries(schema.properties).flatMap((
     [key, property],
   ) => [key, ...aliasesOf(property)]);
-  return nearest(name, names);
+  const hint = hintAt(name, names);
+  return hint.startsWith("did")
+    ? hint
+    : "'train ALGORITHM --help' lists the keys";
 }
 
 function describeRange(property: PropertySchema): string {
@@ -114,9 +117,10 @@ function checkValue(
   const finite = typeof value !== "number" || Number.isFinite(value);
   if (finite && ajv.validate(property, value)) return;
   const names = (property.enum ?? []).filter((it) => typeof it === "string");
-  const hint = typeof value === "string" && names.length > 1
-    ? `; did you mean '${nearest(value, names as string[])}'?`
+  const guess = typeof value === "string" && names.length > 1
+    ? hintAt(value, names as string[])
     : "";
+  const hint = guess.startsWith("did") ? `; ${guess}` : "";
   throw new UsageError(
     `Cannot use ${key} = ${show(value)} of ${origin}: expected ${
       describeProperty(property)
@@ -155,9 +159,7 @@ export function validateEntries(
     }
     if (key === undefined) {
       throw new UsageError(
-        `Unknown key '${name}' in ${origin}: did you mean '${
-          nearestKey(schema, name)
-        }'?`,
+        `Unknown key '${name}' in ${origin}: ${hintAtKey(schema, name)}`,
       );
     }
     if (Object.hasOwn(valid, key)) {
@@ -172,17 +174,4 @@ export function validateEntries(
     givenAs[key] = option;
   }
   return valid;
-}
-
-/** Returns the help of a configuration: meaning, values and default of each key. */
-export function configHelp(title: string, schema: ConfigSchema): string {
-  const entries = Object.entries(schema.properties).map(([key, property]) => {
-    const aliases = aliasesOf(property);
-    const also = aliases.length === 0 ? "" : ` (also ${aliases.join(", ")})`;
-    const fallback = JSON.stringify(property.default);
-    return `  ${key}${also}
-      ${property.description}
-      ${describeProperty(property)}; default ${fallback}`;
-  });
-  return `${title}\n${entries.join("\n")}\n`;
 }

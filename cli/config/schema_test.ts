@@ -2,10 +2,8 @@ import type { ConfigSchema } from "@bellman/agent";
 import { assertEquals, assertThrows } from "@std/assert";
 import {
   aliasesOf,
-  configHelp,
   describeProperty,
   findKey,
-  nearestKey,
   validateEntries,
 } from "./schema.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -26,8 +24,18 @@ Deno.test("a key is found by its name and by each alias", () => {
 });
 
 Deno.test("the nearest key looks at aliases and ignores case", () => {
-  assertEquals(nearestKey(schema, "n_stps"), "n_steps");
-  assertEquals(nearestKey(schema, "GAMA"), "gamma");
+  const cases: [string, string][] = [
+    ["n_stps", "did you mean 'n_steps'?"],
+    ["GAMA", "did you mean 'gamma'?"],
+    ["zebra", "'train ALGORITHM --help' lists the keys"],
+  ];
+  for (const [name, hint] of cases) {
+    assertThrows(
+      () => validateEntries([[name, 1]], { schema, origin: "it" }),
+      UsageError,
+      `Unknown key '${name}' in it: ${hint}`,
+    );
+  }
 });
 
 Deno.test("a property says in words what it accepts", () => {
@@ -130,28 +138,5 @@ Deno.test("a key under two of its names is refused", () => {
     () => validateEntries([["numSteps", 5], ["nsteps", 6]], options),
     UsageError,
     "Cannot use both 'numSteps' and 'nsteps' in a2c.yaml",
-  );
-});
-
-Deno.test("the help of a configuration tells names, values and defaults", () => {
-  const discounted = {
-    properties: {
-      gamma: {
-        type: "number",
-        minimum: 0,
-        maximum: 1,
-        default: 0.99,
-        description: "Discount of a step.",
-        alias: "discount",
-      },
-    },
-  };
-  assertEquals(
-    configHelp("Keys:", discounted),
-    `Keys:
-  gamma (also discount)
-      Discount of a step.
-      a number from 0 to 1; default 0.99
-`,
   );
 });

@@ -1,10 +1,8 @@
 import { defaultRegistry, envSpec, registeredIds } from "@bellman/envs";
+import { GYMNASIUM, gymnasiumId } from "../config/gymnasium.ts";
 import { importModules, moduleUrls } from "../config/modules.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { isLikelyTypo, nearest, UsageError } from "../terminal/errors.ts";
-
-/** Prefix of the ids of environments that Python's Gymnasium hosts. */
-const GYMNASIUM = "gym:";
 
 /** Returns true for the id of an environment that Python hosts. */
 export function isGymnasium(id: string): boolean {
@@ -101,8 +99,13 @@ export async function loadEnvironment(
 function checkKnown(env: string): void {
   const ids = registeredIds();
   if (ids.includes(env)) return;
-  const name = (id: string) => id.replace(/-v\d*$/, "");
-  if (isLikelyTypo(name(env), name(nearest(env, ids)))) envSpec(env);
+  const ofPython = gymnasiumId(env);
+  if (ofPython !== undefined) {
+    throw new UsageError(
+      `Unknown environment '${env}': did you mean '${ofPython}', of Python's Gymnasium?`,
+    );
+  }
+  if (isLikelyTypo(env, nearest(env, ids))) envSpec(env);
   throw new UsageError(
     `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, and modules that register others are named in envModules`,
   );

@@ -10,6 +10,8 @@ export interface OptionSpec {
   value?: string;
   /** May be given more than once. */
   repeat?: boolean;
+  /** Heading that the help shows it under, `Options` by default. */
+  group?: string;
   /** One line of help. */
   help: string;
 }
@@ -23,10 +25,10 @@ export interface OptionSpec {
 export function option(
   usage: string,
   help: string,
-  { repeat = false }: { repeat?: boolean } = {},
+  { repeat = false, group }: Pick<OptionSpec, "repeat" | "group"> = {},
 ): OptionSpec {
   const [name, value] = usage.split(" ");
-  return { name, value, help, repeat };
+  return { name, value, help, repeat, group };
 }
 
 /** A command of the command line. */
@@ -207,17 +209,25 @@ export async function commandHelp(
   command: Command,
   options: ParsedOptions,
 ): Promise<string> {
-  const rows = [...command.options, ...COMMON_OPTIONS]
-    .map(({ name, value, help }) => [
-      value === undefined ? `--${name}` : `--${name} ${value}`,
-      help,
-    ]);
+  const specs = [...command.options, ...COMMON_OPTIONS];
+  const left = ({ name, value }: OptionSpec) =>
+    value === undefined ? `--${name}` : `--${name} ${value}`;
+  const width = Math.max(...specs.map((spec) => left(spec).length));
+  const groups = Map.groupBy(specs, ({ group = "Options" }) => group);
   const details = await command.details?.(options);
+  const blocks = [...groups].map(([title, specs]) =>
+    `${title}:\n${
+      columns(specs.map((spec) => [left(spec).padEnd(width), spec.help]))
+    }\n`
+  );
+  // With a word to help with, its help alone.
+  const isAsked = details !== undefined && options.positionals.length > 0;
+  const body = isAsked
+    ? details
+    : `${blocks.join("")}${details === undefined ? "" : `\n${details}`}`;
   return `${command.summary}
 
 Usage: ${PROGRAM} ${command.name} ${command.usage}
 
-Options:
-${columns(rows)}
-${details === undefined ? "" : `\n${details}`}`;
+${body}`;
 }

@@ -163,8 +163,40 @@ export function nearest(name: string, candidates: readonly string[]): string {
   return byLower.get(closest(lower, [...byLower.keys()]))!;
 }
 
-/** Returns true if `name` is near enough to `candidate` to be a typo of it. */
+/**
+ * Returns true if `name` is near enough to `candidate` to be a typo of it: up to a
+ * third of the letters differ.
+ */
 export function isLikelyTypo(name: string, candidate: string): boolean {
-  return distance(name.toLowerCase(), candidate.toLowerCase()) <=
-    Math.max(2, Math.ceil(candidate.length / 3));
+  // Of ids, the version says nothing.
+  const [a, b] = [name, candidate]
+    .map((it) => it.toLowerCase().replace(/-v\d*$/, ""));
+  const [short, long] = [a.length, b.length].sort((x, y) => x - y);
+  const edits = distance(a, b);
+  return edits < short && edits <= Math.max(2, Math.ceil(long / 3));
+}
+
+/** Fewest letters by which the rest of a name is guessed. */
+const SHORTEST_PART = 4;
+/** Most names that a hint lists. */
+const MOST_NAMES = 12;
+
+/**
+ * Says which of some names was meant: the nearest one where it is near, one that
+ * begins or ends with it, or else all that there are.
+ */
+export function hintAt(name: string, candidates: readonly string[]): string {
+  const part = name.toLowerCase();
+  const whole = part.length < SHORTEST_PART ? undefined : candidates.find(
+    (it) =>
+      it.toLowerCase().startsWith(part) || it.toLowerCase().endsWith(part),
+  );
+  const guess = whole ?? nearest(name, candidates);
+  if (whole !== undefined || isLikelyTypo(name, guess)) {
+    return `did you mean '${guess}'?`;
+  }
+  const rest = candidates.length - MOST_NAMES;
+  return `expected ${candidates.length === 1 ? "" : "one of "}${
+    candidates.slice(0, MOST_NAMES).join(", ")
+  }${rest > 0 ? ` or ${rest} more` : ""}`;
 }

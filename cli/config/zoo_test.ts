@@ -1,0 +1,141 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { UsageError } from "../terminal/errors.ts";
+import { resolveConfig } from "./resolve.ts";
+
+const A2C = `
+default: &default
+  n_envs: 4
+LunarLander-v3:
+  <<: *default
+  n_timesteps: !!float 2e5
+  policy: 'MlpPolicy'
+  gamma: 0.995
+  n_steps: 5
+  learning_rate: lin_0.00083
+  ent_coef: 0.00001
+CartPole-v1:
+  n_envs: 8
+  n_timesteps: !!float 5e5
+  policy: 'MlpPolicy'
+  normalize: "{'norm_obs': True, 'norm_reward': False}"
+  use_rms_prop: False
+  policy_kwargs: "dict(log_std_init=-2, ortho_init=False, net_arch=dict(pi=[32, 16], vf=[32, 16]), activation_fn=nn.ReLU)"
+atari:
+  policy: 'CnnPolicy'
+  n_envs: 16
+  env_wrapper:
+    - stable_baselines3.common.atari_wrappers.AtariWrapper
+  frame_stack: 4
+  policy_kwargs: "dict(optimizer_class=RMSpropTFLike, optimizer_kwargs=dict(eps=1e-5))"
+`;
+
+function a2c(env: string, text: string = A2C) {
+  const file = { name: "a2c.yml", text };
+  return resolveConfig("a2c", { file, entries: [["env", env]] });
+}
+
+Deno.test("a section of the zoo is settings, upon stable-baselines3's", () => {
+  const config = a2c("CartPole-v1");
+  const wanted = {
+    env: "CartPole-v1",
+    numEnvs: 8,
+    totalTimesteps: 500_000,
+    normalizeObservation: true,
+    normalizeReward: false,
+    optimizer: "adam",
+    initialLogStd: -2,
+    orthogonalInit: false,
+    hiddenSizes: [32, 16],
+    activation: "relu",
+    // Where the file says nothing.
+    numSteps: 5,
+    learningRate: 0.0007,
+    learningRateSchedule: "constant",
+    gaeLambda: 1,
+  };
+  for (const [key, value] of Object.entries(wanted)) {
+    assertEquals(config[key], value, key);
+  }
+});
+
+Deno.test("linear rates, Gymnasium's environments and Atari are read", () => {
+  const lander = a2c("gym:LunarLander-v3");
+  assertEquals(
+    [lander.env, lander.learningRate, lander.learningRateSchedule],
+    ["gym:LunarLander-v3", 0.00083, "linear"],
+  );
+  assertEquals([lander.numEnvs, lander.totalTimesteps], [4, 200_000]);
+  for (const env of ["ALE/Pong-v5", "PongNoFrameskip-v4"]) {
+    const { network, numEnvs, frameStack, envKwargs, optimizer } = a2c(env);
+    assertEquals([network, numEnvs, frameStack], ["cnn", 16, 4]);
+    assertEquals(optimizer, "rmsprop_tf1");
+    assertEquals(envKwargs, { preprocessing: "baselines" });
+  }
+  const file = {
+    name: "sac.yml",
+    text: `LunarLanderContinuous-v3:
+  n_timesteps: !!float 5e5
+  policy: 'MlpPolicy'
+  learning_rate: lin_7.3e-4
+  ent_coef: 'auto_0.1'
+  train_freq: 8
+  policy_kwargs: "dict(log_std_init=-3, net_arch=[400, 300])"
+`,
+  };
+  const sac = resolveConfig("sac", { file, entries: [] });
+  assertEquals(sac.env, "gym:LunarLanderContinuous-v3");
+  assertEquals(
+    [sac.initialTemperature, sac.temperature, sac.learningRate],
+    [0.1, null, 0.00073],
+  );
+  assertEquals([sac.trainFrequency, sac.hiddenSizes], [8, [400, 300]]);
+});
+
+Deno.test("what has no like is one clear line", () => {
+  const cases: [section: string, says: string][] = [
+    ["clip_range: 0.2", "Unknown key 'clip_range' in a2c.yml: "],
+    [
+      "policy: TransformerPolicy",
+      'Cannot use policy = "TransformerPolicy" of a2c.yml: expected one of MlpPolicy,',
+    ],
+    [
+      "policy_kwargs: dict(features_dim=3)",
+      "Cannot use policy_kwargs' features_dim of a2c.yml = 3: no setting is like it; leave it out",
+    ],
+    [
+      "policy_kwargs: dict(net_arch=[dict(pi=[8], vf=[9])])",
+      "expected the same layers for policy and values",
+    ],
+    [
+      "policy_kwargs: lambda x",
+      'Cannot use policy_kwargs of a2c.yml = "lambda x": expected a mapping',
+    ],
+    [
+      "env_wrapper: [a.b.HistoryWrapper]",
+      'Cannot use env_wrapper = "a.b.HistoryWrapper" of a2c.yml: expected none; a module of envModules may wrap an environment',
+    ],
+    [
+      "learning_rate: exp_3",
+      'Cannot use learning_rate = "exp_3" of a2c.yml: expected a number',
+    ],
+    ["normalize: often", "Cannot use normalize of a2c.yml"],
+  ];
+  for (const [line, says] of cases) {
+    assertThrows(
+      () => a2c("CartPole-v1", `CartPole-v1:\n  ${line}\n`),
+      UsageError,
+      says,
+    );
+  }
+  assertThrows(
+    () => a2c("Acrobot-v1"),
+    UsageError,
+    "Cannot use a2c.yml: it has no settings of Acrobot-v1; expected one of LunarLander-v3, CartPole-v1, atari",
+  );
+  const file = { name: "a2c.yml", text: A2C };
+  assertThrows(
+    () => resolveConfig("a2c", { file, entries: [] }),
+    UsageError,
+    "Cannot choose from the 3 environments of a2c.yml: expected --env",
+  );
+});
