@@ -105,7 +105,8 @@ export async function writeReport(
       "Updates": result.updates.toLocaleString("en-US"),
       "Episodes": result.episodes.toLocaleString("en-US"),
       ...(result.episodes > 0 && {
-        "Mean return of the last 100 episodes": round(result.meanReturn),
+        [`Mean return of the last ${Math.min(100, result.episodes)} episodes`]:
+          round(result.meanReturn),
       }),
       "Training time": `${round(result.elapsedSeconds)} s`,
     },

@@ -273,11 +273,15 @@ function yScale(
 function longest({ domain, tickFormat }: Plot.ScaleOptions): number {
   const [low, high] = domain as number[];
   const { step } = ticksOver(low, high);
-  const format = tickFormat as ((value: number) => string) | undefined;
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const { format } = new Intl.NumberFormat("en-US", {
+    minimumFractionDigits: digits,
+  });
+  const written = tickFormat as typeof format | undefined ?? format;
   const [first, last] = [Math.floor(low / step), Math.ceil(high / step)];
   const lengths = Array.from({ length: last - first + 1 }, (_, i) => {
     const value = Number(((first + i) * step).toPrecision(12));
-    return (format?.(value) ?? value.toLocaleString("en-US")).length;
+    return written(value).length;
   });
   return Math.max(...lengths);
 }
@@ -306,7 +310,7 @@ function marksOf(
     Plot.lineY(y, { x, className: classes(color, name), strokeWidth: 2 });
   if (isDots || x.length === 1) {
     const className = classes(color, "bp-fill", isDots ? "bp-dots" : "");
-    const r = isDots ? 1.5 : 3.5;
+    const r = !isDots ? 3.5 : x.length > 200 ? 1.5 : 2.5;
     return [Plot.dot(y, { x, y, r, stroke: "none", className })];
   }
   const className = classes(color, "bp-fill", "bp-band");

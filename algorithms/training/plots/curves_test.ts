@@ -181,6 +181,16 @@ Deno.test("a name that is too long for the image is cut", () => {
   assert(name.endsWith("a…") && name.length < 55, name);
 });
 
+Deno.test("long numbers along the vertical axis have room", () => {
+  const left = (...y: number[]) => {
+    const svg = renderCurves([{ name: "", runs: [{ x: [0, 1], y }] }]);
+    return pathsOf(svg, "bp-line")[0][0];
+  };
+  // Seven letters, as in 0.00110, and three.
+  assertEquals(left(0.001, 0.001) - left(0, 100), 4 * 7);
+  assertEquals(left(0, 25_000) - left(0, 100), 3 * 7);
+});
+
 Deno.test("each band is named", () => {
   const of = (band?: "ci" | "std" | "iqr" | "none") =>
     textsOf(
