@@ -84,7 +84,12 @@ export * from "./polyak.ts";
 export * from "./random_bits.ts";
 export * from "./random_stream.ts";
 export * from "./tidy.ts";
-export * from "./tracing/control_flow.ts";
+export {
+  switchCase,
+  whileLoop,
+  type WhileOptions,
+} from "./tracing/control_flow.ts";
+export * from "./tracing/scan.ts";
 export {
   type TensorOfShape,
   type TensorsOf,

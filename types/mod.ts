@@ -271,6 +271,12 @@ export interface VecStep {
   readonly episodes?: readonly EpisodeStatistics[];
   /** Environments whose host failed in this step, which cut their episodes. */
   readonly lost?: readonly number[];
+  /**
+   * Environment steps that it stands for, where it is a whole loop of them.
+   *
+   * @default numEnvs
+   */
+  readonly steps?: number;
 }
 
 /** Options of {@linkcode VecEnv.reset}. */
@@ -420,6 +426,12 @@ export interface Algorithm {
    * @returns The update's statistics, or `undefined` while there is too little data.
    */
   update(): Awaitable<Statistics | undefined>;
+  /**
+   * Updates that the last call of `update` stands for.
+   *
+   * @default 1
+   */
+  readonly updatesInCall?: number;
   /** Saves parameters, optimizer, counters, random streams and buffers. */
   save(): StateTree;
   /** Restores a state that `save` returned. */

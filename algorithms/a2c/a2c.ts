@@ -7,6 +7,10 @@ import {
   rollout,
   type RolloutData,
   type RolloutTargets,
+  type RolloutTensors,
+  tensorAdvantages,
+  tensorExplainedVariance,
+  type TensorTargets,
 } from "@bellman/agent";
 import { createOptimizer, type Optimizer } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
@@ -15,6 +19,7 @@ import {
   generalizedAdvantageEstimation,
 } from "@bellman/returns";
 import { schedule, Scheduler } from "@bellman/schedulers";
+import * as tf from "@tensorflow/tfjs";
 import { type A2CConfig, a2cConfigSchema } from "./config.ts";
 import { a2cPresets } from "./presets.ts";
 import {
@@ -69,6 +74,7 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
         bootstrapTruncated: config.bootstrapTruncated,
         inputs: ["advantages", "returns"],
         targets: (data) => targetsOf(data, config),
+        tensorTargets: (data) => tensorTargetsOf(data, config),
       }),
       init(random) {
         const params = policy.init(random);
@@ -143,6 +149,30 @@ function targetsOf(
     },
     stats: { explained_variance: explainedVariance(data.values, returns) },
   };
+}
+
+/** {@linkcode targetsOf} as a function of tensors. */
+function tensorTargetsOf(
+  data: RolloutTensors,
+  { gamma, gaeLambda: lambda, normalizeAdvantage }: A2CConfig,
+): TensorTargets {
+  const { advantages, returns } = tensorAdvantages(data, { gamma, lambda });
+  return {
+    inputs: {
+      advantages: normalizeAdvantage
+        ? normalizedTensor(advantages)
+        : advantages,
+      returns,
+    },
+    stats: {
+      explained_variance: tensorExplainedVariance(data.values, returns),
+    },
+  };
+}
+
+function normalizedTensor(values: tf.Tensor): tf.Tensor {
+  const { mean, variance } = tf.moments(values);
+  return tf.div(tf.sub(values, mean), tf.add(tf.sqrt(variance), 1e-8));
 }
 
 /** Shifts and scales numbers to mean 0 and standard deviation 1. */

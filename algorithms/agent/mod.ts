@@ -29,6 +29,8 @@
  */
 export * from "./agent.ts";
 export * from "./definition.ts";
+export * from "./device_agent.ts";
+export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
 export {
   nextObservations,
   type Normalization,
@@ -43,6 +45,14 @@ export {
   replay,
   type ReplayOptions,
 } from "./replay.ts";
-export * from "./rollout.ts";
+export {
+  rollout,
+  type RolloutData,
+  type RolloutOptions,
+  type RolloutTargets,
+  type RolloutTensors,
+  type TensorTargets,
+} from "./rollout.ts";
 export * from "./schema.ts";
 export * from "./segments.ts";
+export { tensorAdvantages, tensorExplainedVariance } from "./tensor_targets.ts";

@@ -52,6 +52,34 @@ export interface RolloutTargets {
   readonly stats?: Readonly<Record<string, number>>;
 }
 
+/** A complete rollout as tensors, step-major: `[numSteps, numEnvs]`. */
+export interface RolloutTensors {
+  /** Rewards. */
+  readonly rewards: tf.Tensor;
+  /** 1 where an episode reached an end state. */
+  readonly terminated: tf.Tensor;
+  /** 1 where an episode was cut short. */
+  readonly truncated: tf.Tensor;
+  /** Values of the observations that were acted on. */
+  readonly values: tf.Tensor;
+  /** Values of the last observations of episodes that were cut short. */
+  readonly finalValues: tf.Tensor;
+  /** Values of the observations after the last step `[numEnvs]`. */
+  readonly lastValues: tf.Tensor;
+}
+
+/** Quantities that are learned from a rollout, as tensors. */
+export interface TensorTargets {
+  /** Numbers `[numSteps, numEnvs]` by the names of `RolloutOptions.inputs`. */
+  readonly inputs: Readonly<Record<string, tf.Tensor>>;
+  /**
+   * Scalars for the log.
+   *
+   * @default {}
+   */
+  readonly stats?: Readonly<Record<string, tf.Tensor>>;
+}
+
 /** Options of {@link rollout}. */
 export interface RolloutOptions {
   /** Steps of each environment between two updates. */
@@ -78,6 +106,13 @@ export interface RolloutOptions {
    * @param data The rollout.
    */
   targets(data: RolloutData): RolloutTargets;
+  /**
+   * Computes the same on tensors, as a pure function, for a loop on the device.
+   *
+   * @param data The rollout.
+   * @default none: there is no loop on the device
+   */
+  tensorTargets?(data: RolloutTensors): TensorTargets;
 }
 
 /**
@@ -105,14 +140,26 @@ export interface RolloutOptions {
 export function rollout(
   options: RolloutOptions,
 ): (runtime: AgentRuntime) => Experience {
-  return (runtime) => new Rollout(options, runtime);
+  const experience = (runtime: AgentRuntime) => new Rollout(options, runtime);
+  rollouts.set(experience, options);
+  return experience;
+}
+
+/** Options of the experiences that are rollouts. */
+const rollouts = new WeakMap<object, RolloutOptions>();
+
+/** Finds the options of an experience that is a rollout. */
+export function rolloutOptionsOf(
+  experience: (runtime: AgentRuntime) => Experience,
+): RolloutOptions | undefined {
+  return rollouts.get(experience);
 }
 
 class Rollout implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
   readonly record: Experience["record"];
   stats: Experience["stats"];
-  readonly #options: Required<Omit<RolloutOptions, "values">>;
+  readonly #options: Required<Omit<RolloutOptions, "values" | "tensorTargets">>;
   readonly #values: Values | undefined;
   readonly #read: (given: ObservationArray) => ObservationInputArray;
   /** All observations of a rollout and those after it: values at the end. */

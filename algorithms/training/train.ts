@@ -243,11 +243,12 @@ class TrainingRun implements TrainContext, ProgressState {
     const acting = this.algorithm.act(this.#observations);
     const actions = acting instanceof Promise ? await acting : acting;
     const step = this.env.step(actions), { numEnvs } = this.env;
+    const taken = this.step + (step.steps ?? numEnvs);
     // Before anything learns from it or saves it.
-    checkStep(step, { numEnvs, step: this.step + numEnvs });
+    checkStep(step, { numEnvs, step: taken });
     this.#observations = step.observations;
     this.algorithm.observe(step);
-    this.step += numEnvs;
+    this.step = taken;
     for (const episode of this.#tracker.observe(step)) {
       this.episodes++;
       this.#window.push(episode);
@@ -266,9 +267,11 @@ class TrainingRun implements TrainContext, ProgressState {
 
   async #updated(statistics: Statistics): Promise<void> {
     const { logInterval = 100, guard = isGuardedStatistic } = this.#options;
-    this.updates++;
+    const before = this.updates;
+    this.updates += this.algorithm.updatesInCall ?? 1;
     const diverged = divergedStatistic(statistics, guard);
-    const isLogged = this.updates === 1 || this.updates % logInterval === 0;
+    const isLogged = before === 0 ||
+      nextMultiple(before, logInterval) <= this.updates;
     if (isLogged || diverged) this.#log(updateRow(this, statistics));
     if (diverged) throw this.#divergence(diverged);
     if (this.#callbacks.has("onUpdate")) {

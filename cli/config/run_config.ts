@@ -94,6 +94,12 @@ export interface RunConfig {
    */
   vectorization: "sync" | "workers" | "subprocesses";
   /**
+   * Place of the training loop: this program steps the environments (host), or acting, environments and updates are one compiled program (device), for algorithms that learn from rollouts in environments that are tensors; evaluations and checkpoints are between its calls, of at most logInterval updates.
+   *
+   * @default "host"
+   */
+  loop: "host" | "device";
+  /**
    * Number of groups that the environments are split into for workers or subprocesses; null uses one per core.
    *
    * @default null

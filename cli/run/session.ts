@@ -1,4 +1,4 @@
-import { Agent, type AlgorithmDefinition } from "@bellman/agent";
+import { Agent, type AlgorithmDefinition, DeviceAgent } from "@bellman/agent";
 import {
   type BackendInfo,
   type BackendName,
@@ -6,7 +6,9 @@ import {
   selectBackend,
   selectEngine,
 } from "@bellman/compute";
+import { isXlaInstalled } from "@bellman/compute/xla";
 import { describeSpace, spacesEqual } from "@bellman/envs";
+import { tensorVecEnv } from "@bellman/envs/tensor";
 import type { Algorithm } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
 import { type ResolvedConfig, withOwnAlgorithm } from "../config/resolve.ts";
@@ -45,9 +47,12 @@ async function selectCompute(
   onNotice: (line: string) => void,
 ): Promise<{ engine: EngineInfo; backend: BackendInfo }> {
   const isNamed = config.backend !== "auto";
+  // A whole loop is faster there on CPUs, too.
+  const isLoop = config.loop === "device" && isXlaInstalled();
+  const auto = isNamed ? "eager" : isLoop ? "xla" : "auto";
   try {
     const engine = selectEngine(
-      config.engine === "auto" && isNamed ? "eager" : config.engine,
+      config.engine === "auto" ? auto : config.engine,
       { onNotice },
     );
     checkPlugin(config, pluginOf(engine));
@@ -144,6 +149,7 @@ export async function openSession(
 ): Promise<Session> {
   const given = await withOwnAlgorithm(requested);
   const { startWorkers } = findAlgorithm(given.algorithm)!;
+  if (given.loop === "device") checkLoop(given);
   const config = startWorkers === undefined ? given : ofOneWorker(given);
   const imports = spaces === undefined ? await loadEnvironment(config) : [];
   const environments = await requestedEnvironments(config, {
@@ -161,6 +167,9 @@ export async function openSession(
       if (notice !== undefined) onNotice(notice);
     }
     const resolved = { ...given, envModules };
+    if (config.loop === "device") {
+      return await sessionOnDevice(environments, resolved, onNotice);
+    }
     if (startWorkers === undefined) {
       return await sessionIn(environments, resolved, onNotice);
     }
@@ -201,6 +210,76 @@ async function sessionIn(
   const resolved = { ...config, workers: groupsOf(config) };
   return sessionOf(resolved, { compute, environments, algorithm });
 }
+
+/** Settings that a loop on the device has no place for, and what it expects. */
+const HOST_SETTINGS = {
+  vectorization: "sync",
+  normalizeObservation: false,
+  normalizeReward: false,
+  clipReward: false,
+  frameStack: 1,
+} as const;
+
+/** Refuses settings that a loop on the device would not follow. */
+function checkLoop(config: ResolvedConfig): void {
+  const { algorithm, envKwargs } = config;
+  const refuse = (setting: string, wanted: string) =>
+    new UsageError(
+      `Cannot train ${algorithm} with loop: device and ${setting}: expected ${wanted}, or loop: host`,
+    );
+  if (findAlgorithm(algorithm)!.startWorkers !== undefined) {
+    throw refuse("workers that learn", "an algorithm such as a2c");
+  }
+  for (const [key, wanted] of Object.entries(HOST_SETTINGS)) {
+    if (config[key] === wanted) continue;
+    throw refuse(`${key}: ${config[key]}`, String(wanted));
+  }
+  const [option] = Object.keys(envKwargs);
+  if (option !== undefined) throw refuse(`envKwargs: ${option}`, "none");
+}
+
+/** Makes the agent whose environments are tensors, in one program with it. */
+async function sessionOnDevice(
+  environments: Environments,
+  config: ResolvedConfig,
+  onNotice: (line: string) => void,
+): Promise<Session> {
+  const compute = await selectCompute(config, onNotice);
+  const { evaluationInterval, checkpointInterval, maxEpisodeSteps } = config;
+  try {
+    const env = tensorVecEnv(config.env, {
+      maxEpisodeSteps: maxEpisodeSteps ?? undefined,
+    });
+    const algorithm = new DeviceAgent(findAlgorithm(config.algorithm)!, env, {
+      numEnvs: config.numEnvs,
+      config: settingsOf(config),
+      seed: config.seed,
+      totalTimesteps: config.totalTimesteps,
+      updatesPerCall: config.logInterval,
+      stepsPerCall: Math.min(
+        evaluationInterval || Infinity,
+        checkpointInterval || Infinity,
+        config.totalTimesteps,
+        MAX_STEPS_PER_CALL,
+      ),
+      engine: compute.engine.name,
+      threads: config.threads ?? "auto",
+    });
+    return sessionOf(config, {
+      compute,
+      environments: { ...environments, training: algorithm.env },
+      algorithm,
+    });
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof TypeError)) {
+      throw error;
+    }
+    throw new UsageError(messageOf(error), { cause: error });
+  }
+}
+
+/** Steps after which a loop on the device comes back: a second or two. */
+const MAX_STEPS_PER_CALL = 2 ** 20;
 
 /** Returns the settings of a run's algorithm. */
 function settingsOf(config: ResolvedConfig): Record<string, unknown> {

@@ -6,7 +6,8 @@ import { compile, compileStep } from "../compile/compile.ts";
 import { exactly, given, testCompiled } from "../testdata/compiled_agrees.ts";
 import { testCompiledEngines, testEngines } from "../testdata/engines.ts";
 import { float, typed } from "../testdata/traced.ts";
-import { scan, switchCase, whileLoop } from "./control_flow.ts";
+import { switchCase, whileLoop } from "./control_flow.ts";
+import { scan } from "./scan.ts";
 import { trace } from "./trace.ts";
 
 await selectBackend("cpu");
@@ -79,38 +80,6 @@ testCompiled("choices of functions", sizes, (it) => ({
     exactly([it.times - 1], [], "int32"),
   ],
 }));
-
-testCompiled(
-  "scans, both ways and unrolled",
-  fc.record({
-    length: fc.integer({ min: 1, max: 5 }),
-    columns: fc.integer({ min: 1, max: 4 }),
-    isReversed: fc.boolean(),
-    isUnrolled: fc.boolean(),
-  }),
-  ({ length, columns, ...options }) => ({
-    fn: (x, flags, w) => {
-      const { state, results } = scan({ sum: tf.zerosLike(w) }, {
-        ...options,
-        length,
-        rows: { x, flags },
-        body({ sum }, { x, flags }) {
-          const next = tf.add(tf.mul(sum, w), tf.where(flags, x, tf.neg(x)));
-          return {
-            state: { sum: next },
-            results: { next, isLarge: tf.greater(next, 0) },
-          };
-        },
-      });
-      return [state.sum, results.next, results.isLarge];
-    },
-    inputs: [
-      given([length, columns]),
-      given([length, columns], { dtype: "bool", seed: 2 }),
-      given([columns], { seed: 3, of: Math.tanh }),
-    ],
-  }),
-);
 
 testCompiled(
   "gradients of what is inside",
@@ -258,14 +227,4 @@ Deno.test("what cannot be looped is refused in one line", () => {
     );
   }
   assertThrows(() => switchCase(int(0), []), RangeError, "among no functions");
-  assertThrows(
-    () =>
-      scan({ x }, {
-        length: 0,
-        rows: {},
-        body: (it) => ({ state: it, results: {} }),
-      }),
-    RangeError,
-    "Cannot scan 0 rows",
-  );
 });

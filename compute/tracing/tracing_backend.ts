@@ -21,6 +21,7 @@ const INSIDE = [
   import.meta.url,
   new URL("trace.ts", import.meta.url).href,
   new URL("control_flow.ts", import.meta.url).href,
+  new URL("scan.ts", import.meta.url).href,
   new URL("../kernels/", import.meta.url).href,
 ];
 

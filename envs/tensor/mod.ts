@@ -25,7 +25,14 @@
  */
 import { closest } from "fastest-levenshtein";
 import { CLASSIC_CONTROL } from "./classic_control.ts";
-import type { TensorEnv } from "./episodes.ts";
+import {
+  beginEpisodes,
+  stepEpisodes,
+  type StepEpisodesOptions,
+  type TensorEnv,
+  type TensorEpisodes,
+  type TensorStep,
+} from "./episodes.ts";
 import { GRID_WORLD } from "./grid_world.ts";
 
 export * from "./episodes.ts";
@@ -58,4 +65,71 @@ export function tensorEnv(id: string): TensorEnv {
       tensorEnvIds.join(", ")
     }, such as '${closest(id, tensorEnvIds)}'`,
   );
+}
+
+/** Environments whose episodes begin anew by themselves, as tensors. */
+export interface TensorVecEnv extends
+  Pick<
+    TensorEnv,
+    "id" | "observationSpace" | "actionSpace" | "startSize" | "observe"
+  > {
+  /**
+   * Begins an episode in each environment; see {@linkcode beginEpisodes}.
+   *
+   * @param uniform Numbers from 0 to below 1 `[startSize, numEnvs]`.
+   */
+  begin(uniform: StepEpisodesOptions["uniform"]): TensorEpisodes;
+  /**
+   * Takes a step in each environment; see {@linkcode stepEpisodes}.
+   *
+   * @param episodes Episodes before the step.
+   * @param options Actions and random numbers.
+   */
+  step(
+    episodes: TensorEpisodes,
+    options: Omit<StepEpisodesOptions, "maxEpisodeSteps">,
+  ): TensorStep;
+}
+
+/**
+ * Joins rules with a time limit.
+ *
+ * @param rules Rules, or their id.
+ * @param options Steps after which an episode is truncated, the rules' by
+ * default.
+ * @returns The environments.
+ * @throws {RangeError} If there are none of that id as tensors.
+ *
+ * @example
+ * ```ts
+ * import { tensorVecEnv } from "@bellman/envs/tensor";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const env = tensorVecEnv("MountainCar-v0", { maxEpisodeSteps: 1 });
+ * const uniform = tf.zeros([env.startSize, 3]);
+ * const { truncated } = env.step(env.begin(uniform), {
+ *   actions: tf.zeros([3], "int32"),
+ *   uniform,
+ * });
+ * assertEquals([...truncated.dataSync()], [1, 1, 1]);
+ * ```
+ */
+export function tensorVecEnv(
+  rules: string | TensorEnv,
+  { maxEpisodeSteps }: { readonly maxEpisodeSteps?: number } = {},
+): TensorVecEnv {
+  const env = typeof rules === "string" ? tensorEnv(rules) : rules;
+  const { id, observationSpace, actionSpace, startSize } = env;
+  return {
+    id,
+    observationSpace,
+    actionSpace,
+    startSize,
+    observe: (state) => env.observe(state),
+    begin: (uniform) => beginEpisodes(env, uniform),
+    step: (episodes, options) =>
+      stepEpisodes(env, episodes, { ...options, maxEpisodeSteps }),
+  };
 }

@@ -7,6 +7,7 @@ import * as tf from "@tensorflow/tfjs";
 import type { BoxSpace, PolicyExport, Space } from "@bellman/types";
 import type { Policy } from "../models/policy.ts";
 import { sizeOf } from "../networks/_layers.ts";
+import type { EnvActionsOptions } from "./policy_actor.ts";
 
 /** Scaling of observations before the network sees them. */
 export type ObservationScaling = NonNullable<PolicyExport["scaling"]>;
@@ -98,7 +99,9 @@ export function exportPolicy(
       { noise: inputs.noise as tf.Tensor2D },
     );
     return {
-      action: envAction(chosen, model, options.actionSpace),
+      action: envActionTensor(chosen, options.actionSpace, {
+        squashed: model.squashesActions,
+      }),
       state: output.state,
     };
   };
@@ -150,15 +153,35 @@ function scaled(
   );
 }
 
-/** Makes actions as the environment takes them. */
-function envAction(
+/**
+ * Makes actions as the environment takes them: {@linkcode envActions} as a pure
+ * function of tensors.
+ *
+ * @param actions Actions as the policy samples them `[numEnvs, ...]`.
+ * @param space Space of one action: any but dict and tuple.
+ * @param options Range of the box actions.
+ * @returns Actions `[numEnvs, ...]` within the bounds.
+ *
+ * @example
+ * ```ts
+ * import { envActionTensor } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const box = { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" } as const;
+ * const actions = envActionTensor(tf.tensor2d([[3], [-1]]), box);
+ * assertEquals(actions.arraySync(), [[2], [-1]]);
+ * ```
+ */
+export function envActionTensor(
   actions: tf.Tensor,
-  { squashesActions }: Policy,
   space: Space,
+  { squashed = false }: EnvActionsOptions = {},
 ): tf.Tensor {
   if (space.type !== "box") return actions;
   const low = boundOf(space, "low"), high = boundOf(space, "high");
-  const wanted = squashesActions
+  const wanted = squashed
     ? tf.add(
       tf.mul(actions, tf.div(tf.sub(high, low), 2)),
       tf.div(tf.add(high, low), 2),

@@ -1,5 +1,6 @@
 /** A short series of kills, and that it finds what is not right. */
 import { ALGORITHMS } from "@bellman/cli";
+import { isXlaInstalled } from "@bellman/compute/xla";
 import { SeededRandom } from "@bellman/envs";
 import { assert, assertEquals } from "@std/assert";
 import { DRAWN_ALGORITHMS, type DrawnRun, drawRun } from "../kills/draw_run.ts";
@@ -30,6 +31,33 @@ for (const algorithm of DRAWN_ALGORITHMS) {
       kills += result.moments.length;
     }
     assert(kills >= 2, `${kills} kills`);
+  });
+}
+
+for (const engine of ["onnx", "xla"]) {
+  Deno.test({
+    name: `a killed run whose loop is one program is the whole run (${engine})`,
+    ignore: engine === "xla" && !isXlaInstalled(),
+    async fn() {
+      const run: DrawnRun = {
+        algorithm: "a2c",
+        settings: {
+          env: "CartPole-v1",
+          loop: "device",
+          engine,
+          numEnvs: 8,
+          hiddenSizes: [16],
+          totalTimesteps: 12_001,
+          checkpointInterval: 1_000,
+          evaluationInterval: 3_000,
+          evaluationEpisodes: 2,
+          logInterval: 10,
+        },
+      };
+      const { differences, moments } = await killed(run, new SeededRandom(3));
+      assertEquals(differences, []);
+      assert(moments.length > 0);
+    },
   });
 }
 

@@ -1,0 +1,424 @@
+import {
+  type ArrayWithShape,
+  type CompiledStep,
+  compileStep,
+  disposeParams,
+  type EngineName,
+  type Params,
+  paramTypes,
+  randomKey,
+  RandomStream,
+  type ResidentState,
+  scan,
+  type TensorData,
+  type TensorType,
+} from "@bellman/compute";
+import { isStateRecord } from "@bellman/files";
+import {
+  type ActionArray,
+  type Actor as PolicyActing,
+  exportPolicy,
+  type ExportPolicyOptions,
+  type Policy,
+  PolicyActor,
+  type PolicyCompilation,
+} from "@bellman/policies";
+import type {
+  Actor,
+  Algorithm,
+  EpisodeStatistics,
+  PolicyOptions,
+  StateTree,
+  Statistics,
+  VecEnv,
+  VecStep,
+} from "@bellman/types";
+import type * as tf from "@tensorflow/tfjs";
+import { NUMBER } from "./_tensor_types.ts";
+import type { AgentOptions } from "./agent.ts";
+import type {
+  AgentContext,
+  AgentParts,
+  AlgorithmDefinition,
+  SavedState,
+  Tensors,
+} from "./definition.ts";
+import {
+  type DeviceEnv,
+  DeviceLoop,
+  episodesIn,
+  type LoopState,
+  rolloutThatFits,
+} from "./device_loop.ts";
+import type { RolloutOptions } from "./rollout.ts";
+import { checkRanges, type ConfigSchema, defaultsOf } from "./schema.ts";
+
+/**
+ * Options of {@link DeviceAgent}.
+ *
+ * @typeParam Config Settings of the algorithm.
+ */
+export interface DeviceAgentOptions<Config extends object = object>
+  extends Omit<AgentOptions<Config>, "normalization"> {
+  /** Environments that step side by side. */
+  readonly numEnvs: number;
+  /**
+   * Updates of one call of the program: between two of them the training loop
+   * logs, evaluates, saves and stops.
+   *
+   * @default 100
+   */
+  readonly updatesPerCall?: number;
+  /**
+   * Environment steps of a call that are not to be exceeded, but by those of one
+   * update.
+   *
+   * @default 1048576
+   */
+  readonly stepsPerCall?: number;
+}
+
+const COUNT = { type: "integer", minimum: 1 };
+
+/** Ranges of what every loop is given. */
+const RUN: ConfigSchema = {
+  properties: {
+    numEnvs: COUNT,
+    totalTimesteps: COUNT,
+    updatesPerCall: COUNT,
+    stepsPerCall: COUNT,
+  },
+};
+
+type Loop = CompiledStep<
+  LoopState,
+  Readonly<Record<string, TensorType>>,
+  { stats: tf.Tensor; ended: tf.Tensor }
+>;
+
+/**
+ * An agent whose environments are tensors: acting, steps, targets and updates
+ * are one compiled program, and only statistics come back. It takes any
+ * definition whose experience is a rollout with `tensorTargets`.
+ *
+ * `train(agent, agent.env, ...)` trains it: a step of that environment is a call
+ * of the program. Everything that it holds can be saved and restored, bit for
+ * bit.
+ *
+ * @typeParam Config Settings of the algorithm.
+ * @typeParam P Policy that acts.
+ *
+ * @example
+ * ```ts
+ * import { a2c } from "@bellman/a2c";
+ * import { DeviceAgent } from "@bellman/agent";
+ * import { selectBackend } from "@bellman/compute";
+ * import { tensorVecEnv } from "@bellman/envs/tensor";
+ * import { train } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await selectBackend("cpu");
+ * const agent = new DeviceAgent(a2c, tensorVecEnv("CartPole-v1"), {
+ *   numEnvs: 4,
+ *   updatesPerCall: 10,
+ *   config: { hiddenSizes: [8] },
+ *   engine: "eager",
+ * });
+ * const { updates, step } = await train(agent, agent.env, {
+ *   totalTimesteps: 400,
+ * });
+ * assertEquals([updates, step], [20, 400]); // of 5 steps in 4 environments each
+ * agent.close();
+ * ```
+ */
+export class DeviceAgent<
+  Config extends object = object,
+  P extends Policy = Policy,
+> implements Algorithm {
+  /** All settings. */
+  readonly config: Readonly<Config>;
+  /** Policy that acts, without its parameters. */
+  readonly model: P;
+  /** Most updates of a call; the last one of a run has as many as are left. */
+  readonly updatesPerCall: number;
+  /** Updates of the last call. */
+  updatesInCall = 0;
+  /** Environment that the training loop steps: a step is a call. */
+  readonly env: VecEnv;
+  readonly #title: string;
+  readonly #parts: AgentParts<P>;
+  readonly #rollout: RolloutOptions;
+  readonly #program: DeviceLoop;
+  readonly #context: AgentContext;
+  readonly #compilation: PolicyCompilation;
+  readonly #loop: Loop;
+  /** Numbers of the updates of a call, by name. */
+  readonly #numbers: Readonly<Record<string, Float32Array>>;
+  readonly #moment = { steps: 0, updates: 0, progress: 0 };
+  #statistics: Statistics | undefined;
+
+  /**
+   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   *
+   * @param definition The algorithm.
+   * @param env Environments as tensors.
+   * @param options Number of environments, settings, seed, length of the run.
+   * @throws {RangeError} If a setting is out of its range.
+   * @throws {TypeError} If settings exclude each other, or the algorithm is none
+   * that fits into a program.
+   */
+  constructor(
+    definition: AlgorithmDefinition<Config, P>,
+    env: DeviceEnv,
+    options: DeviceAgentOptions<Config>,
+  ) {
+    const { schema, name, title = name } = definition;
+    const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
+    const { numEnvs, updatesPerCall = 100, stepsPerCall = 2 ** 20 } = options;
+    const config = { ...defaultsOf<Config>(schema), ...options.config };
+    const run = { numEnvs, totalTimesteps, updatesPerCall, stepsPerCall };
+    checkRanges(run, { of: title, schema: RUN });
+    checkRanges(config, { of: title, schema });
+    const { observationSpace, actionSpace } = env;
+    const context = {
+      numEnvs,
+      totalTimesteps,
+      stackedFrames: 1,
+      observationSpace,
+      actionSpace,
+    };
+    definition.check?.(config, context);
+    const parts = definition.build(config, context);
+    this.#rollout = rolloutThatFits(title, parts);
+    this.config = config;
+    this.model = parts.policy;
+    const steps = numEnvs * this.#rollout.numSteps;
+    const fitting = Math.max(1, Math.floor(stepsPerCall / steps));
+    this.updatesPerCall = Math.min(updatesPerCall, fitting);
+    this.#title = title;
+    this.#parts = parts;
+    this.#context = context;
+    const rollout = this.#rollout;
+    this.#program = new DeviceLoop({ parts, rollout, env, context });
+    const random = new RandomStream(seed);
+    const learned = parts.init(random.split("init"));
+    this.#compilation = { params: paramTypes(learned.policy), engine, threads };
+    this.#numbers = Object.fromEntries(
+      Object.keys(parts.numbers(this.#moment))
+        .map((name) => [name, new Float32Array(this.updatesPerCall)]),
+    );
+    const start = this.#program.start(
+      learned,
+      randomKey(random.split("device")),
+    );
+    this.#loop = this.#compile(start);
+    disposeParams(
+      ...Object.values(learned),
+      start.episodes.state,
+      { ...start.random },
+      { lengths: start.episodes.lengths, returns: start.episodes.returns },
+    );
+    this.env = this.#facade();
+  }
+
+  #compile(state: LoopState): Loop {
+    const { updatesPerCall: length } = this;
+    const { engine, threads } = this.#compilation;
+    const numbers = Object.keys(this.#numbers);
+    const call = (before: LoopState, given: Tensors) => {
+      const { rounds, ...rows } = given;
+      const { state, results } = scan(before, {
+        length,
+        rounds,
+        rows,
+        body: (state, row) =>
+          this.#program.iterate(state, row as Record<string, tf.Scalar>),
+      });
+      return { state, ...results };
+    };
+    return compileStep(call as never, {
+      state,
+      inputs: {
+        rounds: { shape: [], dtype: "int32" },
+        ...Object.fromEntries(
+          numbers.map((name) => [name, { ...NUMBER, shape: [length] }]),
+        ),
+      },
+      name: `the loop of ${this.#title}`,
+      engine,
+      threads,
+    }) as unknown as Loop;
+  }
+
+  /** Makes the environment whose steps are calls. */
+  #facade(): VecEnv {
+    const { observationSpace, actionSpace, numEnvs } = this.#context;
+    const none = new Float32Array(0);
+    const step: VecStep = {
+      observations: none,
+      finalObservations: none,
+      rewards: new Float64Array(numEnvs),
+      terminated: new Uint8Array(numEnvs),
+      truncated: new Uint8Array(numEnvs),
+    };
+    return {
+      numEnvs,
+      observationSpace,
+      actionSpace,
+      // Episodes have begun with the agent, which saves them as well.
+      reset: () => none,
+      step: () => {
+        const before = this.#moment.steps;
+        const episodes = this.#call();
+        return { ...step, episodes, steps: this.#moment.steps - before };
+      },
+      observations: () => none,
+      save: () => null,
+      load: () => {},
+      close: () => {},
+    };
+  }
+
+  /** Runs the program; returns the episodes that ended. */
+  #call(): EpisodeStatistics[] {
+    const { numEnvs, totalTimesteps } = this.#context;
+    const steps = this.#rollout.numSteps * numEnvs;
+    const left = Math.ceil((totalTimesteps - this.#moment.steps) / steps);
+    const most = this.updatesPerCall;
+    const rounds = left > 0 ? Math.min(left, most) : most;
+    for (let i = 0; i < rounds; i++) {
+      this.#count(this.#moment.steps + steps);
+      const numbers = this.#parts.numbers(this.#moment);
+      for (const name in numbers) this.#numbers[name][i] = numbers[name];
+      this.#moment.updates++;
+    }
+    const { stats, ended } = this.#loop.run(
+      { rounds, ...this.#numbers },
+    ) as Record<string, TensorData>;
+    const at = (rounds - 1) * this.#program.names.length;
+    this.#statistics = Object.fromEntries(
+      this.#program.names.map((name, i) => [name, stats[at + i]]),
+    );
+    const { learningRate } = this.#numbers;
+    if (learningRate !== undefined) {
+      this.#statistics.learning_rate = learningRate[rounds - 1];
+    }
+    this.updatesInCall = rounds;
+    return episodesIn(ended, numEnvs);
+  }
+
+  #count(steps: number): void {
+    this.#moment.steps = steps;
+    this.#moment.progress = Math.min(1, steps / this.#context.totalTimesteps);
+  }
+
+  /** Engine that computes. */
+  get engine(): EngineName {
+    return this.#loop.engine;
+  }
+
+  /** Updates so far. */
+  get updates(): number {
+    return this.#moment.updates;
+  }
+
+  /** Copy of the policy's present parameters, by path. */
+  get params(): Readonly<Record<string, ArrayWithShape>> {
+    const { learned } = this.#loop.read();
+    return learned.policy as Record<string, ArrayWithShape>;
+  }
+
+  /**
+   * Chooses nothing: the program acts.
+   *
+   * @returns An empty array.
+   */
+  act(): ActionArray {
+    return new Float32Array(0);
+  }
+
+  /** Takes nothing in: the program has seen the steps. */
+  observe(): void {}
+
+  /**
+   * Gives the statistics of the last call.
+   *
+   * @returns Statistics of its last update, and `learning_rate`; `undefined`
+   * where there was no call since.
+   */
+  update(): Statistics | undefined {
+    const statistics = this.#statistics;
+    this.#statistics = undefined;
+    return statistics;
+  }
+
+  /**
+   * Makes an actor that follows the newest parameters, with a random stream of
+   * its own.
+   *
+   * @param options Deterministic or not, number of environments, seed.
+   * @returns The actor.
+   */
+  policy(options: PolicyOptions = {}): Actor {
+    const { numEnvs = this.#context.numEnvs } = options;
+    const actor: PolicyActing = new PolicyActor(this.model, {
+      ...options,
+      numEnvs,
+      actionSpace: this.#context.actionSpace,
+      compilation: this.#compilation,
+      params: () => this.#loop.state.learned.policy as ResidentState<Params>,
+    });
+    return actor;
+  }
+
+  /**
+   * Writes the present policy as an ONNX file; see `Agent.exportPolicy`.
+   *
+   * @param options Size of the batch, deterministic or not.
+   * @returns The bytes of the file.
+   */
+  exportPolicy(
+    options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
+  ): Uint8Array<ArrayBuffer> {
+    const { params, model } = this, { actionSpace } = this.#context;
+    return exportPolicy(model, { ...options, params, actionSpace });
+  }
+
+  /**
+   * Saves parameters, optimizer slots, environments, episodes, the key and the
+   * counter of random numbers, and counters.
+   *
+   * @returns Plain data, owned by the caller.
+   */
+  save(): StateTree {
+    const { steps, updates } = this.#moment;
+    const loop = this.#loop.read() as unknown as StateTree;
+    return { loop, steps, updates };
+  }
+
+  /**
+   * Restores a state that {@link save} gave.
+   *
+   * @param state The state; copied.
+   * @throws {TypeError} If it is not the state of such an agent.
+   * @throws {RangeError} If it is one of an agent of other sizes.
+   */
+  load(state: StateTree): void {
+    const saved = isStateRecord(state) ? state : {};
+    if (!isStateRecord(saved.loop)) {
+      throw new TypeError(
+        `Cannot restore a loop of ${this.#title} from something else: expected what save() gave with loop: device`,
+      );
+    }
+    this.#loop.write(saved.loop as unknown as SavedState as never);
+    this.#statistics = undefined;
+    this.#count(saved.steps as number);
+    this.#moment.updates = saved.updates as number;
+  }
+
+  /** Frees the tensors; the agent cannot be used afterwards. */
+  close(): void {
+    this.#loop.close();
+    this.#parts.close?.();
+  }
+}

@@ -1,0 +1,377 @@
+import {
+  type Params,
+  randomNormal,
+  randomUniform,
+  scan,
+  switchCase,
+  type TensorData,
+  tidy,
+} from "@bellman/compute";
+import { type ActorCriticOutput, envActionTensor } from "@bellman/policies";
+import type { EpisodeStatistics, Space } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import type {
+  AgentContext,
+  AgentParts,
+  AgentState,
+  Tensors,
+} from "./definition.ts";
+import { type RolloutOptions, rolloutOptionsOf } from "./rollout.ts";
+import { isShort } from "./tensor_targets.ts";
+
+/** Running episodes as tensors. */
+export interface DeviceEpisodes {
+  /** States of the environments, an axis of environments first. */
+  readonly state: Tensors;
+  /** Steps of each episode so far `[numEnvs]`, `int32`. */
+  readonly lengths: tf.Tensor;
+  /** Sums of rewards so far `[numEnvs]`. */
+  readonly returns: tf.Tensor;
+}
+
+/** Step of environments that are tensors. */
+export interface DeviceStep {
+  /** Episodes after the step; those that ended have begun anew. */
+  readonly episodes: DeviceEpisodes;
+  /** States before any began anew. */
+  readonly last: Tensors;
+  /** Rewards `[numEnvs]`. */
+  readonly rewards: tf.Tensor;
+  /** Truth values `[numEnvs]`: the episode reached an end state. */
+  readonly terminated: tf.Tensor;
+  /** Truth values `[numEnvs]`: the episode was cut short. */
+  readonly truncated: tf.Tensor;
+  /** Length of each episode, this step included `[numEnvs]`, `int32`. */
+  readonly lengths: tf.Tensor;
+  /** Return of each episode, this step included `[numEnvs]`. */
+  readonly returns: tf.Tensor;
+}
+
+/**
+ * Environments as pure functions of tensors, such as `tensorVecEnv` of
+ * `@bellman/envs/tensor`.
+ */
+export interface DeviceEnv {
+  /** Name and version. */
+  readonly id: string;
+  /** Space of one observation. */
+  readonly observationSpace: Space;
+  /** Space of one action. */
+  readonly actionSpace: Space;
+  /** Uniform random numbers that a first state is made of. */
+  readonly startSize: number;
+  /** Begins episodes from uniform numbers `[startSize, numEnvs]`. */
+  begin(uniform: tf.Tensor): DeviceEpisodes;
+  /** Takes a step in each environment. */
+  step(
+    episodes: DeviceEpisodes,
+    options: { readonly actions: tf.Tensor; readonly uniform: tf.Tensor },
+  ): DeviceStep;
+  /** Shows states `[rows, ...]`. */
+  observe(state: Tensors): tf.Tensor;
+}
+
+/** Everything that a call moves. */
+export interface LoopState {
+  readonly learned: AgentState;
+  readonly episodes: DeviceEpisodes;
+  /** Key and counter of all random numbers. */
+  readonly random: { readonly key: tf.Tensor; readonly counter: tf.Tensor };
+}
+
+/** Results of an update, with an axis of updates first. */
+export interface LoopResults {
+  /** Statistics in the order of their names. */
+  readonly stats: tf.Tensor;
+  /**
+   * Length and return of episodes that ended `[numSteps, 2, numEnvs]`: lengths
+   * of those that were cut short are negative, of those that go on 0.
+   */
+  readonly ended: tf.Tensor;
+}
+
+/** A rollout as the program collects it, step-major. */
+interface Collected {
+  readonly observations: tf.Tensor;
+  readonly actions: tf.Tensor;
+  readonly rewards: tf.Tensor;
+  readonly terminated: tf.Tensor;
+  readonly truncated: tf.Tensor;
+  readonly values: tf.Tensor;
+  readonly last: Tensors;
+  readonly ended: tf.Tensor;
+}
+
+/** Parts of a {@link DeviceLoop}. */
+interface DeviceLoopParts {
+  readonly parts: AgentParts;
+  readonly rollout: RolloutOptions;
+  readonly env: DeviceEnv;
+  readonly context: AgentContext;
+}
+
+/** A rollout and an update as pure functions of tensors. */
+export class DeviceLoop {
+  /** Names of the statistics, as the last update returned them. */
+  names: readonly string[] = [];
+  readonly #parts: AgentParts;
+  readonly #rollout: RolloutOptions;
+  readonly #device: DeviceEnv;
+  readonly #context: AgentContext;
+
+  constructor({ parts, rollout, env, context }: DeviceLoopParts) {
+    this.#parts = parts;
+    this.#rollout = rollout;
+    this.#device = env;
+    this.#context = context;
+  }
+
+  /** Makes the state at the start: new tensors, but for those that are learned. */
+  start(learned: AgentState, words: Int32Array): LoopState {
+    const { numEnvs } = this.#context, env = this.#device;
+    return tidy(() => {
+      const key = tf.tensor1d(words, "int32");
+      const counter = tf.scalar(0, "int32");
+      const uniform = randomUniform([env.startSize, numEnvs], { key, counter });
+      return {
+        learned,
+        // Tensors of their own, as some may be the same.
+        episodes: cloned(env.begin(uniform)),
+        random: { key, counter: tf.scalar(1, "int32") },
+      };
+    });
+  }
+
+  /** Collects a rollout and learns from it. */
+  iterate(
+    { learned, episodes, random }: LoopState,
+    numbers: Readonly<Record<string, tf.Scalar>>,
+  ): { state: LoopState; results: LoopResults } {
+    const { numSteps, inputs, bootstrapTruncated = true } = this.#rollout;
+    const { numEnvs } = this.#context;
+    const collected = this.#collect(learned.policy, { episodes, random });
+    const { rollout } = collected;
+    const { truncated } = rollout;
+    const values = this.#values(learned.policy, collected);
+    const targets = this.#rollout.tensorTargets!({
+      rewards: rollout.rewards,
+      terminated: bootstrapTruncated
+        ? rollout.terminated
+        : tf.maximum(rollout.terminated, truncated),
+      truncated,
+      ...values,
+    });
+    /** Numbers of the update, which are env-major. */
+    const rows = (x: tf.Tensor) => {
+      const [, , ...shape] = x.shape;
+      const perm = x.shape.map((_, axis) => axis < 2 ? 1 - axis : axis);
+      return tf.reshape(tf.transpose(x, perm), [numEnvs * numSteps, ...shape]);
+    };
+    const batch = {
+      observations: rows(rollout.observations),
+      actions: rows(rollout.actions),
+      ...Object.fromEntries(
+        inputs.map((name) => [name, rows(targets.inputs[name])]),
+      ),
+    };
+    const update = this.#parts.update(learned, batch, numbers);
+    const stats = Object.entries({ ...update.stats, ...targets.stats })
+      .filter((it): it is [string, tf.Tensor] => it[1] !== undefined);
+    this.names = stats.map(([name]) => name);
+    return {
+      state: {
+        learned: update.state,
+        episodes: collected.episodes,
+        random: collected.random,
+      },
+      results: {
+        stats: tf.stack(stats.map(([, it]) => tf.reshape(it, []))),
+        ended: rollout.ended,
+      },
+    };
+  }
+
+  /** Shows states, in the form that the policy encodes. */
+  #observe(state: Tensors): tf.Tensor {
+    const { shape } = this.#parts.policy.observationInput;
+    return tf.reshape(this.#device.observe(state), [-1, ...shape]);
+  }
+
+  /** Acts and steps. */
+  #collect(
+    params: Params,
+    { episodes, random: { key, counter } }: Omit<LoopState, "learned">,
+  ): {
+    episodes: DeviceEpisodes;
+    random: LoopState["random"];
+    rollout: Collected;
+  } {
+    const { numSteps: length, values } = this.#rollout;
+    const { numEnvs, actionSpace } = this.#context;
+    const policy = this.#parts.policy, env = this.#device;
+    const { kind, size } = policy.noise;
+    const draw = kind === "uniform" ? randomUniform : randomNormal;
+    const observe = (state: Tensors) => this.#observe(state);
+    const next = tf.add(counter, tf.scalar(1, "int32"));
+    const { state, results } = scan(episodes, {
+      length,
+      isUnrolled: isShort(length),
+      rows: {
+        noise: draw([length, numEnvs, size], { key, counter }),
+        uniform: randomUniform([length, env.startSize, numEnvs], {
+          key,
+          counter: next,
+        }),
+      },
+      body(episodes, { noise, uniform }) {
+        const observations = observe(episodes.state);
+        const output = policy.apply(params, policy.encode(observations));
+        const actions = policy.sample(params, output, {
+          noise: noise as tf.Tensor2D,
+        });
+        const step = env.step(episodes, {
+          actions: envActionTensor(actions, actionSpace, {
+            squashed: policy.squashesActions,
+          }),
+          uniform,
+        });
+        const terminated = tf.cast(step.terminated, "float32");
+        const truncated = tf.cast(step.truncated, "float32");
+        const results: Collected = {
+          observations,
+          actions,
+          rewards: step.rewards,
+          terminated,
+          truncated,
+          values: values === "acting"
+            ? valueOf(output)
+            : tf.zerosLike(step.rewards),
+          last: step.last,
+          ended: endedOf(step, { terminated, truncated }),
+        };
+        return { state: step.episodes, results };
+      },
+    });
+    return {
+      episodes: state,
+      random: { key, counter: tf.add(next, tf.scalar(1, "int32")) },
+      rollout: results,
+    };
+  }
+
+  /** Values that the targets bootstrap from. */
+  #values(
+    params: Params,
+    { rollout, episodes }: { rollout: Collected; episodes: DeviceEpisodes },
+  ): { values: tf.Tensor; finalValues: tf.Tensor; lastValues: tf.Tensor } {
+    const { values: when, numSteps, bootstrapTruncated = true } = this.#rollout;
+    const { numEnvs } = this.#context;
+    const policy = this.#parts.policy;
+    const count = numEnvs * numSteps;
+    const shape = [numSteps, numEnvs];
+    const none = () => tf.zeros(shape);
+    if (when === undefined) {
+      const lastValues = tf.zeros([numEnvs]);
+      return { values: rollout.values, finalValues: none(), lastValues };
+    }
+    const valuesOf = (observations: tf.Tensor) =>
+      valueOf(policy.apply(params, policy.encode(observations)));
+    const flat = (x: tf.Tensor) => tf.reshape(x, [count, ...x.shape.slice(2)]);
+    const following = this.#observe(episodes.state);
+    let values = rollout.values, lastValues: tf.Tensor;
+    if (when === "acting") lastValues = valuesOf(following);
+    else {
+      const all = valuesOf(
+        tf.concat([flat(rollout.observations), following]),
+      );
+      values = tf.reshape(tf.slice(all, [0], [count]), shape);
+      lastValues = tf.slice(all, [count], [numEnvs]);
+    }
+    const isCut = tf.mul(tf.sub(1, rollout.terminated), rollout.truncated);
+    if (!bootstrapTruncated) return { values, finalValues: none(), lastValues };
+    // Time limits are seldom reached: mostly there is nothing to value.
+    const { finalValues } = switchCase(tf.cast(tf.max(isCut), "int32"), [
+      () => ({ finalValues: none() as tf.Tensor }),
+      () => {
+        const last = Object.fromEntries(
+          Object.entries(rollout.last).map(([name, it]) => [name, flat(it)]),
+        );
+        const all = tf.reshape(valuesOf(this.#observe(last)), shape);
+        return { finalValues: tf.mul(all, isCut) as tf.Tensor };
+      },
+    ]);
+    return { values, finalValues, lastValues };
+  }
+}
+
+/** Copies episodes. */
+function cloned({ state, lengths, returns }: DeviceEpisodes): DeviceEpisodes {
+  return {
+    state: Object.fromEntries(
+      Object.entries(state).map(([name, it]) => [name, it.clone()]),
+    ),
+    lengths: lengths.clone(),
+    returns: returns.clone(),
+  };
+}
+
+function valueOf(output: unknown): tf.Tensor {
+  return (output as ActorCriticOutput).value;
+}
+
+/** Length and return of each episode that ended; see {@link LoopResults}. */
+function endedOf(
+  { lengths, returns }: DeviceStep,
+  { terminated, truncated }: Pick<Collected, "terminated" | "truncated">,
+): tf.Tensor {
+  const cut = tf.mul(tf.sub(1, terminated), truncated);
+  const sign = tf.sub(terminated, cut);
+  const length = tf.mul(tf.cast(lengths, "float32"), sign);
+  return tf.stack([length, returns]);
+}
+
+/** Lists the episodes that ended, in the order of their steps. */
+export function episodesIn(
+  ended: TensorData,
+  numEnvs: number,
+): EpisodeStatistics[] {
+  const episodes: EpisodeStatistics[] = [];
+  for (let at = 0; at < ended.length; at += 2 * numEnvs) {
+    for (let env = 0; env < numEnvs; env++) {
+      const length = ended[at + env];
+      if (length === 0) continue;
+      episodes.push({
+        env,
+        return: ended[at + numEnvs + env],
+        length: Math.abs(length),
+        terminated: length > 0,
+      });
+    }
+  }
+  return episodes;
+}
+
+/** Returns the rollout of an algorithm that fits into a program. */
+export function rolloutThatFits(
+  title: string,
+  parts: AgentParts,
+): RolloutOptions {
+  const refuse = (why: string) =>
+    new TypeError(
+      `Cannot run ${title} with loop: device: ${why}, expected loop: host`,
+    );
+  const rollout = rolloutOptionsOf(parts.experience);
+  const outside = ["refresh", "explore", "renew", "fullUpdate", "updateNoise"]
+    .find((it) => parts[it as keyof AgentParts] !== undefined);
+  if (outside !== undefined || rollout === undefined) {
+    throw refuse("it does more than to collect a rollout and learn from it");
+  }
+  if (rollout.tensorTargets === undefined) {
+    throw refuse("it has no targets of tensors");
+  }
+  if (parts.policy.stateSize > 0) throw refuse("its network is recurrent");
+  if (parts.policy.usesStateDependentExploration) {
+    throw refuse("its noise depends on the state");
+  }
+  return rollout;
+}

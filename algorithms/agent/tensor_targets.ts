@@ -1,0 +1,105 @@
+import { scan } from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
+import type { RolloutTensors } from "./rollout.ts";
+
+/** Steps up to which the rounds of a loop are written out. */
+const UNROLLED_STEPS = 16;
+
+/** True where a loop over the steps of a rollout is faster written out. */
+export function isShort(numSteps: number): boolean {
+  return numSteps <= UNROLLED_STEPS;
+}
+
+/**
+ * Estimates advantages as `generalizedAdvantageEstimation` of `@bellman/returns`
+ * does, as a pure function of tensors.
+ *
+ * @param data Rollout `[numSteps, numEnvs]`.
+ * @param options Discount factor and lambda.
+ * @returns Advantages and returns `[numSteps, numEnvs]`.
+ *
+ * @example
+ * ```ts
+ * import { tensorAdvantages } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const { returns } = tensorAdvantages({
+ *   rewards: tf.tensor2d([[1], [1]]),
+ *   values: tf.tensor2d([[2], [4]]),
+ *   terminated: tf.tensor2d([[0], [0]]),
+ *   truncated: tf.tensor2d([[0], [1]]),
+ *   finalValues: tf.tensor2d([[0], [8]]),
+ *   lastValues: tf.tensor1d([100]), // of the next episode
+ * }, { gamma: 0.5, lambda: 1 });
+ * assertEquals([...returns.dataSync()], [3.5, 5]);
+ * ```
+ */
+export function tensorAdvantages(
+  data: RolloutTensors,
+  { gamma, lambda }: { readonly gamma: number; readonly lambda: number },
+): { advantages: tf.Tensor; returns: tf.Tensor } {
+  const { lastValues, values, ...rows } = data;
+  const length = values.shape[0];
+  const { results } = scan({
+    valueTp1: lastValues as tf.Tensor,
+    advantage: tf.zerosLike(lastValues) as tf.Tensor,
+  }, {
+    length,
+    rows: { ...rows, values },
+    isReversed: true,
+    isUnrolled: isShort(length),
+    body({ valueTp1, advantage }, row) {
+      const goesOn = tf.sub(1, row.terminated);
+      const runs = tf.mul(goesOn, tf.sub(1, row.truncated));
+      // After an end the value of what follows is another one, or none.
+      const cut = tf.mul(tf.mul(goesOn, row.truncated), row.finalValues);
+      const following = tf.add(tf.mul(runs, valueTp1), cut);
+      const delta = tf.sub(
+        tf.add(row.rewards, tf.mul(following, gamma)),
+        row.values,
+      );
+      const rest = tf.mul(tf.mul(runs, advantage), gamma * lambda);
+      const next = tf.add(delta, rest);
+      return {
+        state: { valueTp1: row.values, advantage: next },
+        results: { advantages: next },
+      };
+    },
+  });
+  const { advantages } = results;
+  return { advantages, returns: tf.add(advantages, values) };
+}
+
+/**
+ * Computes the share of the targets' variance that predictions explain, as
+ * `explainedVariance` of `@bellman/returns`, as a pure function of tensors.
+ *
+ * @param predictions Predictions.
+ * @param targets True values; as many.
+ * @returns A scalar of at most 1; NaN where the targets do not vary.
+ *
+ * @example
+ * ```ts
+ * import { tensorExplainedVariance } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const targets = tf.tensor1d([1, 2, 3]);
+ * assertEquals(tensorExplainedVariance(targets, targets).dataSync()[0], 1);
+ * ```
+ */
+export function tensorExplainedVariance(
+  predictions: tf.Tensor,
+  targets: tf.Tensor,
+): tf.Scalar {
+  const squares = (x: tf.Tensor) =>
+    tf.sum(tf.square(tf.sub(x, tf.mean(x)))) as tf.Scalar;
+  const ofTargets = squares(targets);
+  const ofErrors = squares(tf.sub(targets, predictions));
+  const varies = tf.greater(tf.max(targets), tf.min(targets));
+  const share = tf.sub(1, tf.div(ofErrors, ofTargets));
+  return tf.where(varies, share, NaN) as tf.Scalar;
+}

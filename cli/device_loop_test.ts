@@ -1,0 +1,133 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { capture } from "./testdata/capture.ts";
+
+const dir = await Deno.makeTempDir({ prefix: "bellman-device-loop-" });
+
+function train(...args: string[]) {
+  return capture(
+    "train",
+    "--engine=onnx",
+    "--set=loop=device",
+    "--set=numEnvs=4",
+    "--set=hiddenSizes=[8]",
+    "--set=evaluationEpisodes=2",
+    "--quiet",
+    ...args,
+  );
+}
+
+Deno.test("a run in a loop on the device logs, evaluates, saves and exports", async () => {
+  const out = `${dir}/run`;
+  const { code, err } = await train(
+    "--steps=790",
+    "--set=numSteps=5",
+    "--set=logInterval=10",
+    "--set=evaluationInterval=400",
+    "--set=checkpointInterval=200",
+    `--out=${out}`,
+  );
+  assertEquals(code, 0, err);
+  const [header, ...rows] = Deno.readTextFileSync(`${out}/progress.csv`)
+    .trim().split("\n").map((line) => line.split(","));
+  const column = (name: string) => rows.map((row) => row[header.indexOf(name)]);
+  // 40 updates of 20 steps each, 10 in a call.
+  const isUpdate = (_: string, i: number) => column("nupdates")[i] !== "";
+  assertEquals(column("total_timesteps").filter(isUpdate), [
+    "200",
+    "400",
+    "600",
+    "800",
+  ]);
+  assertEquals(column("nupdates").filter((it) => it !== ""), [
+    "10",
+    "20",
+    "30",
+    "40",
+  ]);
+  assertEquals(
+    column("eval_return_mean").filter((it) => it !== "").length,
+    2,
+  );
+  const episodes = Deno.readTextFileSync(`${out}/episodes.csv`);
+  assert(episodes.trim().split("\n").length > 10);
+  assert(Deno.statSync(`${out}/policy.onnx`).size > 0);
+  const evaluated = await capture("eval", out, "--episodes=2", "--json");
+  assertEquals(evaluated.code, 0, evaluated.err);
+});
+
+Deno.test("a loop on the device resumes as the whole run", async () => {
+  const whole = `${dir}/whole`, cut = `${dir}/cut`;
+  const steps = ["--set=checkpointInterval=400", "--set=logInterval=10"];
+  for (const out of [whole, cut]) {
+    const { code, err } = await train("--steps=800", ...steps, `--out=${out}`);
+    assertEquals(code, 0, err);
+  }
+  // As if the run had been ended after its first checkpoint.
+  const later = [...Deno.readDirSync(`${cut}/checkpoints`)]
+    .map(({ name }) => name).filter((name) => name.startsWith("step"))
+    .toSorted().slice(1);
+  assert(later.length > 0);
+  for (const name of later) await Deno.remove(`${cut}/checkpoints/${name}`);
+  await Deno.remove(`${cut}/report.html`);
+  const resumed = await capture("train", "--resume", cut, "--quiet");
+  assertEquals(resumed.code, 0, resumed.err);
+  for (const file of ["policy.onnx", "episodes.csv"]) {
+    assertEquals(
+      await Deno.readFile(`${cut}/${file}`),
+      await Deno.readFile(`${whole}/${file}`),
+    );
+  }
+});
+
+const REFUSED: [string[], string][] = [
+  [
+    ["--set=normalizeObservation=true"],
+    "Cannot train a2c with loop: device and normalizeObservation: true: expected false, or loop: host",
+  ],
+  [["--set=frameStack=2"], "loop: device and frameStack: 2: expected 1"],
+  [
+    ["--set=vectorization=workers"],
+    "loop: device and vectorization: workers: expected sync",
+  ],
+  [
+    ["--env=Chain-v0"],
+    "Cannot find 'Chain-v0' as tensors: expected one of CartPole-v0",
+  ],
+  [
+    ["--env=Chain-v0", "--set=envKwargs={length: 3}"],
+    "loop: device and envKwargs: length: expected none",
+  ],
+  [
+    ["--set=network=lstm"],
+    "Cannot run A2C with loop: device: its network is recurrent, expected loop: host",
+  ],
+];
+
+for (const [args, message] of REFUSED) {
+  Deno.test(`a loop on the device refuses ${args.join(" ")}`, async () => {
+    const { code, err } = await train(...args, `--out=${dir}/refused`);
+    assertEquals(code, 2);
+    assertStringIncludes(err, message);
+    assertEquals(err.trim().split("\n").length, 1);
+  });
+}
+
+for (
+  const [algorithm, message] of [
+    ["a3c", "loop: device and workers that learn: expected an algorithm"],
+    ["acer", "Cannot run ACER with loop: device: it does more than"],
+  ]
+) {
+  Deno.test(`a loop on the device refuses ${algorithm}`, async () => {
+    const { code, err } = await capture(
+      "train",
+      algorithm,
+      "--set=loop=device",
+      "--set=normalizeObservation=false",
+      "--set=normalizeReward=false",
+      `--out=${dir}/refused`,
+    );
+    assertEquals(code, 2);
+    assertStringIncludes(err, message);
+  });
+}
