@@ -201,9 +201,12 @@ export class AsyncTraining implements WorkersAlgorithm {
         : [...taken.keys()];
       shared.allow(isFixed ? shared.steps + 1 : limit);
       workers.send(new Int32Array(turn.length), turn);
-      const { copies, rewards, episodes = [] } = workers.recv(turn.length);
-      copies.forEach((worker, i) => taken[worker] += rewards[i]);
-      ended.push(...episodes);
+      // One by one: what failed is replaced while the others go on.
+      for (let left = turn.length; left > 0; left--) {
+        const { copies, rewards, episodes = [] } = workers.recv(1);
+        taken[copies[0]] += rewards[0];
+        ended.push(...episodes);
+      }
     }
     const seconds = (performance.now() - start) / 1000;
     taken.forEach((steps, worker) => taken[worker] = steps / seconds);
