@@ -65,6 +65,7 @@ function partsOf(
   const { coldLearningRate, learningRate, fisherActions } = config;
   const coldRatio = (coldLearningRate ?? learningRate) / learningRate;
   const isAlwaysFull = config.covUpdateEvery === 1;
+  const ofStatistics = { rows, fullOnly: !isAlwaysFull };
   const encoding =
     (kind: "apply" | "applyLight"): AgentParts["update"] =>
     (state, batch, numbers) => {
@@ -93,9 +94,9 @@ function partsOf(
     },
     numbers: (moment) => ({ ...base.numbers(moment), coldRatio }),
     updateNoise: {
-      valueNoise: { kind: "normal", size: 1, rows },
+      valueNoise: { kind: "normal", size: 1, ...ofStatistics },
       ...(fisherActions === "sampled" && {
-        actionNoise: { ...policy.distribution.noise, rows },
+        actionNoise: { ...policy.distribution.noise, ...ofStatistics },
       }),
     },
     close: () => update.steps.forEach(({ kfac }) => kfac.close()),

@@ -418,6 +418,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     for (const name in this.#noises) {
       const noise = this.#parts.updateNoise![name];
       inputs[name] = this.#noises[name];
+      if (noise.fullOnly && learner !== this.#others.full) continue;
       drawNoise({ noise }, this.#random, this.#noises[name]);
     }
     const numbers = this.#parts.numbers(this.#moment);

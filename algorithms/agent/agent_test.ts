@@ -3,6 +3,7 @@ import {
   assert,
   assertAlmostEquals,
   assertEquals,
+  assertNotEquals,
   assertThrows,
 } from "@std/assert";
 import type { StateTree } from "@bellman/types";
@@ -156,6 +157,34 @@ Deno.test("updates that are named do more, also of a restored agent", () => {
   other.load(agent.save());
   assertEquals(thousands(other, 12, 9), [1, 2, 2]);
   for (const it of [agent, other]) it.close();
+});
+
+Deno.test("noise of full updates is drawn for these alone", () => {
+  const definition = counting();
+  const numbersOf = (fullOnly: boolean, steps: number) => {
+    const agent = new Agent<CountingConfig>({
+      ...definition,
+      build(config, context) {
+        const parts = definition.build(config, context);
+        const { noise } = parts.updateNoise!;
+        const { update } = parts;
+        return {
+          ...parts,
+          update: (state, { noise: _, ...batch }, numbers) =>
+            update(state, { noise: tf.ones([1]), ...batch }, numbers),
+          fullUpdate: { isDue: ({ updates }) => updates === 2, update },
+          updateNoise: { noise: { ...noise, fullOnly } },
+        };
+      },
+    }, SPACES);
+    play(agent, 0, steps);
+    const { params } = agent;
+    agent.close();
+    return params;
+  };
+  // The third update takes the first noise that is drawn, or the third.
+  assertEquals(numbersOf(true, 6), numbersOf(false, 6));
+  assertNotEquals(numbersOf(true, 12), numbersOf(false, 12));
 });
 
 const KINDS: Readonly<Record<string, Partial<CountingConfig>>> = {

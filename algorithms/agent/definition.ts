@@ -233,7 +233,7 @@ export interface AgentParts<P extends Policy = Policy> {
    */
   numbers(moment: Moment): Readonly<Record<string, number>>;
   /**
-   * Random inputs of an update by name, drawn anew for each.
+   * Random inputs of an update by name, drawn anew for each that takes them.
    *
    * @default {}
    */
@@ -333,6 +333,12 @@ export interface UpdateResult {
 export interface UpdateNoise extends NoiseSpec {
   /** Number of rows. */
   readonly rows: number;
+  /**
+   * True where `fullUpdate` alone takes them: drawing them takes time.
+   *
+   * @default false
+   */
+  readonly fullOnly?: boolean;
 }
 
 /** Progress of a run. */
