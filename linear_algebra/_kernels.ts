@@ -133,6 +133,9 @@ const SINGLE = [
   "rotateRows",
   "multiplySymmetric",
   "symmetrize",
+  "factorBlock",
+  "solveBlock",
+  "solveTransposedBlock",
   "secularVector",
 ];
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { cholesky, choleskySolve, inverseSpd } from "./cholesky.ts";
+import type { Precision } from "./_kernels.ts";
 import golden from "./testdata/golden.json" with { type: "json" };
 import {
   diagonalMatrix,
@@ -180,8 +181,12 @@ Deno.test("bad inputs are refused in one line", () => {
 });
 
 /** Checks A X = I up to rounding times the condition number, and symmetry. */
-function assertInverts(matrix: Float64Array, size: number): Float64Array {
-  const inverse = inverseSpd(matrix, { size });
+function assertInverts(
+  matrix: Float64Array,
+  size: number,
+  precision: Precision = "double",
+): Float64Array {
+  const inverse = inverseSpd(matrix, { size, precision });
   assertEquals(inverse, transposed(inverse, size));
   const identity = diagonalMatrix(new Float64Array(size).fill(1));
   const residual = largestDifference(
@@ -189,7 +194,8 @@ function assertInverts(matrix: Float64Array, size: number): Float64Array {
     identity,
   );
   const condition = frobenius(matrix) * frobenius(inverse);
-  const bound = (4 + size) * EPSILON * condition;
+  const epsilon = precision === "single" ? 2 ** -23 : EPSILON;
+  const bound = (4 + size) * epsilon * condition;
   assert(residual <= bound, `residual ${residual} above ${bound}`);
   return inverse;
 }
@@ -204,6 +210,24 @@ Deno.test("a matrix times its inverse is the identity", () => {
   for (const size of [63, 64, 65, 96, 130, 257]) {
     assertInverts(randomPositive(size, size), size);
   }
+});
+
+Deno.test("single precision rounds as such, and refuses what is not positive", () => {
+  fc.assert(
+    fc.property(sizes, seeds, (size, seed) => {
+      assertInverts(randomPositive(seed, size, { shift: 1 }), size, "single");
+    }),
+    { seed: 1, numRuns: 150 },
+  );
+  for (const size of [63, 64, 65, 96, 130, 257]) {
+    const matrix = randomPositive(size, size, { shift: 1 });
+    assertInverts(matrix, size, "single");
+  }
+  assertThrows(
+    () => inverseSpd(Float64Array.of(1, 2, 2, 1), { precision: "single" }),
+    RangeError,
+    "not positive definite: pivot 1 is -3",
+  );
 });
 
 Deno.test("residuals follow the condition number, up to 1e14", () => {

@@ -132,7 +132,7 @@ export interface AcktrConfig extends
    */
   kfacForm: KfacForm;
   /**
-   * Most inputs of a layer whose eigenvectors are found; larger ones take the form inverse, which costs a tenth.
+   * Most inputs of a layer whose eigenvectors are found; larger ones take the form inverse in single precision, which costs a sixteenth.
    *
    * @default 1024
    * @minimum 1
@@ -195,7 +195,7 @@ export interface AcktrConfig extends
    */
   invertIn: "place" | "worker";
   /**
-   * Precision in which eigenvectors of the factors are found; single takes half of the time.
+   * Precision in which factors are inverted; single takes half of the time for large ones.
    *
    * @default "double"
    * @alias inversion_precision

@@ -36,7 +36,7 @@ export interface InvertOptions {
   /** Factored damping; 0 where it is added to the product at each step. */
   readonly damping: number;
   /**
-   * Precision in which eigenvectors are found.
+   * Precision in which the factors are inverted.
    *
    * @default "double"
    */
@@ -72,8 +72,8 @@ export function invertFactors(
   const added = factoredDamping(factors, damping);
   if (form === "inverse") {
     return {
-      inverse_input: dampedInverse(factors.input, added.input),
-      inverse_output: dampedInverse(factors.output, added.output),
+      inverse_input: dampedInverse(factors.input, added.input, precision),
+      inverse_output: dampedInverse(factors.output, added.output, precision),
     };
   }
   const input = symmetricEigen(factors.input, { precision });
@@ -134,12 +134,16 @@ function meanOfDiagonal(matrix: Float32Array): number {
   return sum / size;
 }
 
-/** Inverts a matrix and a number on its diagonal, in double precision. */
-function dampedInverse(matrix: Float32Array, damping: number): ArrayWithShape {
+/** Inverts a matrix and a number on its diagonal. */
+function dampedInverse(
+  matrix: Float32Array,
+  damping: number,
+  precision?: Precision,
+): ArrayWithShape {
   const sum = Float64Array.from(matrix);
   const size = Math.round(Math.sqrt(sum.length));
   for (let i = 0; i < size; i++) sum[i * (size + 1)] += damping;
-  return squareOf(inverseSpd(sum));
+  return squareOf(inverseSpd(sum, { precision }));
 }
 
 function squareOf(matrix: Float64Array | Float32Array): ArrayWithShape {

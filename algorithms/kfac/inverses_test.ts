@@ -88,7 +88,7 @@ Deno.test("eigenvectors are those of the factors, and moments the products of ei
   );
 });
 
-Deno.test("moments in single precision are those in double, rounded", () => {
+Deno.test("moments and inverses in single precision are those in double, rounded", () => {
   fc.assert(
     fc.property(numbers, (numbers) => {
       const factors = {
@@ -96,13 +96,26 @@ Deno.test("moments in single precision are those in double, rounded", () => {
         output: positive(numbers, 2),
       };
       const [single, double] = (["single", "double"] as const).map(
-        (precision) =>
-          invertFactors(factors, { form: "eigenbasis", damping: 0, precision })
-            .moments.data,
+        (precision) => ({
+          ...invertFactors(factors, {
+            form: "eigenbasis",
+            damping: 0,
+            precision,
+          }),
+          ...invertFactors(factors, {
+            form: "inverse",
+            damping: 10,
+            precision,
+          }),
+        }),
       );
-      double.forEach((it, i) =>
-        assertAlmostEquals(single[i], it, 1e-5 * double[5])
-      );
+      for (const slot of ["moments", "inverse_input", "inverse_output"]) {
+        const wanted = double[slot].data, made = single[slot].data;
+        const largest = Math.max(...wanted.map(Math.abs));
+        wanted.forEach((it, i) =>
+          assertAlmostEquals(made[i], it, 1e-4 * largest)
+        );
+      }
     }),
     { seed: 1 },
   );

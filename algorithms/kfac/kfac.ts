@@ -460,7 +460,7 @@ export class Kfac {
 
   /** Reads a layer's copied factors, and tells what is made of them. */
   #inversion(layer: KfacLayer, copies: KfacArrays): Inversion {
-    const { dampingKind, inversionPrecision: precision } = this.#options;
+    const { dampingKind, inversionPrecision } = this.#options;
     const [input, output, damping] = PENDING
       .map((name) => copies[pendingSlot(name, layer)]);
     const form = formOf(input.shape[0], this.#options);
@@ -473,7 +473,7 @@ export class Kfac {
       },
       form,
       damping: isPlain ? 0 : damping.data[0],
-      precision,
+      precision: form === this.#options.form ? inversionPrecision : "single",
     };
   }
 

@@ -71,7 +71,7 @@ export interface KfacOptions
   readonly form?: KfacForm;
   /**
    * Most inputs of a layer whose eigenvectors are found: larger ones take the
-   * form `inverse`, which costs a tenth.
+   * form `inverse` in single precision, which costs a sixteenth of the time.
    *
    * @default Infinity
    */
@@ -135,8 +135,8 @@ export interface KfacOptions
    */
   readonly invertIn?: "place" | "worker";
   /**
-   * Precision in which eigenvectors are found: single takes half of the time,
-   * and is exact to about the rounding of the factors' own numbers.
+   * Precision in which factors are inverted: single takes half of the time for
+   * large ones, and is exact to about the rounding of the factors' own numbers.
    *
    * @default "double"
    */

@@ -24,4 +24,11 @@ export {
   secularVector,
   secularVectorSingle,
 } from "./secular.ts";
-export { factorBlock, solveBlock, solveTransposedBlock } from "./triangular.ts";
+export {
+  factorBlock,
+  factorBlockSingle,
+  solveBlock,
+  solveBlockSingle,
+  solveTransposedBlock,
+  solveTransposedBlockSingle,
+} from "./triangular.ts";

@@ -89,7 +89,12 @@ function dotRowsOf<T>(
   }
 }
 
-function addScaledOf<T>(length: i32, factor: T, x: usize, y: usize): void {
+export function addScaledOf<T>(
+  length: i32,
+  factor: T,
+  x: usize,
+  y: usize,
+): void {
   const factors = v128.splat<T>(factor);
   const end = x + bytes<T>(length);
   for (; x + 16 <= end; x += 16, y += 16) {
