@@ -23,14 +23,25 @@ export interface ConvolutionWindows {
   readonly dimRoundingMode?: "floor" | "round" | "ceil";
 }
 
+/** Options of {@link imagePatches}. */
+export interface ImagePatchesOptions {
+  /**
+   * True to put a 1 behind each patch, which a bias is multiplied with.
+   *
+   * @default false
+   */
+  readonly withOne?: boolean;
+}
+
 /**
  * Computes what a convolution multiplies its filters with at each place, in the
  * filters' order: height, width, channel.
  *
  * @param images Images `[batch, height, width, channels]`.
  * @param windows Settings of the convolution.
+ * @param options A 1 behind each patch.
  * @returns Patches `[batch, outHeight, outWidth, filterHeight * filterWidth *
- * channels]`.
+ * channels]`, or one number more.
  *
  * @example
  * ```ts
@@ -52,6 +63,7 @@ export interface ConvolutionWindows {
 export function imagePatches(
   images: tf.Tensor4D,
   windows: ConvolutionWindows,
+  options: ImagePatchesOptions = {},
 ): tf.Tensor4D {
   const { filterSize: [height, width], strides, pad, dilations } = windows;
   const channels = images.shape[3];
@@ -80,12 +92,17 @@ export function imagePatches(
   return tidy(() => {
     const padded = tf.pad(images, pads);
     const steps = [1, down, across, 1];
-    const parts = Array.from({ length: height * width }, (_, place) => {
-      const y = Math.floor(place / width) * info.dilationHeight;
-      const x = (place % width) * info.dilationWidth;
-      const end = [images.shape[0], y + rows, x + columns, channels];
-      return tf.stridedSlice(padded, [0, y, x, 0], end, steps);
-    });
-    return tf.concat(parts, 3) as tf.Tensor4D;
+    const parts = Array.from(
+      { length: height * width },
+      (_, place) => {
+        const y = Math.floor(place / width) * info.dilationHeight;
+        const x = (place % width) * info.dilationWidth;
+        const end = [images.shape[0], y + rows, x + columns, channels];
+        return tf.stridedSlice(padded, [0, y, x, 0], end, steps);
+      },
+    );
+    const ones = tf.ones([images.shape[0], info.outHeight, info.outWidth, 1]);
+    const all = options.withOne ? [...parts, ones] : parts;
+    return tf.concat<tf.Tensor4D>(all as tf.Tensor4D[], 3);
   });
 }

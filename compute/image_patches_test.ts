@@ -1,4 +1,4 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { selectBackend } from "./backends/select_backend.ts";
@@ -48,4 +48,16 @@ Deno.test("patches times the filter are the convolution, whatever its stride and
     ),
     { seed: 1, numRuns: 40 },
   );
+});
+
+Deno.test("a 1 lies behind each patch where that is asked for", () => {
+  tf.tidy(() => {
+    const images = noise([2, 4, 5, 3], 1);
+    const windows = { filterSize: [2, 3], strides: 2, pad: "same" } as const;
+    const plain = imagePatches(images, windows);
+    const made = imagePatches(images, windows, { withOne: true });
+    assertEquals(made.shape, [2, 2, 3, 19]);
+    const wanted = tf.concat([plain, tf.ones([2, 2, 3, 1])], 3);
+    assertEquals(made.dataSync(), wanted.dataSync());
+  });
 });

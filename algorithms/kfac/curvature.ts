@@ -1,8 +1,9 @@
-import type { OptimizerState, Params } from "@bellman/compute";
+import { mapParams, type OptimizerState, type Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import {
   type AverageOptions,
   averageWeights,
+  batchFactors,
   eigenbasisMoments,
 } from "./factors.ts";
 import {
@@ -22,6 +23,9 @@ export interface Curvature {
   readonly layers: readonly KfacLayer[];
   /** Known Fisher information of other parameters. */
   readonly diagonal: Readonly<Record<string, number>>;
+  readonly dampingKind: "factored" | "plain";
+  readonly form: KfacForm;
+  readonly average: AverageOptions;
   readonly state: OptimizerState;
 }
 
@@ -54,7 +58,7 @@ function mapBlocks(
 /** Multiplies a vector with the inverse of the damped Fisher matrix. */
 export function naturalVector(
   direction: tf.Tensor1D,
-  curvature: Curvature & { readonly dampingKind: "factored" | "plain" },
+  curvature: Curvature,
 ): tf.Tensor1D {
   const { state, dampingKind } = curvature;
   return mapBlocks(direction, curvature, {
@@ -120,40 +124,46 @@ export function adaptedDamping(
   return tf.maximum(tf.mul(damping, factor), minimum);
 }
 
+/** Computes the factors of a batch by slot, with their weight in the averages. */
+export function weightedFactors(
+  rows: FisherRows,
+  { layers, state, average }: Curvature,
+): Params {
+  const { add: weight } = averageWeights(state.count as tf.Scalar, average);
+  const factors: Params = {};
+  for (const layer of layers) {
+    const { input, output } = batchFactors(rows[layer.kernel], { weight });
+    factors[layerSlot("input", layer)] = input;
+    factors[layerSlot("output", layer)] = output;
+  }
+  return factors;
+}
+
 /**
  * Moves the averages of factors and moments by those of a batch, where that is
  * due: its numbers need not be finite where it is not.
  */
 export function movedAverages(
   rows: FisherRows,
-  { layers, state, average, form, isDue }:
-    & Pick<Curvature, "layers" | "state">
-    & { average: AverageOptions; form: KfacForm; isDue: tf.Tensor },
+  { factors, isDue, layers, state, average, form }: Curvature & {
+    factors: Params;
+    isDue: tf.Tensor;
+  },
 ): OptimizerState {
-  const due = (it: tf.Tensor, otherwise: tf.Tensor | number) =>
-    tf.where(isDue, it, otherwise) as tf.Tensor;
-  const { keep, add } = averageWeights(state.count as tf.Scalar, average);
-  const kept = due(keep, 1), { decay = 0.95 } = average;
-  const next: OptimizerState = {
-    count: due(tf.add(state.count, 1), state.count),
-  };
-  const move = (slot: string, rows: tf.Tensor2D, count: number) => {
-    // A weight in the rows costs less than one in their product.
-    const weight = tf.sqrt(tf.div(add, count));
-    const weighted = tf.mul<tf.Tensor2D>(due(rows, 0), weight);
-    const squares = tf.matMul(weighted, weighted, true);
-    next[slot] = tf.add(tf.mul(state[slot], kept), squares);
-  };
-  for (const layer of layers) {
-    const own = rows[layer.kernel], of = layerTensors(state, layer);
-    move(layerSlot("input", layer), own.inputs, own.examples);
-    move(layerSlot("output", layer), own.gradients, own.gradients.shape[0]);
-    const old = of("moments");
-    if (form !== "ekfac" || old === undefined) continue;
+  const { keep } = averageWeights(state.count as tf.Scalar, average);
+  const { decay = 0.95 } = average;
+  const moved = mapParams(
+    factors,
+    (it, slot) => tf.add(tf.mul(state[slot], keep), it),
+  );
+  moved.count = tf.add(state.count, 1);
+  for (const layer of form === "ekfac" ? layers : []) {
+    const of = layerTensors(state, layer), old = of("moments");
+    if (old === undefined) continue;
     const bases = { input: of("basis_input"), output: of("basis_output") };
-    const moments = tf.mul(eigenbasisMoments(own, bases), 1 - decay);
-    const moved = tf.add(tf.mul(old, decay), moments);
-    next[layerSlot("moments", layer)] = due(moved, old);
+    const made = eigenbasisMoments(rows[layer.kernel], bases);
+    const slot = layerSlot("moments", layer);
+    moved[slot] = tf.add(tf.mul(old, decay), tf.mul(made, 1 - decay));
   }
-  return next;
+  return mapParams(moved, (it, slot) => tf.where(isDue, it, state[slot]));
 }

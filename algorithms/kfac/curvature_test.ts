@@ -5,12 +5,19 @@ import { adaptedDamping, predictedChange } from "./curvature.ts";
 
 await selectBackend("cpu");
 
+const SETTINGS = {
+  diagonal: {},
+  dampingKind: "factored",
+  form: "inverse",
+  average: {},
+} as const;
+
 Deno.test("the predicted change is that of the damped quadratic", () => {
   // One weight: loss g d + (a g2 + damping) d^2 / 2 for w + d, with d = -2.
   const change = predictedChange(tf.tensor1d([3]), tf.tensor1d([2]), {
+    ...SETTINGS,
     like: { w: tf.zeros([1, 1]) },
     layers: [{ kernel: "w" }],
-    diagonal: {},
     state: {
       "input/w": tf.tensor2d([[5]]),
       "output/w": tf.tensor2d([[0.5]]),
@@ -23,6 +30,7 @@ Deno.test("the predicted change is that of the damped quadratic", () => {
 Deno.test("a known Fisher information curves the predicted change", () => {
   const [gradient, step] = [3, 2].map((it) => tf.tensor1d([it]));
   const change = predictedChange(gradient, step, {
+    ...SETTINGS,
     like: { s: tf.scalar(0) },
     layers: [],
     diagonal: { s: 5 },

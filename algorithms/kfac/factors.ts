@@ -1,6 +1,17 @@
+import { tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { FactorPair } from "./layers.ts";
 import type { LayerRows } from "./rows.ts";
+
+/** Options of {@link batchFactors}. */
+export interface BatchFactorsOptions {
+  /**
+   * Weight of the batch in an average.
+   *
+   * @default 1
+   */
+  readonly weight?: tf.Tensor | number;
+}
 
 /**
  * Computes the Kronecker factors `A` and `G` of one batch, with `F = A x G` for
@@ -13,6 +24,7 @@ import type { LayerRows } from "./rows.ts";
  * have the same product, and the same step with either damping.
  *
  * @param rows Inputs and output gradients of the layer.
+ * @param options Weight of the batch.
  * @returns The factors.
  *
  * @example
@@ -32,14 +44,23 @@ import type { LayerRows } from "./rows.ts";
  * assertEquals(output.arraySync(), [[10]]);
  * ```
  */
-export function batchFactors(rows: LayerRows): FactorPair<tf.Tensor2D> {
-  const { inputs, gradients, examples } = rows;
-  const squares = (rows: tf.Tensor2D, count: number): tf.Tensor2D =>
-    tf.tidy(() => tf.div(tf.matMul(rows, rows, true), count));
-  return {
-    input: squares(inputs, examples),
-    output: squares(gradients, gradients.shape[0]),
+export function batchFactors(
+  rows: LayerRows,
+  { weight = 1 }: BatchFactorsOptions = {},
+): FactorPair<tf.Tensor2D> {
+  const { inputs, gradients, examples, positions } = rows;
+  const square = (it: tf.Tensor2D): tf.Tensor2D => tf.matMul(it, it, true);
+  const factor = (rows: tf.Tensor2D, count: number): tf.Tensor2D => {
+    const share = tf.div(weight, count);
+    // It costs least where numbers are fewest: each place has a row.
+    return positions > 1
+      ? tf.mul(square(rows), share)
+      : square(tf.mul(rows, tf.sqrt(share)));
   };
+  return tidy(() => ({
+    input: factor(inputs, examples),
+    output: factor(gradients, gradients.shape[0]),
+  }));
 }
 
 /**

@@ -71,9 +71,13 @@ export function invertFactors(
 ): Record<string, ArrayWithShape> {
   const added = factoredDamping(factors, damping);
   if (form === "inverse") {
+    const inverse = (name: "input" | "output") => {
+      const sum = withDiagonal(factors[name], added[name]);
+      return squareOf(inverseSpd(sum, { precision }));
+    };
     return {
-      inverse_input: dampedInverse(factors.input, added.input, precision),
-      inverse_output: dampedInverse(factors.output, added.output, precision),
+      inverse_input: inverse("input"),
+      inverse_output: inverse("output"),
     };
   }
   const input = symmetricEigen(factors.input, { precision });
@@ -134,16 +138,12 @@ function meanOfDiagonal(matrix: Float32Array): number {
   return sum / size;
 }
 
-/** Inverts a matrix and a number on its diagonal. */
-function dampedInverse(
-  matrix: Float32Array,
-  damping: number,
-  precision?: Precision,
-): ArrayWithShape {
+/** Adds a number to a matrix's diagonal, in double precision. */
+function withDiagonal(matrix: Float32Array, added: number): Float64Array {
   const sum = Float64Array.from(matrix);
   const size = Math.round(Math.sqrt(sum.length));
-  for (let i = 0; i < size; i++) sum[i * (size + 1)] += damping;
-  return squareOf(inverseSpd(sum, { precision }));
+  for (let i = 0; i < size; i++) sum[i * (size + 1)] += added;
+  return sum;
 }
 
 function squareOf(matrix: Float64Array | Float32Array): ArrayWithShape {

@@ -16,6 +16,7 @@ import {
   movedAverages,
   naturalVector,
   predictedChange,
+  weightedFactors,
 } from "./curvature.ts";
 import { formOf, invertFactors, slotShapes } from "./inverses.ts";
 import { type Inversion, InversionWorker } from "./inversion_worker.ts";
@@ -147,6 +148,7 @@ export class Kfac {
   /** Layers whose gradients are made natural. */
   readonly layers: readonly KfacLayer[];
   readonly #options;
+  readonly #hasCold;
   readonly #warned = new Set<string>();
   readonly #worker?: InversionWorker;
 
@@ -183,6 +185,8 @@ export class Kfac {
       layers,
     };
     checkOptions(this.#options);
+    const { coldUpdates = 0, untilInverse } = this.#options;
+    this.#hasCold = coldUpdates > 0 || untilInverse === "cold";
     if (options.invertIn === "worker") {
       this.#worker = new InversionWorker(this.#options.onWarning);
     }
@@ -271,12 +275,8 @@ export class Kfac {
   naturalGradient(gradients: Params, state: OptimizerState): Params {
     return tidy(() => {
       const like = this.#inOrder(gradients);
-      const gradient = vectorOf(gradients, like);
-      const natural = naturalVector(gradient, {
-        ...this.#options,
-        like,
-        state,
-      });
+      const curvature = { ...this.#options, like, state };
+      const natural = naturalVector(vectorOf(gradients, like), curvature);
       return { ...gradients, ...unflattenParams(natural, like) };
     });
   }
@@ -295,8 +295,13 @@ export class Kfac {
     gradients: Params,
     options: KfacStepOptions,
   ): KfacStep {
-    const { state, learningRate, rows } = options;
+    const { state, learningRate, rows, objective } = options;
     const { momentum, momentumKind, adaptDamping } = this.#options;
+    if (adaptDamping !== undefined && objective === undefined) {
+      throw new TypeError(
+        "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
+      );
+    }
     return tidy(() => {
       const like = this.#inOrder(params);
       const curvature = { ...this.#options, like, state };
@@ -311,7 +316,9 @@ export class Kfac {
       const natural = naturalVector(direction, curvature);
       const quadratic = tf.sum(tf.mul(direction, natural)) as tf.Scalar;
       const coefficient = this.#coefficient(quadratic, learningRate);
-      const checked = [...this.#traces(rows), tf.sum(gradient), quadratic];
+      const factors = rows ? weightedFactors(rows, curvature) : {};
+      const checked = [...Object.values(factors), gradient, quadratic]
+        .map((it) => tf.sum(it));
       const finite = tf.isFinite(tf.stack(checked));
       const isFine = tf.all(finite);
       const { cold, covariance } = scheduleFlags(state.step, this.#options);
@@ -341,21 +348,27 @@ export class Kfac {
       };
       if (rows !== undefined) {
         const isDue = tf.logicalAnd(isFine, covariance);
-        Object.assign(next, movedAverages(rows, { ...curvature, isDue }));
+        const given = { ...curvature, factors, isDue };
+        Object.assign(next, movedAverages(rows, given));
       }
       if (mayBeCold) {
-        const taken = this.#coldStep(like, gradients, options);
+        const { coldOptimizer } = this.#options;
+        const taken = coldOptimizer.apply(like, this.#inOrder(gradients), {
+          state: scope(state, "cold"),
+          learningRate: options.coldLearningRate ?? learningRate,
+        });
         const isCold = tf.logicalAnd(isFine, cold);
-        after = tf.where(isCold, taken.params, after);
-        for (const slot in taken.slots) {
-          next[slot] = tf.where(isCold, taken.slots[slot], state[slot]);
+        after = tf.where(isCold, vectorOf(taken.params, like), after);
+        const slots = nest(taken.state, "cold");
+        for (const slot in slots) {
+          next[slot] = tf.where(isCold, slots[slot], state[slot]);
         }
       }
       const stepped = { ...params, ...unflattenParams(after, like) };
       if (adaptDamping !== undefined) {
         const model = { ...curvature, state: next };
         const predicted = predictedChange(gradient, change, model);
-        const actual = actualChange(stepped, options);
+        const actual = tf.sub(objective!.at(stepped), objective!.loss);
         const ratio = tf.div(actual, predicted);
         const isTime = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
         const adapted = adaptedDamping(state.damping, ratio, adaptDamping);
@@ -422,11 +435,6 @@ export class Kfac {
     return name && `Skipped a step of K-FAC: ${name} is not finite`;
   }
 
-  get #hasCold(): boolean {
-    const { coldUpdates = 0, untilInverse } = this.#options;
-    return coldUpdates > 0 || untilInverse === "cold";
-  }
-
   #dueLayers(update: number): readonly KfacLayer[] {
     const { invertEvery = 10, spreadInversion = false } = this.#options;
     const { inverse, age } = kfacSchedule(update, this.#options);
@@ -484,32 +492,6 @@ export class Kfac {
     return { ...Object.fromEntries(sorted), ...params };
   }
 
-  /** Computes the traces of a batch's factors, up to their scale. */
-  #traces(rows?: FisherRows): tf.Tensor[] {
-    if (rows === undefined) return [];
-    return this.layers.flatMap(({ kernel }) =>
-      [rows[kernel].inputs, rows[kernel].gradients]
-        .map((it) => tf.sum(tf.square(it)))
-    );
-  }
-
-  /** Takes a step of the cold optimizer. */
-  #coldStep(
-    like: Params,
-    gradients: Params,
-    { state, learningRate, coldLearningRate }: KfacStepOptions,
-  ): { params: tf.Tensor1D; slots: OptimizerState } {
-    const { coldOptimizer } = this.#options;
-    const step = coldOptimizer.apply(like, this.#inOrder(gradients), {
-      state: scope(state, "cold"),
-      learningRate: coldLearningRate ?? learningRate,
-    });
-    return {
-      params: vectorOf(step.params, like),
-      slots: nest(step.state, "cold"),
-    };
-  }
-
   #coefficient(quadratic: tf.Scalar, learningRate: tf.Scalar): tf.Scalar {
     const { trustRegion } = this.#options;
     if (trustRegion === null) return tf.scalar(1);
@@ -538,19 +520,6 @@ function copiesOf(layers: readonly KfacLayer[], state: KfacArrays): KfacArrays {
     }
   }
   return copies;
-}
-
-/** Computes how much a step changed the loss of its batch. */
-function actualChange(
-  params: Params,
-  { objective }: KfacStepOptions,
-): tf.Tensor {
-  if (objective === undefined) {
-    throw new TypeError(
-      "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
-    );
-  }
-  return tf.sub(objective.at(params), objective.loss);
 }
 
 /** Joins the tensors at the paths of others to one vector. */

@@ -2,7 +2,6 @@ import {
   type Params,
   trace,
   type TypeTree,
-  type WeightUses,
   weightUses,
 } from "@bellman/compute";
 import { closest } from "fastest-levenshtein";
@@ -130,7 +129,7 @@ export function findLayers<const Types extends TypeTree>(
 ): KfacLayer[] {
   const { params, inputs, others = "error" } = options;
   const paths = Object.keys(params);
-  let found: WeightUses | undefined;
+  let found: ReturnType<typeof weightUses> | undefined;
   trace((given) => {
     const { params, inputs } = given as unknown as Record<string, Params>;
     found = weightUses((params) => {

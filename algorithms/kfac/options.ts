@@ -163,13 +163,12 @@ export function checkOptions(options: KfacOptions): void {
   const { rate, every } = options.adaptDamping ?? {};
   const limit = options.trustRegion?.limit, decay = options.average?.decay;
   const isWhole = Number.isInteger;
-  const isPositive = (it: number) => it > 0;
   const isCount = (it: number) => isWhole(it) && it >= 1;
   const isShare = (it: number) => it >= 0 && it < 1;
   const counts = { exampleEvery, covUpdateEvery, invertEvery, every };
   const shares = { momentum, decay, rate };
-  check({ damping, limit }, "a number above 0", isPositive);
-  check(diagonal, "a Fisher information above 0", isPositive);
+  check({ damping, limit }, "a number above 0", (it) => it > 0);
+  check(diagonal, "a Fisher information above 0", (it) => it > 0);
   check(shares, "a number of at least 0 and below 1", isShare);
   check(counts, "a whole number of at least 1", isCount);
   check({ largestBasis }, "a number of at least 1", (it) => it >= 1);

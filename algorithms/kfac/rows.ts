@@ -85,9 +85,8 @@ export function fisherRows(
       const own = uses.filter(({ weight }) => weight === kernel);
       if (own.length === 0) throw unknownLayer(kernel, elsewhere.get(kernel));
       const isConvolution = own.some(({ windows }) => windows);
-      const every = isConvolution
-        ? Math.max(exampleEvery, Math.ceil(value.size / convolutionExamples))
-        : exampleEvery;
+      const most = isConvolution ? convolutionExamples : Infinity;
+      const every = Math.max(exampleEvery, Math.ceil(value.size / most));
       rows[kernel] = layerRows(layer, own, { batch: value.size, every });
     }
     return rows;
@@ -111,13 +110,13 @@ function layerRows(
       `Cannot make factors of ${examples} example: expected a log-likelihood of one number for each of at least 2 examples`,
     );
   }
-  const rows = uses.map((use) => rowsOfUse(use, every));
+  const withOne = bias !== undefined;
+  const rows = uses.map((use) => rowsOfUse(use, { every, withOne }));
   const inputs = tf.concat(rows.map((it) => it.inputs), 0);
-  const ones = tf.ones<tf.Rank.R2>([inputs.shape[0], 1]);
   // Steps of a recurrent layer are taken for examples of their own.
   const positions = uses.length > 1 ? 1 : inputs.shape[0] / examples;
   return {
-    inputs: bias === undefined ? inputs : tf.concat([inputs, ones], 1),
+    inputs,
     gradients: tf.concat(rows.map((it) => it.gradients), 0),
     positions: Number.isInteger(positions) ? positions : 1,
     examples,
@@ -127,12 +126,13 @@ function layerRows(
 /** Takes the rows of every nth example, or of every nth row of a product. */
 function rowsOfUse(
   { input, gradient, shape, windows }: WeightUse,
-  every: number,
+  { every, withOne }: { every: number; withOne: boolean },
 ): Pick<LayerRows, "inputs" | "gradients"> {
-  const gradients = gradient ?? tf.zeros([...shape]);
-  const [a, g] = [input, gradients]
+  const [a, g] = [input, gradient ?? tf.zeros([...shape])]
     .map((it) => everyNth(windows ? it : rowsOf(it), every));
-  const inputs = windows ? imagePatches(a as tf.Tensor4D, windows) : a;
+  const inputs = windows
+    ? imagePatches(a as tf.Tensor4D, windows, { withOne })
+    : tf.concat(withOne ? [a, tf.ones([a.shape[0], 1])] : [a], 1);
   return { inputs: rowsOf(inputs), gradients: rowsOf(g) };
 }
 
