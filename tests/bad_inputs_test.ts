@@ -86,6 +86,69 @@ const brokenConfig = await withBrokenConfig();
 const noCheckpoints = await without("no-checkpoints", "checkpoints");
 const noProgress = await without("no-progress", "progress.csv");
 
+const CLI = import.meta.resolve("@bellman/cli");
+const ENVS = import.meta.resolve("@bellman/envs");
+const POLICIES = import.meta.resolve("@bellman/policies");
+const A2C = import.meta.resolve("@bellman/a2c");
+
+/** `--set` of a module with an algorithm of one's own. */
+function algorithmModule(name: string, code: string): string {
+  const text = `import { registerAlgorithm } from "${CLI}";
+import { a2c } from "${A2C}";
+import { registerNetwork } from "${POLICIES}";
+${code}\n`;
+  return `--set=algorithmModules=['${file(`${name}.ts`, text)}']`;
+}
+
+const nothing = algorithmModule("nothing", "");
+const again = algorithmModule("again", "registerAlgorithm(a2c);");
+const spaced = algorithmModule(
+  "spaced",
+  `registerAlgorithm({ ...a2c, name: "my own" });`,
+);
+const seeded = algorithmModule(
+  "seeded",
+  `registerAlgorithm({ ...a2c, name: "seeded", schema: { properties: { seed: {} } } });`,
+);
+const broken = algorithmModule("broken", "registerAlgorithm({ ...a2c,");
+const throwing = algorithmModule("throwing", `throw new Error("no luck");`);
+const network = algorithmModule(
+  "network",
+  `registerNetwork("mlp", () => null);`,
+);
+const own = algorithmModule(
+  "own",
+  `registerAlgorithm({ ...a2c, name: "bad-inputs-own", presets: {} });`,
+);
+const unseeded = file(
+  "unseeded.ts",
+  `import { Env, box, discrete, register } from "${ENVS}";
+class Unseeded extends Env {
+  observationSpace = box({ low: 0, high: 1, shape: [1] });
+  actionSpace = discrete(2);
+  reset() {
+    return Float32Array.of(Math.random());
+  }
+  step() {
+    const observation = this.reset();
+    return { observation, reward: 0, terminated: false, truncated: false };
+  }
+}
+register({ id: "Unseeded-v0", maxEpisodeSteps: 9, make: () => new Unseeded() });
+`,
+);
+const zoo = file(
+  "zoo.yml",
+  `CartPole-v1:
+  n_envs: 8
+  clip_range: lin_0.2
+Acrobot-v1:
+  env_wrapper: gym.wrappers.Mystery
+MountainCar-v0:
+  policy_kwargs: dict(features_extractor_class=Big)
+`,
+);
+
 /** What is given, and what the line must say. */
 const CASES: [args: string[], says: string][] = [
   [["trian"], "did you mean 'train'?"],
@@ -189,6 +252,83 @@ const CASES: [args: string[], says: string][] = [
   [["plot", trained, "--out", `${dir}/curve.bmp`], "ends in .svg or .html"],
   [["plot", noProgress], "nothing has been logged yet"],
   [["list", "--jsn"], "did you mean '--json'?"],
+  [["train", "ppo"], "Unknown algorithm 'ppo': expected one of a2c, acer,"],
+  [
+    ["train", "--env", "LunarLander-v3"],
+    "did you mean 'gym:LunarLander-v3', of Python's Gymnasium?",
+  ],
+  [["train", "ppo", "--help"], "Cannot help with 'ppo': expected one of a2c,"],
+  [["train", "a2c", "gama", "--help"], "did you mean 'gamma'?"],
+  [["train", "--env", "CartPol-v1", "--print-config"], "'CartPole-v1'?"],
+  [["list", "sac", "Pendulm-v1"], "did you mean 'Pendulum-v1'?"],
+  [["list", "a2c", "CartPole-v1", "now"], "Cannot list 'now': expected"],
+  [["list", "--set", "numEnvs=3"], "expected algorithmModules=[FILE.ts]"],
+  [["train", "mine", nothing], "Unknown algorithm 'mine': expected one of"],
+  [["train", "a2c", again], "'a2c': there is one of that name"],
+  [["train", "my-own", spaced], "expected a name of letters, digits,"],
+  [["train", "seeded", seeded], "its setting 'seed' is one of every run"],
+  [["train", "broken", broken], "which algorithmModules names: "],
+  [["train", "throwing", throwing], "which algorithmModules names: no luck"],
+  [["train", "a2c", network], "'mlp': there is one of that name"],
+  [
+    ["train", "a2c", "--set=algorithmModules=[https://example.com/a.ts]"],
+    "which algorithmModules names: expected a file or a package",
+  ],
+  [
+    ["train", "bad-inputs-own", own, "--preset=CartPole-v1"],
+    "it is one of a2c, as in 'train a2c --preset CartPole-v1'",
+  ],
+  [
+    ["train", "bad-inputs-own", own, "--set=gama=1"],
+    "Unknown key 'gama' in the command line: did you mean 'gamma'?",
+  ],
+  [
+    [
+      ...["train", "--env=Unseeded-v0", `--set=envModules=['${unseeded}']`],
+      "--quiet",
+    ],
+    "which is broken: the same seed and actions gave two different courses",
+  ],
+  [["train", "--config", zoo], "Cannot choose from the 3 environments of"],
+  [
+    ["train", "--config", zoo, "--env=Pendulum-v1"],
+    "it has no settings of Pendulum-v1; expected one of CartPole-v1,",
+  ],
+  [["train", "--config", zoo, "--env=CartPole-v1"], "Unknown key 'clip_range'"],
+  [
+    ["train", "--config", zoo, "--env=Acrobot-v1"],
+    "a module of envModules may wrap an environment",
+  ],
+  [
+    ["train", "--config", zoo, "--env=MountainCar-v0"],
+    "no setting is like it; leave it out",
+  ],
+  [
+    ["train", "--resume", trained, "--steps", "40"],
+    "expected more than its 40 steps",
+  ],
+  [
+    ["train", "--resume", trained, "--steps", "1e99"],
+    "Cannot use --steps 1e99",
+  ],
+  [
+    ["train", "--resume", trained, "--init-from", trained],
+    "Cannot use '--init-from' with --resume",
+  ],
+  [
+    ["train", "--resume", trained, "--print-config"],
+    "Cannot use '--print-config' with --resume",
+  ],
+  [["train", "--init-from", `${dir}/none`], "there is no such folder"],
+  [["train", "--init-from", corrupt], "checkpoint"],
+  [
+    [...["train", "--env=Acrobot-v1", "--init-from", trained], "--quiet"],
+    "use the same spaces and network",
+  ],
+  [
+    ["train", "a3c", "--workers=1", "--init-from", trained, "--quiet"],
+    "Cannot start from the weights of another run with a3c",
+  ],
 ];
 
 async function filesUnder(root: string): Promise<string[]> {

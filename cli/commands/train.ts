@@ -285,7 +285,10 @@ async function resumeRun(
   const allowed = ["resume", "engine", "steps"];
   const others = [...options.values.keys()]
     .filter((name) => !allowed.includes(name));
-  const given = options.positionals[0] ?? others.map((it) => `--${it}`)[0];
+  const switches = ["print-config", "unchecked"]
+    .filter((name) => options.switches.has(name));
+  const given = options.positionals[0] ??
+    [...others, ...switches].map((it) => `--${it}`)[0];
   if (given !== undefined) {
     throw new UsageError(
       `Cannot use '${given}' with --resume: a run goes on with the configuration that it was started with`,
