@@ -768,6 +768,74 @@ const CASES: [line: string, message: string][] = [
     "Cannot plot 'step' of @RUN: did you mean 'time/steps'?",
   ],
   ["plot @file.txt", "Cannot open run @file.txt: it has no config.yaml"],
+  [
+    "plot @RUN --band sd",
+    "Cannot use --band sd: expected one of ci, std, iqr, range, none",
+  ],
+  [
+    "plot @RUN --band",
+    "Cannot read '--band': expected a value, as in '--band BAND'",
+  ],
+  [
+    "plot @RUN --x updates",
+    "Cannot use --x updates: expected one of steps, time, episodes",
+  ],
+  [
+    "plot @RUN --smooth 10",
+    "Cannot use --smooth 10: expected a part of the curve from 0 to 0.5, such as 0.05",
+  ],
+  [
+    "plot @RUN --smooth much",
+    "Cannot use --smooth much: expected a part of the curve from 0 to 0.5, such as 0.05",
+  ],
+  [
+    "plot @RUN --threshold high",
+    "Cannot use --threshold high: expected a number, such as 475",
+  ],
+  [
+    "plot @RUN --treshold 475",
+    "Unknown option '--treshold': did you mean '--threshold'?",
+  ],
+  [
+    "play @RUN --every 0",
+    "Cannot use --every 0: expected an integer of at least 1",
+  ],
+  [
+    "play @RUN --every 1.5",
+    "Cannot use --every 1.5: expected an integer of at least 1",
+  ],
+  [
+    "play @RUN --fps 0",
+    "Cannot use --fps 0: expected an integer of at least 1",
+  ],
+  [
+    "play @RUN --width 0",
+    "Cannot use --width 0: expected an integer from 1 to 8192",
+  ],
+  [
+    "play @RUN --height 9000",
+    "Cannot use --height 9000: expected an integer from 1 to 8192",
+  ],
+  [
+    "play @RUN --no-caption=yes",
+    "Cannot use '--no-caption=yes': '--no-caption' takes no value, leave it out",
+  ],
+  [
+    "train --every many",
+    'Cannot use videoInterval = "many" of the command line: expected an integer from 0 to 1000000000000000',
+  ],
+  [
+    "train --every -5",
+    "Cannot use videoInterval = -5 of the command line: expected an integer from 0 to 1000000000000000",
+  ],
+  [
+    "train --every 2.5",
+    "Cannot use videoInterval = 2.5 of the command line: expected an integer from 0 to 1000000000000000",
+  ],
+  [
+    "train --resume @RUN --every 100",
+    "Cannot use '--every' with --resume: a run goes on with the configuration that it was started with",
+  ],
   ["list all", "Cannot list 'all': did you mean 'list --all'?"],
   ["list --all --jsn", "Unknown option '--jsn': did you mean '--json'?"],
   [

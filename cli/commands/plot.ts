@@ -84,6 +84,11 @@ function placesOf(
 ): number[] {
   if (x === "steps") return rows.map(({ step }) => step);
   if (x === "time") {
+    if (!rows.some(({ statistics }) => "time/seconds" in statistics)) {
+      throw new UsageError(
+        `Cannot plot ${run} over time: its log has no time/seconds`,
+      );
+    }
     let seconds = 0;
     // An evaluation has no time of its own: it follows the row before.
     return rows.map(({ statistics }) =>

@@ -163,6 +163,12 @@ Deno.test("plot has steps, time or episodes along its axis", async () => {
     UsageError,
     "Cannot plot a over episodes: it has no episodes.csv",
   );
+  const timeless = [{ step: 1, statistics: { a: 1 } }];
+  assertThrows(
+    () => curveOf({ run: "a", rows: timeless }, { key: "a", x: "time" }),
+    UsageError,
+    "Cannot plot a over time: its log has no time/seconds",
+  );
 });
 
 Deno.test("plot as a page has a drawing for phones", async () => {

@@ -345,9 +345,7 @@ async function resumeLocked(
         writeWhole(folder.configPath, configText);
       }
       const { state: resumeFrom, notes } = checkpoint;
-      const command = typeof notes.command === "string"
-        ? notes.command
-        : undefined;
+      const command = String(notes.command ?? "");
       const start = { session, folder, configText, command, resumeFrom };
       return await carryOut({ ...output, ...start });
     } catch (error) {

@@ -1,6 +1,21 @@
-import type { Batch, Env, EpisodeStatistics, RgbImage } from "@bellman/types";
-import type { Session } from "../run/session.ts";
+import type {
+  Algorithm,
+  Batch,
+  Env,
+  EpisodeStatistics,
+  RgbImage,
+  VecEnv,
+} from "@bellman/types";
 import type { Moment } from "./caption.ts";
+
+/** Agent, and its wrappers of an environment. */
+export interface Player {
+  algorithm: Pick<Algorithm, "policy">;
+  environments: {
+    /** Wraps an environment as for evaluation. */
+    around(env: Env): VecEnv;
+  };
+}
 
 /** Settings of playing. */
 export interface PlayOptions {
@@ -18,7 +33,7 @@ export interface PlayOptions {
 
 /** Plays whole episodes with the session's agent in one environment, which is closed. */
 export async function playEpisodes(
-  { algorithm, environments }: Pick<Session, "algorithm" | "environments">,
+  { algorithm, environments }: Player,
   { env, episodes, deterministic, seed, show }: PlayOptions,
 ): Promise<EpisodeStatistics[]> {
   const vec = environments.around(env);

@@ -3,7 +3,12 @@ import { make, SyncVecEnv, VecRecordEpisodeStatistics } from "@bellman/envs";
 import { AtariEnv, isAtariInstalled } from "@bellman/envs/atari";
 import { hasGymnasium, registerGymnasium } from "@bellman/envs/gymnasium";
 import { isMujocoInstalled } from "@bellman/envs/mujoco";
-import { enlarged, frameRateOf, playEpisodes } from "./episodes.ts";
+import {
+  enlarged,
+  frameRateOf,
+  playEpisodes,
+  type Player,
+} from "./episodes.ts";
 
 Deno.test("each environment has its own frame rate", () => {
   const rate = (id: string, kwargs = {}) => {
@@ -78,7 +83,7 @@ Deno.test("each state but the last is shown, with the return so far", async () =
     environments: {
       around: () => new VecRecordEpisodeStatistics(new SyncVecEnv([() => env])),
     },
-  } as unknown as Parameters<typeof playEpisodes>[0];
+  } as unknown as Player;
   const options = { episodes: 2, deterministic: true, seed: 0 };
   const shown: number[][] = [];
   const played = await playEpisodes(session, {

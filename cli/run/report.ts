@@ -14,7 +14,7 @@ import type {
 import { findAlgorithm } from "../config/algorithms.ts";
 import { fullSchema, type ResolvedConfig } from "../config/resolve.ts";
 import packageConfig from "../deno.json" with { type: "json" };
-import { readVideos } from "../play/recorder.ts";
+import { readVideos } from "./recorder.ts";
 import { fileError, writeWhole } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { round } from "./agent.ts";

@@ -33,7 +33,7 @@ import {
   writeWhole,
 } from "../terminal/errors.ts";
 import { shellWord } from "../terminal/command.ts";
-import { type VideoRecorder, videoRecorder } from "../play/recorder.ts";
+import { type VideoRecorder, videoRecorder } from "./recorder.ts";
 import { type CommandIo, strayErrorsHeard } from "../terminal/process.ts";
 import {
   describeEvaluation,
@@ -190,7 +190,7 @@ function trainOptions(
       notes: {
         config: run.configText,
         spaces: stringify(environments.spaces),
-        ...run.command !== undefined && { command: run.command },
+        ...run.command ? { command: run.command } : {},
       },
     },
     progress,

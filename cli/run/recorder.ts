@@ -8,10 +8,10 @@ import {
 } from "@bellman/training";
 import type { ReportedVideo } from "@bellman/training/plots";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import type { Session } from "../run/session.ts";
-import { captionOf, withCaption } from "./caption.ts";
-import { frameRateOf, playEpisodes } from "./episodes.ts";
-import { GifWriter } from "./gif.ts";
+import type { Session } from "./session.ts";
+import { captionOf, withCaption } from "../play/caption.ts";
+import { frameRateOf, playEpisodes } from "../play/episodes.ts";
+import { GifWriter } from "../play/gif.ts";
 
 /** Longer side of the images of a video in a report, in pixels. */
 const SIDE = 320;
