@@ -547,7 +547,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train sac --env Pendulum-v1 --set batchSize=0",
-    "Cannot use batchSize = 0 of the command line: expected an integer from 1 to 100000000",
+    "Cannot use batchSize = 0 of the command line: expected an integer from 1 to 100000000 or null",
   ],
   [
     "train sac --env Pendulum-v1 --set batchSize=1e8",
