@@ -35,6 +35,8 @@ const SMALL: Partial<AcerConfig> = {
   bufferSize: 16,
   replayStart: 4,
   replayRatio: 1,
+  learningRate: 7e-4,
+  qNetwork: "shared",
 };
 
 function agentOf(

@@ -57,7 +57,7 @@ export interface AcerConfig {
   /**
    * Initial learning rate.
    *
-   * @default 0.0007
+   * @default 0.004
    * @exclusiveMinimum 0
    * @maximum 1e30
    * @alias lr, learning_rate
@@ -97,7 +97,7 @@ export interface AcerConfig {
   /**
    * Steps of each environment that the replay buffer keeps: a multiple of numSteps.
    *
-   * @default 50000
+   * @default 20000
    * @minimum 1
    * @maximum 1000000000000000
    * @asType integer
@@ -116,7 +116,7 @@ export interface AcerConfig {
   /**
    * Steps of each environment to collect before any are replayed.
    *
-   * @default 10000
+   * @default 500
    * @minimum 0
    * @maximum 1000000000000000
    * @asType integer
@@ -256,9 +256,9 @@ export interface AcerConfig {
    */
   lstmSize: number;
   /**
-   * Network of the Q function: shared with the policy, or separate.
+   * Network of the Q function: separate, or shared with the policy, as the original's.
    *
-   * @default "shared"
+   * @default "separate"
    * @alias value_network
    */
   qNetwork: "shared" | "separate";
@@ -324,7 +324,7 @@ export interface AcerConfig {
 /** JSON Schema of {@linkcode AcerConfig}, made by `deno task schema`. */
 export const acerConfigSchema: ConfigSchema = schema;
 
-/** Settings of the original `baselines/acer`, but time limits are no ends. */
+/** Settings that learn where there is no preset; those of `baselines/acer` are a preset. */
 export const defaultAcerConfig: Readonly<AcerConfig> = defaultsOf<AcerConfig>(
   acerConfigSchema,
 );

@@ -12,7 +12,12 @@ import { SharedParameters } from "./parameter_server.ts";
 
 await selectBackend("cpu");
 
-const SMALL = { hiddenSizes: [8], learningRate: 0.01, stepsPerStop: 50 };
+const SMALL: Partial<AsyncConfig> = {
+  hiddenSizes: [8],
+  learningRate: 0.01,
+  rmspropEpsilon: 0.1,
+  stepsPerStop: 50,
+};
 const FIXED = { workerOrder: "fixed" } as const;
 const FRAGILE = import.meta.resolve("./testdata/fragile_env.ts");
 const spaces = makeVec("CartPole-v1", { numEnvs: 1 });

@@ -10,7 +10,7 @@ export interface AsyncConfig {
   /**
    * Largest number of steps of a window (t_max), which ends with its episode, too.
    *
-   * @default 5
+   * @default 8
    * @minimum 1
    * @maximum 100000
    * @asType integer
@@ -20,7 +20,7 @@ export interface AsyncConfig {
   /**
    * Steps of a worker between two updates of the shared parameters (I_AsyncUpdate); the end of an episode updates them, too.
    *
-   * @default 5
+   * @default 16
    * @minimum 1
    * @maximum 100000000
    * @asType integer
@@ -30,7 +30,7 @@ export interface AsyncConfig {
   /**
    * Steps of all workers between two updates of the target network (I_target).
    *
-   * @default 40000
+   * @default 1000
    * @minimum 1
    * @maximum 1000000000
    * @asType integer
@@ -58,7 +58,7 @@ export interface AsyncConfig {
   /**
    * Steps of all workers over which the exploration rate goes from 1 to its final value.
    *
-   * @default 4000000
+   * @default 50000
    * @minimum 1
    * @maximum 1000000000000000
    * @asType integer
@@ -104,7 +104,7 @@ export interface AsyncConfig {
   /**
    * Initial learning rate (eta).
    *
-   * @default 0.0007
+   * @default 0.002
    * @exclusiveMinimum 0
    * @maximum 1e30
    * @alias lr, learning_rate
@@ -135,7 +135,7 @@ export interface AsyncConfig {
   /**
    * Term added to RMSProp's mean square, inside of the root.
    *
-   * @default 0.1
+   * @default 0.001
    * @exclusiveMinimum 0
    * @maximum 1e30
    * @alias epsilon
@@ -189,9 +189,9 @@ export interface AsyncConfig {
    */
   lstmSize: number;
   /**
-   * Network of the value: shared with the policy, or separate.
+   * Network of the value: separate, or shared with the policy, as the paper's.
    *
-   * @default "shared"
+   * @default "separate"
    * @alias value_network
    */
   valueNetwork: "shared" | "separate";
@@ -200,7 +200,7 @@ export interface AsyncConfig {
 /** JSON Schema of {@linkcode AsyncConfig}, made by `deno task schema`. */
 export const asyncConfigSchema: ConfigSchema = schema;
 
-/** Defaults of all settings. */
+/** Defaults of all settings; methods of Q-learning have a few of their own. */
 export const defaultAsyncConfig: Readonly<AsyncConfig> = defaultsOf<
   AsyncConfig
 >(asyncConfigSchema);

@@ -95,6 +95,18 @@ function checkConfig(
   );
 }
 
+/** Settings whose defaults are other ones where Q values are learned. */
+const Q_DEFAULTS = {
+  learningRate: {
+    ...asyncConfigSchema.properties.learningRate,
+    default: 0.001,
+  },
+  rmspropEpsilon: {
+    ...asyncConfigSchema.properties.rmspropEpsilon,
+    default: 0.01,
+  },
+};
+
 function qMethod(
   { form, ...named }:
     & Pick<MethodOptions<Policy>, "name" | "title" | "summary">
@@ -108,6 +120,7 @@ function qMethod(
         ...asyncConfigSchema.properties.network,
         enum: ["mlp", "cnn", "cnn_small", "conv_only"],
       },
+      ...Q_DEFAULTS,
     },
     unused: [
       "valueCoefficient",

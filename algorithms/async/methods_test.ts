@@ -17,15 +17,18 @@ import { a3c, asyncNStepQ, asyncQ, asyncSarsa } from "./methods.ts";
 await selectBackend("cpu");
 
 const METHODS = { a3c, asyncQ, asyncNStepQ, asyncSarsa };
-const SMALL = {
+type Config = Partial<AsyncConfig>;
+
+const SMALL: Config = {
   hiddenSizes: [8],
   lstmSize: 4,
   learningRate: 0.01,
   targetInterval: 7,
   epsilonSteps: 50,
+  maxSteps: 5,
+  rmspropEpsilon: 0.1,
+  valueNetwork: "shared",
 };
-
-type Config = Partial<AsyncConfig>;
 
 function agentOf(
   name: keyof typeof METHODS,

@@ -96,13 +96,13 @@ const CASES: Record<string, Case> = {
   "a dueling network": {
     observationSpace: box([3]),
     actionSpace: TWO_ACTIONS,
-    acer: {},
+    acer: { qNetwork: "shared" },
     batchSize: 10,
   },
   "a recurrent dueling network, several discrete actions": {
     observationSpace: box([3]),
     actionSpace: { type: "multiDiscrete", nvec: [2, 5] },
-    acer: { network: "lnlstm", lstmSize: 16 },
+    acer: { network: "lnlstm", lstmSize: 16, qNetwork: "shared" },
   },
   "a policy that natural gradients move": {
     observationSpace: box([3]),

@@ -27,6 +27,7 @@ const SMALL: Partial<AcerConfig> = {
   numSteps: 6,
   bufferSize: 600,
   replayStart: 12,
+  qNetwork: "shared",
 };
 
 /** Trains on a task for so many segments. */

@@ -25,7 +25,12 @@ Deno.test("A3C learns to balance while 100 workers die or hang", async () => {
     stepTimeoutMs: 1000,
     restarts: 1000,
     totalTimesteps,
-    config: { learningRate: 0.002, rmspropEpsilon: 1e-3 },
+    config: {
+      maxSteps: 5,
+      learningRate: 0.002,
+      rmspropEpsilon: 1e-3,
+      valueNetwork: "shared",
+    },
     onNotice: (line) => notices.push(line),
   });
   const { step } = await train(training, training.env, { totalTimesteps });

@@ -12,6 +12,7 @@ const training = await AsyncTraining.start("a3c", {
   spaces: makeVec("CartPole-v1", { numEnvs: 1 }),
   workers,
   totalTimesteps: warmup + steps,
+  config: { maxSteps: 5, valueNetwork: "shared" },
 });
 const run = (count: number): number => {
   const start = performance.now();
