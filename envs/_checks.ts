@@ -1,4 +1,5 @@
 import { closest } from "fastest-levenshtein";
+import { countCopies } from "./spaces/_action_rows.ts";
 
 /** Throws that the action cannot be done, unless the number is whole and so large. */
 export function checkWhole(n: number, least: number, action: string): void {
@@ -17,7 +18,7 @@ export function checkNumEnvs(id: string, numEnvs: number): void {
 export function checkSavedEnvs(numEnvs: number, saved: number): void {
   if (saved === numEnvs) return;
   throw new RangeError(
-    `Cannot restore ${numEnvs} copies from a snapshot of ${saved}`,
+    `Cannot restore ${countCopies(numEnvs)} from a snapshot of ${saved}`,
   );
 }
 

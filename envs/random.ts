@@ -4,6 +4,7 @@ import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
 import { snapshotRecord } from "./snapshot.ts";
+import { countCopies } from "./spaces/_action_rows.ts";
 
 /** Checks the seed of a random stream. */
 export function checkSeed(seed: number): void {
@@ -161,7 +162,9 @@ export function copySeeds(
   }
   if (seed.length !== numEnvs) {
     throw new RangeError(
-      `Cannot seed ${numEnvs} copies with ${seed.length} seeds: expected one for each copy`,
+      `Cannot seed ${
+        countCopies(numEnvs)
+      } with ${seed.length} seeds: expected one for each copy`,
     );
   }
   seed.forEach(checkSeed);

@@ -87,7 +87,7 @@ Deno.test("a seed that is none is refused, batched or not", () => {
     assertThrows(
       () => env.reset({ seed: [1, 2] }),
       RangeError,
-      "Cannot seed 1 copies with 2 seeds: expected one for each copy",
+      "Cannot seed 1 copy with 2 seeds: expected one for each copy",
     );
   }
 });
@@ -138,12 +138,12 @@ Deno.test("actions that cannot be taken are one clear line", () => {
   assertThrows(
     () => pendulum.step(Float64Array.of(0)),
     TypeError,
-    "Cannot step 1 copies with actions in a Float64Array: expected a Float32Array",
+    "Cannot step 1 copy with actions in a Float64Array: expected a Float32Array",
   );
   assertThrows(
     () => pendulum.step(undefined as never),
     RangeError,
-    "Cannot step 1 copies with no numbers of actions: expected 1",
+    "Cannot step 1 copy with no numbers of actions: expected 1",
   );
   assertThrows(
     () => env.step(Float64Array.of(0, NaN)),

@@ -59,7 +59,7 @@ function checkBatch(
   const size = batch.length / numEnvs;
   if (!Number.isInteger(size)) {
     throw new RangeError(
-      `Cannot use the ${name}s at step ${step}: expected as many numbers of each of ${numEnvs} copies, got ${batch.length}`,
+      `Cannot use the ${name}s at step ${step}: expected as many numbers of each copy, of which there are ${numEnvs}, got ${batch.length}`,
     );
   }
   // Whole numbers are finite.

@@ -69,7 +69,10 @@ const WRONG: [parts: Record<string, unknown>, says: string][] = [
     { observations: { speed: [Float32Array.of(0, Infinity)] } },
     "the observation[speed][0][0] of copy 1 at step 12: it is Infinity",
   ],
-  [{ observations: new Float32Array(5) }, "of each of 2 copies, got 5"],
+  [
+    { observations: new Float32Array(5) },
+    "of each copy, of which there are 2, got 5",
+  ],
   [{ observations: Promise.resolve() }, "got a promise"],
   [{ observations: undefined }, "got undefined"],
   [

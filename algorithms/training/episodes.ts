@@ -41,7 +41,7 @@ export class EpisodeTracker {
     const { returns, lengths } = state as Record<string, Float64Array>;
     if (returns.length !== this.#returns.length) {
       throw new RangeError(
-        `Cannot continue with ${this.#returns.length} copies of the environment: the checkpoint holds ${returns.length}`,
+        `Cannot continue: the checkpoint holds ${returns.length} environments, expected ${this.#returns.length}`,
       );
     }
     this.#returns.set(returns);

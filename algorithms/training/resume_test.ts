@@ -123,7 +123,7 @@ Deno.test("a state that is not of this run is refused in one line", async () => 
   await assertRejects(
     () => run(store.load().state),
     RangeError,
-    "Cannot continue with 4 copies of the environment: the checkpoint holds 2",
+    "Cannot continue: the checkpoint holds 2 environments, expected 4",
   );
   await Deno.remove(dir, { recursive: true });
 });

@@ -152,7 +152,9 @@ async function carryOut(
   if (!quiet) {
     const source = settings === undefined ? "" : `\nSettings: ${settings}`;
     io.out(
-      `Training ${config.algorithm} on ${config.env}: ${
+      `${
+        run.resumeFrom === undefined ? "Training" : "Resuming"
+      } ${config.algorithm} on ${config.env}: ${
         counted(config.totalTimesteps, "step")
       }, ${counted(config.numEnvs, "environment")}, seed ${config.seed}${source}
 Engine: ${engine}

@@ -211,7 +211,7 @@ Deno.test({
     assertThrows(
       () => other.load(env.save()),
       RangeError,
-      "Cannot restore 1 copies from a snapshot of 2",
+      "Cannot restore 1 copy from a snapshot of 2",
     );
     close(env, other);
   },

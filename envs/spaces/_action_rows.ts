@@ -29,6 +29,11 @@ export function checkAction(space: Space, action: SpaceValue): void {
   );
 }
 
+/** Writes a number of copies, in the singular where it is one. */
+export function countCopies(count: number): string {
+  return `${count} ${count === 1 ? "copy" : "copies"}`;
+}
+
 /** Throws unless there are as many numbers as the environments take. */
 export function checkActionCount(
   numEnvs: number,
@@ -37,7 +42,7 @@ export function checkActionCount(
 ): asserts given is Batch {
   if (given?.length === expected) return;
   throw new RangeError(
-    `Cannot step ${numEnvs} copies with ${
+    `Cannot step ${countCopies(numEnvs)} with ${
       given?.length ?? "no"
     } numbers of actions: expected ${expected}`,
   );
@@ -91,7 +96,9 @@ function checkBatch(
     return;
   }
   throw new TypeError(
-    `Cannot step ${numEnvs} copies with actions in a ${given.constructor.name}: expected a ${like.constructor.name}`,
+    `Cannot step ${
+      countCopies(numEnvs)
+    } with actions in a ${given.constructor.name}: expected a ${like.constructor.name}`,
   );
 }
 

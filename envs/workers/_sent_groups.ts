@@ -1,7 +1,7 @@
 import type { Batch, EpisodeStatistics, Space, VecStep } from "@bellman/types";
 import type { GroupArrays, GroupHosts, GroupRange } from "./group_hosts.ts";
 import { LATE_MS, stoodStill } from "./_timeouts.ts";
-import { ActionRows } from "../spaces/_action_rows.ts";
+import { ActionRows, countCopies } from "../spaces/_action_rows.ts";
 import { allocateStep } from "../_steps.ts";
 import { writeRowAt } from "../spaces/batch.ts";
 import { placeRows } from "./_group_arrays.ts";
@@ -174,7 +174,9 @@ export class ReadyRows {
     );
     if (missing < 0) return [...groups];
     throw new RangeError(
-      `Cannot send actions to ${named.size} copies without copy ${missing}: expected whole groups, which step together`,
+      `Cannot send actions to ${
+        countCopies(named.size)
+      } without copy ${missing}: expected whole groups, which step together`,
     );
   }
 

@@ -5,6 +5,7 @@ import type {
   Space,
   StateTree,
 } from "@bellman/types";
+import { countCopies } from "../spaces/_action_rows.ts";
 
 /**
  * Copies `first` up to and without `first + numEnvs` of a vector environment:
@@ -185,7 +186,9 @@ export function splitCopies(numEnvs: number, groups: number): GroupRange[] {
   }
   if (groups > numEnvs) {
     throw new RangeError(
-      `Cannot host ${numEnvs} copies in ${groups} groups: expected at most one group a copy`,
+      `Cannot host ${
+        countCopies(numEnvs)
+      } in ${groups} groups: expected at most one group a copy`,
     );
   }
   return Array.from({ length: groups }, (_, group) => {

@@ -5,6 +5,7 @@ import {
 } from "../registry/registry.ts";
 import type { VecEnv } from "@bellman/types";
 import type { GroupRange } from "./group_hosts.ts";
+import { countCopies } from "../spaces/_action_rows.ts";
 
 /** Copies of a registered environment. */
 export interface RegisteredSource {
@@ -208,6 +209,6 @@ export function checkGroup(env: VecEnv, { numEnvs }: GroupRange): VecEnv {
   if (env.numEnvs === numEnvs) return env;
   env.close();
   throw new RangeError(
-    `Cannot host a group of ${env.numEnvs} copies: expected ${numEnvs}`,
+    `Cannot host a group of ${countCopies(env.numEnvs)}: expected ${numEnvs}`,
   );
 }

@@ -1,4 +1,4 @@
-import { ActionRows } from "../spaces/_action_rows.ts";
+import { ActionRows, countCopies } from "../spaces/_action_rows.ts";
 import { checkFinite } from "../_env_data.ts";
 import { cloneBatch, copyBatch } from "../spaces/batch.ts";
 import { copySeeds, DEFAULT_SEED } from "../random.ts";
@@ -222,7 +222,9 @@ export class HostedVecEnv implements VecEnv {
     const most = this.#ready.copiesIn(this.#sent.groups);
     if (!(Number.isSafeInteger(copies) && copies >= 1 && copies <= most)) {
       throw new RangeError(
-        `Cannot receive ${copies} copies as ${most} are on their way: expected a whole number from 1 to that`,
+        `Cannot receive ${
+          countCopies(copies)
+        } as ${most} are on their way: expected a whole number from 1 to that`,
       );
     }
     const groups = this.#sent.take(this.#hosts, {

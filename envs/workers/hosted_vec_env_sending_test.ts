@@ -76,11 +76,11 @@ Deno.test("sending and receiving what does not fit is refused", () => {
   const refused: [() => unknown, string][] = [
     [
       () => env.recv(1),
-      "Cannot receive 1 copies as 0 are on their way",
+      "Cannot receive 1 copy as 0 are on their way",
     ],
     [
       () => env.send(GO(1), [0]),
-      "Cannot send actions to 1 copies without copy 1: expected whole groups",
+      "Cannot send actions to 1 copy without copy 1: expected whole groups",
     ],
     [() => env.send(GO(2), [0, 0]), "Cannot send actions to copy 0"],
     [() => env.send(GO(2), [0, 6]), "Cannot send actions to copy 6"],

@@ -211,7 +211,8 @@ function inParts(cells: readonly Cell[], parts: number): Cell[][] {
 /** Formats a number for people: a dash where there is none. */
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return "-";
-  if (Number.isInteger(value)) return value.toLocaleString("en-US");
+  // The sign of a zero tells people nothing.
+  if (Number.isInteger(value)) return (value + 0).toLocaleString("en-US");
   if (!Number.isFinite(value)) return String(value).toLowerCase();
   const size = Math.abs(value);
   if (size >= 1e7 || size < 1e-4) return value.toExponential(3);

@@ -36,6 +36,7 @@ Deno.test("numbers are short and lose no whole digits", () => {
       -Infinity,
       -0.25,
       100.04,
+      -0,
     ].map(shown),
     [
       "123457",
@@ -46,6 +47,7 @@ Deno.test("numbers are short and lose no whole digits", () => {
       "-infinity",
       "-0.25",
       "100",
+      "0",
     ],
   );
 });

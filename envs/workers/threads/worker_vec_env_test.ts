@@ -95,7 +95,7 @@ Deno.test("numbers that cannot be are refused", () => {
     [{ numEnvs: 0 }, "Cannot host 0 copies"],
     [{ numEnvs: 2, workers: 0 }, "Cannot host copies in 0 workers"],
     [{ numEnvs: 2, workers: 3 }, "Cannot host 2 copies in 3 groups"],
-    [{ numEnvs: 1, callerShare: true }, "Cannot host 1 copies in 2 groups"],
+    [{ numEnvs: 1, callerShare: true }, "Cannot host 1 copy in 2 groups"],
     [{ numEnvs: 2, spins: -1 }, "Cannot look -1 times"],
     [{ numEnvs: 2, restarts: 0.5 }, "with restarts 0.5"],
   ];
