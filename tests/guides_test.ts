@@ -91,6 +91,25 @@ for (const [name, file] of Object.entries(FILES)) {
   });
 }
 
+Deno.test("a network of the guide stands where a name does", async () => {
+  const file = writeCode(
+    "own_algorithm",
+    "## A network of your own",
+    "fourier",
+  );
+  const run = `${dir}/fourier`;
+  const args = [
+    ...["train", "a2c", `--set=algorithmModules=[${file}]`, "--steps=2000"],
+    ...["--quiet", "--preset=none", "--set=evaluationEpisodes=2"],
+  ];
+  await output(...args, "--set=network=fourier", `--out=${run}`);
+  assertStringIncludes(await output("eval", run), "a2c on CartPole-v1");
+  await output("export", run, `--out=${run}/agent.onnx`);
+  const wrong = await runCommand([...args, "--set=network=furier"]);
+  assertEquals(wrong.code, 2);
+  assertStringIncludes(wrong.err, "did you mean 'fourier'?");
+});
+
 Deno.test("the environment of the guide trains, plays and resumes", async () => {
   const run = `${dir}/room`;
   await output(

@@ -29,7 +29,10 @@ await Deno.writeTextFile(
 register({ id: "Marked-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_POLE) });
 `,
 );
-const TINY = ["--backend=cpu", "--steps=40", "--set=evaluationEpisodes=1"];
+const TINY = [
+  ...["--backend=cpu", "--steps=40", "--set=evaluationEpisodes=1"],
+  "--set=numSteps=5",
+];
 const run = `${dir}/run`;
 const trained = await capture(
   ...["train", "--env=Marked-v0", `--set=envModules=[${module}]`],

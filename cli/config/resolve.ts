@@ -208,8 +208,8 @@ function presetEntries(
  *
  * @param command Algorithm that the command names, if any.
  * @param sources Sources of the values.
- * @param options With `isOpen`, an algorithm may be unknown where there are
- * `algorithmModules` to register it: its own settings are then taken as they are.
+ * @param options With `isOpen`, the algorithm's settings are taken as they are
+ * where there are `algorithmModules`, which may bring it or its network.
  * @throws {UsageError} If a key or a value is not valid, or two sources name
  * different algorithms.
  */
@@ -225,14 +225,12 @@ export function resolveConfig(
   };
   const { name, place } = namedAlgorithm(command, { entries, file: text });
   const file = text && settingsIn(text, { entries, algorithm: name });
-  const algorithm = findAlgorithm(name);
-  if (algorithm === undefined) {
-    if (!isOpen || !nameModules([...file?.entries ?? [], ...entries])) {
-      throw unknownAlgorithm(name, place);
-    }
+  if (isOpen && nameModules([...file?.entries ?? [], ...entries])) {
     const none = { entries: [], origin: "no file" };
     return merged({ name, base: () => file ?? none, entries });
   }
+  const algorithm = findAlgorithm(name);
+  if (algorithm === undefined) throw unknownAlgorithm(name, place);
   const { preset } = sources;
   const base = (env: string) =>
     file ?? presetEntries(algorithm, { preset, env });
