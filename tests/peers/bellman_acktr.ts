@@ -52,6 +52,8 @@ const ORIGINAL = {
   covUpdateEvery: 1,
   invertEvery: 10,
   inversionDelay: 0,
+  // The original finds eigenvectors in single precision, too.
+  inversionPrecision: "single",
   convolutionExamples: 1e9,
   largestBasis: 1e9,
 } as const;
