@@ -5,6 +5,7 @@ import {
   type TensorData,
 } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
+import { packState } from "../graph/passes/pack_state.ts";
 import { type HloVector, lowerToHlo } from "../lowering/lower_hlo.ts";
 import { isTensor, type Traced } from "../tracing/trace.ts";
 import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
@@ -56,6 +57,9 @@ interface Variant {
 /** By default, the larger of NaN and a number is a number on some processors. */
 const FLAGS = { xla_cpu_enable_fast_min_max: false };
 
+/** Least numbers of a run: each buffer costs 0.4 us a call. */
+const MIN_RUN = 1024;
+
 /** Programs by their text: equal functions share one. */
 const programs = new Map<string, WeakRef<Executable>>();
 
@@ -68,16 +72,29 @@ function programFor(client: XlaClient, text: string): Executable {
 }
 
 /**
- * Returns the vectors that hold a state: one for each type of numbers in it,
- * and another one for tensors that stay as they are.
+ * Returns the vectors that hold a state: one for each run of tensors that the
+ * function joins and makes anew as a whole, which XLA then writes in place; for
+ * the others one for each type of numbers, and another one for tensors that
+ * stay as they are. In one vector for all, XLA would copy the whole state
+ * before a step, and join it after.
  */
 function vectorsOf(
+  graph: Graph,
   leaves: readonly StateLeaf[],
   passed: ReadonlySet<string>,
 ): HloVector[] {
+  const { runs } = packState(graph, new Set(leaves.map(({ name }) => name)));
+  const sizes = new Map(
+    leaves.map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),
+  );
+  const runOf = new Map(
+    runs.filter(({ members, output }) =>
+      output && members.reduce((sum, it) => sum + sizes.get(it)!, 0) >= MIN_RUN
+    ).flatMap(({ name, members }) => members.map((it) => [it, name])),
+  );
   const groups = Map.groupBy(
     leaves,
-    ({ name, leaf }) => `${leaf.dtype} ${passed.has(name)}`,
+    ({ name, leaf }) => runOf.get(name) ?? `${leaf.dtype} ${passed.has(name)}`,
   );
   return [...groups.values()].map((members) => ({
     dtype: members[0].leaf.dtype,
@@ -132,9 +149,10 @@ export class XlaFunction {
   }
 
   /** Lays the state out, as suits the first program. */
-  #vectorsFor(passed: ReadonlySet<string>): readonly HloVector[] {
+  #vectorsFor(graph: Graph): readonly HloVector[] {
+    const passed = passedIn(graph);
     if (this.#vectors === undefined) {
-      this.#vectors = vectorsOf(this.#leaves, passed);
+      this.#vectors = vectorsOf(graph, this.#leaves, passed);
       this.#memory = this.#vectors.map((it) => this.#allocate(it));
     }
     return this.#vectors.map((it) => ({
@@ -169,9 +187,10 @@ export class XlaFunction {
 
   #compile({ graph: traced, outputPaths, outputRecords }: Traced): Variant {
     const graph = optimize(traced, { fuse: false });
-    const vectors = this.#vectorsFor(passedIn(graph));
-    const lowered = lowerToHlo(graph, vectors);
+    const vectors = this.#vectorsFor(graph);
     const client = requireXla();
+    const isForCpu = client.platform === "cpu";
+    const lowered = lowerToHlo(graph, vectors, { isForCpu });
     const inputs = lowered.inputs.map((place): Slot => {
       const { shape, dtype } = graph.inputs[place].value;
       return { place, array: aligned(dtype, sizeOf(shape)) };

@@ -62,12 +62,14 @@ function typeOutside({ shape, dtype }: Value): Value {
  *
  * @param graph The graph.
  * @param vectors Vectors of inputs that are outputs of the same names as well.
+ * @param options Kind of device, a CPU by default.
  */
 export function lowerToHlo(
   graph: Graph,
   vectors: readonly HloVector[] = [],
+  options: { readonly isForCpu?: boolean } = {},
 ): HloProgram {
-  const program = new ProgramBuilder();
+  const program = new ProgramBuilder(options);
   const made: Made = new Map();
   const uses = countUses(graph);
   const inVectors = new Set(vectors.flatMap(({ members }) => members));

@@ -74,6 +74,13 @@ export class ProgramBuilder {
   readonly #lines: string[] = [];
   readonly #constants = new Map<string, HloTensor>();
   #next = 0;
+  /** True where it is to run on a CPU. */
+  readonly isForCpu: boolean;
+
+  /** @param options Kind of device: a CPU by default. */
+  constructor({ isForCpu = true }: { readonly isForCpu?: boolean } = {}) {
+    this.isForCpu = isForCpu;
+  }
 
   /** Operations so far, one a line. */
   get text(): string {

@@ -1,4 +1,5 @@
 /** Short runs drawn at random. */
+import { isXlaInstalled } from "@bellman/compute/xla";
 import type { SeededRandom } from "@bellman/envs";
 
 /** A run: its algorithm and settings. */
@@ -225,6 +226,8 @@ function drawShared(
       { engine: "onnx" },
       { engine: "onnx", threads: 1 },
       { engine: "eager", backend: "wasm" },
+      // The same draws follow where there is no plugin.
+      { engine: isXlaInstalled() ? "xla" : "onnx" },
     ]),
     normalizeObservation: chance(random, 0.3),
     normalizeReward: chance(random, 0.3),
@@ -258,10 +261,18 @@ function drawShared(
 /** Algorithms that runs are drawn of. */
 export const DRAWN_ALGORITHMS: readonly string[] = Object.keys(DRAWS);
 
-/** Draws a run of a second or two, of an algorithm that is drawn or given. */
+/**
+ * Draws a run of a second or two, of an algorithm that is drawn or given.
+ *
+ * @param random Random numbers.
+ * @param options Algorithm and engine, in the place of drawn ones.
+ */
 export function drawRun(
   random: SeededRandom,
-  algorithm = pick(random, DRAWN_ALGORITHMS),
+  { algorithm = pick(random, DRAWN_ALGORITHMS), engine }: {
+    algorithm?: string;
+    engine?: string;
+  } = {},
 ): DrawnRun {
   const takesBoxes = !/^async-/.test(algorithm);
   const names = (Object.keys(ENVIRONMENTS) as EnvironmentName[])
@@ -281,7 +292,12 @@ export function drawRun(
     env,
     own as { totalTimesteps: number; numEnvs: number },
   );
-  const settings = { ...ofEnvironment, ...shared, ...own };
+  const settings: DrawnRun["settings"] = {
+    ...ofEnvironment,
+    ...shared,
+    ...own,
+  };
+  if (engine !== undefined) Object.assign(settings, { engine });
   return { algorithm, settings };
 }
 

@@ -10,11 +10,13 @@ import { parseArgs } from "@std/cli";
 import { argumentsOf, drawRun } from "./draw_run.ts";
 import { killRun } from "./kill_run.ts";
 
-const USAGE = `usage: deno task test:kills [--runs N] [--seed S] [--first I]
+const USAGE =
+  `usage: deno task test:kills [--runs N] [--seed S] [--first I] [--engine E]
 
   --runs N    runs to kill, each several times (40)
   --seed S    seed of runs and moments (0)
   --first I   number of the first run: to have a single one again (0)
+  --engine E  engine of all runs: onnx, xla or eager (drawn)
 `;
 
 function fail(message: string): never {
@@ -32,7 +34,8 @@ function wholeNumber(name: string, text: string, least: number): number {
   );
 }
 
-const names = ["runs", "seed", "first"];
+const names = ["runs", "seed", "first", "engine"];
+const ENGINES = ["onnx", "xla", "eager"];
 const given = parseArgs(Deno.args, {
   string: names,
   boolean: ["help"],
@@ -46,7 +49,9 @@ const unknown = Object.keys(given).find((it) =>
   !["_", "help", ...names].includes(it)
 );
 if (unknown !== undefined) {
-  fail(`Unknown option '--${unknown}': expected --runs, --seed or --first`);
+  fail(
+    `Unknown option '--${unknown}': expected --runs, --seed, --first or --engine`,
+  );
 }
 if (given._.length > 0) {
   fail(`Cannot use '${given._[0]}': expected options, as in --runs 40`);
@@ -54,6 +59,10 @@ if (given._.length > 0) {
 const runs = wholeNumber("runs", String(given.runs), 1);
 const seed = wholeNumber("seed", String(given.seed), 0);
 const first = wholeNumber("first", String(given.first), 0);
+const engine = given.engine === undefined ? undefined : String(given.engine);
+if (engine !== undefined && !ENGINES.includes(engine)) {
+  fail(`Cannot use --engine '${engine}': expected ${ENGINES.join(", ")}`);
+}
 
 const started = performance.now();
 const moments: Record<string, number> = {};
@@ -62,7 +71,7 @@ const decimal = (value: number) => value.toFixed(1);
 
 for (let i = 0; i < runs; i++) {
   const random = new SeededRandom(deriveSeed(seed, first + i));
-  const run = drawRun(random);
+  const run = drawRun(random, { engine });
   const root = await Deno.makeTempDir({ prefix: "bellman-kills-" });
   const killed = await killRun(run, random, root);
   kills += killed.moments.length;

@@ -25,7 +25,7 @@ for (const algorithm of DRAWN_ALGORITHMS) {
     let kills = 0;
     for (let seed = 0; seed < 2; seed++) {
       const random = new SeededRandom(seed);
-      const run = drawRun(random, algorithm);
+      const run = drawRun(random, { algorithm });
       const result = await killed(run, random);
       assertEquals(result.differences, [], JSON.stringify(run));
       kills += result.moments.length;
@@ -56,6 +56,20 @@ for (const engine of ["onnx", "xla"]) {
       };
       const { differences, moments } = await killed(run, new SeededRandom(3));
       assertEquals(differences, []);
+      assert(moments.length > 0);
+    },
+  });
+}
+
+for (const algorithm of ["a2c", "sac"]) {
+  Deno.test({
+    name: `runs of ${algorithm} with XLA that are killed are the whole runs`,
+    ignore: !isXlaInstalled(),
+    async fn() {
+      const random = new SeededRandom(5);
+      const run = drawRun(random, { algorithm, engine: "xla" });
+      const { differences, moments } = await killed(run, random);
+      assertEquals(differences, [], JSON.stringify(run));
       assert(moments.length > 0);
     },
   });
@@ -92,7 +106,11 @@ Deno.test("an environment that forgets its random stream is a difference", async
 const REFUSED: [string, string][] = [
   ["--runs=0", "Cannot use --runs '0': expected a whole number of at least 1"],
   ["--seed=x", "Cannot use --seed 'x': expected a whole number of at least 0"],
-  ["--kills=5", "Unknown option '--kills': expected --runs, --seed or --first"],
+  [
+    "--kills=5",
+    "Unknown option '--kills': expected --runs, --seed, --first or --engine",
+  ],
+  ["--engine=jax", "Cannot use --engine 'jax': expected onnx, xla, eager"],
   ["40", "Cannot use '40': expected options, as in --runs 40"],
 ];
 

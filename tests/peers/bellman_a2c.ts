@@ -14,7 +14,7 @@ const task = {
   seed: 0,
   ...JSON.parse(Deno.args[0]),
 };
-await selectBackend(task.engine === "onnx" ? "cpu" : "wasm");
+await selectBackend(task.engine === "eager" ? "wasm" : "cpu");
 const env = makeVec("CartPole-v1", { numEnvs: task.numEnvs });
 const { observationSpace, actionSpace } = env;
 const algorithm = new A2C(

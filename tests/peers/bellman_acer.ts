@@ -10,6 +10,7 @@ import { acerUpdate, initAcerState } from "@bellman/acer";
 import { segmentRows } from "@bellman/agent";
 import {
   compileStep,
+  type Engine,
   mapParams,
   RandomStream,
   rmspropTf1,
@@ -22,6 +23,10 @@ import * as tf from "@tensorflow/tfjs";
 import { medianMs, processorMs } from "./median_ms.ts";
 import { drawObservations, type Setup, SETUPS } from "./setups.ts";
 
+const { folder, engine = "onnx" } = JSON.parse(Deno.args[0]) as {
+  folder?: string;
+  engine?: Engine;
+};
 const ENVS = 16, STEPS = 20;
 /** Rows of an environment as the original has them: steps and what follows. */
 const LEAST_ROWS = STEPS + 1;
@@ -135,7 +140,7 @@ function compileUpdates(
       mu: { shape: [count, actions], dtype: "float32" },
       learningRate: { shape: [], dtype: "float32" },
     },
-    engine: "onnx",
+    engine,
     threads: 1,
   });
   return {
@@ -236,7 +241,6 @@ async function measure(name: keyof typeof SETUPS, folder?: string) {
   };
 }
 
-const { folder } = JSON.parse(Deno.args[0]) as { folder?: string };
 await selectBackend("cpu");
 const figures: Record<string, number> = {};
 for (const name of Object.keys(SETUPS)) {

@@ -6,6 +6,7 @@ import { SAC } from "@bellman/sac";
 import { train } from "@bellman/training";
 
 const task = {
+  engine: "onnx",
   warmup: 600,
   steps: 1000,
   repeats: 3,
@@ -26,7 +27,7 @@ const algorithm = new SAC(
       bufferSize: 1_000_000,
     },
     seed: task.seed,
-    engine: "onnx",
+    engine: task.engine,
     threads: 1,
   },
 );

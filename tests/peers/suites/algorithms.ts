@@ -1,15 +1,38 @@
 import { acktrSuite } from "./acktr.ts";
 import { ENGINE_SUITE } from "./engines.ts";
-import { rateOf, ratesOf, timeOf } from "./comparison.ts";
-import { type Suite, UPDATES } from "./suite.ts";
+import { besideOnnx, rateOf, ratesOf, timeOf, withXla } from "./comparison.ts";
+import { type Comparison, type Suite, UPDATES } from "./suite.ts";
 
 const SPAN = { steps: 48_000, repeats: 3 };
 const A3C_SPAN = { workers: 2, warmup: 10_000, steps: 60_000 };
 const SAC_SPAN = { warmup: 600, steps: 1000, repeats: 3, seed: 0 };
 
+/** JAX's A2C in one program with its environment. */
+const whole = (wanted: number) =>
+  rateOf(["JAX, jitted whole with the environment", "value", "whole", wanted]);
+const sbx = rateOf(["sbx's SAC (JAX)", "value", "sbx", 1]);
+const jaxUpdate = (wanted: number) =>
+  timeOf(["jax", "update_ms"], { what: "JAX's update", wanted });
+
+/** Comparisons of ACER's update with the original's, by the least ratios. */
+function acerUpdates(least: Readonly<Record<string, number>>): Comparison[] {
+  return Object.entries(least).flatMap(([network, wanted]) =>
+    [
+      ["", "with all statistics"],
+      ["round_", "as in training, where one of five has statistics"],
+    ].map(([form, what]): Comparison => ({
+      what: `the original graph under TensorFlow 2.15, ${network}, ${what}`,
+      ours: ["ours", `${network}_${form}ms`],
+      theirs: ["tf1", `${network}_ms`],
+      unit: "ms",
+      wanted,
+    }))
+  );
+}
+
 /** Algorithms and what they are made of, beside other libraries. */
 export const ALGORITHMS: Readonly<Record<string, Suite>> = {
-  a2c: {
+  a2c: withXla({
     about: "A2C, CartPole-v1, 16 copies, 5 steps, separate 64-64 tanh, " +
       "everything included, one thread",
     programs: {
@@ -28,17 +51,19 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       host: { language: "python", file: "jax_host_a2c.py", task: SPAN },
       whole: { language: "python", file: "jax_whole_a2c.py", task: SPAN },
     },
-    comparisons: ratesOf(
-      ["stable-baselines3's A2C", "value", "sb3", 15],
-      [
-        "JAX, acting and updating jitted, environment in numpy",
-        "value",
-        "host",
-        1.5,
-      ],
-      ["JAX, jitted whole with the environment", "value", "whole", 0.4],
-    ),
-  },
+    comparisons: [
+      ...ratesOf(
+        ["stable-baselines3's A2C", "value", "sb3", 15],
+        [
+          "JAX, acting and updating jitted, environment in numpy",
+          "value",
+          "host",
+          1.5,
+        ],
+      ),
+      whole(0.4),
+    ],
+  }, [whole(0.65)]),
   a3c: {
     about: "A3C, CartPole-v1, two workers or processes, windows of 5 steps, " +
       "64-64 tanh, everything included, two cores",
@@ -53,42 +78,36 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
     },
     comparisons: ratesOf(["PyTorch, Hogwild processes", "value", "torch", 10]),
   },
-  acer: {
-    about: "ACER's update with a trust region, 16 environments by 20 steps: " +
-      "64-64 tanh, and the Nature CNN on bytes 84x84x4; processor time of " +
-      "one thread, which other programs lengthen least",
-    peers: "tensorflow",
-    programs: {
-      ours: {
-        language: "deno",
-        file: "bellman_acer.ts",
-        task: UPDATES,
+  acer: withXla(
+    {
+      about:
+        "ACER's update with a trust region, 16 environments by 20 steps: " +
+        "64-64 tanh, and the Nature CNN on bytes 84x84x4; processor time of " +
+        "one thread, which other programs lengthen least",
+      peers: "tensorflow",
+      programs: {
+        ours: {
+          language: "deno",
+          file: "bellman_acer.ts",
+          task: UPDATES,
+        },
+        tf1: { language: "python", file: "tf1_acer.py", task: UPDATES },
       },
-      tf1: { language: "python", file: "tf1_acer.py", task: UPDATES },
+      comparisons: acerUpdates({ mlp: 5, cnn: 1.2 }),
+      bounds: [
+        ["mlp", 1e-5],
+        // Float32 sums of 134,400 products each differ by their order.
+        ["cnn", 1e-4],
+      ].map(([network, atMost]) => ({
+        what: `largest difference of the original's numbers, ${network}`,
+        figure: ["tf1", `${network}_difference`],
+        unit: "(relative)",
+        atMost: atMost as number,
+      })),
     },
-    comparisons: [["mlp", 5], ["cnn", 1.2]].flatMap(([network, wanted]) =>
-      [
-        ["", "with all statistics"],
-        ["round_", "as in training, where one of five has statistics"],
-      ].map(([form, what]) => ({
-        what: `the original graph under TensorFlow 2.15, ${network}, ${what}`,
-        ours: ["ours", `${network}_${form}ms`],
-        theirs: ["tf1", `${network}_ms`],
-        unit: "ms",
-        wanted: wanted as number,
-      }))
-    ),
-    bounds: [
-      ["mlp", 1e-5],
-      // Float32 sums of 134,400 products each differ by their order.
-      ["cnn", 1e-4],
-    ].map(([network, atMost]) => ({
-      what: `largest difference of the original's numbers, ${network}`,
-      figure: ["tf1", `${network}_difference`],
-      unit: "(relative)",
-      atMost: atMost as number,
-    })),
-  },
+    acerUpdates({ mlp: 5, cnn: 0 }),
+    {},
+  ),
   acktr: acktrSuite(
     "64-64 tanh, rows of 32 and of 16 environments by 20 steps",
     ["mlp_640", "mlp_320"],
@@ -120,7 +139,7 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       atMost: 1500,
     }],
   },
-  sac: {
+  sac: withXla({
     about: "SAC, Pendulum-v1, 256-256, batch 256, one update per step, " +
       "everything included, one thread",
     programs: {
@@ -130,10 +149,10 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
     },
     comparisons: [
       rateOf(["stable-baselines3's SAC", "value", "sb3", 2]),
-      { ...rateOf(["sbx's SAC (JAX)", "value", "sbx", 1]), aim: 1.5 },
+      { ...sbx, aim: 1.5 },
     ],
-  },
-  "sac-update": {
+  }, [besideOnnx("value", "steps/s"), sbx]),
+  "sac-update": withXla({
     about: "SAC-shaped update: two critics and an actor of 256-256, batch " +
       "256, Adam, polyak, one thread",
     programs: {
@@ -147,9 +166,9 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
     },
     comparisons: [
       timeOf(["torch", "update_ms"], { what: "PyTorch's update", wanted: 1 }),
-      timeOf(["jax", "update_ms"], { what: "JAX's update", wanted: 0 }),
+      jaxUpdate(0),
     ],
-  },
+  }, [besideOnnx("update_ms", "ms"), jaxUpdate(1)]),
   "linear-algebra": linearAlgebra([5, 65, 129, 513]),
   "linear-algebra-large": linearAlgebra([1025, 3137]),
 };
