@@ -4,6 +4,8 @@ import { selectBackend } from "../backends/select_backend.ts";
 import type { TensorData } from "../graph/graph.ts";
 import { float } from "../testdata/traced.ts";
 import { testEngines } from "../testdata/engines.ts";
+import { adam, type OptimizerState } from "../optimizers.ts";
+import type { Params } from "../params.ts";
 import { compile, compileStep } from "./compile.ts";
 
 await selectBackend("cpu");
@@ -27,6 +29,36 @@ testXla("the state is one vector that is written in place", () => {
   // The arrays that were handed out before have the new state.
   assertEquals([w[0], b[4]], [3, 3]);
   assertStrictEquals((step.state as { w: TensorData }).w, w);
+});
+
+testXla("a large run of tensors is a vector of its own", () => {
+  const optimizer = adam();
+  const params = { w: tf.ones([40, 30]), b: tf.ones([30]) };
+  const step = compileStep(
+    (held: { params: Params; slots: OptimizerState; kept: tf.Tensor }) => {
+      const { params, state } = optimizer.apply(held.params, held.params, {
+        state: held.slots,
+        learningRate: tf.scalar(0.25),
+      });
+      return { state: { params, slots: state, kept: held.kept } };
+    },
+    {
+      state: { params, slots: optimizer.init(params), kept: tf.ones([5]) },
+      inputs: {},
+      engine: "xla",
+    },
+  );
+  const { params: { w, b }, slots } = step.state as unknown as {
+    params: Record<"w" | "b", TensorData>;
+    slots: Record<string, TensorData>;
+  };
+  assertStrictEquals(w.buffer, b.buffer);
+  assertStrictEquals(slots["m/w"].buffer, slots["m/b"].buffer);
+  const buffers = [w, slots["m/w"], slots["v/w"], slots.step];
+  assertEquals(new Set(buffers.map(({ buffer }) => buffer)).size, 4);
+  for (let i = 0; i < 2; i++) step.run({});
+  assertEquals([w, b].flatMap((it) => [...it]).every((it) => it < 1), true);
+  assertEquals([slots.step[0], step.read().kept.data[4]], [2, 1]);
 });
 
 testXla("several steps write the same state in turns", () => {

@@ -10,6 +10,7 @@ import {
 import { testCompiledEngines } from "../testdata/engines.ts";
 
 const length = fc.integer({ min: 1, max: 5 });
+const columns = fc.constantFrom(1, 2, 9, 40, 41);
 
 /** Shapes of matrices that can be multiplied, with axes before them. */
 const products = fc.record({
@@ -50,6 +51,19 @@ for (const dtype of ["float32", "int32", "bool"] as const) {
     ),
   }), 40);
 }
+
+testCompiled(
+  "matMul of a transposed matrix with more rows",
+  fc.record({ rows: fc.constantFrom(8, 9, 40), columns, seed: seeds }),
+  ({ rows, columns, seed }) => ({
+    fn: (a, b) => tf.matMul(a, b, true),
+    inputs: [
+      given([70, rows], { seed }),
+      given([70, columns], { seed: seed + 1 }),
+    ],
+  }),
+  20,
+);
 
 testCompiled("gradients of matMul", products, ({ narrow: _, ...it }) => ({
   fn: (a, b) => tf.matMul(a, b, it.transposeA, it.transposeB),

@@ -39,6 +39,33 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a reduction of a product with equal numbers is right",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla({ cache: false });
+    const type = "tensor<5x60x60xf32>";
+    const program = client.compile(`
+      func.func @main(%e: ${type}, %c: tensor<f32>) -> tensor<5xf32> {
+        %b = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> ${type}
+        %d = stablehlo.dot_general %e, %b, batching_dims = [0] x [0],
+          contracting_dims = [2] x [1] : (${type}, ${type}) -> ${type}
+        %m = stablehlo.multiply %d, %e : ${type}
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %sum = stablehlo.reduce(%m init: %zero) applies stablehlo.add
+          across dimensions = [1, 2] : (${type}, tensor<f32>) -> tensor<5xf32>
+        return %sum : tensor<5xf32>
+      }`);
+    const ones = new Float32Array(5 * 60 * 60).fill(1);
+    const [sum] = program.execute([
+      client.buffer(ones, { shape: [5, 60, 60] }),
+      client.buffer(Float32Array.of(0.5), { shape: [] }),
+    ]);
+    // With the plugin's own flags it is NaN, or 1e35.
+    assertEquals(sum.read(), new Float32Array(5).fill(60 ** 3 / 2));
+  },
+});
+
+Deno.test({
   name: "a program without outputs runs",
   ignore: NO_PLUGIN,
   fn() {
