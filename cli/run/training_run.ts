@@ -78,7 +78,7 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     ? policyPlotter(session, folder)
     : undefined;
   await openReplay(run);
-  warnOfNoUpdate(run);
+  if (!run.quiet) warnOfNoUpdate(run);
   const loggers = loggersOf(run);
   const videos = session.config.videoInterval > 0
     ? videoRecorder(session, folder, {
