@@ -409,7 +409,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #quiet(): Run {
     const { quietUpdate } = this.#parts, learner = this.#learner;
     if (quietUpdate === undefined) return learner;
-    const step = stepOf(quietUpdate, { isQuiet: true });
+    const step = stepOf(quietUpdate, true);
     return this.#others.quiet ??= learner.also(step);
   }
 
@@ -571,10 +571,7 @@ function mapValues<T, U>(
 }
 
 /** Makes a step of an update, with its statistics or without. */
-function stepOf(
-  update: AgentParts["update"],
-  { isQuiet = false }: { isQuiet?: boolean } = {},
-) {
+function stepOf(update: AgentParts["update"], isQuiet = false) {
   return ((held: AgentState, given: Record<string, tf.Scalar>) => {
     const { state, stats, results = {} } = update(held, given, given);
     return { state, stats: isQuiet ? {} : stats, results };

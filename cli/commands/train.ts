@@ -24,10 +24,9 @@ import {
   presetFor,
   type ResolvedConfig,
 } from "../config/resolve.ts";
-import { checkEnv } from "@bellman/envs";
 import {
+  checkOwnEnvironment,
   codeOf,
-  isGymnasium,
   loadEnvironment,
 } from "../run/environment_modules.ts";
 import { trainHelp } from "../config/help.ts";
@@ -106,36 +105,6 @@ async function openTraining(
   // Before anything is written.
   if (config.policyPlots) plottedAgent(session);
   return session;
-}
-
-/** Steps of each comparison of a check. */
-const CHECK_STEPS = 50;
-
-/**
- * Checks that an environment of the user's own keeps its promises: the same seed
- * gives the same episodes, a saved state continues alike.
- *
- * @throws {UsageError} If it breaks one.
- */
-function checkOwnEnvironment({ config, environments }: Session): void {
-  const { env: id, envModules, vectorization } = config;
-  // Processes are for what may not run in this one.
-  const isElsewhere = isGymnasium(id) || vectorization === "subprocesses";
-  if (envModules.length === 0 || isElsewhere) return;
-  const env = environments.single();
-  try {
-    checkEnv(env, { steps: CHECK_STEPS, render: false });
-  } catch (error) {
-    const message = messageOf(error);
-    const why = message.replace(/^The environment is broken: /, "");
-    const found = why === message ? "failed in its check" : "is broken";
-    throw new UsageError(
-      `Cannot train on ${id}, which ${found}: ${why}; --unchecked trains on it as it is`,
-      { cause: error },
-    );
-  } finally {
-    env.close();
-  }
 }
 
 /** Writes a number of things, in the singular where it is one. */
@@ -246,7 +215,9 @@ async function startRun(
     : await savedWeights(from, options, output);
   const session = await openTraining(config, output);
   try {
-    if (!options.switches.has("unchecked")) checkOwnEnvironment(session);
+    if (!options.switches.has("unchecked")) {
+      checkOwnEnvironment(session.config, session.environments.single);
+    }
     if (weights !== undefined) {
       const line = startFrom(session, weights);
       if (!output.quiet) output.io.out(`${line}\n`);

@@ -1,8 +1,19 @@
-import { defaultRegistry, envSpec, registeredIds } from "@bellman/envs";
+import {
+  checkEnv,
+  defaultRegistry,
+  envSpec,
+  registeredIds,
+} from "@bellman/envs";
+import type { Env } from "@bellman/types";
 import { GYMNASIUM, gymnasiumId } from "../config/gymnasium.ts";
 import { importModules, moduleUrls } from "../config/modules.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import { isLikelyTypo, nearest, UsageError } from "../terminal/errors.ts";
+import {
+  isLikelyTypo,
+  messageOf,
+  nearest,
+  UsageError,
+} from "../terminal/errors.ts";
 
 /** Returns true for the id of an environment that Python hosts. */
 export function isGymnasium(id: string): boolean {
@@ -93,6 +104,38 @@ export async function loadEnvironment(
   await loadAllEnvironments();
   checkKnown(env);
   return own;
+}
+
+/** Steps of each comparison of a check. */
+const CHECK_STEPS = 50;
+
+/**
+ * Checks that an environment of the user's own keeps its promises: the same seed
+ * gives the same episodes, a saved state continues alike.
+ *
+ * @throws {UsageError} If it breaks one.
+ */
+export function checkOwnEnvironment(
+  { env: id, envModules, vectorization }: ResolvedConfig,
+  make: () => Env,
+): void {
+  // Processes are for what may not run in this one.
+  const isElsewhere = isGymnasium(id) || vectorization === "subprocesses";
+  if (envModules.length === 0 || isElsewhere) return;
+  const env = make();
+  try {
+    checkEnv(env, { steps: CHECK_STEPS, render: false });
+  } catch (error) {
+    const message = messageOf(error);
+    const why = message.replace(/^The environment is broken: /, "");
+    const found = why === message ? "failed in its check" : "is broken";
+    throw new UsageError(
+      `Cannot train on ${id}, which ${found}: ${why}; --unchecked trains on it as it is`,
+      { cause: error },
+    );
+  } finally {
+    env.close();
+  }
 }
 
 /** Checks an id before anything is started. */
