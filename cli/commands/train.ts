@@ -403,10 +403,6 @@ export const trainCommand: Command = {
       option("unchecked", "Train on an environment of your own unchecked."),
     ]),
     ...under("Output", [
-      option(
-        "every N",
-        "Record a video every N steps, and of the best agent, for the report.",
-      ),
       option("quiet", "Show only the progress bar and the result."),
     ]),
   ],

@@ -358,6 +358,10 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
     "Backend of the eager engine: auto, tensorflow, wasm or cpu.",
   ),
   option(
+    "every N",
+    "Record a video every N steps, and of the best agent, for the report.",
+  ),
+  option(
     "set KEY=VALUE",
     "Set a configuration key; may be given more than once.",
     { repeat: true },
