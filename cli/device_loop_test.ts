@@ -9,6 +9,7 @@ function train(...args: string[]) {
     "--engine=onnx",
     "--set=loop=device",
     "--set=numEnvs=4",
+    "--set=numSteps=5",
     "--set=hiddenSizes=[8]",
     "--set=evaluationEpisodes=2",
     "--quiet",
@@ -20,7 +21,6 @@ Deno.test("a run in a loop on the device logs, evaluates, saves and exports", as
   const out = `${dir}/run`;
   const { code, err } = await train(
     "--steps=790",
-    "--set=numSteps=5",
     "--set=logInterval=10",
     "--set=evaluationInterval=400",
     "--set=checkpointInterval=200",

@@ -47,7 +47,9 @@ import {
   type DeviceEnv,
   DeviceLoop,
   episodesIn,
+  type LoopRow,
   type LoopState,
+  packingOf,
   rolloutThatFits,
 } from "./device_loop.ts";
 import type { RolloutOptions } from "./rollout.ts";
@@ -121,7 +123,7 @@ type Loop = CompiledStep<
  * const agent = new DeviceAgent(a2c, tensorVecEnv("CartPole-v1"), {
  *   numEnvs: 4,
  *   updatesPerCall: 10,
- *   config: { hiddenSizes: [8] },
+ *   config: { numSteps: 5, hiddenSizes: [8] },
  *   engine: "eager",
  * });
  * const { updates, step } = await train(agent, agent.env, {
@@ -226,15 +228,28 @@ export class DeviceAgent<
     const { engine, threads } = this.#compilation;
     const numbers = Object.keys(this.#numbers);
     const call = (before: LoopState, given: Tensors) => {
-      const { rounds, ...rows } = given;
-      const { state, results } = scan(before, {
+      const { rounds, ...numbers } = given;
+      // One vector goes round in the place of many small tensors.
+      const { pack, unpack } = packingOf(before.learned);
+      const { random, draws } = this.#program.draw(before.random, length);
+      const { learned, episodes } = before;
+      const { state, results } = scan({ packed: pack(learned), episodes }, {
         length,
         rounds,
-        rows,
-        body: (state, row) =>
-          this.#program.iterate(state, row as Record<string, tf.Scalar>),
+        rows: { numbers, draws },
+        body: ({ packed, episodes }, row) => {
+          const held = { learned: unpack(packed), episodes };
+          const { state, results } = this.#program
+            .iterate(held, row as LoopRow);
+          const { learned, ...next } = state;
+          return { state: { packed: pack(learned), ...next }, results };
+        },
       });
-      return { state, ...results };
+      const { packed, ...next } = state;
+      return {
+        state: { learned: unpack(packed), ...next, random },
+        ...results,
+      };
     };
     return compileStep(call as never, {
       state,

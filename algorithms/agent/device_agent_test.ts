@@ -19,6 +19,18 @@ const HAS_XLA = isXlaInstalled();
 const FAST: Engine = HAS_XLA ? "xla" : "onnx";
 const ENGINES = ["eager", "onnx", "xla"] as const;
 
+/** Settings of the original A2C, of a small network. */
+const SMALL: Partial<A2CConfig> = {
+  numSteps: 5,
+  gaeLambda: 1,
+  normalizeAdvantage: false,
+  optimizer: "rmsprop_tf1",
+  learningRate: 7e-4,
+  hiddenSizes: [8],
+  valueNetwork: "shared",
+  objective: "shared",
+};
+
 type Options = Partial<DeviceAgentOptions<A2CConfig>>;
 
 function agentOf(
@@ -31,7 +43,7 @@ function agentOf(
     seed: 1,
     engine: FAST,
     ...options,
-    config: { hiddenSizes: [8], ...config },
+    config: { ...SMALL, ...config },
   });
 }
 

@@ -1,4 +1,5 @@
 import {
+  flattenParams,
   type Params,
   randomNormal,
   randomUniform,
@@ -6,6 +7,7 @@ import {
   switchCase,
   type TensorData,
   tidy,
+  unflattenParams,
 } from "@bellman/compute";
 import { type ActorCriticOutput, envActionTensor } from "@bellman/policies";
 import type { EpisodeStatistics, Space } from "@bellman/types";
@@ -90,6 +92,21 @@ export interface LoopResults {
   readonly ended: tf.Tensor;
 }
 
+/** Random numbers of an update, or of all updates of a call. */
+export interface LoopDraws {
+  /** Noise of the policy `[numSteps, numEnvs, size]`. */
+  readonly noise: tf.Tensor;
+  /** Uniform numbers of first states `[numSteps, startSize, numEnvs]`. */
+  readonly uniform: tf.Tensor;
+}
+
+/** Inputs of an update beside the state. */
+export interface LoopRow {
+  /** Scalars of `AgentParts.numbers`. */
+  readonly numbers: Readonly<Record<string, tf.Scalar>>;
+  readonly draws: LoopDraws;
+}
+
 /** A rollout as the program collects it, step-major. */
 interface Collected {
   readonly observations: tf.Tensor;
@@ -142,14 +159,35 @@ export class DeviceLoop {
     });
   }
 
+  /** Draws the random numbers of all updates of a call: faster than for each. */
+  draw(
+    { key, counter }: LoopState["random"],
+    updates: number,
+  ): { random: LoopState["random"]; draws: LoopDraws } {
+    const { numSteps } = this.#rollout, { numEnvs } = this.#context;
+    const { kind, size } = this.#parts.policy.noise;
+    const sample = kind === "uniform" ? randomUniform : randomNormal;
+    const one = tf.scalar(1, "int32");
+    const next = tf.add(counter, one);
+    return {
+      random: { key, counter: tf.add(next, one) },
+      draws: {
+        noise: sample([updates, numSteps, numEnvs, size], { key, counter }),
+        uniform: randomUniform(
+          [updates, numSteps, this.#device.startSize, numEnvs],
+          { key, counter: next },
+        ),
+      },
+    };
+  }
+
   /** Collects a rollout and learns from it. */
   iterate(
-    { learned, episodes, random }: LoopState,
-    numbers: Readonly<Record<string, tf.Scalar>>,
-  ): { state: LoopState; results: LoopResults } {
-    const { numSteps, inputs, bootstrapTruncated = true } = this.#rollout;
-    const { numEnvs } = this.#context;
-    const collected = this.#collect(learned.policy, { episodes, random });
+    { learned, episodes }: Omit<LoopState, "random">,
+    { numbers, draws }: LoopRow,
+  ): { state: Omit<LoopState, "random">; results: LoopResults } {
+    const { inputs, bootstrapTruncated = true } = this.#rollout;
+    const collected = this.#collect(learned.policy, { episodes, draws });
     const { rollout } = collected;
     const { truncated } = rollout;
     const values = this.#values(learned.policy, collected);
@@ -161,17 +199,14 @@ export class DeviceLoop {
       truncated,
       ...values,
     });
-    /** Numbers of the update, which are env-major. */
-    const rows = (x: tf.Tensor) => {
-      const [, , ...shape] = x.shape;
-      const perm = x.shape.map((_, axis) => axis < 2 ? 1 - axis : axis);
-      return tf.reshape(tf.transpose(x, perm), [numEnvs * numSteps, ...shape]);
-    };
     const batch = {
-      observations: rows(rollout.observations),
-      actions: rows(rollout.actions),
+      observations: this.#rows(rollout.observations),
+      actions: this.#rows(rollout.actions),
       ...Object.fromEntries(
-        inputs.map((name) => [name, rows(targets.inputs[name])]),
+        inputs.map((name) => [
+          name,
+          this.#rows(targets.inputs[name]),
+        ]),
       ),
     };
     const update = this.#parts.update(learned, batch, numbers);
@@ -182,13 +217,19 @@ export class DeviceLoop {
       state: {
         learned: update.state,
         episodes: collected.episodes,
-        random: collected.random,
       },
       results: {
         stats: tf.stack(stats.map(([, it]) => tf.reshape(it, []))),
         ended: rollout.ended,
       },
     };
+  }
+
+  /** Makes rows of an update, which are env-major, of numbers by step. */
+  #rows(x: tf.Tensor): tf.Tensor {
+    const [, , ...shape] = x.shape;
+    const perm = x.shape.map((_, axis) => axis < 2 ? 1 - axis : axis);
+    return tf.reshape(tf.transpose(x, perm), [-1, ...shape]);
   }
 
   /** Shows states, in the form that the policy encodes. */
@@ -200,29 +241,16 @@ export class DeviceLoop {
   /** Acts and steps. */
   #collect(
     params: Params,
-    { episodes, random: { key, counter } }: Omit<LoopState, "learned">,
-  ): {
-    episodes: DeviceEpisodes;
-    random: LoopState["random"];
-    rollout: Collected;
-  } {
+    { episodes, draws }: { episodes: DeviceEpisodes; draws: LoopDraws },
+  ): { episodes: DeviceEpisodes; rollout: Collected } {
     const { numSteps: length, values } = this.#rollout;
-    const { numEnvs, actionSpace } = this.#context;
+    const { actionSpace } = this.#context;
     const policy = this.#parts.policy, env = this.#device;
-    const { kind, size } = policy.noise;
-    const draw = kind === "uniform" ? randomUniform : randomNormal;
     const observe = (state: Tensors) => this.#observe(state);
-    const next = tf.add(counter, tf.scalar(1, "int32"));
     const { state, results } = scan(episodes, {
       length,
       isUnrolled: isShort(length),
-      rows: {
-        noise: draw([length, numEnvs, size], { key, counter }),
-        uniform: randomUniform([length, env.startSize, numEnvs], {
-          key,
-          counter: next,
-        }),
-      },
+      rows: draws,
       body(episodes, { noise, uniform }) {
         const observations = observe(episodes.state);
         const output = policy.apply(params, policy.encode(observations));
@@ -252,11 +280,7 @@ export class DeviceLoop {
         return { state: step.episodes, results };
       },
     });
-    return {
-      episodes: state,
-      random: { key, counter: tf.add(next, tf.scalar(1, "int32")) },
-      rollout: results,
-    };
+    return { episodes: state, rollout: results };
   }
 
   /** Values that the targets bootstrap from. */
@@ -277,16 +301,14 @@ export class DeviceLoop {
     const valuesOf = (observations: tf.Tensor) =>
       valueOf(policy.apply(params, policy.encode(observations)));
     const flat = (x: tf.Tensor) => tf.reshape(x, [count, ...x.shape.slice(2)]);
-    const following = this.#observe(episodes.state);
-    let values = rollout.values, lastValues: tf.Tensor;
-    if (when === "acting") lastValues = valuesOf(following);
-    else {
-      const all = valuesOf(
-        tf.concat([flat(rollout.observations), following]),
-      );
-      values = tf.reshape(tf.slice(all, [0], [count]), shape);
-      lastValues = tf.slice(all, [count], [numEnvs]);
-    }
+    const lastValues = valuesOf(this.#observe(episodes.state));
+    // Of the very rows that are learned from: the update computes them as well.
+    const values = when === "acting" ? rollout.values : tf.transpose(
+      tf.reshape(valuesOf(this.#rows(rollout.observations)), [
+        numEnvs,
+        numSteps,
+      ]),
+    );
     const isCut = tf.mul(tf.sub(1, rollout.terminated), rollout.truncated);
     if (!bootstrapTruncated) return { values, finalValues: none(), lastValues };
     // Time limits are seldom reached: mostly there is nothing to value.
@@ -302,6 +324,36 @@ export class DeviceLoop {
     ]);
     return { values, finalValues, lastValues };
   }
+}
+
+/** Makes functions that join the tensors of each part to a vector, and back. */
+export function packingOf(like: AgentState): {
+  pack: (state: AgentState) => AgentState;
+  unpack: (packed: AgentState) => AgentState;
+} {
+  const map = (
+    state: AgentState,
+    change: (part: Params, like: Params) => Params,
+  ): AgentState =>
+    Object.fromEntries(
+      Object.entries(state).map(([name, part]) => {
+        const tensors = Object.values(like[name]);
+        const isFlat = tensors.length > 1 &&
+          tensors.every(({ dtype }) => dtype === "float32");
+        return [name, isFlat ? change(part, like[name]) : part];
+      }),
+    );
+  return {
+    pack: (state) =>
+      map(state, (part, like) => ({
+        flat: flattenParams(part, Object.keys(like)),
+      })),
+    unpack: (packed) =>
+      map(
+        packed,
+        ({ flat }, like) => unflattenParams(flat as tf.Tensor1D, like),
+      ),
+  };
 }
 
 /** Copies episodes. */

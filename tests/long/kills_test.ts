@@ -45,6 +45,7 @@ for (const engine of ["onnx", "xla"]) {
           env: "CartPole-v1",
           loop: "device",
           engine,
+          numSteps: 5,
           numEnvs: 8,
           hiddenSizes: [16],
           totalTimesteps: 12_001,

@@ -1,0 +1,56 @@
+// deno-lint-ignore-file no-console -- a program that prints
+/** Environment steps per second of A2C in one program of XLA, one thread. */
+import { a2c } from "@bellman/a2c";
+import { DeviceAgent } from "@bellman/agent";
+import { selectBackend } from "@bellman/compute";
+import { tensorVecEnv } from "@bellman/envs/tensor";
+import process from "node:process";
+
+const task = {
+  engine: "xla",
+  numEnvs: 16,
+  numSteps: 5,
+  steps: 48_000,
+  repeats: 3,
+  seed: 0,
+  ...JSON.parse(Deno.args[0]),
+};
+await selectBackend("cpu");
+const taken = task.numEnvs * task.numSteps;
+const agent = new DeviceAgent(a2c, tensorVecEnv("CartPole-v1"), {
+  numEnvs: task.numEnvs,
+  updatesPerCall: Math.max(1, Math.floor(task.steps / taken)),
+  config: {
+    numSteps: task.numSteps,
+    hiddenSizes: [64, 64],
+    activation: "tanh",
+    gaeLambda: 1,
+    normalizeAdvantage: false,
+    optimizer: "rmsprop_tf1",
+    valueNetwork: "separate",
+    objective: "shared",
+    learningRate: 2e-3,
+    learningRateSchedule: "constant",
+  },
+  seed: task.seed,
+  totalTimesteps: 1e12,
+  engine: task.engine,
+  threads: 1,
+});
+const rates: number[] = [];
+for (let i = 0; i < task.repeats; i++) {
+  const started = performance.now(), before = process.cpuUsage();
+  const { steps = 0, episodes = [] } = agent.env.step([]);
+  const { user, system } = process.cpuUsage(before);
+  rates.push(steps / ((performance.now() - started) / 1000));
+  console.log(
+    `${steps} steps, ${
+      Math.round(steps / Math.max(1, episodes.length))
+    } to an episode, ${
+      (user + system) / agent.updatesInCall
+    } us of processor an update`,
+  );
+}
+const [, ...warm] = rates;
+console.log(warm.toSorted((a, b) => a - b)[Math.floor(warm.length / 2)]);
+agent.close();
