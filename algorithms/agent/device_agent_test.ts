@@ -232,10 +232,8 @@ Deno.test("a run ends with the updates that are left", async () => {
   const rates: number[] = [];
   const { step, updates } = await train(agent, agent.env, {
     totalTimesteps: 100,
-    logInterval: 1,
-    loggers: [{
-      write: ({ statistics }) => void rates.push(statistics.learning_rate),
-      close: () => {},
+    callbacks: [{
+      onUpdate: (_, { learning_rate }) => void rates.push(learning_rate),
     }],
   });
   assertEquals([step, updates], [100, 5]);
