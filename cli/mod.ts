@@ -19,5 +19,8 @@ export { type RegisteredRun, registerLogger } from "./config/loggers.ts";
 export { run } from "./run.ts";
 export { loadRun } from "./run/load_run.ts";
 export type { LoadedRun, LoadRunOptions } from "./run/load_run.ts";
+export type { CheckpointChoice } from "./run/saved_run.ts";
+export type { Normalization } from "./run/environments.ts";
+export type { ResolvedConfig } from "./config/resolve.ts";
 export type { RunConfig } from "./config/run_config.ts";
 export { UsageError } from "./terminal/errors.ts";

@@ -82,7 +82,9 @@ export interface Environments {
 
 /** Scales of observations and rewards, with the statistics of training. */
 export interface Normalization {
+  /** Scale of observations, where they are normalized. */
   observations?: ObservationNormalizer;
+  /** Scale of rewards, where they are normalized. */
   rewards?: RewardNormalizer;
 }
 
