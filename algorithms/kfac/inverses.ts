@@ -1,6 +1,7 @@
 import type { ArrayWithShape } from "@bellman/compute";
 import {
   inverseSpd,
+  type MatrixArray,
   type Precision,
   symmetricEigen,
 } from "@bellman/linear-algebra";
@@ -72,7 +73,10 @@ export function invertFactors(
   const added = factoredDamping(factors, damping);
   if (form === "inverse") {
     const inverse = (name: "input" | "output") => {
-      const sum = withDiagonal(factors[name], added[name]);
+      const Numbers = precision === "single" ? Float32Array : Float64Array;
+      const sum: MatrixArray = Numbers.from(factors[name]);
+      const step = Math.sqrt(sum.length) + 1;
+      for (let i = 0; i < sum.length; i += step) sum[i] += added[name];
       return squareOf(inverseSpd(sum, { precision }));
     };
     return {
@@ -138,15 +142,7 @@ function meanOfDiagonal(matrix: Float32Array): number {
   return sum / size;
 }
 
-/** Adds a number to a matrix's diagonal, in double precision. */
-function withDiagonal(matrix: Float32Array, added: number): Float64Array {
-  const sum = Float64Array.from(matrix);
-  const size = Math.round(Math.sqrt(sum.length));
-  for (let i = 0; i < size; i++) sum[i * (size + 1)] += added;
-  return sum;
-}
-
-function squareOf(matrix: Float64Array | Float32Array): ArrayWithShape {
+function squareOf(matrix: MatrixArray): ArrayWithShape {
   const size = Math.round(Math.sqrt(matrix.length));
   return { data: Float32Array.from(matrix), shape: [size, size] };
 }
