@@ -17,4 +17,7 @@ for (const size of [64, 128, 512]) {
   Deno.bench(`inverseSpd, size ${size}`, () => {
     inverseSpd(matrix);
   });
+  Deno.bench(`inverseSpd in single precision, size ${size}`, () => {
+    inverseSpd(matrix, { precision: "single" });
+  });
 }

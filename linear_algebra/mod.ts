@@ -4,9 +4,9 @@
  * positive definite matrices, as natural-gradient methods (K-FAC) need often.
  *
  * Pure functions without tensors or gradients, in double precision, and in
- * single precision for eigenvectors where that is asked for; the inner loops are
- * WebAssembly with SIMD, which needs no permission. They take between once and
- * twice the time of LAPACK on one thread.
+ * single precision for eigenvectors and inverses where that is asked for; the
+ * inner loops are WebAssembly with SIMD, which needs no permission. They take
+ * between once and twice the time of LAPACK on one thread.
  *
  * @example
  * ```ts

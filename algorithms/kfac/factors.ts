@@ -35,10 +35,10 @@ export interface BatchFactorsOptions {
  *
  * await tf.setBackend("cpu");
  * const { input, output } = batchFactors({
- *   inputs: tf.tensor2d([[1, 1], [3, 1]]),
- *   gradients: tf.tensor2d([[2], [4]]),
+ *   inputs: tf.tensor2d([[1, 1], [3, 1], [1, 1], [3, 1]]),
+ *   gradients: tf.tensor2d([[2], [4], [2], [4]]),
  *   positions: 1,
- *   examples: 2,
+ *   examples: 4,
  * });
  * assertEquals(input.arraySync(), [[5, 2], [2, 1]]);
  * assertEquals(output.arraySync(), [[10]]);
