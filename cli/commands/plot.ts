@@ -14,6 +14,8 @@ import type {
 } from "@bellman/training/plots";
 import {
   checkWritable,
+  hintAt,
+  isLikelyTypo,
   nearest,
   UsageError,
   writeWhole,
@@ -54,9 +56,7 @@ export function curveOf(
     throw new UsageError(
       names.length === 0
         ? `Cannot plot '${key}' of ${run}: nothing has been logged yet`
-        : `Cannot plot '${key}' of ${run}: did you mean '${
-          nearestStatistic(key, names)
-        }'?`,
+        : `Cannot plot '${key}' of ${run}: ${statisticHint(key, names)}`,
     );
   }
   const places = placesOf({ run, rows, episodesPath }, x);
@@ -68,13 +68,15 @@ export function curveOf(
   };
 }
 
-/** Returns the nearest of all names that a run's statistics have. */
-function nearestStatistic(key: string, names: readonly string[]): string {
+/** Says which of all names that a run's statistics have was meant. */
+function statisticHint(key: string, names: readonly string[]): string {
   const whole = new Map(names.map((it) => [it.slice(it.indexOf("/") + 1), it]));
   const aliases = STATISTICS.filter(({ name }) => names.includes(name))
     .flatMap((it) => it.aliases);
   const found = nearest(key, [...names, ...aliases, ...whole.keys()]);
-  return whole.get(found) ?? found;
+  return isLikelyTypo(key, found)
+    ? `did you mean '${whole.get(found) ?? found}'?`
+    : hintAt(key, names);
 }
 
 /** Finds the place of each row along an axis. */

@@ -44,6 +44,11 @@ Deno.test("an unknown statistic and an empty log are one clear line", () => {
     "did you mean 'time/updates'?",
   );
   assertThrows(
+    () => curveOf({ run, rows: ROWS }, { key: "temperature" }),
+    UsageError,
+    "Cannot plot 'temperature' of runs/a: expected one of time/updates, rollout/return_mean, eval/return_mean",
+  );
+  assertThrows(
     () => curveOf({ run, rows: [] }, { key: "eprewmean" }),
     UsageError,
     "nothing has been logged yet",
