@@ -172,6 +172,20 @@ Deno.test("means of equal numbers do not lengthen the axis", () => {
   assertEquals(labels(svg, "y-axis tick label").at(-1), "500");
 });
 
+Deno.test("a title that is too long for a line takes two", () => {
+  const title = "Product of the gradients of divergence and gain";
+  const titles = (width: number) =>
+    textsOf(
+      parseSvg(renderCurves([{ name: "", runs: [run(1)] }], { title, width })),
+      "bp-title",
+    );
+  assertEquals(titles(400), [
+    "Product of the gradients of divergence",
+    "and gain",
+  ]);
+  assertEquals(titles(760), [title]);
+});
+
 Deno.test("a name that is too long for the image is cut", () => {
   const runs = [run(1)];
   const [name] = textsOf(

@@ -88,13 +88,15 @@ const SIGNS = {
 
 /** Width of a letter on average, in pixels. */
 const LETTER = 6.7;
+/** Width of a letter of a title. */
+const TITLE_LETTER = 8.7;
 
 /** Breaks a text into lines of a width. */
-function linesOf(text: string, width: number): string[] {
+function linesOf(text: string, width: number, letter = LETTER): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
-    const fits = lines.length > 0 && longer.length * LETTER <= width;
+    const fits = lines.length > 0 && longer.length * letter <= width;
     if (fits) lines[lines.length - 1] = longer;
     else if (word !== "") lines.push(word);
   }
@@ -111,7 +113,8 @@ export function heading(
   },
 ): { markup: string; height: number } {
   const below = linesOf(subtitle, width - 40);
-  const start = title ? 36 : 8;
+  const titles = linesOf(title, width - 40, TITLE_LETTER);
+  const start = titles.length > 0 ? 16 + 20 * titles.length : 8;
   const top = start + 17 * below.length;
   let [left, row] = [20, 0];
   const most = Math.floor((width - 62) / LETTER);
@@ -126,18 +129,18 @@ export function heading(
       SIGNS[sign]
     }<text class="bp-text" x="24">${escapeMarkup(text)}</text></g>`;
   });
-  const heading = title
-    ? `<text class="bp-text bp-title" x="20" y="30">${
-      escapeMarkup(title)
+  const heading = titles.map((text, i) =>
+    `<text class="bp-text bp-title" x="20" y="${30 + 20 * i}">${
+      escapeMarkup(text)
     }</text>`
-    : "";
+  );
   const notes = below.map((text, i) =>
     `<text class="bp-text bp-note" x="20" y="${start + 17 * i + 12}">${
       escapeMarkup(text)
     }</text>`
   );
   return {
-    markup: [heading, ...notes, ...entries].join(""),
+    markup: [...heading, ...notes, ...entries].join(""),
     height: top + (entries.length > 0 ? 20 * (row + 1) : 0),
   };
 }
