@@ -94,3 +94,64 @@ Deno.test("a run of another plugin is refused unless an engine is named", async 
   );
   assertEquals(named.code, 0, named.err);
 });
+
+/** A library with the table of an API from before the oldest that is known. */
+const OLD_API = `
+  struct { long size; void *extension; long version_size; void *more;
+           int major, minor; void *functions[200]; }
+    api = { sizeof(api), 0, 24, 0, 0, 60 };
+  void *GetPjrtApi(void) { return &api; }
+`;
+
+/** Returns the path of that library; undefined where there is no compiler. */
+async function oldPlugin(): Promise<string | undefined> {
+  const path = `${dir}/old.so`;
+  await Deno.writeTextFile(`${dir}/old.c`, OLD_API);
+  const args = ["-shared", "-fPIC", "-o", path, `${dir}/old.c`];
+  try {
+    const { success } = await new Deno.Command("cc", { args }).output();
+    return success ? path : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+Deno.test({
+  name: "without a plugin that can be used a run ends in one line",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const text = `${dir}/text.so`, old = await oldPlugin();
+    await Deno.writeTextFile(text, "no library");
+    const cases: [plugin: string, problem: string][] = [
+      ["", "Cannot find an XLA plugin for cpu: run '"],
+      [`${text}.gone`, `Cannot find the XLA plugin '${text}.gone'`],
+      [text, `Cannot load the XLA plugin '${text}': file too short`],
+    ];
+    if (old !== undefined) {
+      const problem = "it has PJRT API 0.60, expected 0.81 or newer";
+      cases.push([old, `Cannot use the XLA plugin '${old}': ${problem}`]);
+    }
+    const main = new URL("main.ts", import.meta.url).pathname;
+    const out = `${dir}/unusable`;
+    for (const [BELLMAN_XLA_PLUGIN, problem] of cases) {
+      const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "-q", "--no-check", main, "train", "--engine=xla"]
+          .concat(["--steps=40", `--out=${out}`]),
+        env: {
+          NO_COLOR: "1",
+          BELLMAN_CACHE: `${dir}/none`,
+          BELLMAN_XLA_PLUGIN,
+        },
+      }).output();
+      const error = new TextDecoder().decode(stderr);
+      const start =
+        "error: Cannot use the engine 'xla': XLA cannot be loaded: ";
+      assertEquals([code, error.trimEnd().includes("\n")], [2, false], error);
+      assertStringIncludes(error, start + problem);
+      // Nothing is left half-made.
+      const made = [...Deno.readDirSync(dir)].map(({ name }) => name);
+      assertEquals(made.includes("unusable") || made.includes("none"), false);
+    }
+  },
+});
