@@ -11,6 +11,7 @@ import { isTensor, type Traced } from "../tracing/trace.ts";
 import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import type { BoundCall } from "../xla/bound_call.ts";
 import type { XlaClient } from "../xla/client.ts";
+import type { XlaFlags } from "../xla/compile_options.ts";
 import type { Executable } from "../xla/executable.ts";
 import { alignedArray } from "../xla/tensors.ts";
 import { requireXla } from "./_xla_client.ts";
@@ -57,6 +58,16 @@ interface Variant {
 
 /** By default, the larger of NaN and a number is a number on some processors. */
 const FLAGS = { xla_cpu_enable_fast_min_max: false };
+/**
+ * Flags for large states: XLA finds that parameters need no copy before a step.
+ * For small ones it makes other copies instead, and ACER's update a tenth slower.
+ */
+const LARGE_STATE_FLAGS = {
+  ...FLAGS,
+  xla_cpu_copy_insertion_use_region_analysis: true,
+};
+/** Least numbers of a large state. */
+const LARGE_STATE = 1 << 17;
 
 /** Least numbers of a vector of its own: each buffer costs 0.4 us a call. */
 const MIN_RUN = 1024;
@@ -64,10 +75,14 @@ const MIN_RUN = 1024;
 /** Programs by their text: equal functions share one. */
 const programs = new Map<string, WeakRef<Executable>>();
 
-function programFor(client: XlaClient, text: string): Executable {
+function programFor(
+  client: XlaClient,
+  text: string,
+  flags: XlaFlags,
+): Executable {
   const known = programs.get(text)?.deref();
   if (known !== undefined) return known;
-  const program = client.compile(text, { flags: FLAGS });
+  const program = client.compile(text, { flags });
   programs.set(text, new WeakRef(program));
   return program;
 }
@@ -210,7 +225,9 @@ export class XlaFunction {
         });
       }),
     ];
-    const call = programFor(client, lowered.text).bind(buffers);
+    const size = this.#memory.reduce((sum, it) => sum + it.length, 0);
+    const flags = size < LARGE_STATE ? FLAGS : LARGE_STATE_FLAGS;
+    const call = programFor(client, lowered.text, flags).bind(buffers);
     const before = vectors.filter(({ isFixed }) => !isFixed).length;
     const outputs = lowered.outputs.map((place, i): Slot => ({
       place: before + i,
