@@ -6,8 +6,10 @@ import {
   assert,
   assertEquals,
   assertMatch,
+  assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import { loadRun, UsageError } from "@bellman/cli";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { existsSync } from "node:fs";
 import { capture } from "../cli/testdata/capture.ts";
@@ -177,6 +179,21 @@ Deno.writeTextFileSync("${marker}", "");
     assertEquals(trusted.code, 0, trusted.err);
     assertStringIncludes(trusted.err, `The run imports ${url}\n`);
   }
+  const from = await capture(
+    ...["train", "a2c", ...TINY, `--init-from=${out}`, `--out=${dir}/never`],
+  );
+  assertEquals([from.code, from.err], [
+    2,
+    `error: Cannot start from ${out}: it is no run that you made on this machine and would import ${url}; read that code first, then add --trust\n`,
+  ]);
+  await assertRejects(
+    () => loadRun(out),
+    UsageError,
+    "read that code first, then add isTrusted: true",
+  );
+  const { agent, close } = await loadRun(out, { isTrusted: true });
+  assert(agent.exportPolicy!().length > 0);
+  close();
   Deno.env.delete("MARKED");
 });
 
