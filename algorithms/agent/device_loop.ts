@@ -19,7 +19,6 @@ import type {
   Tensors,
 } from "./definition.ts";
 import { type RolloutOptions, rolloutOptionsOf } from "./rollout.ts";
-import { isShort } from "./tensor_targets.ts";
 
 /** Running episodes as tensors. */
 export interface DeviceEpisodes {
@@ -225,11 +224,12 @@ export class DeviceLoop {
     };
   }
 
-  /** Makes rows of an update, which are env-major, of numbers by step. */
+  /**
+   * Makes rows of an update. They lie step by step, as they were collected: of
+   * networks without memory the order of rows is of no matter.
+   */
   #rows(x: tf.Tensor): tf.Tensor {
-    const [, , ...shape] = x.shape;
-    const perm = x.shape.map((_, axis) => axis < 2 ? 1 - axis : axis);
-    return tf.reshape(tf.transpose(x, perm), [-1, ...shape]);
+    return tf.reshape(x, [-1, ...x.shape.slice(2)]);
   }
 
   /** Shows states, in the form that the policy encodes. */
@@ -249,7 +249,6 @@ export class DeviceLoop {
     const observe = (state: Tensors) => this.#observe(state);
     const { state, results } = scan(episodes, {
       length,
-      isUnrolled: isShort(length),
       rows: draws,
       body(episodes, { noise, uniform }) {
         const observations = observe(episodes.state);
@@ -303,11 +302,9 @@ export class DeviceLoop {
     const flat = (x: tf.Tensor) => tf.reshape(x, [count, ...x.shape.slice(2)]);
     const lastValues = valuesOf(this.#observe(episodes.state));
     // Of the very rows that are learned from: the update computes them as well.
-    const values = when === "acting" ? rollout.values : tf.transpose(
-      tf.reshape(valuesOf(this.#rows(rollout.observations)), [
-        numEnvs,
-        numSteps,
-      ]),
+    const values = when === "acting" ? rollout.values : tf.reshape(
+      valuesOf(this.#rows(rollout.observations)),
+      shape,
     );
     const isCut = tf.mul(tf.sub(1, rollout.terminated), rollout.truncated);
     if (!bootstrapTruncated) return { values, finalValues: none(), lastValues };

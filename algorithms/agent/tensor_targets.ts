@@ -2,14 +2,6 @@ import { scan } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { RolloutTensors } from "./rollout.ts";
 
-/** Steps up to which the rounds of a loop are written out. */
-const UNROLLED_STEPS = 16;
-
-/** True where a loop over the steps of a rollout is faster written out. */
-export function isShort(numSteps: number): boolean {
-  return numSteps <= UNROLLED_STEPS;
-}
-
 /**
  * Estimates advantages as `generalizedAdvantageEstimation` of `@bellman/returns`
  * does, as a pure function of tensors.
@@ -49,7 +41,6 @@ export function tensorAdvantages(
     length,
     rows: { ...rows, values },
     isReversed: true,
-    isUnrolled: isShort(length),
     body({ valueTp1, advantage }, row) {
       const goesOn = tf.sub(1, row.terminated);
       const runs = tf.mul(goesOn, tf.sub(1, row.truncated));

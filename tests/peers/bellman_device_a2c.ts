@@ -4,7 +4,6 @@ import { a2c } from "@bellman/a2c";
 import { DeviceAgent } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
 import { tensorVecEnv } from "@bellman/envs/tensor";
-import process from "node:process";
 
 const task = {
   engine: "xla",
@@ -39,17 +38,11 @@ const agent = new DeviceAgent(a2c, tensorVecEnv("CartPole-v1"), {
 });
 const rates: number[] = [];
 for (let i = 0; i < task.repeats; i++) {
-  const started = performance.now(), before = process.cpuUsage();
+  const started = performance.now();
   const { steps = 0, episodes = [] } = agent.env.step([]);
-  const { user, system } = process.cpuUsage(before);
   rates.push(steps / ((performance.now() - started) / 1000));
-  console.log(
-    `${steps} steps, ${
-      Math.round(steps / Math.max(1, episodes.length))
-    } to an episode, ${
-      (user + system) / agent.updatesInCall
-    } us of processor an update`,
-  );
+  const length = Math.round(steps / Math.max(1, episodes.length));
+  console.log(`${steps} steps, ${length} to an episode`);
 }
 const [, ...warm] = rates;
 console.log(warm.toSorted((a, b) => a - b)[Math.floor(warm.length / 2)]);

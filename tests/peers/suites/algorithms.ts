@@ -1,3 +1,4 @@
+import { isXlaInstalled } from "@bellman/compute/xla";
 import { acktrSuite } from "./acktr.ts";
 import { ENGINE_SUITE } from "./engines.ts";
 import { besideOnnx, rateOf, ratesOf, timeOf, withXla } from "./comparison.ts";
@@ -28,6 +29,40 @@ function acerUpdates(least: Readonly<Record<string, number>>): Comparison[] {
       wanted,
     }))
   );
+}
+
+/** Environments side by side, and steps of a call. */
+const LOOPS = { "16": 48_000, "1024": 102_400, "4096": 102_400 };
+
+/** The whole loop in one program of XLA, beside JAX's. */
+function loopSuite(): Suite {
+  const sizes = Object.entries(LOOPS).map(([size, steps]) => ({
+    size,
+    task: { numEnvs: Number(size), steps, repeats: 6 },
+  }));
+  return {
+    about: "A2C, CartPole-v1, 5 steps, separate 64-64 tanh, loop=device: " +
+      "environments, acting and updates in one program, one thread",
+    programs: Object.fromEntries(sizes.flatMap(({ size, task }) => [
+      [`ours ${size}`, {
+        language: "deno",
+        file: "bellman_device_a2c.ts",
+        task,
+      }],
+      [`jax ${size}`, {
+        language: "python",
+        file: "jax_whole_a2c.py",
+        task,
+      }],
+    ])),
+    comparisons: sizes.map(({ size }) => ({
+      what: `JAX, jitted whole, ${size} environments`,
+      ours: [`ours ${size}`, "value"],
+      theirs: [`jax ${size}`, "value"],
+      unit: "steps/s",
+      wanted: size === "16" ? 1 : 0.95,
+    })),
+  };
 }
 
 /** Algorithms and what they are made of, beside other libraries. */
@@ -64,6 +99,7 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       whole(0.4),
     ],
   }, [whole(0.65)]),
+  ...(isXlaInstalled() && { "a2c-loop": loopSuite() }),
   a3c: {
     about: "A3C, CartPole-v1, two workers or processes, windows of 5 steps, " +
       "64-64 tanh, everything included, two cores",
