@@ -72,7 +72,7 @@ async function moduleGraph(entryPoint: string): Promise<Module[]> {
 /** Tells if an algorithm has workers, which make environments of their own. */
 function hasWorkers({ folder }: Package): boolean {
   const entries = [...Deno.readDirSync(`${ROOT}${folder}`)];
-  return entries.some(({ name }) => name === "_worker_main.ts");
+  return entries.some(({ name }) => name === "worker.ts");
 }
 
 function allowedTo(owner: Package): readonly string[] {
