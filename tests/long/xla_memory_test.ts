@@ -1,3 +1,7 @@
+import { a2c } from "@bellman/a2c";
+import { DeviceAgent } from "@bellman/agent";
+import { selectBackend } from "@bellman/compute";
+import { tensorVecEnv } from "@bellman/envs/tensor";
 import { assert } from "@std/assert";
 import { alignedArray, isXlaInstalled, openXla } from "@bellman/compute/xla";
 import { setFlagsFromString } from "node:v8";
@@ -166,5 +170,28 @@ Deno.test({
     }, { first: 500, then: 2000 });
     const state = client.buffer(new Float32Array(1024));
     executable.execute([state, data]);
+  },
+});
+
+Deno.test({
+  name: "2000 calls of a whole training loop leave memory as it was",
+  ignore: NO_PLUGIN,
+  async fn() {
+    await selectBackend("cpu");
+    const agent = new DeviceAgent(a2c, tensorVecEnv("CartPole-v1"), {
+      numEnvs: 4,
+      updatesPerCall: 5,
+      totalTimesteps: 1e12,
+      config: { numSteps: 5, hiddenSizes: [8] },
+      engine: "xla",
+    });
+    const call = (times: number) => {
+      for (let i = 0; i < times; i++) {
+        agent.env.step([]);
+        agent.update();
+      }
+    };
+    await assertFlat(call, { first: 200, then: 2000 });
+    agent.close();
   },
 });
