@@ -7,14 +7,6 @@ type Settings = Record<string, unknown>;
 /** Reads a preset; a key that stands twice in it is an error of YAML. */
 const settingsOf = (id: string): Settings => parse(sacPresets[id]) as Settings;
 
-Deno.test("every preset is YAML and names its environment", () => {
-  for (const id of Object.keys(sacPresets)) {
-    const { env, totalTimesteps } = settingsOf(id);
-    assertEquals(id.startsWith(env as string), true, id);
-    assertEquals(Number.isInteger(totalTimesteps), true, id);
-  }
-});
-
 Deno.test("discrete actions have settings of their own, which stay where defaults change", () => {
   const preset = settingsOf("CartPole-v1");
   const chosen = ["learningRate", "batchSize", "initialTemperature"];

@@ -52,14 +52,18 @@ Deno.test("the preset none stands for the defaults", () => {
   assertEquals(presetFor(a2c, { env }), env);
 });
 
-Deno.test("every preset is valid and its own environment's", () => {
-  for (
-    const id of ["CartPole-v0", "CartPole-v1", "Acrobot-v1", "MountainCar-v0"]
-  ) {
-    const config = resolveConfig("a2c", { preset: id, entries: [] });
-    assertEquals(config.env, id);
+/** Presets named after what they are taken from. */
+const ORIGINALS = ["baselines", "paper"];
+
+for (const { name: algorithm, presets } of ALGORITHMS) {
+  for (const name of Object.keys(presets)) {
+    Deno.test(`the preset ${name} of ${algorithm} is valid and its environment's`, () => {
+      const { env } = resolveConfig(algorithm, { preset: name, entries: [] });
+      const isNamedAfter = name.startsWith(env) || env.startsWith(`${name}/`);
+      assert(isNamedAfter || ORIGINALS.includes(name), `${name}: ${env}`);
+    });
   }
-});
+}
 
 Deno.test("an empty file is a mapping of nothing", () => {
   assertEquals(parseMapping("", "empty.yaml"), []);
