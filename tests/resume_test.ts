@@ -36,7 +36,7 @@ const SMALL = [
 ];
 
 const LONG = ["--env=CartPole-v1", "--set=logInterval=10"];
-const LENGTH = "--steps=30000";
+const LENGTH = "--steps=120000";
 
 /** Bytes of what a run has logged. */
 function logged(dir: string): number {
@@ -303,7 +303,7 @@ Deno.test(
     assert(/episodes\.csv.*; the report is without it\n/.test(err), err);
     // Columns that came later wrote it anew, with the rows of before.
     const steps = readProgress(`${dir}/progress.csv`).map(({ step }) => step);
-    assert(steps[0] < 1_000 && steps.at(-1) === 30_000, steps.join());
+    assert(steps[0] < 1_000 && steps.at(-1) === 120_000, steps.join());
     Deno.statSync(`${dir}/report.html`);
   }),
 );

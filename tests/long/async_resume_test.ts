@@ -4,7 +4,7 @@ import { CheckpointStore } from "@bellman/training";
 import { assert, assertEquals } from "@std/assert";
 import { train, trainProcess } from "../runs.ts";
 
-const STEPS = 12_000;
+const STEPS = 60_000;
 
 /** The newest checkpoint's step, and the step count of the shared parameters. */
 function stepsOf(dir: string): { loop: number; shared: number } {

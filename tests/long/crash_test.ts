@@ -74,7 +74,10 @@ async function learnAmongRuins(
   await selectBackend("wasm");
   let witness: Witness | undefined;
   const env = make((event) => witness!.events.push(event));
-  const agent = new A2C(env, { config: { hiddenSizes: [8] }, totalTimesteps });
+  const agent = new A2C(env, {
+    config: { hiddenSizes: [8], numSteps: 5 },
+    totalTimesteps,
+  });
   try {
     witness = new Witness(env.reset({ seed: 1 }) as Float32Array);
     const seen = witness;
