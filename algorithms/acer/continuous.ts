@@ -238,7 +238,7 @@ export function continuousAcerGradients(
       tf.squaredDifference(targets, q),
       tf.squaredDifference(valueTargets, value),
     );
-    return { statistics, qLoss: tf.mul(mean(squares), 0.5) };
+    return { statistics, qLoss: tf.mul<tf.Scalar>(mean(squares), 0.5) };
   };
   const gains = gainOf(statistics);
   const losses = lossesOf({
@@ -246,12 +246,10 @@ export function continuousAcerGradients(
     bias_correction_loss: tf.neg(mean(gains.gainBc)),
     q_loss: parts(policy).qLoss,
     entropy: mean(gains.entropy),
+    explained_variance: explainedVarianceOf(targets, errors, mean),
   }, options);
   return throughNetwork(policy, {
-    losses: {
-      ...losses,
-      explained_variance: explainedVarianceOf(targets, errors, mean),
-    },
+    losses,
     errors,
     gradient: gradient as tf.Tensor2D,
     k: () => {

@@ -244,11 +244,14 @@ export function acerLoss(
 
   const raised = tf.add(f, EPSILON);
   const logF = tf.log(raised);
-  const lossF = tf.neg(mean(tf.mul(valueOf(logF), factors)));
-  const lossBc = tf.neg(mean(tf.sum(tf.mul(logF, corrections), 1)));
   const errors = tf.sub<tf.Tensor1D>(targets, qTaken);
-  const lossQ = tf.mul(mean(tf.square(errors)), 0.5);
-  const entropy = mean(catEntropySoftmax(f));
+  const losses = lossesOf({
+    truncated_loss: tf.neg(mean(tf.mul(valueOf(logF), factors))),
+    bias_correction_loss: tf.neg(mean(tf.sum(tf.mul(logF, corrections), 1))),
+    q_loss: tf.mul(mean(tf.square(errors)), 0.5),
+    entropy: mean(catEntropySoftmax(f)),
+    explained_variance: explainedVarianceOf(targets, errors, mean),
+  }, options);
 
   const ofGains = tf.add(
     tf.mul(chosen, tf.expandDims(factors, 1)),
@@ -259,43 +262,21 @@ export function acerLoss(
     tf.add(tf.div(ofGains, raised), tf.mul(ofEntropy, entropyCoefficient)),
     tf.expandDims(taken, 1),
   );
-  const parts = {
-    truncated_loss: lossF,
-    bias_correction_loss: lossBc,
-    q_loss: lossQ,
-    entropy,
-  };
-  const losses = {
-    ...lossesOf(parts, options),
-    explained_variance: explainedVarianceOf(targets, errors, mean),
-  };
   return { losses, targets, errors, gradient };
 }
 
 /** Adds up the losses by their weights. */
 export function lossesOf(
-  parts: Readonly<
-    Record<
-      "truncated_loss" | "bias_correction_loss" | "q_loss" | "entropy",
-      tf.Tensor
-    >
-  >,
+  parts: Omit<AcerLosses, "loss" | "policy_loss">,
   { qCoefficient = 0.5, entropyCoefficient = 0.01 }: AcerLossOptions,
-): Omit<AcerLosses, "explained_variance"> {
+): AcerLosses {
   const { truncated_loss, bias_correction_loss, q_loss, entropy } = parts;
-  const policy_loss = tf.add(truncated_loss, bias_correction_loss);
-  const loss = tf.sub(
+  const policy_loss = tf.add<tf.Scalar>(truncated_loss, bias_correction_loss);
+  const loss = tf.sub<tf.Scalar>(
     tf.add(policy_loss, tf.mul(q_loss, qCoefficient)),
     tf.mul(entropy, entropyCoefficient),
   );
-  return {
-    loss,
-    q_loss,
-    entropy,
-    policy_loss,
-    truncated_loss,
-    bias_correction_loss,
-  } as AcerLosses;
+  return { loss, policy_loss, ...parts };
 }
 
 /** Statistics of the trust region, all scalars. */
