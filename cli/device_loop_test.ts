@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { capture } from "./testdata/capture.ts";
+import { resumeEqual } from "./testdata/resume_equal.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-device-loop-" });
 
@@ -51,21 +52,7 @@ Deno.test("a loop on the device resumes as the whole run", async () => {
     const { code, err } = await train("--steps=800", ...steps, `--out=${out}`);
     assertEquals(code, 0, err);
   }
-  // As if the run had been ended after its first checkpoint.
-  const later = [...Deno.readDirSync(`${cut}/checkpoints`)]
-    .map(({ name }) => name).filter((name) => name.startsWith("step"))
-    .toSorted().slice(1);
-  assert(later.length > 0);
-  for (const name of later) await Deno.remove(`${cut}/checkpoints/${name}`);
-  await Deno.remove(`${cut}/report.html`);
-  const resumed = await capture("train", "--resume", cut, "--quiet");
-  assertEquals(resumed.code, 0, resumed.err);
-  for (const file of ["policy.onnx", "episodes.csv"]) {
-    assertEquals(
-      await Deno.readFile(`${cut}/${file}`),
-      await Deno.readFile(`${whole}/${file}`),
-    );
-  }
+  await resumeEqual(cut, whole);
 });
 
 /** Settings against those of a2c where an environment has no preset. */

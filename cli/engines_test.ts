@@ -1,11 +1,7 @@
 import { isXlaInstalled } from "@bellman/compute/xla";
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { capture } from "./testdata/capture.ts";
+import { resumeEqual } from "./testdata/resume_equal.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-engines-" });
 const NO_PLUGIN = !isXlaInstalled();
@@ -32,21 +28,7 @@ Deno.test({
     const config = await Deno.readTextFile(`${whole}/config.yaml`);
     assertStringIncludes(config, "engine: xla\n");
     assertMatch(config, /plugin: XLA \(PJRT \d+\.\d+\) on \w+\n/);
-    // As if the run had been ended after its first checkpoint.
-    const checkpoints = [...Deno.readDirSync(`${cut}/checkpoints`)]
-      .map(({ name }) => name).filter((name) => name.startsWith("step"));
-    const later = checkpoints.toSorted().slice(1);
-    assert(later.length > 0);
-    for (const name of later) await Deno.remove(`${cut}/checkpoints/${name}`);
-    await Deno.remove(`${cut}/report.html`);
-    const resumed = await capture("train", "--resume", cut, "--quiet");
-    assertEquals(resumed.code, 0, resumed.err);
-    for (const file of ["policy.onnx", "episodes.csv"]) {
-      assertEquals(
-        await Deno.readFile(`${cut}/${file}`),
-        await Deno.readFile(`${whole}/${file}`),
-      );
-    }
+    await resumeEqual(cut, whole);
   },
 });
 
