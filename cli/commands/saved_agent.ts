@@ -22,7 +22,12 @@ import {
   TRUST_OPTION,
 } from "../run/saved_run.ts";
 import type { EnvironmentSpaces } from "../run/environments.ts";
-import { notices, openSession, type Session } from "../run/session.ts";
+import {
+  notices,
+  onAnyEngine,
+  openSession,
+  type Session,
+} from "../run/session.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 /** The option that names the engine of an agent that was trained before. */
@@ -112,7 +117,9 @@ export async function findAgent(
   const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
   const run = await openRun(dir);
   const { folder } = run;
-  const config = asAvailable(run.config, options);
+  const config = options.values.has("engine")
+    ? withEngine(run.config, options)
+    : onAnyEngine(run.config);
   const isTrusted = options.switches.has("trust");
   const admit = (environment: boolean) =>
     admitRun(run, { command, isTrusted, environment });
@@ -134,19 +141,6 @@ export async function findAgent(
   const deterministic = mode || config.evaluationDeterministic && !sample;
   const common = { dir, folder, config, checkpoint };
   return { ...common, seed, deterministic, warnings, spaces };
-}
-
-/**
- * Returns a configuration that runs anywhere, if the command line names no
- * engine: a compiled agent may act eagerly.
- */
-function asAvailable(
-  config: ResolvedConfig,
-  options: ParsedOptions,
-): ResolvedConfig {
-  const isNamed = valueOf(options, "engine") !== undefined;
-  if (isNamed || config.engine === "eager") return withEngine(config, options);
-  return { ...config, engine: "auto", backend: "auto", plugin: null };
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   openRun,
   restoreSession,
 } from "./saved_run.ts";
-import { openSession } from "./session.ts";
+import { onAnyEngine, openSession } from "./session.ts";
 
 /** Options of {@linkcode loadRun}. */
 export interface LoadRunOptions {
@@ -96,10 +96,7 @@ export async function loadRun(
   const told = admitRun(run, { command: "load", isTrusted, trust });
   const checkpoint = loadCheckpoint(run, choice);
   [...told, ...checkpoint.warnings].forEach(onNotice);
-  const config: ResolvedConfig = run.config.engine === "eager"
-    ? run.config
-    : { ...run.config, engine: "auto", backend: "auto", plugin: null };
-  const session = await openSession(config, onNotice, {
+  const session = await openSession(onAnyEngine(run.config), onNotice, {
     isForEvaluation: true,
     evaluationEnvs: numEnvs,
   });

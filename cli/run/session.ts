@@ -41,6 +41,13 @@ export function notices(io: CommandIo): (line: string) => void {
   return (line) => io.err(`${line}\n`);
 }
 
+/** Returns a configuration that runs anywhere: a compiled agent may act eagerly. */
+export function onAnyEngine(config: ResolvedConfig): ResolvedConfig {
+  return config.engine === "eager"
+    ? config
+    : { ...config, engine: "auto", backend: "auto", plugin: null };
+}
+
 /** Selects the engine and its backend; a backend that is named implies eager. */
 async function selectCompute(
   config: ResolvedConfig,
