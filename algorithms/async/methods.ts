@@ -118,7 +118,7 @@ function qMethod(
     properties: {
       network: {
         ...asyncConfigSchema.properties.network,
-        enum: ["mlp", "cnn", "cnn_small", "conv_only"],
+        enum: ["mlp", "cnn", "cnn_2013", "cnn_small", "conv_only"],
       },
       ...Q_DEFAULTS,
     },

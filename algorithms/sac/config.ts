@@ -241,7 +241,7 @@ export interface SacConfig {
    *
    * @default "mlp"
    */
-  network: "mlp" | "cnn" | "cnn_small" | "conv_only";
+  network: "mlp" | "cnn" | "cnn_2013" | "cnn_small" | "conv_only";
   /**
    * Units of each hidden layer.
    *

@@ -1,6 +1,7 @@
 import { closest } from "fastest-levenshtein";
 import {
   cnn,
+  type CnnOptions,
   cnnSmall,
   type ConvLayer,
   convOnly,
@@ -40,6 +41,7 @@ export type NetworkName =
   | "mlp"
   | "cnn"
   | "cnn_32"
+  | "cnn_2013"
   | "cnn_small"
   | "conv_only"
   | "lstm"
@@ -50,6 +52,15 @@ export type NetworkName =
 /** Convolutions of baselines' ACKTR: the last has half as many filters. */
 const ACKTR_LAYERS: readonly ConvLayer[] = [[32, 8, 4], [64, 4, 2], [32, 3, 1]];
 
+/**
+ * Network of the A3C paper, which is that of Mnih et al. 2013 (arXiv 1312.5602),
+ * section 4.1: half the filters of the Nature paper's.
+ */
+const PAPER_OF_2013: Pick<CnnOptions, "convLayers" | "denseSize"> = {
+  convLayers: [[16, 8, 4], [32, 4, 2]],
+  denseSize: 256,
+};
+
 /** Makes a network for inputs of a shape. */
 export type NetworkMaker = (options: CreateNetworkOptions) => Network;
 
@@ -57,6 +68,7 @@ const MAKERS: Readonly<Record<NetworkName, NetworkMaker>> = {
   mlp,
   cnn: (options) => cnn(forImages(options)),
   cnn_32: (options) => cnn({ convLayers: ACKTR_LAYERS, ...forImages(options) }),
+  cnn_2013: (options) => cnn({ ...PAPER_OF_2013, ...forImages(options) }),
   cnn_small: (options) => cnnSmall(forImages(options)),
   conv_only: (options) => convOnly(forImages(options)),
   lstm,

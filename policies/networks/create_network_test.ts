@@ -26,6 +26,7 @@ const OUTPUT_SIZES: Record<NetworkName, number> = {
   mlp: 5,
   cnn: 512,
   cnn_32: 512,
+  cnn_2013: 256,
   cnn_small: 128,
   conv_only: 6 * 6 * 6,
   lstm: 4,
