@@ -1,5 +1,6 @@
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { existsSync } from "node:fs";
 import { capture } from "./testdata/capture.ts";
 import { resumeEqual } from "./testdata/resume_equal.ts";
 
@@ -135,5 +136,53 @@ Deno.test({
       const made = [...Deno.readDirSync(dir)].map(({ name }) => name);
       assertEquals(made.includes("unusable") || made.includes("none"), false);
     }
+  },
+});
+
+/** An algorithm that takes 16 TiB, in a process of its own. */
+async function trainGreedy(out: string, ...permissions: string[]) {
+  const [main, module] = ["main.ts", "testdata/greedy.ts"]
+    .map((it) => new URL(it, import.meta.url).pathname);
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-A", ...permissions, "-q", "--no-check", main, "train"],
+      ...["greedy", "--engine=xla", "--steps=400", "--set=numEnvs=4"],
+      ...["--set=numSteps=4", `--set=algorithmModules=[${module}]`, "--quiet"],
+      `--out=${out}`,
+    ],
+    env: { NO_COLOR: "1" },
+  }).output();
+  return { code, error: new TextDecoder().decode(stderr).trimEnd() };
+}
+
+Deno.test({
+  name: "a run that the device has no memory for is refused in one line",
+  ignore: NO_PLUGIN,
+  async fn() {
+    const out = `${dir}/greedy`;
+    const { code, error } = await trainGreedy(out);
+    assertEquals([code, error.includes("\n")], [2, false], error);
+    assertMatch(
+      error,
+      /^error: Cannot run the update of Greedy, which takes 16,400 GiB of memory: RESOURCE_EXHAUSTED: the device has [\d.]+ GiB: take fewer environments, smaller batches or a smaller network$/,
+    );
+    assertEquals(existsSync(out), false);
+  },
+});
+
+Deno.test({
+  name: "a run whose memory runs out ends in one line",
+  ignore: NO_PLUGIN,
+  async fn() {
+    // Without the permission, nobody knows how much there is.
+    const { code, error } = await trainGreedy(
+      `${dir}/greedier`,
+      "--deny-sys=systemMemoryInfo",
+    );
+    assertEquals([code, error.includes("\n")], [2, false], error);
+    assertMatch(
+      error,
+      /^error: The run of greedy on CartPole-v1 failed after 16 steps: Cannot run the update of Greedy, which takes 16,400 GiB of memory: RESOURCE_EXHAUSTED: Out of memory allocating \d+ bytes: take fewer environments, smaller batches or a smaller network/,
+    );
   },
 });

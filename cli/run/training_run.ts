@@ -1,5 +1,6 @@
 import { stringify } from "@std/yaml";
 import { Agent } from "@bellman/agent";
+import { XlaError } from "@bellman/compute/xla";
 import {
   type Callback,
   CheckpointStore,
@@ -289,12 +290,15 @@ function resumeCommand({ dir }: RunFolder): string {
   return `deno task train --resume ${shellWord(path)}`;
 }
 
-/** Describes the failure of a run that began well, and how to resume it. */
+/**
+ * Describes the failure of a run that began well, and how to resume it. Settings
+ * that the device has no memory for are bad input all the same.
+ */
 function failureOf(
   { session: { config }, folder }: TrainingRun,
   cause: unknown,
   step: number,
-): RunFailure {
+): Error {
   const message = messageOf(fileError(cause) ?? cause);
   const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
   const next = checkpoints.length === 0
@@ -302,7 +306,9 @@ function failureOf(
     : `; go on from step ${checkpoints.at(-1)!.step} with: ${
       resumeCommand(folder)
     }`;
-  return new RunFailure(
+  const isTooLarge = cause instanceof XlaError &&
+    cause.code === "RESOURCE_EXHAUSTED";
+  return new (isTooLarge ? UsageError : RunFailure)(
     `The run of ${config.algorithm} on ${config.env} failed after ${step} steps: ${message}${next}`,
     { cause },
   );

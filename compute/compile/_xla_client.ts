@@ -1,6 +1,8 @@
 import type { XlaClient } from "../xla/client.ts";
+import type { Executable } from "../xla/executable.ts";
 import { isXlaInstalled } from "../xla/install/installed.ts";
 import { openXla } from "../xla/open_xla.ts";
+import { XlaError } from "../xla/plugin.ts";
 
 let shared: XlaClient | undefined;
 let gpu: XlaClient | null | undefined;
@@ -48,4 +50,70 @@ export function describeXla(): { library: string; device: string } {
     library: `XLA (PJRT ${apiVersion})`,
     device: kind,
   };
+}
+
+/** Code of the errors of programs that the device has no memory for. */
+const NO_MEMORY = "RESOURCE_EXHAUSTED";
+/** Ways to a program that takes less. */
+const ADVICE = "take fewer environments, smaller batches or a smaller network";
+
+/**
+ * Refuses a program that the device can have no memory for, before it runs.
+ *
+ * @param program The program.
+ * @param name Its name in messages.
+ * @throws {XlaError} If it takes more than there is.
+ */
+export function checkMemory(program: Executable, name: string): void {
+  const taken = memoryOf(program), most = deviceMemory();
+  if (taken === undefined || most === undefined || taken <= most) return;
+  throw outOfMemory(name, taken, `the device has ${inGibibytes(most)}`);
+}
+
+/** Says what to do where a program of a name ran out of memory. */
+export function explainMemory(
+  error: unknown,
+  program: Executable,
+  name: string,
+): unknown {
+  if (!(error instanceof XlaError && error.code === NO_MEMORY)) return error;
+  return outOfMemory(name, memoryOf(program), error.words);
+}
+
+function outOfMemory(
+  name: string,
+  taken: number | undefined,
+  words: string,
+): XlaError {
+  const size = taken === undefined
+    ? ""
+    : `, which takes ${inGibibytes(taken)} of memory`;
+  const why = words.replace(/\.$/, "");
+  return new XlaError(`run ${name}${size}`, NO_MEMORY, `${why}: ${ADVICE}`);
+}
+
+/** Returns the bytes that a program takes, if its plugin tells. */
+function memoryOf(program: Executable): number | undefined {
+  try {
+    const { code, inputs, outputs, aliased, temporary } = program.memory;
+    return code + inputs + outputs - aliased + temporary;
+  } catch (error) {
+    if (error instanceof XlaError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the bytes of the device, if they are known. */
+function deviceMemory(): number | undefined {
+  const { isHost, devices: [device] } = requireXla();
+  if (!isHost) return device.memory()?.limit;
+  const sys = { name: "sys", kind: "systemMemoryInfo" } as const;
+  if (Deno.permissions.querySync(sys).state !== "granted") return undefined;
+  const { total, swapTotal } = Deno.systemMemoryInfo();
+  return total + swapTotal;
+}
+
+function inGibibytes(bytes: number): string {
+  const digits = { maximumSignificantDigits: 3 };
+  return `${(bytes / 2 ** 30).toLocaleString("en-US", digits)} GiB`;
 }

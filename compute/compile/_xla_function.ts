@@ -14,7 +14,7 @@ import type { XlaClient } from "../xla/client.ts";
 import type { XlaFlags } from "../xla/compile_options.ts";
 import type { Executable } from "../xla/executable.ts";
 import { alignedArray } from "../xla/tensors.ts";
-import { requireXla } from "./_xla_client.ts";
+import { checkMemory, explainMemory, requireXla } from "./_xla_client.ts";
 import {
   InputReader,
   type OtherShapes,
@@ -50,6 +50,7 @@ interface Slot {
 /** The function, compiled for inputs of one set of shapes. */
 interface Variant {
   readonly graph: Graph;
+  readonly program: Executable;
   readonly call: BoundCall;
   readonly inputs: readonly Slot[];
   readonly outputs: readonly Slot[];
@@ -205,6 +206,10 @@ export class XlaFunction {
     const client = requireXla();
     const isForCpu = client.platform === "cpu";
     const lowered = lowerToHlo(graph, vectors, { isForCpu });
+    const size = this.#memory.reduce((sum, it) => sum + it.length, 0);
+    const flags = size < LARGE_STATE ? FLAGS : LARGE_STATE_FLAGS;
+    const program = programFor(client, lowered.text, flags);
+    checkMemory(program, this.#settings.name);
     const inputs = lowered.inputs.map((place): Slot => {
       const { shape, dtype } = graph.inputs[place].value;
       return { place, array: aligned(dtype, sizeOf(shape)) };
@@ -225,9 +230,7 @@ export class XlaFunction {
         });
       }),
     ];
-    const size = this.#memory.reduce((sum, it) => sum + it.length, 0);
-    const flags = size < LARGE_STATE ? FLAGS : LARGE_STATE_FLAGS;
-    const call = programFor(client, lowered.text, flags).bind(buffers);
+    const call = program.bind(buffers);
     const before = vectors.filter(({ isFixed }) => !isFixed).length;
     const outputs = lowered.outputs.map((place, i): Slot => ({
       place: before + i,
@@ -244,6 +247,7 @@ export class XlaFunction {
       .filter(({ leaf }) => leaf !== undefined);
     return {
       graph,
+      program,
       call,
       inputs,
       outputs,
@@ -275,7 +279,7 @@ export class XlaFunction {
     given: unknown,
   ): Tree<TensorData> {
     const arrays = this.#reader.read(given);
-    const { call, inputs, outputs, results } = variantFor(
+    const { program, call, inputs, outputs, results } = variantFor(
       this.#reader.otherShapes,
     );
     for (let i = 0; i < inputs.length; i++) {
@@ -283,7 +287,11 @@ export class XlaFunction {
       array.set(arrays[place]);
     }
     if (call !== this.#owner) this.#handOver(call);
-    call.run();
+    try {
+      call.run();
+    } catch (error) {
+      throw explainMemory(error, program, this.#settings.name);
+    }
     for (let i = 0; i < outputs.length; i++) {
       const { place, array } = outputs[i];
       call.readInto(place, array);

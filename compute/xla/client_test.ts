@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { openXla } from "./open_xla.ts";
 import { XlaError } from "./plugin.ts";
 import {
@@ -115,6 +120,29 @@ Deno.test({
     const add = client.compile(addAndMultiply(4));
     const input = client.buffer(NUMBERS);
     assertEquals(add.execute([input, input])[0].read()[0], 2);
+  },
+});
+
+Deno.test({
+  name: "a program that donates and has no memory says so",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    const type = `tensor<${2 ** 42}xf32>`;
+    const program = client.compile(
+      `func.func @main(%a: tensor<f32> {tf.aliasing_output = 0 : i32})
+        -> (tensor<f32>, ${type}) {
+      %b = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> ${type}
+      return %a, %b : tensor<f32>, ${type}
+    }`,
+    );
+    const scalar = () => client.buffer(Float32Array.of(1), { shape: [] });
+    const bound = program.bind([scalar()]);
+    for (const run of [() => program.execute([scalar()]), () => bound.run()]) {
+      const error = assertThrows(run, XlaError);
+      assertEquals(error.code, "RESOURCE_EXHAUSTED", error.message);
+      assertStringIncludes(error.words, `${2 ** 44} bytes`);
+    }
   },
 });
 

@@ -1,7 +1,7 @@
 import { CStruct } from "./c_struct.ts";
 import { type DeviceBuffer, lentTo } from "./device_buffer.ts";
 import { STRUCTS, SUBJECT } from "./pjrt_api.ts";
-import { newArguments } from "./plugin.ts";
+import { newArguments, type PluginCall } from "./plugin.ts";
 import type { Resource, Session } from "./session.ts";
 import type { InputSpec } from "./signature.ts";
 import { formatSpec, type TensorSpec } from "./tensors.ts";
@@ -29,12 +29,14 @@ export class Launch {
   /** Addresses of the outputs. */
   readonly outputs: CStruct;
   readonly #session: Session;
+  readonly #execute: PluginCall;
   readonly #args: CStruct;
   readonly #done = new CStruct(8);
 
   /** @param program The program. */
   constructor({ session, handle, inputs, outputs }: LoadedProgram) {
     this.#session = session;
+    this.#execute = executeOf(session, inputs);
     this.inputs = new CStruct(8 * inputs.length);
     this.outputs = new CStruct(8 * outputs.length);
     this.#args = newArguments().set(SUBJECT, handle)
@@ -52,7 +54,7 @@ export class Launch {
    * @throws {XlaError} If the plugin refuses the inputs or has no memory.
    */
   start(): void {
-    this.#session.execute(this.#args);
+    this.#execute(this.#args);
   }
 
   /**
@@ -63,6 +65,20 @@ export class Launch {
   wait(): void {
     this.#session.finish(this.#done.get(0));
   }
+}
+
+/**
+ * Returns the function that runs a program. One that fails for want of memory
+ * has used up its donated inputs by then: called again for the error's words, it
+ * would only say that they are gone.
+ */
+function executeOf(
+  { execute, plugin }: Session,
+  inputs: readonly InputSpec[],
+): PluginCall {
+  if (inputs.every(({ aliases }) => aliases === undefined)) return execute;
+  return (args) =>
+    plugin.call("PJRT_LoadedExecutable_Execute", args, "run the program");
 }
 
 /**

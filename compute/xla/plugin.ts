@@ -35,6 +35,8 @@ export class XlaError extends RangeError {
   override readonly name = "XlaError";
   /** Its code, such as `RESOURCE_EXHAUSTED` or `INVALID_ARGUMENT`. */
   readonly code: string;
+  /** The plugin's message, in one line. */
+  readonly words: string;
 
   /**
    * Makes an error.
@@ -46,6 +48,7 @@ export class XlaError extends RangeError {
   constructor(action: string, code: string, words: string) {
     super(`Cannot ${action}: ${code}: ${inOneLine(words)}`);
     this.code = code;
+    this.words = inOneLine(words);
   }
 }
 
@@ -206,8 +209,8 @@ export class XlaPlugin {
    * of libc calls one with its first two arguments and says if it returned 0.
    *
    * A failure's error is lost (it leaks some hundred bytes), so the function is
-   * called again for its words; where that succeeds, all is well. Failures are
-   * of arguments and memory, and happen before anything is donated.
+   * called again for its words; where that succeeds, all is well. It is not for
+   * what uses up its arguments before it fails: a program that donates.
    *
    * @param name Name of the function.
    * @param action Words for the error: `Cannot ACTION: ...`.

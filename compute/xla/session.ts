@@ -29,7 +29,7 @@ export class Session {
   readonly handle: number;
   /** True where buffers lie in memory that this process reads and writes. */
   readonly isHost: boolean;
-  /** `PJRT_LoadedExecutable_Execute`. */
+  /** `PJRT_LoadedExecutable_Execute` of programs without donated inputs. */
   readonly execute: PluginCall;
   /** `PJRT_Client_BufferFromHostBuffer`. */
   readonly fromHost: PluginCall;

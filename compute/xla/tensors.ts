@@ -139,6 +139,7 @@ const ALIGNMENT = 64;
  *
  * @param dtype Type of the elements, as StableHLO names it.
  * @param length Number of elements.
+ * @throws {RangeError} If there is no memory for it.
  * @example
  * ```ts
  * import { alignedArray } from "@bellman/compute/xla";
@@ -153,12 +154,22 @@ export function alignedArray<T extends ElementType>(
 ): ElementArrays[T] & ArrayBufferView<ArrayBuffer> {
   const { array } = ELEMENTS[dtype];
   const bytes = length * array.BYTES_PER_ELEMENT;
-  const memory = new ArrayBuffer(bytes + ALIGNMENT);
+  const memory = allocate(bytes + ALIGNMENT);
   const past = addressOf(new Uint8Array(memory)) % ALIGNMENT;
   const offset = (ALIGNMENT - past) % ALIGNMENT;
   return new array(memory, offset, length) as
     & ElementArrays[T]
     & ArrayBufferView<ArrayBuffer>;
+}
+
+function allocate(bytes: number): ArrayBuffer {
+  try {
+    return new ArrayBuffer(bytes);
+  } catch {
+    throw new RangeError(
+      `Cannot allocate an array of ${bytes} bytes: there is no memory for it`,
+    );
+  }
 }
 
 /** True where XLA uses an array in place instead of a copy. */

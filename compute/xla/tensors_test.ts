@@ -29,3 +29,12 @@ Deno.test("elements that no typed array holds are refused", () => {
   const complex = 14;
   assertThrows(() => elementTypeOf(complex), TypeError, "PJRT_Buffer_Type 14");
 });
+
+Deno.test("an array that there is no memory for is refused in one line", () => {
+  const bytes = 4 * 2 ** 50 + 64;
+  assertThrows(
+    () => alignedArray("f32", 2 ** 50),
+    RangeError,
+    `Cannot allocate an array of ${bytes} bytes: there is no memory for it`,
+  );
+});

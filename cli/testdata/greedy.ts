@@ -1,0 +1,32 @@
+import { a2c, type A2CConfig } from "@bellman/a2c";
+import type { AlgorithmDefinition } from "@bellman/agent";
+import { registerAlgorithm } from "@bellman/cli";
+import * as tf from "@tensorflow/tfjs";
+
+/** Numbers on each side of a matrix of 16 TiB. */
+const WIDTH = 2 ** 21;
+
+/** A2C with an update that no machine has the memory for. */
+const greedy: AlgorithmDefinition<A2CConfig> = {
+  ...a2c,
+  name: "greedy",
+  title: "Greedy",
+  presets: {},
+  build(config, context) {
+    const parts = a2c.build(config, context);
+    return {
+      ...parts,
+      update(state, batch, numbers) {
+        const result = parts.update(state, batch, numbers);
+        const count = WIDTH / batch.advantages.size;
+        const wide: tf.Tensor1D = tf.tile(batch.advantages as tf.Tensor1D, [
+          count,
+        ]);
+        const outer = tf.tanh(tf.outerProduct(wide, wide));
+        const sums = tf.dot(outer, wide);
+        return { ...result, stats: { ...result.stats, sum: tf.mean(sums) } };
+      },
+    };
+  },
+};
+registerAlgorithm(greedy as AlgorithmDefinition);
