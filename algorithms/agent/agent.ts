@@ -37,6 +37,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
+import { buildParts } from "./_build_parts.ts";
 import { NUMBER } from "./_tensor_types.ts";
 import type {
   AgentParts,
@@ -58,7 +59,6 @@ import {
   scalesWith,
 } from "./observations.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
-import { checkRanges, type ConfigSchema, defaultsOf } from "./schema.ts";
 
 /**
  * Options of {@link Agent}.
@@ -104,17 +104,6 @@ export interface AgentOptions<Config extends object = object> {
    */
   readonly threads?: number | "auto";
 }
-
-const COUNT = { type: "integer", minimum: 1 };
-
-/** Ranges of what every agent is given. */
-const RUN: ConfigSchema = {
-  properties: {
-    numEnvs: COUNT,
-    totalTimesteps: COUNT,
-    stackedFrames: COUNT,
-  },
-};
 
 /** Results of the policy where it did not act. */
 const NOTHING: Decision["recorded"] = {};
@@ -205,25 +194,22 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     spaces: AgentSpaces,
     options: AgentOptions<Config> = {},
   ) {
-    const { schema, name, title = name } = definition;
+    const { name, title = name } = definition;
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, actionSpace, stackedFrames = 1 } = spaces;
     const { normalization = {} } = options;
-    const config = Object.assign(defaultsOf<Config>(schema), options.config);
-    const run = { numEnvs, totalTimesteps, stackedFrames };
-    checkRanges(run, { of: title, schema: RUN });
-    checkRanges(config, { of: title, schema });
     const observations = new Observations(
       spaces.observationSpace,
       normalization.observations,
     );
     const context = {
-      ...run,
+      numEnvs,
+      totalTimesteps,
+      stackedFrames,
       observationSpace: observations.space,
       actionSpace,
     };
-    definition.check?.(config, context);
-    const parts = definition.build(config, context);
+    const { config, parts } = buildParts(definition, context, options);
     const { policy, experience, updateNoise = {} } = parts;
     const random = new RandomStream(seed);
     const state = parts.init(random.split("init"));

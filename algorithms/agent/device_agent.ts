@@ -34,6 +34,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
+import { buildParts } from "./_build_parts.ts";
 import { NUMBER } from "./_tensor_types.ts";
 import type { AgentOptions } from "./agent.ts";
 import type {
@@ -53,7 +54,6 @@ import {
   rolloutThatFits,
 } from "./device_loop.ts";
 import type { RolloutOptions } from "./rollout.ts";
-import { checkRanges, type ConfigSchema, defaultsOf } from "./schema.ts";
 
 /**
  * Options of {@link DeviceAgent}.
@@ -79,18 +79,6 @@ export interface DeviceAgentOptions<Config extends object = object>
    */
   readonly stepsPerCall?: number;
 }
-
-const COUNT = { type: "integer", minimum: 1 };
-
-/** Ranges of what every loop is given. */
-const RUN: ConfigSchema = {
-  properties: {
-    numEnvs: COUNT,
-    totalTimesteps: COUNT,
-    updatesPerCall: COUNT,
-    stepsPerCall: COUNT,
-  },
-};
 
 type Loop = CompiledStep<
   LoopState,
@@ -174,13 +162,9 @@ export class DeviceAgent<
     env: DeviceEnv,
     options: DeviceAgentOptions<Config>,
   ) {
-    const { schema, name, title = name } = definition;
+    const { name, title = name } = definition;
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, updatesPerCall = 100, stepsPerCall = 2 ** 20 } = options;
-    const config = { ...defaultsOf<Config>(schema), ...options.config };
-    const run = { numEnvs, totalTimesteps, updatesPerCall, stepsPerCall };
-    checkRanges(run, { of: title, schema: RUN });
-    checkRanges(config, { of: title, schema });
     const { observationSpace, actionSpace } = env;
     const context = {
       numEnvs,
@@ -189,8 +173,10 @@ export class DeviceAgent<
       observationSpace,
       actionSpace,
     };
-    definition.check?.(config, context);
-    const parts = definition.build(config, context);
+    const { config, parts } = buildParts(definition, context, {
+      config: options.config,
+      counts: { updatesPerCall, stepsPerCall },
+    });
     this.#rollout = rolloutThatFits(title, parts);
     this.config = config;
     this.model = parts.policy;

@@ -61,6 +61,10 @@ function inOneLine(words: string): string {
     : line;
 }
 
+/**
+ * V8 calls functions of `buffer`, `u32` and `pointer` that return `u8` without a
+ * detour. A `usize` wants a bigint: a number takes ten times as long.
+ */
 const LIBC = {
   dlopen: { parameters: ["buffer", "i32"], result: "pointer" },
   dlerror: { parameters: [], result: "pointer" },
@@ -206,7 +210,8 @@ export class XlaPlugin {
   /**
    * Returns a function for hot loops, of some 0.03 us a call. V8 calls symbols
    * of `Deno.dlopen` without a detour but has no such way for pointers: `lfind`
-   * of libc calls one with its first two arguments and says if it returned 0.
+   * of libc calls one with its first two arguments and says if it returned 0,
+   * as far as an `int` goes: the low half of an error's address, never 0 alone.
    *
    * A failure's error is lost (it leaks some hundred bytes), so the function is
    * called again for its words; where that succeeds, all is well. It is not for

@@ -1,5 +1,11 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { problemOfApi } from "./plugin.ts";
+import {
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import type { CStruct } from "./c_struct.ts";
+import { newArguments, problemOfApi, XlaError, XlaPlugin } from "./plugin.ts";
 import { findPlugin } from "./install/installed.ts";
 import { NO_PLUGIN } from "./testdata/programs.ts";
 
@@ -135,6 +141,22 @@ function libm(): string {
     }
   })!;
 }
+
+Deno.test({
+  name:
+    "arguments of fewer bytes than the plugin's are refused, more are taken",
+  ignore: NO_PLUGIN,
+  fn() {
+    const plugin = XlaPlugin.open(findPlugin("cpu"));
+    // An event of address 0 is none.
+    const call = (args: CStruct) =>
+      plugin.call("PJRT_Event_Destroy", args, "free an event");
+    call(newArguments());
+    const error = assertThrows(() => call(newArguments().set(0, 8)), XlaError);
+    assertEquals(error.code, "INVALID_ARGUMENT");
+    assertMatch(error.words, /expected \d+.*\b8\b/);
+  },
+});
 
 Deno.test("plugins of an older or another API are refused", () => {
   const sizes = [1144, 24];

@@ -2,8 +2,13 @@ import { a2c } from "@bellman/a2c";
 import { DeviceAgent } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
 import { tensorVecEnv } from "@bellman/envs/tensor";
-import { assert } from "@std/assert";
-import { alignedArray, isXlaInstalled, openXla } from "@bellman/compute/xla";
+import { assert, assertEquals } from "@std/assert";
+import {
+  alignedArray,
+  isXlaInstalled,
+  openXla,
+  type XlaClient,
+} from "@bellman/compute/xla";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -23,17 +28,23 @@ async function residentMemory(): Promise<number> {
   return Deno.memoryUsage().rss;
 }
 
-/** Checks that memory stays as it is after the first times. */
+/** Bytes in use on a client's device; plugins for CPUs tell none. */
+function deviceMemory(client?: XlaClient): number | undefined {
+  return client?.devices[0].memory()?.inUse;
+}
+
+/** Checks that memory, a device's too, stays as it is after the first times. */
 async function assertFlat(
   work: (times: number) => void,
-  times: { first: number; then: number },
+  { first, then, client }: { first: number; then: number; client?: XlaClient },
 ): Promise<void> {
-  work(times.first);
-  const before = await residentMemory();
-  work(times.then);
+  work(first);
+  const before = await residentMemory(), onDevice = deviceMemory(client);
+  work(then);
   const growth = await residentMemory() - before;
   const mebibytes = (growth / 2 ** 20).toFixed(1);
   assert(growth < ALLOWED_GROWTH, `memory grew by ${mebibytes} MiB`);
+  assertEquals(deviceMemory(client), onDevice);
 }
 
 /** A state that decays towards an input, and its sum. */
@@ -72,7 +83,7 @@ for (const inPlace of [true, false]) {
           call.run();
           call.readInto(1, step);
         }
-      }, { first: 10_000, then: 100_000 });
+      }, { first: 10_000, then: 100_000, client });
       call.pull();
       assert(state[0] > 0);
     },
@@ -93,7 +104,7 @@ Deno.test({
         outputs[0].readInto(array);
         for (const it of [input, ...outputs]) it.close();
       }
-    }, { first: 10_000, then: 100_000 });
+    }, { first: 10_000, then: 100_000, client });
   },
 });
 
@@ -134,7 +145,7 @@ Deno.test({
         ]);
         call.run();
       }
-    }, { first: 50, then: 200 });
+    }, { first: 50, then: 200, client });
   },
 });
 
@@ -167,7 +178,7 @@ Deno.test({
           // One buffer cannot be donated and read.
         }
       }
-    }, { first: 500, then: 2000 });
+    }, { first: 500, then: 2000, client });
     const state = client.buffer(new Float32Array(1024));
     executable.execute([state, data]);
   },
