@@ -6,6 +6,7 @@ import {
 } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import { packState } from "../graph/passes/pack_state.ts";
+import { separateParts } from "../graph/passes/separate_parts.ts";
 import { type HloVector, lowerToHlo } from "../lowering/lower_hlo.ts";
 import { isTensor, type Traced } from "../tracing/trace.ts";
 import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
@@ -201,7 +202,7 @@ export class XlaFunction {
   }
 
   #compile({ graph: traced, outputPaths, outputRecords }: Traced): Variant {
-    const graph = optimize(traced, { fuse: false });
+    const graph = separateParts(optimize(traced, { fuse: false }));
     const vectors = this.#vectorsFor(graph);
     const client = requireXla();
     const isForCpu = client.platform === "cpu";

@@ -1,4 +1,8 @@
-import { assertEquals, assertStrictEquals } from "@std/assert";
+import {
+  assertAlmostEquals,
+  assertEquals,
+  assertStrictEquals,
+} from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import type { TensorData } from "../graph/graph.ts";
@@ -59,6 +63,37 @@ testXla("a large run of tensors is a vector of its own", () => {
   for (let i = 0; i < 2; i++) step.run({});
   assertEquals([w, b].flatMap((it) => [...it]).every((it) => it < 1), true);
   assertEquals([slots.step[0], step.read().kept.data[4]], [2, 1]);
+});
+
+testXla("large tensors of an optimizer are vectors of their own", () => {
+  const optimizer = adam();
+  const start = () => {
+    const params = { w: tf.ones([160, 120]), a: tf.ones([3]), b: tf.ones([4]) };
+    return { params, slots: optimizer.init(params) };
+  };
+  const [step, expected] = (["xla", "eager"] as const).map((engine) =>
+    compileStep((held: { params: Params; slots: OptimizerState }) => {
+      const { params, state } = optimizer.apply(held.params, held.params, {
+        state: held.slots,
+        learningRate: tf.scalar(0.25),
+      });
+      return { state: { params, slots: state } };
+    }, { state: start(), inputs: {}, engine })
+  );
+  for (let i = 0; i < 3; i++) {
+    step.run({});
+    expected.run({});
+  }
+  const { w, a, b } = step.state.params as unknown as Record<
+    "w" | "a" | "b",
+    TensorData
+  >;
+  assertEquals(w.byteLength + 64, w.buffer.byteLength);
+  assertStrictEquals(a.buffer, b.buffer);
+  const [made, wanted] = [step, expected].map((it) => it.read().params);
+  for (const name of ["w", "a", "b"]) {
+    assertAlmostEquals(made[name].data[2], wanted[name].data[2], 1e-6);
+  }
 });
 
 testXla("several steps write the same state in turns", () => {
