@@ -3,8 +3,9 @@ import { packages, ROOT } from "./packages.ts";
 
 const REGISTRY = "cli/config/algorithms.ts";
 
-/** Sources below a folder, without tests. */
+/** Sources below a folder, without tests and what they load. */
 function sourcesIn(folder: string): string[] {
+  if (folder.endsWith("/testdata")) return [];
   return [...Deno.readDirSync(ROOT + folder)].flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory) return sourcesIn(path);
