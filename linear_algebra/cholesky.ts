@@ -153,9 +153,9 @@ function multiplyByTranspose(
 /** Checks a matrix and factors it; what follows can use a spare block. */
 function factorMatrix(
   matrix: MatrixArray,
-  options: MatrixOptions & { action: string; precision?: Precision },
+  options: InverseSpdOptions & { action: string },
 ) {
-  const { action, precision } = options;
+  const { action, precision, shift = 0 } = options;
   const size = squareSize(matrix, options);
   const largest = largestMagnitude(matrix, { action, columns: size });
   const stride = rowStride(size), count = size * stride;
@@ -168,6 +168,7 @@ function factorMatrix(
   const [r, x] = blocks.map((it) => ({ ...it, stride }));
   const spare = doublesOf(x);
   copySymmetric(tools, matrix, r, { action, size, largest, spare });
+  for (let i = 0; i < size; i++) r.numbers[i * (stride + 1)] += shift;
   const failed = factor(tools, size, r);
   if (failed >= 0) {
     const pivot = r.numbers[failed * stride + failed];
@@ -308,6 +309,12 @@ export interface InverseSpdOptions extends MatrixOptions {
    * @default "double"
    */
   precision?: Precision;
+  /**
+   * Number that is added to the diagonal before, such as a damping.
+   *
+   * @default 0
+   */
+  shift?: number;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Small dense linear algebra on row-major typed arrays: eigenvalues and
- * eigenvectors of symmetric matrices, Cholesky factors, and inverses of
+ * eigenvectors of symmetric matrices, all or the leading, Cholesky factors, and inverses of
  * positive definite matrices, as natural-gradient methods (K-FAC) need often.
  *
  * Pure functions without tensors or gradients, in double precision, and in
@@ -23,6 +23,7 @@
  * @module
  */
 export * from "./cholesky.ts";
+export * from "./leading_eigen.ts";
 export type { MatrixArray, Precision } from "./_kernels.ts";
 export type { MatrixOptions } from "./_matrix.ts";
 export * from "./symmetric_eigen.ts";

@@ -132,9 +132,9 @@ export interface AcktrConfig extends
    */
   kfacForm: KfacForm;
   /**
-   * Most inputs of a layer whose eigenvectors are found; larger ones take the form inverse in single precision, which costs a sixteenth.
+   * Most eigenvectors of a layer's inputs; a layer with more inputs has the leading ones, and the mean of the other eigenvalues for the rest.
    *
-   * @default 1024
+   * @default 320
    * @minimum 1
    * @maximum 1000000000
    * @asType integer

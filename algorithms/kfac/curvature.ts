@@ -1,11 +1,6 @@
 import { mapParams, type OptimizerState, type Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import {
-  type AverageOptions,
-  averageWeights,
-  batchFactors,
-  eigenbasisMoments,
-} from "./factors.ts";
+import { averageWeights, batchFactors, eigenbasisMoments } from "./factors.ts";
 import {
   type KfacLayer,
   layerPaths,
@@ -13,19 +8,17 @@ import {
   layerSlot,
   layerTensors,
 } from "./layers.ts";
-import type { DampingAdaptation, KfacForm } from "./options.ts";
+import type { DampingAdaptation, KfacOptions } from "./options.ts";
 import type { FisherRows } from "./rows.ts";
 
 /** Curvature of the loss: the Fisher matrix in blocks, and its damping. */
-export interface Curvature {
+export interface Curvature extends
+  Required<
+    Pick<KfacOptions, "diagonal" | "dampingKind" | "form" | "average">
+  > {
   /** Parameters in the order of a vector's numbers, those of layers first. */
   readonly like: Params;
   readonly layers: readonly KfacLayer[];
-  /** Known Fisher information of other parameters. */
-  readonly diagonal: Readonly<Record<string, number>>;
-  readonly dampingKind: "factored" | "plain";
-  readonly form: KfacForm;
-  readonly average: AverageOptions;
   readonly state: OptimizerState;
 }
 
@@ -55,28 +48,45 @@ function mapBlocks(
   return tf.concat1d(blocks as tf.Tensor1D[]);
 }
 
+/** Multiplies a layer's matrix with the inverse of its block of the Fisher matrix. */
+function naturalMatrix(
+  gradient: tf.Tensor2D,
+  layer: KfacLayer,
+  { state, dampingKind }: Curvature,
+): tf.Tensor2D {
+  const of = layerTensors(state, layer);
+  const inverse = of("inverse_input");
+  if (inverse !== undefined) {
+    return tf.matMul(tf.matMul(inverse, gradient), of("inverse_output"));
+  }
+  const input = of("basis_input"), output = of("basis_output");
+  // A factored damping is in the eigenvalues.
+  const moments = dampingKind === "plain"
+    ? tf.add<tf.Tensor2D>(of("moments"), state.damping)
+    : of("moments");
+  const [inputs, count] = input.shape;
+  const right = tf.matMul(gradient, output);
+  const inBasis = tf.matMul(input, right, true);
+  const back = (it: tf.Tensor) =>
+    tf.matMul<tf.Tensor2D>(input, it as tf.Tensor2D);
+  const scaled = (): tf.Tensor2D => {
+    if (count === inputs) return back(tf.div(inBasis, moments));
+    // All by the mean of the rest, corrected along the leading eigenvectors.
+    const [leading, rest] = tf.split(moments, [count, 1]);
+    const correction = tf.sub(tf.div(inBasis, leading), tf.div(inBasis, rest));
+    return tf.add(back(correction), tf.div(right, rest));
+  };
+  return tf.matMul(scaled(), output, false, true);
+}
+
 /** Multiplies a vector with the inverse of the damped Fisher matrix. */
 export function naturalVector(
   direction: tf.Tensor1D,
   curvature: Curvature,
 ): tf.Tensor1D {
-  const { state, dampingKind } = curvature;
+  const { state } = curvature;
   return mapBlocks(direction, curvature, {
-    layer(gradient, layer) {
-      const of = layerTensors(state, layer);
-      const inverse = of("inverse_input");
-      if (inverse !== undefined) {
-        return tf.matMul(tf.matMul(inverse, gradient), of("inverse_output"));
-      }
-      const input = of("basis_input"), output = of("basis_output");
-      const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
-      // A factored damping is in the eigenvalues.
-      const moments = dampingKind === "plain"
-        ? tf.add(of("moments"), state.damping)
-        : of("moments");
-      const scaled = tf.div<tf.Tensor2D>(inBasis, moments);
-      return tf.matMul(tf.matMul(input, scaled), output, false, true);
-    },
+    layer: (gradient, layer) => naturalMatrix(gradient, layer, curvature),
     other: (part, information) =>
       information === undefined
         ? part
@@ -159,8 +169,9 @@ export function movedAverages(
   moved.count = tf.add(state.count, 1);
   for (const layer of form === "ekfac" ? layers : []) {
     const of = layerTensors(state, layer), old = of("moments");
-    if (old === undefined) continue;
     const bases = { input: of("basis_input"), output: of("basis_output") };
+    // Moments are of all eigenvectors, or of none.
+    if (bases.input.shape[0] > bases.input.shape[1]) continue;
     const made = eigenbasisMoments(rows[layer.kernel], bases);
     const slot = layerSlot("moments", layer);
     moved[slot] = tf.add(tf.mul(old, decay), tf.mul(made, 1 - decay));

@@ -1,34 +1,12 @@
 import type { ArrayWithShape } from "@bellman/compute";
 import {
   inverseSpd,
-  type MatrixArray,
+  type LeadingEigen,
+  leadingEigen,
   type Precision,
   symmetricEigen,
 } from "@bellman/linear-algebra";
-import type { FactorPair } from "./layers.ts";
-import type { KfacForm } from "./options.ts";
-
-/** Returns the form of a layer with some number of inputs. */
-export function formOf(
-  inputs: number,
-  { form, largestBasis }: { form: KfacForm; largestBasis: number },
-): KfacForm {
-  return inputs > largestBasis ? "inverse" : form;
-}
-
-/** Returns the shapes of the slots that hold a layer's factors and inverse. */
-export function slotShapes(
-  sizes: FactorPair<number>,
-  form: KfacForm,
-): Record<string, number[]> {
-  const input = [sizes.input, sizes.input];
-  const output = [sizes.output, sizes.output];
-  if (form === "inverse") {
-    return { input, output, inverse_input: input, inverse_output: output };
-  }
-  const moments = [sizes.input, sizes.output];
-  return { input, output, basis_input: input, basis_output: output, moments };
-}
+import type { FactorPair, KfacForm } from "./layers.ts";
 
 /** Options of {@link invertFactors}. */
 export interface InvertOptions {
@@ -42,13 +20,26 @@ export interface InvertOptions {
    * @default "double"
    */
   readonly precision?: Precision;
+  /**
+   * Most eigenvectors of the inputs; a larger factor has the leading ones, and
+   * one moment more for each output, with the mean of its other eigenvalues.
+   *
+   * @default Infinity
+   */
+  readonly largestBasis?: number;
+  /**
+   * Eigenvectors of the inputs that were found last, where not all are found.
+   *
+   * @default none
+   */
+  readonly start?: Float32Array;
 }
 
 /**
- * Inverts a layer's factors, or finds their eigenvectors.
+ * Inverts a layer's factors, or finds their eigenvectors, all or the leading.
  *
  * @param factors The factors.
- * @param options Form and damping.
+ * @param options Form, damping and precision.
  * @returns Arrays by the slots of the optimizer's state: `inverse_input` and
  * `inverse_output`, or `basis_...` and `moments`, the products of the eigenvalues.
  * @throws {RangeError} If a factor is not finite, or not positive definite even
@@ -68,36 +59,34 @@ export interface InvertOptions {
  */
 export function invertFactors(
   factors: FactorPair<Float32Array>,
-  { form, damping, precision }: InvertOptions,
+  { form, damping, precision, largestBasis = Infinity, start }: InvertOptions,
 ): Record<string, ArrayWithShape> {
   const added = factoredDamping(factors, damping);
   if (form === "inverse") {
-    const inverse = (name: "input" | "output") => {
-      const Numbers = precision === "single" ? Float32Array : Float64Array;
-      const sum: MatrixArray = Numbers.from(factors[name]);
-      const step = Math.sqrt(sum.length) + 1;
-      for (let i = 0; i < sum.length; i += step) sum[i] += added[name];
-      return squareOf(inverseSpd(sum, { precision }));
-    };
+    const inverse = (name: "input" | "output") =>
+      matrixOf(inverseSpd(factors[name], { precision, shift: added[name] }));
     return {
       inverse_input: inverse("input"),
       inverse_output: inverse("output"),
     };
   }
-  const input = symmetricEigen(factors.input, { precision });
+  const isWhole = Math.sqrt(factors.input.length) <= largestBasis;
+  const { values, vectors, rest }: LeadingEigen<Float32Array> = isWhole
+    ? { ...symmetricEigen(factors.input, { precision }), rest: 0 }
+    : leadingEigen(factors.input, largestBasis, { precision: "single", start });
   const output = symmetricEigen(factors.output, { precision });
   // Rounding makes no eigenvalue negative.
-  const left = input.values.map((it) => Math.max(it, 0) + added.input);
+  const left = [...values, ...(isWhole ? [] : [rest])]
+    .map((it) => Math.max(it, 0) + added.input);
   const right = output.values.map((it) => Math.max(it, 0) + added.output);
-  const rows = left.length, columns = right.length;
-  const data = new Float32Array(rows * columns);
+  const moments = new Float32Array(left.length * right.length);
   left.forEach((value, i) =>
-    data.set(right.map((it) => value * it), i * columns)
+    moments.set(right.map((it) => value * it), i * right.length)
   );
   return {
-    basis_input: squareOf(input.vectors),
-    basis_output: squareOf(output.vectors),
-    moments: { data, shape: [rows, columns] },
+    basis_input: matrixOf(vectors, values.length),
+    basis_output: matrixOf(output.vectors),
+    moments: matrixOf(moments, right.length),
   };
 }
 
@@ -142,7 +131,9 @@ function meanOfDiagonal(matrix: Float32Array): number {
   return sum / size;
 }
 
-function squareOf(matrix: MatrixArray): ArrayWithShape {
-  const size = Math.round(Math.sqrt(matrix.length));
-  return { data: Float32Array.from(matrix), shape: [size, size] };
+function matrixOf(
+  data: Float32Array,
+  columns: number = Math.round(Math.sqrt(data.length)),
+): ArrayWithShape {
+  return { data, shape: [data.length / columns, columns] };
 }

@@ -1,7 +1,7 @@
 import type { ArrayWithShape } from "@bellman/compute";
 import type { Worker } from "node:worker_threads";
-import { invertFactors, type InvertOptions, slotShapes } from "./inverses.ts";
-import type { FactorPair } from "./layers.ts";
+import { invertFactors, type InvertOptions } from "./inverses.ts";
+import { type FactorPair, slotShapes } from "./layers.ts";
 
 /** Factors of a layer that are to be inverted, and how. */
 export interface Inversion extends InvertOptions {
@@ -70,12 +70,13 @@ export class InversionWorker {
     const [input, output] = [factors.input, factors.output]
       .map((it) => Math.round(Math.sqrt(it.length)));
     const slots: Record<string, ArrayWithShape> = {};
-    const shapes = slotShapes({ input, output }, options.form);
+    const shapes = slotShapes({ input, output }, options);
     for (const [name, shape] of Object.entries(shapes)) {
       slots[name] = { data: sharedArray(shape), shape };
     }
     const status = new Int32Array(new SharedArrayBuffer(4));
-    const task = { ...options, status, slots }, own = factorsOf(task);
+    const start = options.start?.slice();
+    const task = { ...options, start, status, slots }, own = factorsOf(task);
     own.input.set(factors.input);
     own.output.set(factors.output);
     this.#tasks.set(layer, task);
@@ -96,14 +97,15 @@ export class InversionWorker {
    */
   take(
     layer: string,
-    { factors, damping }: Inversion,
+    { factors, damping, start }: Inversion,
   ): Record<string, ArrayWithShape> | undefined {
     const task = this.#tasks.get(layer);
     if (task === undefined) return undefined;
     const own = factorsOf(task);
     const isGiven = task.damping === damping &&
       own.input.every((it, i) => it === factors.input[i]) &&
-      own.output.every((it, i) => it === factors.output[i]);
+      own.output.every((it, i) => it === factors.output[i]) &&
+      task.start?.every((it, i) => it === start?.[i]) !== false;
     if (!isGiven) return undefined;
     if (Atomics.wait(task.status, 0, 0, PATIENCE_MS) === "timed-out") {
       this.#fail(`no answer in ${PATIENCE_MS / 1000} seconds`);
@@ -112,11 +114,9 @@ export class InversionWorker {
     this.#deaths = 0;
     if (task.status[0] === FAILED) return undefined;
     const { input: _, output: __, ...results } = task.slots;
-    return Object.fromEntries(
-      Object.entries(results).map((
-        [name, { data, shape }],
-      ) => [name, { data: data.slice(), shape }]),
-    );
+    const copies = Object.entries(results)
+      .map(([name, it]) => [name, { ...it, data: it.data.slice() }]);
+    return Object.fromEntries(copies);
   }
 
   /** Ends the thread; the next task starts another. */

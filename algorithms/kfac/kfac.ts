@@ -18,7 +18,7 @@ import {
   predictedChange,
   weightedFactors,
 } from "./curvature.ts";
-import { formOf, invertFactors, slotShapes } from "./inverses.ts";
+import { invertFactors } from "./inverses.ts";
 import { type Inversion, InversionWorker } from "./inversion_worker.ts";
 import {
   checkLayers,
@@ -27,6 +27,7 @@ import {
   layerPaths,
   layerSizes,
   layerSlot,
+  slotShapes,
 } from "./layers.ts";
 import { checkOptions, type KfacOptions, type TrustRegion } from "./options.ts";
 import { type FisherRows, fisherRows } from "./rows.ts";
@@ -209,8 +210,7 @@ export class Kfac {
       damping: tf.scalar(damping),
     };
     for (const layer of this.layers) {
-      const sizes = layerSizes(layer, params);
-      const shapes = slotShapes(sizes, formOf(sizes.input, this.#options));
+      const shapes = slotShapes(layerSizes(layer, params), this.#options);
       for (const name in shapes) {
         // Bases of 0 move nothing; what divides them is no 0.
         const fill = name === "moments" ? tf.ones : tf.zeros;
@@ -337,9 +337,7 @@ export class Kfac {
       const rate = momentumKind === "averaged"
         ? tf.mul(learningRate, 1 - momentum)
         : learningRate;
-      const change = isAdam
-        ? tf.mul<tf.Tensor1D>(step, rate)
-        : tf.mul<tf.Tensor1D>(moved, warm(rate));
+      const change = tf.mul<tf.Tensor1D>(isAdam ? step : moved, warm(rate));
       let after = tf.sub<tf.Tensor1D>(vectorOf(params, like), change);
       const next: OptimizerState = {
         ...state,
@@ -402,15 +400,14 @@ export class Kfac {
     const ended = isDelayed ? this.#dueLayers(update - inversionDelay) : begun;
     if (begun.length + ended.length === 0) return undefined;
     const state = read();
-    const pending = copiesOf(begun, state);
-    const inverses = ended.map((layer) =>
-      this.#inverse(layer, isDelayed ? state : pending)
-    );
+    const waiting = { ...state, ...copiesOf(begun, state) };
+    const given = isDelayed ? state : waiting;
+    const inverses = ended.map((layer) => this.#inverse(layer, given));
+    const next = Object.assign(isDelayed ? waiting : { ...state }, ...inverses);
     for (const layer of isDelayed ? begun : []) {
-      this.#worker?.start(layer.kernel, this.#inversion(layer, pending));
+      this.#worker?.start(layer.kernel, this.#inversion(layer, next));
     }
-    const waiting = isDelayed ? pending : {};
-    return Object.assign({ ...state }, waiting, ...inverses);
+    return next;
   }
 
   /** Ends the worker; the optimizer can be used on. */
@@ -449,8 +446,8 @@ export class Kfac {
   }
 
   /** Inverts a layer's copied factors; warns once, and returns nothing, where that fails. */
-  #inverse(layer: KfacLayer, copies: KfacArrays): KfacArrays {
-    const inversion = this.#inversion(layer, copies), { kernel } = layer;
+  #inverse(layer: KfacLayer, state: KfacArrays): KfacArrays {
+    const inversion = this.#inversion(layer, state), { kernel } = layer;
     try {
       const made = this.#worker?.take(kernel, inversion) ??
         invertFactors(inversion.factors, inversion);
@@ -467,13 +464,13 @@ export class Kfac {
   }
 
   /** Reads a layer's copied factors, and tells what is made of them. */
-  #inversion(layer: KfacLayer, copies: KfacArrays): Inversion {
-    const { dampingKind, inversionPrecision } = this.#options;
+  #inversion(layer: KfacLayer, state: KfacArrays): Inversion {
+    const { form, dampingKind, largestBasis } = this.#options;
     const [input, output, damping] = PENDING
-      .map((name) => copies[pendingSlot(name, layer)]);
-    const form = formOf(input.shape[0], this.#options);
+      .map((name) => state[pendingSlot(name, layer)]);
     // A plain damping is added at each step.
     const isPlain = form !== "inverse" && dampingKind === "plain";
+    const start = state[layerSlot("basis_input", layer)]?.data;
     return {
       factors: {
         input: input.data as Float32Array,
@@ -481,7 +478,9 @@ export class Kfac {
       },
       form,
       damping: isPlain ? 0 : damping.data[0],
-      precision: form === this.#options.form ? inversionPrecision : "single",
+      precision: this.#options.inversionPrecision,
+      largestBasis,
+      start: start as Float32Array | undefined,
     };
   }
 
@@ -512,14 +511,13 @@ function pendingSlot(name: string, layer: KfacLayer): string {
 
 /** Copies what an inversion of layers starts from. */
 function copiesOf(layers: readonly KfacLayer[], state: KfacArrays): KfacArrays {
-  const copies: Record<string, KfacArrays[string]> = {};
-  for (const layer of layers) {
-    for (const name of PENDING) {
+  const copies = layers.flatMap((layer) =>
+    PENDING.map((name) => {
       const slot = name === "damping" ? name : layerSlot(name, layer);
-      copies[pendingSlot(name, layer)] = state[slot];
-    }
-  }
-  return copies;
+      return [pendingSlot(name, layer), state[slot]];
+    })
+  );
+  return Object.fromEntries(copies);
 }
 
 /** Joins the tensors at the paths of others to one vector. */

@@ -10,7 +10,11 @@ import {
   sgd,
   valueAndGradients,
 } from "@bellman/compute";
-import { cholesky, choleskySolve } from "@bellman/linear-algebra";
+import {
+  cholesky,
+  choleskySolve,
+  symmetricEigen,
+} from "@bellman/linear-algebra";
 import {
   assert,
   assertAlmostEquals,
@@ -412,32 +416,88 @@ Deno.test("inverses and eigenvectors make the same step, and so do moments at fi
   }
 });
 
-Deno.test("a layer of many inputs takes the inverse, the others their eigenvectors", () => {
+type Arrays = ReturnType<typeof paramsToArrays>;
+
+/** Replaces all but the leading eigenvalues of a matrix by their mean. */
+function flattened(matrix: Float32Array, count: number): Float32Array {
+  const size = Math.sqrt(matrix.length);
+  const { values, vectors } = symmetricEigen(matrix);
+  const rest = values.slice(0, size - count);
+  rest.fill(rest.reduce((a, b) => a + b) / rest.length);
+  values.set(rest);
+  return matrix.map((_, at) => {
+    const i = Math.floor(at / size), j = at % size;
+    return values.reduce(
+      (sum, it, k) => sum + it * vectors[i * size + k] * vectors[j * size + k],
+      0,
+    );
+  });
+}
+
+Deno.test("a layer of many inputs has its leading eigenvectors and the mean of the rest", () => {
   const { objective, params, layers } = twoLayers();
-  for (const form of ["eigenbasis", "ekfac"] as const) {
-    const naturalOf = (options: KfacOptions) => {
-      const kfac = new Kfac(layers, {
+  for (const dampingKind of ["factored", "plain"] as const) {
+    const kfacOf = (largestBasis: number) =>
+      new Kfac(layers, {
         ...PLAIN,
-        form,
+        form: "eigenbasis",
         damping: 0.1,
-        dampingKind: "plain",
-        ...options,
+        dampingKind,
+        largestBasis,
       });
-      const { state } = descend(kfac, objective, { params, steps: 2, rate: 0 });
-      const { gradients } = kfac.gradients(objective, params);
-      return { state, natural: kfac.naturalGradient(gradients, state) };
+    const whole = kfacOf(Infinity);
+    const { state } = descend(whole, objective, { params, steps: 2, rate: 0 });
+    const { gradients } = whole.gradients(objective, params);
+    const factors = paramsToArrays(state);
+    /** The natural gradient with inverses of the factors, refined often. */
+    const naturalOf = (kfac: Kfac, factors: Arrays) => {
+      let arrays = paramsToArrays(kfac.init(params));
+      for (let update = 0; update < 200; update++) {
+        const given = { ...arrays };
+        for (const slot in factors) {
+          if (/^(in|out)put\//.test(slot)) given[slot] = factors[slot];
+        }
+        arrays = kfac.refresh(update, () => given) ?? given;
+      }
+      return kfac.naturalGradient(gradients, paramsFromArrays(arrays));
     };
     // `u` has four rows with its bias, and `v` has four.
-    const all = naturalOf({}), none = naturalOf({ largestBasis: 3 });
-    const inverses = naturalOf({ form: "inverse", dampingKind: "factored" });
-    assert("basis_input/u" in all.state && !("basis_input/u" in none.state));
-    for (const path of ["u", "c", "v"] as const) {
-      const of = ({ natural }: typeof all) => natural[path];
-      assert(distance(of(none), of(inverses)) < 1e-5);
-      assert(distance(of(none), of(all)) > 1e-3);
-      const same = naturalOf({ largestBasis: 4 });
-      assertEquals(distance(of(same), of(all)), 0);
+    const made = naturalOf(kfacOf(2), factors);
+    const flat = { ...factors };
+    for (const { kernel } of layers) {
+      const { data, shape } = factors[`input/${kernel}`];
+      flat[`input/${kernel}`] = {
+        data: flattened(data as Float32Array, 2),
+        shape,
+      };
     }
+    const wanted = naturalOf(whole, flat);
+    const all = naturalOf(whole, factors);
+    for (const { kernel } of layers) {
+      assert(distance(made[kernel], wanted[kernel]) < 1e-3, kernel);
+      assert(distance(made[kernel], all[kernel]) > 2e-3, kernel);
+    }
+  }
+});
+
+Deno.test("moments are measured in whole bases alone", () => {
+  const { objective, params, layers } = twoLayers();
+  const naturalOf = (options: KfacOptions) => {
+    const kfac = new Kfac(layers, {
+      ...PLAIN,
+      damping: 0.1,
+      invertEvery: 2,
+      ...options,
+    });
+    const { state } = descend(kfac, objective, { params, steps: 4, rate: 0.1 });
+    const { gradients } = kfac.gradients(objective, params);
+    return kfac.naturalGradient(gradients, state).u;
+  };
+  const plain = { form: "eigenbasis", dampingKind: "plain" } as const;
+  for (const [largestBasis, isSame] of [[2, true], [4, false]] as const) {
+    const ekfac = naturalOf({ form: "ekfac", largestBasis });
+    const eigenbasis = naturalOf({ ...plain, largestBasis });
+    assertEquals(distance(ekfac, eigenbasis) === 0, isSame);
   }
 });
 

@@ -58,6 +58,30 @@ export function layerSizes(
   return { input: bias === undefined ? rows : rows + 1, output };
 }
 
+/**
+ * Form in which the Fisher matrix is inverted:
+ * - `inverse`: the inverses of the damped factors;
+ * - `eigenbasis`: their eigenvectors and eigenvalues, damped at each step;
+ * - `ekfac`: their eigenvectors, with second moments measured in that basis.
+ */
+export type KfacForm = "inverse" | "eigenbasis" | "ekfac";
+
+/** Returns the shapes of the slots that hold a layer's factors and inverse. */
+export function slotShapes(
+  sizes: FactorPair<number>,
+  { form, largestBasis = Infinity }: { form: KfacForm; largestBasis?: number },
+): Record<string, number[]> {
+  const input = [sizes.input, sizes.input];
+  const output = [sizes.output, sizes.output];
+  if (form === "inverse") {
+    return { input, output, inverse_input: input, inverse_output: output };
+  }
+  const isWhole = sizes.input <= largestBasis;
+  const basis = isWhole ? input : [sizes.input, largestBasis];
+  const moments = [isWhole ? sizes.input : largestBasis + 1, sizes.output];
+  return { input, output, basis_input: basis, basis_output: output, moments };
+}
+
 /** Names what the optimizer's state holds for a layer. */
 export function layerSlot(name: string, { kernel }: KfacLayer): string {
   return `${name}/${kernel}`;
@@ -196,11 +220,10 @@ export function checkLayers(
   }
   for (const layer of layers) {
     const { kernel, bias } = layer, { output } = layerSizes(layer, params);
-    if (bias === undefined || params[bias].size === output) continue;
+    const size = bias === undefined ? output : params[bias].size;
+    if (size === output) continue;
     throw new RangeError(
-      `Cannot register the bias '${bias}' of ${
-        params[bias].size
-      } numbers with '${kernel}': expected ${output}`,
+      `Cannot register the bias '${bias}' of ${size} numbers with '${kernel}': expected ${output}`,
     );
   }
   const missing = Object.keys(params).find((it) => !registered.includes(it));

@@ -31,22 +31,18 @@
  * @module
  */
 export * from "./factors.ts";
-export {
-  factoredDamping,
-  invertFactors,
-  type InvertOptions,
-} from "./inverses.ts";
+export * from "./inverses.ts";
 export * from "./kfac.ts";
 export {
   type FactorPair,
   findLayers,
   type FindLayersOptions,
+  type KfacForm,
   type KfacLayer,
   type KfacObjective,
 } from "./layers.ts";
 export {
   type DampingAdaptation,
-  type KfacForm,
   type KfacOptions,
   type TrustRegion,
 } from "./options.ts";

@@ -1,16 +1,9 @@
 import type { Optimizer } from "@bellman/compute";
 import type { Precision } from "@bellman/linear-algebra";
 import type { AverageOptions } from "./factors.ts";
+import type { KfacForm } from "./layers.ts";
 import type { FisherRowsOptions } from "./rows.ts";
 import type { KfacScheduleOptions } from "./schedule.ts";
-
-/**
- * Form in which the Fisher matrix is inverted:
- * - `inverse`: the inverses of the damped factors;
- * - `eigenbasis`: their eigenvectors and eigenvalues, damped at each step;
- * - `ekfac`: their eigenvectors, with second moments measured in that basis.
- */
-export type KfacForm = "inverse" | "eigenbasis" | "ekfac";
 
 /** Bound of a step's length, measured by the Fisher matrix. */
 export interface TrustRegion {
@@ -70,8 +63,9 @@ export interface KfacOptions
    */
   readonly form?: KfacForm;
   /**
-   * Most inputs of a layer whose eigenvectors are found: larger ones take the
-   * form `inverse` in single precision, which costs a sixteenth of the time.
+   * Most eigenvectors of a layer's inputs. A layer with more inputs has the
+   * leading ones, in single precision, and the mean of the other eigenvalues for
+   * all other directions; its moments are not measured in the form `ekfac`.
    *
    * @default Infinity
    */
@@ -171,7 +165,8 @@ export function checkOptions(options: KfacOptions): void {
   check(diagonal, "a Fisher information above 0", (it) => it > 0);
   check(shares, "a number of at least 0 and below 1", isShare);
   check(counts, "a whole number of at least 1", isCount);
-  check({ largestBasis }, "a number of at least 1", (it) => it >= 1);
+  const isLimit = (it: number) => it === Infinity || isCount(it);
+  check({ largestBasis }, "a whole number of at least 1, or Infinity", isLimit);
   check({ convolutionExamples }, "a number of at least 2", (it) => it >= 2);
   const isCold = (it: number) => isWhole(it) && it >= 0;
   check({ coldUpdates }, "a whole number of at least 0", isCold);

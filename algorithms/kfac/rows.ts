@@ -142,6 +142,5 @@ function rowsOf(tensor: tf.Tensor): tf.Tensor2D {
 
 function everyNth(tensor: tf.Tensor, every: number): tf.Tensor {
   if (every === 1) return tensor;
-  const steps = tensor.shape.map((_, axis) => axis === 0 ? every : 1);
-  return tf.stridedSlice(tensor, steps.map(() => 0), tensor.shape, steps);
+  return tf.gather(tensor, tf.range(0, tensor.shape[0], every, "int32"));
 }

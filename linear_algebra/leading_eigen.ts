@@ -1,0 +1,228 @@
+import {
+  doublesOf,
+  type MatrixArray,
+  openWorkspace,
+  type Precision,
+  rowStride,
+} from "./_kernels.ts";
+import {
+  copyMirrored,
+  copySymmetric,
+  largestMagnitude,
+  type MatrixOptions,
+  sameKind,
+  squareSize,
+} from "./_matrix.ts";
+import { symmetricEigen } from "./symmetric_eigen.ts";
+
+const ACTION = "find the leading eigenvalues of a matrix";
+/** Squared eigenvalues below this share of the largest are lost in rounding. */
+const VANISHING = 1e-12;
+
+/** Settings of {@link leadingEigen}. */
+export interface LeadingEigenOptions extends MatrixOptions {
+  /**
+   * Eigenvectors of a similar matrix, `size` x `count` numbers as columns, such
+   * as those of the same moving average some time ago. Columns of 0 are drawn.
+   *
+   * @default none
+   */
+  start?: MatrixArray;
+  /**
+   * Products with the matrix, after one more where vectors are drawn. Each
+   * shrinks the part of a vector that belongs to smaller eigenvalues by the ratio
+   * of theirs to its own.
+   *
+   * @default 1 with a start, 3 without
+   */
+  iterations?: number;
+  /**
+   * Precision of the products; sums of squares are in double precision.
+   *
+   * @default "double"
+   */
+  precision?: Precision;
+}
+
+/** Eigenvalues and eigenvectors that {@link leadingEigen} found. */
+export interface LeadingEigen<T extends MatrixArray> {
+  /** The largest eigenvalues, ascending: `count` numbers. */
+  values: T;
+  /**
+   * Their eigenvectors, orthonormal: column j belongs to `values[j]`, so that
+   * its number i is `vectors[i * count + j]`. Where an eigenvalue is below a
+   * millionth of the largest, both are 0.
+   */
+  vectors: T;
+  /** Mean of the other eigenvalues; 0 where there are none. */
+  rest: number;
+}
+
+/**
+ * Approximates the largest eigenvalues of a symmetric positive semidefinite
+ * matrix, and their eigenvectors, by subspace iteration: for a tenth of the
+ * vectors it takes a small part of the time of `symmetricEigen`. Their span is
+ * that of the eigenvectors as far as the eigenvalues after them are smaller.
+ *
+ * Source: Halko, Martinsson & Tropp 2011 (https://arxiv.org/abs/0909.4061),
+ * section 4.5.
+ *
+ * @param matrix A, `size` x `size` numbers, row-major; it is left as it is.
+ * @param count Number of eigenvalues, from 1 to `size`.
+ * @returns Eigenvalues and eigenvectors, of the same kind as `matrix`.
+ * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
+ * @throws {RangeError} If A is not square, not finite or clearly not symmetric,
+ * or the count or the start does not fit it.
+ * @example
+ * ```ts
+ * import { leadingEigen } from "@bellman/linear-algebra";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const matrix = Float64Array.of(9, 0, 0, 0, 1, 0.5, 0, 0.5, 1);
+ * const { values, vectors, rest } = leadingEigen(matrix, 1, { iterations: 20 });
+ * assertAlmostEquals(values[0], 9);
+ * assertAlmostEquals(Math.abs(vectors[0]), 1);
+ * assertAlmostEquals(rest, 1); // the mean of 0.5 and 1.5
+ * ```
+ */
+export function leadingEigen<T extends MatrixArray>(
+  matrix: T,
+  count: number,
+  options: LeadingEigenOptions = {},
+): LeadingEigen<T> {
+  const size = squareSize(matrix, { action: ACTION, size: options.size });
+  const { start, precision = "double" } = options;
+  const isWarm = start !== undefined && start.some((it) => it !== 0);
+  const { iterations = isWarm ? 1 : 3 } = options;
+  check("count", count, size);
+  check("iterations", iterations, Infinity);
+  if (start !== undefined && start.length !== size * count) {
+    throw new RangeError(
+      `Cannot ${ACTION} from a start of ${start.length} numbers: expected ${size} rows of ${count}`,
+    );
+  }
+  const a = symmetricCopy(matrix, size, precision);
+  let rows = sameKind(a, count * size);
+  if (start !== undefined) transpose(start, count, rows);
+  const values = sameKind(matrix, count);
+  const products = drawVanishing(rows, size) ? iterations + 1 : iterations;
+  for (let i = 0; i < products; i++) {
+    const next = product(rows, a, { rows: count, inner: size, columns: size });
+    const exact = Float64Array.from(next);
+    const shape = { rows: count, inner: size, columns: count };
+    const gram = product(exact, exact, { ...shape, isTransposed: true });
+    const found = symmetricEigen(gram, { size: count });
+    const least = VANISHING * found.values[count - 1];
+    const isFound = (square: number) => square > least;
+    values.set(found.values.map((it) => isFound(it) ? Math.sqrt(it) : 0));
+    // Row j of the next vectors: a combination of rows, of length 1.
+    const combine = sameKind(a, count * count);
+    transpose(found.vectors, count, combine);
+    combine.forEach((it, at) => {
+      const value = values[Math.floor(at / count)];
+      combine[at] = value === 0 ? 0 : it / value;
+    });
+    rows = product(combine, next, { ...shape, inner: count, columns: size });
+  }
+  const vectors = sameKind(matrix, size * count);
+  transpose(rows, size, vectors);
+  let rest = 0;
+  for (let i = 0; i < size; i++) rest += matrix[i * (size + 1)];
+  for (const value of values) rest -= value;
+  rest = count < size ? Math.max(rest / (size - count), 0) : 0;
+  return { values, vectors, rest };
+}
+
+function check(name: string, value: number, most: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  const range = most === Infinity ? "of at least 1" : `from 1 to ${most}`;
+  throw new RangeError(
+    `Cannot ${ACTION} with ${name} = ${value}: expected a whole number ${range}`,
+  );
+}
+
+/** Copies both triangles of a matrix, checked, in the precision of the work. */
+function symmetricCopy(
+  matrix: MatrixArray,
+  size: number,
+  precision: Precision,
+): MatrixArray {
+  const largest = largestMagnitude(matrix, { action: ACTION, columns: size });
+  const stride = rowStride(size), words = precision === "single" ? 2 : 1;
+  const { blocks, ...tools } = openWorkspace(
+    [size * stride, words * size * size],
+    precision,
+  );
+  const [upper, other] = blocks;
+  const target = { ...upper, stride }, spare = doublesOf(other);
+  copySymmetric(tools, matrix, target, {
+    action: ACTION,
+    size,
+    largest,
+    spare,
+  });
+  const copy = sameKind(upper.numbers, size * size);
+  copyMirrored(target, size, copy, { both: true });
+  return copy;
+}
+
+/** Writes the columns of a matrix of some number of columns as rows. */
+function transpose(
+  from: MatrixArray,
+  columns: number,
+  to: MatrixArray,
+): void {
+  const rows = from.length / columns;
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) to[j * rows + i] = from[i * columns + j];
+  }
+}
+
+/** Fills rows of 0 with random numbers, the same each time; tells if there are any. */
+function drawVanishing(rows: MatrixArray, size: number): boolean {
+  let isDrawn = false;
+  for (let from = 0; from < rows.length; from += size) {
+    const row = rows.subarray(from, from + size);
+    if (row.some((it) => it !== 0)) continue;
+    for (let i = 0; i < size; i++) row[i] = numberAt(from + i);
+    isDrawn = true;
+  }
+  return isDrawn;
+}
+
+/** Mixes the bits of a place (MurmurHash3) to a number from -1 to 1. */
+function numberAt(place: number): number {
+  let bits = place + 1;
+  bits = Math.imul(bits ^ bits >>> 16, 0x85ebca6b);
+  bits = Math.imul(bits ^ bits >>> 13, 0xc2b2ae35);
+  return (bits ^ bits >>> 16) / 2 ** 31;
+}
+
+/** Multiplies two matrices, or one with the transpose of another. */
+function product<T extends MatrixArray>(
+  a: T,
+  b: T,
+  { rows, inner, columns, isTransposed = false }: {
+    rows: number;
+    inner: number;
+    columns: number;
+    isTransposed?: boolean;
+  },
+): T {
+  const { kernels, work, blocks } = openWorkspace(
+    [a.length, b.length, rows * columns],
+    a instanceof Float32Array ? "single" : "double",
+  );
+  const [left, right, result] = blocks;
+  left.numbers.set(a);
+  right.numbers.set(b);
+  // deno-fmt-ignore -- an operand a line
+  kernels.multiply(
+    rows, columns, inner,
+    left.at, inner, 1,
+    right.at, isTransposed ? 1 : columns, isTransposed ? inner : 1,
+    result.at, columns,
+    1, 0, 0, work,
+  );
+  return result.numbers.slice() as T;
+}
