@@ -70,6 +70,7 @@ export {
   type ArrayWithShape,
   cloneParams,
   disposeParams,
+  flatParams,
   flattenParams,
   mapParams,
   nest,
@@ -79,6 +80,7 @@ export {
   paramTypes,
   scope,
   unflattenParams,
+  viewParams,
 } from "./params.ts";
 export * from "./polyak.ts";
 export * from "./random_bits.ts";

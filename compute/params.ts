@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { TensorType } from "./graph/graph.ts";
+import { tidy } from "./tidy.ts";
 
 /**
  * Parameters of a model: an ordered map from path to tensor, such as
@@ -297,4 +298,56 @@ export function unflattenParams(
     params[prefix + path] = tf.reshape(parts[i], like[path].shape)
   );
   return params;
+}
+
+/**
+ * Copies the numbers of parameters into one array, in the order of their paths:
+ * the form that is shared or sent as a whole.
+ *
+ * @param params The map.
+ * @returns A new array.
+ * @example
+ * ```ts
+ * import { flatParams } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const flat = flatParams({ w: tf.ones([1, 2]), b: tf.zeros([1]) });
+ * assertEquals(flat, Float32Array.of(1, 1, 0));
+ * ```
+ */
+export function flatParams(params: Params): Float32Array {
+  return tidy(() =>
+    Float32Array.from(flattenParams(params, Object.keys(params)).dataSync())
+  );
+}
+
+/**
+ * Views an array of {@linkcode flatParams} as arrays by path, which change with it.
+ *
+ * @param flat The array.
+ * @param like Map of the paths and shapes.
+ * @returns The views.
+ * @example
+ * ```ts
+ * import { flatParams, viewParams } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const params = { w: tf.ones([1, 2]), b: tf.zeros([1]) };
+ * const { b } = viewParams(flatParams(params), params);
+ * assertEquals(b, { data: Float32Array.of(0), shape: [1] });
+ * ```
+ */
+export function viewParams(
+  flat: Float32Array,
+  like: Params,
+): Record<string, ArrayWithShape> {
+  const views: Record<string, ArrayWithShape> = {};
+  let offset = 0;
+  for (const path in like) {
+    const { shape, size } = like[path];
+    views[path] = { data: flat.subarray(offset, offset += size), shape };
+  }
+  return views;
 }

@@ -5,11 +5,13 @@ import { selectBackend } from "./backends/select_backend.ts";
 import {
   cloneParams,
   disposeParams,
+  flatParams,
   mapParams,
   nest,
   paramsFromArrays,
   paramsToArrays,
   scope,
+  viewParams,
 } from "./params.ts";
 
 await selectBackend("cpu");
@@ -55,6 +57,15 @@ Deno.test("a clone outlives the original, a map keeps the paths", () => {
   assertEquals(copy.y.dataSync()[0], 2);
   assertEquals(doubled.y.dataSync()[0], 4);
   assertEquals(paths, ["x", "y"]);
+});
+
+Deno.test("views of all parameters in one array change with it", () => {
+  const params = { b: tf.tensor2d([[1, 2], [3, 4]]), a: tf.scalar(5) };
+  const flat = flatParams(params), views = viewParams(flat, params);
+  assertEquals(flat, Float32Array.of(1, 2, 3, 4, 5));
+  assertEquals(views, paramsToArrays(params));
+  flat[4] = 6;
+  assertEquals(views.a.data[0], 6);
 });
 
 const tensor = tf.scalar(1);

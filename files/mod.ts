@@ -33,4 +33,10 @@ export {
   type SafeTensors,
 } from "./safetensors.ts";
 export * from "./state_file.ts";
-export { isStateRecord, isTypedArray, type StateRecord } from "./state_tree.ts";
+export {
+  copyArrays,
+  isStateRecord,
+  isTypedArray,
+  restoreArrays,
+  type StateRecord,
+} from "./state_tree.ts";

@@ -47,6 +47,64 @@ export function isStateRecord(value: unknown): value is StateRecord {
   return prototype === null || prototype === Object.prototype;
 }
 
+/**
+ * Copies arrays by name, as a part of a state.
+ *
+ * @param arrays The arrays, which may lie on shared memory.
+ * @returns Copies that do not.
+ *
+ * @example
+ * ```ts
+ * import { copyArrays } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const weights = Float32Array.of(1, 2);
+ * const state = copyArrays({ weights });
+ * weights[0] = 3;
+ * assertEquals(state, { weights: Float32Array.of(1, 2) });
+ * ```
+ */
+export function copyArrays(
+  arrays: Readonly<Record<string, StateArray>>,
+): Record<string, StateArray> {
+  const entries = Object.entries(arrays);
+  return Object.fromEntries(entries.map(([name, it]) => [name, it.slice()]));
+}
+
+/**
+ * Writes a state of {@link copyArrays} back into arrays.
+ *
+ * @param arrays Arrays by name.
+ * @param state The state; copied.
+ * @throws {RangeError} If it is of other names or lengths; nothing is written then.
+ *
+ * @example
+ * ```ts
+ * import { copyArrays, restoreArrays } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const weights = new Float32Array(2);
+ * restoreArrays({ weights }, copyArrays({ weights: Float32Array.of(1, 2) }));
+ * assertEquals(weights, Float32Array.of(1, 2));
+ * ```
+ */
+export function restoreArrays(
+  arrays: Readonly<Record<string, StateArray>>,
+  state: StateTree,
+): void {
+  const saved = state as Readonly<Record<string, StateArray>>;
+  const names = Object.keys(arrays);
+  const [given, expected] = [saved, arrays].map((it) =>
+    names.map((name) => it[name]?.length ?? "no").join(", ")
+  );
+  if (given !== expected) {
+    throw new RangeError(
+      `Cannot restore arrays of ${given} numbers: expected ${expected}`,
+    );
+  }
+  for (const name of names) arrays[name].set(saved[name]);
+}
+
 /** Value that JSON holds exactly. */
 export type Json =
   | null

@@ -2,10 +2,12 @@ import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import type { StateTree } from "@bellman/types";
 import {
+  copyArrays,
   isStateRecord,
   isTypedArray,
   joinState,
   type Json,
+  restoreArrays,
   splitState,
 } from "./state_tree.ts";
 
@@ -16,6 +18,22 @@ Deno.test("kinds of nodes are told apart", () => {
   assert(isStateRecord({}));
   assertFalse(isTypedArray(new Int16Array(1)));
   assertFalse(isTypedArray(new DataView(new ArrayBuffer(1))));
+});
+
+Deno.test("arrays by name are restored all or not at all", () => {
+  const arrays = { a: Float32Array.of(1, 2), b: Int32Array.of(3) };
+  const state = copyArrays(arrays);
+  arrays.a.fill(0);
+  for (const b of [new Int32Array(2), null]) {
+    assertThrows(
+      () => restoreArrays(arrays, b ? { ...state, b } : { a: state.a }),
+      RangeError,
+      `Cannot restore arrays of 2, ${b ? 2 : "no"} numbers: expected 2, 1`,
+    );
+    assertEquals(arrays.a[0], 0);
+  }
+  restoreArrays(arrays, state);
+  assertEquals(copyArrays(arrays), state);
 });
 
 /** Splits, writes the JSON as text, reads it, joins. */

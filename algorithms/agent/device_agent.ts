@@ -31,7 +31,6 @@ import type {
   StateTree,
   Statistics,
   VecEnv,
-  VecStep,
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { buildParts } from "./_build_parts.ts";
@@ -53,6 +52,7 @@ import {
   packingOf,
   rolloutThatFits,
 } from "./device_loop.ts";
+import { loopEnv } from "./loop_env.ts";
 import type { RolloutOptions } from "./rollout.ts";
 
 /**
@@ -206,7 +206,12 @@ export class DeviceAgent<
       { ...start.random },
       { lengths: start.episodes.lengths, returns: start.episodes.returns },
     );
-    this.env = this.#facade();
+    // Episodes have begun with the agent, which saves them as well.
+    this.env = loopEnv(context, () => {
+      const before = this.#moment.steps;
+      const episodes = this.#call();
+      return { episodes, steps: this.#moment.steps - before };
+    });
   }
 
   #compile(state: LoopState): Loop {
@@ -249,35 +254,6 @@ export class DeviceAgent<
       engine,
       threads,
     }) as unknown as Loop;
-  }
-
-  /** Makes the environment whose steps are calls. */
-  #facade(): VecEnv {
-    const { observationSpace, actionSpace, numEnvs } = this.#context;
-    const none = new Float32Array(0);
-    const step: VecStep = {
-      observations: none,
-      finalObservations: none,
-      rewards: new Float64Array(numEnvs),
-      terminated: new Uint8Array(numEnvs),
-      truncated: new Uint8Array(numEnvs),
-    };
-    return {
-      numEnvs,
-      observationSpace,
-      actionSpace,
-      // Episodes have begun with the agent, which saves them as well.
-      reset: () => none,
-      step: () => {
-        const before = this.#moment.steps;
-        const episodes = this.#call();
-        return { ...step, episodes, steps: this.#moment.steps - before };
-      },
-      observations: () => none,
-      save: () => null,
-      load: () => {},
-      close: () => {},
-    };
   }
 
   /** Runs the program; returns the episodes that ended. */

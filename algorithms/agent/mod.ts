@@ -31,6 +31,7 @@ export * from "./agent.ts";
 export * from "./definition.ts";
 export * from "./device_agent.ts";
 export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
+export * from "./loop_env.ts";
 export {
   nextObservations,
   type Normalization,
@@ -56,3 +57,4 @@ export {
 export * from "./schema.ts";
 export * from "./segments.ts";
 export { tensorAdvantages, tensorExplainedVariance } from "./tensor_targets.ts";
+export * from "./windows.ts";

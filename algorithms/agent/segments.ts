@@ -1,6 +1,7 @@
 import { type PrioritySampler, SequenceReplayBuffer } from "@bellman/buffers";
 import type { Storage } from "@bellman/buffers/storage";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
+import { copyArrays, restoreArrays } from "@bellman/files";
 import type { ObservationInputArray } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
@@ -442,10 +443,7 @@ class Segments implements Experience {
     const { saveReplay = true } = this.#options;
     const replay = saveReplay ? this.#buffer?.save() ?? null : null;
     return {
-      rows: Object.fromEntries(
-        Object.entries(this.#rows)
-          .map(([name, array]) => [name, array.slice()]),
-      ),
+      rows: copyArrays(this.#rows),
       filled: this.#filled.slice(),
       length: this.#length,
       dropped: this.#dropped,
@@ -459,9 +457,7 @@ class Segments implements Experience {
    */
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
-    for (const [name, array] of Object.entries(saved.rows as Arrays)) {
-      (this.#rows[name] as Float32Array).set(array);
-    }
+    restoreArrays(this.#rows, saved.rows);
     this.#filled.set(saved.filled as Int32Array);
     this.#length = saved.length as number;
     this.#dropped = saved.dropped as number;

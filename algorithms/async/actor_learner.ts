@@ -1,30 +1,29 @@
-import type {
-  AgentContext,
-  AgentParts,
-  AgentRuntime,
-  AgentState,
-  Arrays,
-  Decision,
-  Experience,
-  Exploration,
-  SavedState,
+import {
+  type AgentContext,
+  type AgentParts,
+  type AgentRuntime,
+  type Arrays,
+  type Decision,
+  type Exploration,
+  type SavedState,
+  Windows,
 } from "@bellman/agent";
 import {
   clipByGlobalNorm,
   cloneParams,
+  flatParams,
   flattenParams,
-  type Params,
   type RandomStream,
   tidy,
   valueAndGradients,
+  viewParams,
 } from "@bellman/compute";
 import type { Policy } from "@bellman/policies";
 import { schedule } from "@bellman/schedulers";
 import type { StateTree, VecStep } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
-import type { Learner } from "./learners.ts";
+import type { Learner, LearnerBatch } from "./learners.ts";
 import { type ParameterServer, SharedParameters } from "./parameter_server.ts";
-import { Windows } from "./windows.ts";
 
 /** Form of a method: its windows and its pushes. */
 export interface MethodForm {
@@ -38,26 +37,6 @@ export interface MethodForm {
   /** True for methods with a target network, which explore by the epsilon-greedy policy. */
   readonly learnsQ: boolean;
 }
-
-/** Names of the statistics of an update. */
-export const STATISTICS = {
-  q: [
-    "loss",
-    "q_mean",
-    "target_mean",
-    "grad_norm",
-    "epsilon",
-    "learning_rate",
-  ],
-  actorCritic: [
-    "loss",
-    "policy_loss",
-    "value_loss",
-    "entropy",
-    "grad_norm",
-    "learning_rate",
-  ],
-} as const;
 
 /** Options of {@link actorLearner}. */
 export interface ActorLearnerOptions {
@@ -80,30 +59,6 @@ export type ServerConnection = (
   params: Float32Array,
   config: AsyncConfig,
 ) => ParameterServer;
-
-/**
- * Copies parameters into one array, in the order of their paths.
- *
- * @param params The parameters.
- * @returns A new array.
- *
- * @example
- * ```ts
- * import { flatParams } from "@bellman/async";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const flat = flatParams({ w: tf.ones([1, 2]), b: tf.zeros([1]) });
- * assertEquals(flat, Float32Array.of(1, 1, 0));
- * ```
- */
-export function flatParams(params: Params): Float32Array {
-  const flat = tidy(() => flattenParams(params, Object.keys(params)));
-  const numbers = Float32Array.from(flat.dataSync());
-  flat.dispose();
-  return numbers;
-}
 
 /**
  * Makes the parts of one actor-learner: an agent that acts by a copy of the shared
@@ -139,54 +94,41 @@ export function flatParams(params: Params): Float32Array {
  */
 export function actorLearner<P extends Policy>(
   learner: Learner<P>,
-  { config, context, form, connect }: ActorLearnerOptions,
+  options: ActorLearnerOptions,
 ): AgentParts<P> {
+  const { config, context: { actionSpace }, form } = options;
   const { policy } = learner;
-  const { learningRate, entropyCoefficient, maxGradNorm } = config;
-  const rate = schedule(config.learningRateSchedule);
-  const { totalTimesteps, actionSpace } = context;
-  let random: RandomStream;
   let flat: Float32Array;
   let held: SavedState;
-  let own: SharedParameters | undefined;
-  let server: ParameterServer;
+  let made: Pick<ActorStepsOptions, "server" | "own" | "finalEpsilon">;
   let steps: ActorSteps;
-  const rateNow = () => learningRate * rate(server.steps / totalTimesteps);
   return {
     policy,
-    init(stream) {
-      random = stream;
-      const params = policy.init(stream);
+    init(random) {
+      const params = policy.init(random);
       flat = flatParams(params);
-      held = { policy: partsOf(flat, params) };
-      if (connect) server = connect(flat, config);
-      else {
-        own = SharedParameters.from(flat, { ...config, workers: 1 });
-        server = own.connect(0);
-      }
+      held = { policy: viewParams(flat, params) };
+      const own = options.connect === undefined
+        ? SharedParameters.from(flat, { ...config, workers: 1 })
+        : undefined;
+      const server = own?.connect(0) ?? options.connect!(flat, config);
+      made = { server, own, finalEpsilon: drawEpsilon(config, random) };
       return { policy: params };
     },
     experience: (runtime) =>
-      steps = new ActorSteps(runtime, {
-        config,
-        form,
-        server,
-        own,
-        finalEpsilon: drawEpsilon(config, random),
-        rate: rateNow,
-      }),
+      steps = new ActorSteps(runtime, { ...options, ...made }),
     renew() {
       if (!form.isOneStep && steps.length > 0) return undefined;
-      return server.pull(flat, "params") ? held : undefined;
+      return made.server.pull(flat, "params") ? held : undefined;
     },
-    update: (state: AgentState, batch, numbers) =>
+    update: (state, batch, numbers) =>
       tidy(() => {
         const params = state.policy;
         const { loss, aux, gradients } = valueAndGradients(
-          learner.lossOf(params, batch, numbers),
+          learner.lossOf(params, batch as unknown as LearnerBatch, numbers),
           params,
         );
-        const clipped = clipByGlobalNorm(gradients, maxGradNorm);
+        const clipped = clipByGlobalNorm(gradients, config.maxGradNorm);
         const gradient = flattenParams(clipped.gradients, Object.keys(params));
         return {
           state: { policy: cloneParams(params) },
@@ -194,7 +136,10 @@ export function actorLearner<P extends Policy>(
           results: { gradient },
         };
       }),
-    numbers: () => ({ learningRate: rateNow(), entropyCoefficient }),
+    numbers: () => ({
+      learningRate: steps.rate,
+      entropyCoefficient: config.entropyCoefficient,
+    }),
     ...(form.learnsQ && actionSpace.type === "discrete" && {
       explore: ({ random, sample }: Exploration) => {
         const { n, start = 0 } = actionSpace;
@@ -215,29 +160,16 @@ function drawEpsilon(
   return finalEpsilons.at(at)!;
 }
 
-/** Returns the parts of an array of all parameters by path, as an agent takes them. */
-function partsOf(flat: Float32Array, params: Params): SavedState[string] {
-  let offset = 0;
-  const parts = Object.entries(params).map(([path, { shape, size }]) => {
-    const data = flat.subarray(offset, offset += size);
-    return [path, { data, shape }] as const;
-  });
-  return Object.fromEntries(parts);
-}
-
 /** Settings of {@link ActorSteps}. */
-interface ActorStepsOptions
-  extends Pick<ActorLearnerOptions, "config" | "form"> {
+interface ActorStepsOptions extends ActorLearnerOptions {
   readonly server: ParameterServer;
   /** Memory of the server, where it is this agent's alone. */
   readonly own: SharedParameters | undefined;
   readonly finalEpsilon: number;
-  /** Learning rate of the next push. */
-  readonly rate: () => number;
 }
 
 /** Steps of an actor-learner: windows that become gradients, which become pushes. */
-class ActorSteps extends Windows implements Experience {
+class ActorSteps extends Windows {
   readonly #options: ActorStepsOptions;
   readonly #target: Float32Array;
   /** Gradient since the last push. */
@@ -247,11 +179,11 @@ class ActorSteps extends Windows implements Experience {
   #count = 0;
 
   constructor(runtime: AgentRuntime, options: ActorStepsOptions) {
-    const { config: { gamma, maxSteps }, form, server: { size } } = options;
+    const { config, form, server: { size } } = options;
     super(runtime, {
-      maxSteps: form.isOneStep ? 1 : maxSteps,
-      gamma,
-      takesNextAction: form.takesNextAction,
+      ...config,
+      ...form,
+      maxSteps: form.isOneStep ? 1 : config.maxSteps,
     });
     this.#options = options;
     this.#target = new Float32Array(form.learnsQ ? size : 0);
@@ -262,10 +194,17 @@ class ActorSteps extends Windows implements Experience {
     this.batch = { ...this.batch, target };
   }
 
+  /** Present learning rate. */
+  get rate(): number {
+    const { server, config, context } = this.#options;
+    const share = schedule(config.learningRateSchedule);
+    return config.learningRate * share(server.steps / context.totalTimesteps);
+  }
+
   /** Present exploration rate. */
   get epsilon(): number {
-    const { server, config: { epsilonSteps } } = this.#options;
-    const share = Math.min(server.steps / epsilonSteps, 1);
+    const { server, config } = this.#options;
+    const share = Math.min(server.steps / config.epsilonSteps, 1);
     return 1 + share * (this.#finalEpsilon - 1);
   }
 
@@ -280,19 +219,18 @@ class ActorSteps extends Windows implements Experience {
 
   override draw(): Arrays {
     const { form, server } = this.#options;
-    const window = super.draw();
-    if (!form.learnsQ) return window;
+    if (!form.learnsQ) return super.draw();
     server.pull(this.#target, "target");
-    return { ...window, target: this.#target };
+    return { ...super.draw(), target: this.#target };
   }
 
-  learned({ gradient }: Arrays): void {
-    const { form, server, rate, config } = this.#options;
+  override learned({ gradient }: Arrays): void {
+    const { form, server, config } = this.#options;
     const { hasEnded } = this;
-    this.drop();
+    super.learned();
     this.#count++;
     if (!form.isOneStep) {
-      server.push(gradient as Float32Array, rate());
+      server.push(gradient as Float32Array, this.rate);
       server.syncTarget();
       return;
     }
@@ -300,7 +238,7 @@ class ActorSteps extends Windows implements Experience {
     for (let i = 0; i < sum.length; i++) sum[i] += gradient[i];
     server.syncTarget();
     if (!hasEnded && this.#count % config.updateInterval !== 0) return;
-    server.push(sum, rate());
+    server.push(sum, this.rate);
     sum.fill(0);
   }
 

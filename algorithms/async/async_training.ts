@@ -2,11 +2,13 @@ import {
   Agent,
   type AlgorithmDefinition,
   checkRanges,
+  loopEnv,
   type WorkersAlgorithm,
   type WorkersRun,
 } from "@bellman/agent";
 import { selectEngine } from "@bellman/compute";
 import {
+  type CheckedSource,
   checkSource,
   describeRestart,
   type GroupSource,
@@ -25,7 +27,7 @@ import type {
   VecEnv,
 } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
-import { asyncMethods, methodNamed } from "./methods.ts";
+import { type AsyncMethod, asyncMethods, methodNamed } from "./methods.ts";
 import { SharedParameters } from "./parameter_server.ts";
 import type { WorkerSettings } from "./worker.ts";
 
@@ -55,8 +57,18 @@ const RUN = {
   properties: { workers: { type: "integer", minimum: 1, maximum: 1024 } },
 };
 
-/** Module that a worker runs. */
-const WORKER = import.meta.resolve("./worker.ts");
+/** Options where nothing is chosen. */
+const DEFAULTS = {
+  workers: 2,
+  seed: 0,
+  totalTimesteps: 200_000,
+  stepTimeoutMs: 60_000,
+  backend: "cpu",
+  processes: false,
+  isForEvaluation: false,
+  // deno-lint-ignore no-console -- notices go there by default
+  onNotice: (line: string) => console.warn(line),
+} as const;
 
 /**
  * Asynchronous training: workers act and learn, each in its environment, on
@@ -90,30 +102,58 @@ export class AsyncTraining implements WorkersAlgorithm {
   readonly workerRates: number[];
   /** Agent that evaluations act by: it has what the workers learn. */
   readonly #agent: Agent<AsyncConfig>;
-  readonly #name: string;
-  readonly #options: AsyncTrainingOptions;
+  readonly #method: AsyncMethod;
   #shared!: SharedParameters;
   #workers: HostedVecEnv | undefined;
 
-  private constructor(name: string, options: AsyncTrainingOptions) {
-    const { workers = 2, engine, seed, totalTimesteps } = options;
-    const { observationSpace, actionSpace, stackedFrames } = options.spaces;
-    const spaces = { observationSpace, actionSpace, stackedFrames };
-    const { with: define, title = name } = methodNamed(name);
-    checkRanges({ workers }, { of: title, schema: RUN });
-    const definition = define((params, config) => {
+  private constructor(
+    name: string,
+    source: CheckedSource,
+    options: AsyncTrainingOptions,
+  ) {
+    const { onNotice, spaces, ...run } = { ...DEFAULTS, ...options };
+    const { observationSpace, actionSpace, stackedFrames } = spaces;
+    const plain = { observationSpace, actionSpace, stackedFrames, numEnvs: 1 };
+    const method = this.#method = methodNamed(name), { workers } = run;
+    checkRanges({ workers }, { of: method.title!, schema: RUN });
+    const definition = method.with((params, config) => {
       this.#shared = SharedParameters.from(params, { ...config, workers });
       return this.#shared.connect(0);
     });
-    this.#agent = new Agent<AsyncConfig>(
-      definition,
-      { ...spaces, numEnvs: 1 },
-      { config: options.config, engine, seed, totalTimesteps },
-    );
-    this.#name = name;
-    this.#options = { ...options, workers };
+    this.#agent = new Agent<AsyncConfig>(definition, plain, run);
     this.workerRates = Array(workers).fill(0);
-    this.env = stopsOf(this, this.#agent.config.stepsPerStop, spaces);
+    const { config } = this.#agent, steps = config.stepsPerStop;
+    this.env = loopEnv(
+      plain,
+      () => ({ steps, episodes: this.advance(steps) }),
+    );
+    if (run.isForEvaluation) return;
+    const settings: WorkerSettings = {
+      ...run,
+      method: name,
+      config,
+      source,
+      // Loaded here too: it must not be unloaded with the last worker.
+      engine: selectEngine(run.engine).name,
+      memory: this.#shared.memory,
+    };
+    try {
+      this.#workers = new WorkerVecEnv(
+        {
+          module: import.meta.resolve("./worker.ts"),
+          options: { ...settings },
+        },
+        {
+          ...run,
+          numEnvs: workers,
+          onRestart: (event) => onNotice(describeRestart(event)),
+        },
+      );
+      this.#workers.reset();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /**
@@ -132,50 +172,11 @@ export class AsyncTraining implements WorkersAlgorithm {
     options: AsyncTrainingOptions,
   ): Promise<AsyncTraining> {
     const source = checkSource(options.source);
-    const training = new AsyncTraining(name, options);
-    if (options.isForEvaluation) return training;
     // This thread waits for its workers: what they download must be here.
-    if ("module" in source) await import(source.module);
-    try {
-      training.#start(source);
-      return training;
-    } catch (error) {
-      training.close();
-      throw error;
+    if ("module" in source && !options.isForEvaluation) {
+      await import(source.module);
     }
-  }
-
-  #start(source: WorkerSettings["source"]): void {
-    const { workers = 2, stepTimeoutMs = 60_000, ...options } = this.#options;
-    // deno-lint-ignore no-console -- notices go there by default
-    const { onNotice = (line: string) => console.warn(line) } = options;
-    const { restarts, windowMs } = options;
-    const settings: WorkerSettings = {
-      method: this.#name,
-      config: this.#agent.config,
-      seed: options.seed ?? 0,
-      totalTimesteps: options.totalTimesteps ?? 200_000,
-      workers,
-      stepTimeoutMs,
-      // Loaded here too: it must not be unloaded with the last worker.
-      engine: selectEngine(options.engine).name,
-      backend: options.backend ?? "cpu",
-      source,
-      isInProcess: options.processes ?? false,
-      memory: this.#shared.memory,
-    };
-    this.#workers = new WorkerVecEnv({
-      module: WORKER,
-      options: { ...settings },
-    }, {
-      numEnvs: workers,
-      workers,
-      stepTimeoutMs,
-      restarts,
-      windowMs,
-      onRestart: (event) => onNotice(describeRestart(event)),
-    });
-    this.#workers.reset();
+    return new AsyncTraining(name, source, options);
   }
 
   /** Steps of all workers so far. */
@@ -199,7 +200,7 @@ export class AsyncTraining implements WorkersAlgorithm {
       const turn = isFixed
         ? [shared.steps % workers.numEnvs]
         : [...taken.keys()];
-      shared.allow(isFixed ? shared.steps + 1 : limit);
+      shared.allow(isFixed ? 1 : limit - shared.steps);
       workers.send(new Int32Array(turn.length), turn);
       // One by one: what failed is replaced while the others go on.
       for (let left = turn.length; left > 0; left--) {
@@ -215,7 +216,7 @@ export class AsyncTraining implements WorkersAlgorithm {
 
   /** Returns actions that stand for those of the workers. */
   act(): Batch {
-    return new Int32Array(this.env.numEnvs);
+    return new Int32Array(1);
   }
 
   /** Does nothing: the workers have learned from their steps. */
@@ -223,10 +224,9 @@ export class AsyncTraining implements WorkersAlgorithm {
 
   /** Returns means of the workers' last statistics. */
   update(): Statistics | undefined {
-    const means = this.#shared.statistics;
-    const { statistics: names } = methodNamed(this.#name);
+    const means = this.#shared.statistics, { statistics } = this.#method;
     return means &&
-      Object.fromEntries(names.map((name, i) => [name, means[i]]));
+      Object.fromEntries(statistics.map((name, i) => [name, means[i]]));
   }
 
   /**
@@ -282,31 +282,3 @@ export const asyncAlgorithms: readonly AlgorithmDefinition<AsyncConfig>[] =
     ...method,
     startWorkers: (run) => AsyncTraining.start(method.name, run),
   }));
-
-/** Makes the environment of a training: its steps are those of the workers. */
-function stopsOf(
-  training: AsyncTraining,
-  numEnvs: number,
-  spaces: AsyncTrainingOptions["spaces"],
-): VecEnv {
-  // The training loop only looks at their number.
-  const observations = new Uint8Array(numEnvs);
-  return {
-    ...spaces,
-    numEnvs,
-    reset: () => observations,
-    step: () => ({
-      observations,
-      finalObservations: observations,
-      rewards: new Float64Array(numEnvs),
-      terminated: observations,
-      truncated: observations,
-      episodes: training.advance(numEnvs),
-    }),
-    observations: () => observations,
-    // The workers' environments are part of the algorithm's state.
-    save: () => null,
-    load: () => {},
-    close: () => {},
-  };
-}

@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Agent, defaultsOf } from "@bellman/agent";
-import { RandomStream, selectBackend } from "@bellman/compute";
+import { flatParams, RandomStream, selectBackend } from "@bellman/compute";
 import { deriveSeed, makeVec } from "@bellman/envs";
 import { train } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
-import { flatParams } from "./actor_learner.ts";
 import { AsyncTraining, type AsyncTrainingOptions } from "./async_training.ts";
 import type { AsyncConfig } from "./config.ts";
 import { asyncMethods } from "./methods.ts";

@@ -1,15 +1,11 @@
-import {
-  type A2CLoss,
-  a2cLoss,
-  type A2CLossInputs,
-  type A2CLossOptions,
-} from "@bellman/a2c";
-import type { AgentContext, Tensors } from "@bellman/agent";
+import type { A2CLoss, A2CLossInputs, A2CLossOptions } from "@bellman/a2c";
+import type { AgentContext, WindowTensors } from "@bellman/agent";
 import { type Params, unflattenParams } from "@bellman/compute";
 import {
   type ActorCritic,
   type Policy,
   stochasticPolicy,
+  valuesOfActions,
 } from "@bellman/policies";
 import type { DiscreteSpace } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
@@ -20,6 +16,12 @@ export type WindowLoss = (
   params: Params,
 ) => { loss: tf.Scalar; aux: Record<string, tf.Scalar> };
 
+/** Tensors that the loss of a window is made from. */
+export interface LearnerBatch extends WindowTensors {
+  /** Parameters of the target network; of methods that have one. */
+  readonly target?: tf.Tensor1D;
+}
+
 /** A policy and the loss that it learns by: the same for one worker and for many. */
 export interface Learner<P extends Policy = Policy> {
   /** Policy that acts. */
@@ -29,50 +31,18 @@ export interface Learner<P extends Policy = Policy> {
    * is computed here: no gradient flows through it. All of it is compiled.
    *
    * @param params Parameters that the gradient is taken at.
-   * @param batch Tensors of {@link Windows}, and `target`, the target network.
+   * @param batch The window, and the target network.
    * @param numbers Weights of the loss.
    */
   lossOf(
     params: Params,
-    batch: Tensors,
+    batch: LearnerBatch,
     numbers: Readonly<Record<string, tf.Scalar>>,
   ): WindowLoss;
 }
 
-/**
- * Picks the value of an action in each row.
- *
- * @param q Values of all actions `[rows, n]`.
- * @param actions Actions `[rows]`, counted from 0.
- * @returns Values `[rows]`.
- *
- * @example
- * ```ts
- * import { valuesOfActions } from "@bellman/async";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const q = tf.tensor2d([[1, 2], [3, 4]]);
- * const values = valuesOfActions(q, tf.tensor1d([1, 0], "int32"));
- * assertEquals(values.arraySync(), [2, 3]);
- * ```
- */
-export function valuesOfActions(
-  q: tf.Tensor2D,
-  actions: tf.Tensor1D,
-): tf.Tensor1D {
-  return tf.tidy(() => {
-    const all = tf.range(0, q.shape[1], 1, "int32");
-    const chosen = tf.equal(tf.expandDims(actions, 1), all);
-    return tf.sum(tf.mul(q, tf.cast(chosen, "float32")), 1);
-  });
-}
-
 /** Inputs of {@link qLoss} beside the values, each `[steps]`. */
 export interface QLossInputs {
-  /** Actions taken, counted from 0. */
-  readonly actions: tf.Tensor1D;
   /** Targets `y`: constants, through which no gradient flows. */
   readonly targets: tf.Tensor1D;
   /** 1 for a step, 0 for a row after the last step of a short window. */
@@ -85,8 +55,8 @@ export interface QLossInputs {
  *
  * Source: Mnih et al. 2016, algorithms 1 and S2 (https://arxiv.org/abs/1602.01783).
  *
- * @param q Values of all actions `[steps, n]`.
- * @param inputs Actions, targets and weights.
+ * @param values Values of the actions that were taken `[steps]`.
+ * @param inputs Targets and weights.
  * @returns A scalar: its gradient is that of the window.
  *
  * @example
@@ -96,8 +66,7 @@ export interface QLossInputs {
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * const loss = qLoss(tf.tensor2d([[1, 2], [3, 4]]), {
- *   actions: tf.tensor1d([1, 0], "int32"),
+ * const loss = qLoss(tf.tensor1d([2, 3]), {
  *   targets: tf.tensor1d([5, 0]),
  *   weights: tf.tensor1d([1, 0]), // the window has one step
  * });
@@ -105,13 +74,10 @@ export interface QLossInputs {
  * ```
  */
 export function qLoss(
-  q: tf.Tensor2D,
-  { actions, targets, weights }: QLossInputs,
+  values: tf.Tensor1D,
+  { targets, weights }: QLossInputs,
 ): tf.Scalar {
-  return tf.tidy(() => {
-    const errors = tf.sub(targets, valuesOfActions(q, actions));
-    return tf.sum(tf.mul(weights, tf.square(errors)));
-  });
+  return tf.tidy(() => weighted(tf.square(tf.sub(targets, values)), weights));
 }
 
 /**
@@ -146,39 +112,33 @@ export function a3cLoss(
   inputs: A2CLossInputs & Pick<QLossInputs, "weights">,
   options: A2CLossOptions = {},
 ): A2CLoss {
+  const { logProb, values, advantages, returns, weights } = inputs;
+  const { entropyCoefficient = 0.01, valueCoefficient = 0.5 } = options;
   return tf.tidy(() => {
-    const { logProb, entropy, values, advantages, returns, weights } = inputs;
-    const own = <T extends tf.Tensor>(numbers: T) =>
-      tf.mul<T>(numbers, weights);
-    const parts = a2cLoss({
-      logProb,
-      entropy: own(entropy),
-      values: own(values),
-      advantages: own(advantages),
-      returns: own(returns),
-    }, options);
-    const rows = weights.shape[0];
-    const scale = tf.div(rows, tf.sum(weights));
-    const mean = (part: tf.Scalar) => tf.mul<tf.Scalar>(part, scale);
+    const gain = weighted(tf.mul(advantages, logProb), weights);
+    const entropy = weighted(inputs.entropy, weights);
+    const error = weighted(tf.squaredDifference(values, returns), weights);
+    const policyLoss = tf.neg(gain), steps = tf.sum(weights);
     return {
-      loss: tf.mul<tf.Scalar>(parts.loss, rows),
-      policyLoss: mean(parts.policyLoss),
-      valueLoss: mean(parts.valueLoss),
-      entropy: mean(parts.entropy),
+      loss: tf.add<tf.Scalar>(
+        tf.sub(policyLoss, tf.mul(entropy, entropyCoefficient)),
+        tf.mul(error, valueCoefficient),
+      ),
+      policyLoss: tf.div<tf.Scalar>(policyLoss, steps),
+      valueLoss: tf.div<tf.Scalar>(error, steps),
+      entropy: tf.div<tf.Scalar>(entropy, steps),
     };
   });
 }
 
-/** Mean of numbers of a window `[steps]` over its own steps. */
-function meanOf(numbers: tf.Tensor, weights: tf.Tensor): tf.Scalar {
-  return tf.div(tf.sum(tf.mul(numbers, weights)), tf.sum(weights)) as tf.Scalar;
+/** Sums numbers of a window `[steps]` over its own steps. */
+function weighted(numbers: tf.Tensor, weights: tf.Tensor1D): tf.Scalar {
+  return tf.sum(tf.mul(numbers, weights));
 }
 
 /** Returns the first rows, as many as a window has steps: the last is of what followed. */
 function stepsOf<T extends tf.Tensor>(rows: T): T {
-  const { shape } = rows;
-  const size = [shape[0] - 1, ...shape.slice(1)];
-  return tf.slice(rows, shape.map(() => 0), size) as T;
+  return tf.slice(rows, 0, rows.shape[0] - 1);
 }
 
 /**
@@ -206,30 +166,34 @@ export function qLearner(
   policy: Policy,
   { start = 0 }: Pick<DiscreteSpace, "start"> = {},
 ): Learner {
-  const indexOf = (actions: tf.Tensor) =>
-    tf.sub<tf.Tensor1D>(actions, tf.scalar(start, "int32"));
+  const valuesAt = (all: tf.Tensor2D, actions: tf.Tensor) =>
+    valuesOfActions(all, tf.sub(actions, tf.scalar(start, "int32")));
   return {
     policy,
     lossOf(params, batch) {
-      const { returns, discounts, nextIsBest } = batch;
-      const weights = batch.weights as tf.Tensor1D;
-      const actions = indexOf(batch.actions);
-      const target = unflattenParams(batch.target as tf.Tensor1D, params);
-      const last = tf.gather(batch.observations, batch.lastRow as tf.Tensor1D);
-      const { policy: next } = policy.apply(target, policy.encode(last));
+      const { actions, lastRow, nextIsBest, weights } = batch;
+      const target = unflattenParams(batch.target!, params);
+      const last = policy.encode(tf.gather(batch.observations, lastRow));
+      const { policy: next } = policy.apply(target, last);
       const value = tf.where(
         tf.cast(nextIsBest, "bool"),
         tf.max(next, 1),
-        valuesOfActions(next, indexOf(batch.nextAction)),
+        valuesAt(next, batch.nextAction),
       );
-      const targets = tf.add<tf.Tensor1D>(returns, tf.mul(discounts, value));
+      const targets = tf.add<tf.Tensor1D>(
+        batch.returns,
+        tf.mul(batch.discounts, value),
+      );
       const observations = policy.encode(stepsOf(batch.observations));
       return (params) => {
-        const { policy: values } = policy.apply(params, observations);
-        const q = meanOf(valuesOfActions(values, actions), weights);
+        const { policy: all } = policy.apply(params, observations);
+        const values = valuesAt(all, actions), steps = tf.sum(weights);
         return {
-          loss: qLoss(values, { actions, targets, weights }),
-          aux: { q_mean: q, target_mean: meanOf(targets, weights) },
+          loss: qLoss(values, { targets, weights }),
+          aux: {
+            q_mean: tf.div(weighted(values, weights), steps),
+            target_mean: tf.div(weighted(targets, weights), steps),
+          },
         };
       };
     },
@@ -312,18 +276,15 @@ export function a3cLearner(
   policy: ActorCritic,
   { valueCoefficient }: Pick<AsyncConfig, "valueCoefficient">,
 ): Learner<ActorCritic> {
+  const { distribution } = policy;
   return {
     policy,
     lossOf(params, batch, { entropyCoefficient }) {
-      const { state, masks, actions, lastRow } = batch;
-      const recurrence = state && {
-        state: state as tf.Tensor2D,
-        masks: masks as tf.Tensor1D,
-      };
+      const { actions, weights, state, masks } = batch;
+      const recurrence = state && { state, masks: masks! };
       const observations = policy.encode(batch.observations);
-      const weights = batch.weights as tf.Tensor1D;
       const { value } = policy.apply(params, observations, recurrence);
-      const lastValue = tf.gather(value, lastRow as tf.Tensor1D);
+      const lastValue = tf.gather(value, batch.lastRow);
       const returns = tf.add<tf.Tensor1D>(
         batch.returns,
         tf.mul(batch.discounts, lastValue),
@@ -333,19 +294,17 @@ export function a3cLearner(
         const output = policy.apply(params, observations, recurrence);
         const parameters = stepsOf(output.policy);
         const { loss, policyLoss, valueLoss, entropy } = a3cLoss({
-          logProb: policy.distribution.logProb(parameters, actions),
-          entropy: policy.distribution.entropy(parameters),
+          logProb: distribution.logProb(parameters, actions),
+          entropy: distribution.entropy(parameters),
           values: stepsOf(output.value),
           advantages,
           returns,
           weights,
         }, { entropyCoefficient, valueCoefficient });
-        const aux = {
-          policy_loss: policyLoss,
-          value_loss: valueLoss,
-          entropy,
+        return {
+          loss,
+          aux: { policy_loss: policyLoss, value_loss: valueLoss, entropy },
         };
-        return { loss, aux };
       };
     },
   };

@@ -1,14 +1,15 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import { valueAndGradients } from "@bellman/compute";
+import { valuesOfActions } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { a3cLoss, qLoss } from "./learners.ts";
 
 await tf.setBackend("cpu");
 
 Deno.test("the gradient of the Q loss is -2 (y - Q) at the action taken, 0 elsewhere", () => {
+  const actions = tf.tensor1d([1, 0, 1], "int32");
   const { gradients } = valueAndGradients(({ q }) => ({
-    loss: qLoss(q as tf.Tensor2D, {
-      actions: tf.tensor1d([1, 0, 1], "int32"),
+    loss: qLoss(valuesOfActions(q as tf.Tensor2D, actions), {
       targets: tf.tensor1d([5, 1, 100]),
       weights: tf.tensor1d([1, 1, 0]),
     }),

@@ -4,11 +4,11 @@ import type {
   ConfigSchema,
 } from "@bellman/agent";
 import { type ActorCritic, actorCritic, type Policy } from "@bellman/policies";
+import type { DiscreteSpace } from "@bellman/types";
 import {
   actorLearner,
   type MethodForm,
   type ServerConnection,
-  STATISTICS,
 } from "./actor_learner.ts";
 import {
   type AsyncConfig,
@@ -16,8 +16,8 @@ import {
   defaultAsyncConfig,
 } from "./config.ts";
 import { a3cLearner, type Learner, qLearner, qPolicy } from "./learners.ts";
-import { asyncPresets } from "./presets.ts";
 import { MAX_STEPS } from "./parameter_server.ts";
+import { asyncPresets } from "./presets.ts";
 
 /**
  * An asynchronous method: an algorithm whose agents learn with a server. As an
@@ -36,19 +36,23 @@ export interface AsyncMethod<P extends Policy = Policy>
   readonly statistics: readonly string[];
 }
 
+/** Words for a method. */
+type Names = Pick<AsyncMethod, "name" | "title" | "summary">;
+
 /** Name, form and learner of a method. */
-interface MethodOptions<P extends Policy>
-  extends Pick<AsyncMethod, "name" | "title" | "summary"> {
+interface MethodOptions<P extends Policy> extends Names {
   readonly form: MethodForm;
   /** Settings of other methods. */
   readonly unused: readonly (keyof AsyncConfig)[];
   /** Settings whose schema differs. */
   readonly properties?: ConfigSchema["properties"];
+  /** Statistics of its loss. */
+  readonly aux: readonly string[];
   learner(config: AsyncConfig, context: AgentContext): Learner<P>;
 }
 
 function methodOf<P extends Policy>(
-  { form, unused, properties, learner, ...named }: MethodOptions<P>,
+  { form, unused, properties, aux, learner, ...names }: MethodOptions<P>,
 ): AsyncMethod<P> {
   const settings = Object.entries({
     ...asyncConfigSchema.properties,
@@ -57,21 +61,22 @@ function methodOf<P extends Policy>(
   const define = (
     connect?: ServerConnection,
   ): AlgorithmDefinition<AsyncConfig, P> => ({
-    ...named,
-    summary: `${named.summary} (Mnih et al. 2016)`,
+    ...names,
+    summary: `${names.summary} (Mnih et al. 2016)`,
     family: "async",
     schema: { properties: Object.fromEntries(settings) },
-    presets: asyncPresets[named.name],
+    presets: asyncPresets[names.name],
     // A worker has one environment; a run logs at every tenth stop.
     runDefaults: { numEnvs: 1, logInterval: 10 },
-    check: (config, context) => checkConfig(config, context, named.title!),
+    check: (config, context) => checkConfig(config, context, names.title!),
     build: (given, context) => {
       const config = { ...defaultAsyncConfig, ...given };
       const made = learner(config, context);
       return actorLearner(made, { config, context, form, connect });
     },
   });
-  const statistics = STATISTICS[form.learnsQ ? "q" : "actorCritic"];
+  const epsilon = form.learnsQ ? ["epsilon"] : [];
+  const statistics = ["loss", ...aux, "grad_norm", ...epsilon, "learning_rate"];
   return { ...define(), with: define, statistics };
 }
 
@@ -95,33 +100,25 @@ function checkConfig(
   );
 }
 
-/** Settings whose defaults are other ones where Q values are learned. */
-const Q_DEFAULTS = {
-  learningRate: {
-    ...asyncConfigSchema.properties.learningRate,
-    default: 0.001,
-  },
-  rmspropEpsilon: {
-    ...asyncConfigSchema.properties.rmspropEpsilon,
-    default: 0.01,
+const { learningRate, rmspropEpsilon, network } = asyncConfigSchema.properties;
+
+/** Settings that differ where Q values are learned: other defaults, fewer networks. */
+const Q_PROPERTIES = {
+  learningRate: { ...learningRate, default: 0.001 },
+  rmspropEpsilon: { ...rmspropEpsilon, default: 0.01 },
+  network: {
+    ...network,
+    enum: ["mlp", "cnn", "cnn_2013", "cnn_small", "conv_only"],
   },
 };
 
 function qMethod(
-  { form, ...named }:
-    & Pick<MethodOptions<Policy>, "name" | "title" | "summary">
-    & { form: Omit<MethodForm, "learnsQ"> },
+  { form, ...names }: Names & { form: Omit<MethodForm, "learnsQ"> },
 ): AsyncMethod {
   return methodOf({
-    ...named,
+    ...names,
     form: { ...form, learnsQ: true },
-    properties: {
-      network: {
-        ...asyncConfigSchema.properties.network,
-        enum: ["mlp", "cnn", "cnn_2013", "cnn_small", "conv_only"],
-      },
-      ...Q_DEFAULTS,
-    },
+    properties: Q_PROPERTIES,
     unused: [
       "valueCoefficient",
       "entropyCoefficient",
@@ -129,10 +126,10 @@ function qMethod(
       "valueNetwork",
       form.isOneStep ? "maxSteps" : "updateInterval",
     ],
+    aux: ["q_mean", "target_mean"],
     learner: (config, context) => {
-      const { actionSpace: space } = context;
-      const start = space.type === "discrete" ? space.start : 0;
-      return qLearner(qPolicy({ ...config, ...context }), { start });
+      const policy = qPolicy({ ...config, ...context });
+      return qLearner(policy, context.actionSpace as DiscreteSpace);
     },
   });
 }
@@ -190,18 +187,12 @@ export const a3c: AsyncMethod<ActorCritic> = methodOf({
     "epsilonSteps",
     "updateInterval",
   ],
+  aux: ["policy_loss", "value_loss", "entropy"],
   learner: (config, context) => {
     const { network, valueNetwork, hiddenSizes, activation, lstmSize } = config;
     const networkOptions = { hiddenSizes, activation, lstmSize };
-    const { observationSpace, actionSpace } = context;
-    const policy = actorCritic({
-      observationSpace,
-      actionSpace,
-      network,
-      networkOptions,
-      valueNetwork,
-    });
-    return a3cLearner(policy, config);
+    const options = { ...context, network, networkOptions, valueNetwork };
+    return a3cLearner(actorCritic(options), config);
   },
 });
 
@@ -219,6 +210,14 @@ export const asyncMethods: readonly AsyncMethod[] = [
  * @param name Name of the method.
  * @returns The method.
  * @throws {RangeError} If there is none of that name.
+ *
+ * @example
+ * ```ts
+ * import { asyncQ, methodNamed } from "@bellman/async";
+ * import { assertStrictEquals } from "@std/assert";
+ *
+ * assertStrictEquals(methodNamed("async-q"), asyncQ);
+ * ```
  */
 export function methodNamed(name: string): AsyncMethod {
   const method = asyncMethods.find((it) => it.name === name);

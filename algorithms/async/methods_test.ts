@@ -2,6 +2,7 @@ import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import { Agent } from "@bellman/agent";
 import {
   type Engine,
+  flatParams,
   type Params,
   RandomStream,
   selectBackend,
@@ -10,7 +11,6 @@ import { makeVec } from "@bellman/envs";
 import { discreteQFunction } from "@bellman/policies";
 import type { VecEnv } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { flatParams } from "./actor_learner.ts";
 import type { AsyncConfig } from "./config.ts";
 import { a3c, asyncNStepQ, asyncQ, asyncSarsa } from "./methods.ts";
 

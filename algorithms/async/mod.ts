@@ -5,8 +5,8 @@
  * @example A worker's view of shared parameters
  * ```ts
  * import { Agent } from "@bellman/agent";
- * import { asyncQ, flatParams, SharedParameters, defaultAsyncConfig } from "@bellman/async";
- * import { RandomStream, selectBackend } from "@bellman/compute";
+ * import { asyncQ, defaultAsyncConfig, SharedParameters } from "@bellman/async";
+ * import { flatParams, RandomStream, selectBackend } from "@bellman/compute";
  * import { makeVec } from "@bellman/envs";
  * import { assertEquals } from "@std/assert";
  *
@@ -28,24 +28,10 @@
  *
  * @module
  */
-export {
-  actorLearner,
-  type ActorLearnerOptions,
-  flatParams,
-  type MethodForm,
-  type ServerConnection,
-} from "./actor_learner.ts";
+export * from "./actor_learner.ts";
 export * from "./async_training.ts";
 export * from "./config.ts";
 export * from "./learners.ts";
-export {
-  a3c,
-  type AsyncMethod,
-  asyncMethods,
-  asyncNStepQ,
-  asyncQ,
-  asyncSarsa,
-} from "./methods.ts";
+export * from "./methods.ts";
 export * from "./parameter_server.ts";
-export * from "./windows.ts";
 export * from "./presets.ts";

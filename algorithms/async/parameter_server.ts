@@ -1,3 +1,4 @@
+import { copyArrays, restoreArrays } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
 
@@ -56,11 +57,8 @@ export interface SharedParametersOptions
 /** Places of the counts that are saved: `T`, copies to the target network, starts of workers. */
 const STEPS = 0, TARGETS = 1, STARTS = 2;
 
-/**
- * Places of those that are not: changes of parameters and target network, steps that
- * were claimed, and the step at which the workers stop.
- */
-const PARAMS_VERSION = 0, TARGET_VERSION = 1, CLAIMED = 2, LIMIT = 3;
+/** Places of those that are not: changes of each part, and steps that may be claimed. */
+const VERSIONS = { params: 0, target: 1 } as const, LEFT = 2;
 
 /** Numbers of a worker's report: their count, and the statistics. */
 const REPORT = 9;
@@ -139,7 +137,7 @@ export class SharedParameters {
     const shared = (bytes: number) => new SharedArrayBuffer(bytes);
     const memory = {
       counts: new Int32Array(shared(4 * (STARTS + workers))),
-      passing: new Int32Array(shared(4 * 4)),
+      passing: new Int32Array(shared(4 * 3)),
       params: new Float32Array(shared(4 * length)),
       target: new Float32Array(shared(4 * length)),
       slots: new Float32Array(shared(4 * length * sets)),
@@ -157,28 +155,24 @@ export class SharedParameters {
 
   /** Means of the statistics that workers reported last, if any has. */
   get statistics(): readonly number[] | undefined {
-    const { reports } = this.memory, { workers } = this.#options;
-    const rows = Array.from(
-      { length: workers },
-      (_, worker) => reports.subarray(worker * REPORT, (worker + 1) * REPORT),
-    )
-      .filter(([count]) => count > 0);
-    if (rows.length === 0) return undefined;
-    const { length } = rows;
-    return Array.from(
-      { length: rows[0][0] },
-      (_, i) => rows.reduce((sum, row) => sum + row[i + 1], 0) / length,
+    const { reports } = this.memory, rows: Float64Array[] = [];
+    for (let at = 0; at < reports.length; at += REPORT) {
+      const [count] = reports.subarray(at);
+      if (count > 0) rows.push(reports.slice(at + 1, at + 1 + count));
+    }
+    return rows[0] && Array.from(
+      rows[0],
+      (_, i) => rows.reduce((sum, row) => sum + row[i], 0) / rows.length,
     );
   }
 
   /**
    * Lets workers, which stand still, claim the steps before another stop.
    *
-   * @param limit Step of the stop.
+   * @param steps Steps of all workers together.
    */
-  allow(limit: number): void {
-    Atomics.store(this.memory.passing, CLAIMED, this.steps);
-    Atomics.store(this.memory.passing, LIMIT, limit);
+  allow(steps: number): void {
+    Atomics.store(this.memory.passing, LEFT, steps);
   }
 
   /**
@@ -203,52 +197,45 @@ export class SharedParameters {
     guard: (change: () => void) => void = (change) => change(),
   ): ParameterServer {
     const { counts, passing, params, target, slots, reports } = this.memory;
-    const { targetInterval = Infinity } = this.#options;
+    const { targetInterval = Infinity, ...rule } = this.#options;
     const size = params.length;
     const set = Math.min(worker, slots.length / size - 1);
     const own = slots.subarray(set * size, (set + 1) * size);
     const seen = { params: -1, target: -1 };
-    const move = ruleOf(this.#options);
-    const change = { gradient: params, learningRate: 0 };
-    const update = () => {
-      move(params, own, change);
-      Atomics.add(passing, PARAMS_VERSION, 1);
-    };
-    const copy = () => {
-      target.set(params);
-      Atomics.add(passing, TARGET_VERSION, 1);
-    };
+    const steps = () => Atomics.load(counts, STEPS);
     const count = () => void Atomics.add(counts, STEPS, 1);
+    const changed = (part: keyof typeof VERSIONS) =>
+      void Atomics.add(passing, VERSIONS[part], 1);
     return {
       size,
       get steps() {
-        return Atomics.load(counts, STEPS);
+        return steps();
       },
-      claim() {
-        const claimed = Atomics.add(passing, CLAIMED, 1);
-        return claimed < Atomics.load(passing, LIMIT);
-      },
+      claim: () => Atomics.sub(passing, LEFT, 1) > 0,
       step: () => guard(count),
       pull(into, part) {
-        const at = part === "params" ? PARAMS_VERSION : TARGET_VERSION;
-        const version = Atomics.load(passing, at);
+        const version = Atomics.load(passing, VERSIONS[part]);
         if (version === seen[part]) return false;
         seen[part] = version;
         into.set(part === "params" ? params : target);
         return true;
       },
-      push(gradient, learningRate) {
-        change.gradient = gradient;
-        change.learningRate = learningRate;
-        guard(update);
-      },
+      push: (gradient, learningRate) =>
+        guard(() => {
+          descend(params, gradient, { ...rule, slots: own, learningRate });
+          changed("params");
+        }),
       syncTarget() {
-        const due = Math.floor(Atomics.load(counts, STEPS) / targetInterval);
+        const due = Math.floor(steps() / targetInterval);
         const done = Atomics.load(counts, TARGETS);
         if (due <= done) return;
         // One worker copies, where several have passed the multiple.
         const before = Atomics.compareExchange(counts, TARGETS, done, due);
-        if (before === done) guard(copy);
+        if (before !== done) return;
+        guard(() => {
+          target.set(params);
+          changed("target");
+        });
       },
       report(statistics) {
         reports.set([statistics.length, ...statistics], worker * REPORT);
@@ -259,10 +246,7 @@ export class SharedParameters {
   /** Saves everything; no worker may learn meanwhile. */
   save(): StateTree {
     const { passing: _, ...saved } = this.memory;
-    const copies = Object.entries(saved).map((
-      [name, it],
-    ) => [name, it.slice()]);
-    return Object.fromEntries(copies);
+    return copyArrays(saved);
   }
 
   /**
@@ -272,49 +256,37 @@ export class SharedParameters {
    * @throws {RangeError} If it is of other sizes.
    */
   load(state: StateTree): void {
-    const { passing, ...parts } = this.memory;
-    const saved = state as typeof parts;
-    const [given, expected] = [saved, parts].map((it) =>
-      Object.values(it).map(({ length }) => length).join(", ")
-    );
-    if (given !== expected) {
-      throw new RangeError(
-        `Cannot restore shared arrays of ${given} numbers: expected ${expected}`,
-      );
-    }
-    for (const [name, array] of Object.entries(parts)) {
-      array.set(saved[name as keyof typeof parts]);
-    }
+    const { passing, ...saved } = this.memory;
+    restoreArrays(saved, state);
     // What was pulled before is of another time.
-    Atomics.add(passing, PARAMS_VERSION, 1);
-    Atomics.add(passing, TARGET_VERSION, 1);
+    for (const at of Object.values(VERSIONS)) Atomics.add(passing, at, 1);
   }
 }
 
+/** Gradient and rule of {@link descend}. */
+interface Descent extends Omit<SharedParametersOptions, "workers"> {
+  /** Statistics of the optimizer, which move as well. */
+  readonly slots: Float32Array;
+  readonly learningRate: number;
+}
+
 /**
- * Returns the rule of an optimizer, in place: RMSProp `g = a g + (1 - a) d^2`,
- * `theta -= eta d / sqrt(g + epsilon)`, or momentum SGD `m = a m + (1 - a) d`,
+ * Moves parameters in place by RMSProp `g = a g + (1 - a) d^2`,
+ * `theta -= eta d / sqrt(g + epsilon)`, or by momentum SGD `m = a m + (1 - a) d`,
  * `theta -= eta m` (section 4, "Optimization").
  */
-function ruleOf(
-  { optimizer, decay, rmspropEpsilon: epsilon }: SharedParametersOptions,
-) {
+function descend(
+  params: Float32Array,
+  gradient: Float32Array,
+  { slots, learningRate, optimizer, decay, rmspropEpsilon }: Descent,
+): void {
   const rest = 1 - decay, isRmsprop = optimizer !== "momentum_sgd";
-  return (
-    params: Float32Array,
-    slots: Float32Array,
-    { gradient, learningRate }: {
-      gradient: Float32Array;
-      learningRate: number;
-    },
-  ) => {
-    for (let i = 0; i < params.length; i++) {
-      const d = gradient[i];
-      const mean = decay * slots[i] + (isRmsprop ? rest * d * d : rest * d);
-      slots[i] = mean;
-      params[i] -= isRmsprop
-        ? learningRate * d / Math.sqrt(mean + epsilon)
-        : learningRate * mean;
-    }
-  };
+  for (let i = 0; i < params.length; i++) {
+    const d = gradient[i];
+    const mean = decay * slots[i] + (isRmsprop ? rest * d * d : rest * d);
+    slots[i] = mean;
+    params[i] -= isRmsprop
+      ? learningRate * d / Math.sqrt(mean + rmspropEpsilon)
+      : learningRate * mean;
+  }
 }

@@ -435,32 +435,3 @@ export function discreteSoftValues(
 export function discreteEntropies(logProbs: tf.Tensor2D): tf.Tensor1D {
   return tf.tidy(() => tf.neg(tf.sum(tf.mul(tf.exp(logProbs), logProbs), 1)));
 }
-
-/**
- * Picks the estimates of the actions that were taken.
- *
- * @param q Estimates of all actions `[batch, n]`.
- * @param actions Numbers of the actions taken, from 0, int32 `[batch]`.
- * @returns Estimates `[batch]`.
- *
- * @example
- * ```ts
- * import { valuesOfActions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const q = tf.tensor2d([[1, 2], [3, 4]]);
- * const taken = valuesOfActions(q, tf.tensor1d([1, 0], "int32"));
- * assertEquals(taken.arraySync(), [2, 3]);
- * ```
- */
-export function valuesOfActions(
-  q: tf.Tensor2D,
-  actions: tf.Tensor1D,
-): tf.Tensor1D {
-  return tf.tidy(() => {
-    const chosen = tf.oneHot(actions, q.shape[1]);
-    return tf.sum(tf.mul(q, tf.cast(chosen, "float32")), 1);
-  });
-}

@@ -13,7 +13,6 @@ import {
   reparameterizedPolicyLoss,
   softValues,
   temperatureLoss,
-  valuesOfActions,
 } from "./losses.ts";
 import { squashedGaussian } from "@bellman/policies";
 
@@ -183,14 +182,6 @@ Deno.test("the soft value is the mean of Q plus alpha times the entropy", () => 
   const [entropy] = discreteEntropies(logProbs).arraySync();
   assertAlmostEquals(entropy, 1.5 * Math.log(2), 1e-6);
   assertAlmostEquals(value, 2 + 2 * entropy, 1e-6);
-});
-
-Deno.test("the value of an action has a gradient for that action alone", () => {
-  const actions = tf.tensor1d([2, 0], "int32");
-  const gradient = tf.grad((q) => valuesOfActions(q as tf.Tensor2D, actions))(
-    tf.tensor2d([[1, 2, 3], [4, 5, 6]]),
-  );
-  assertEquals(gradient.arraySync(), [[0, 0, 1], [1, 0, 0]]);
 });
 
 await tf.setBackend("cpu");

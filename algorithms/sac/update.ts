@@ -6,6 +6,7 @@ import {
   polyak,
   tidy,
 } from "@bellman/compute";
+import { valuesOfActions } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -14,7 +15,6 @@ import {
   reparameterizedPolicyLoss,
   softValues,
   temperatureLoss,
-  valuesOfActions,
 } from "./losses.ts";
 import type {
   DiscreteSacBatch,

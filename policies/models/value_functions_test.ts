@@ -6,6 +6,7 @@ import {
   discreteQFunction,
   qFunction,
   valueFunction,
+  valuesOfActions,
 } from "./value_functions.ts";
 import { mlp } from "../networks/feed_forward.ts";
 import { observationEncoder } from "../networks/observation_encoder.ts";
@@ -250,4 +251,12 @@ Deno.test("what does not fit is refused", () => {
     RangeError,
     "Cannot apply a network for inputs [4] to observations [3]",
   );
+});
+
+Deno.test("the value of an action has a gradient for that action alone", () => {
+  const actions = tf.tensor1d([2, 0], "int32");
+  const gradient = tf.grad((q) => valuesOfActions(q as tf.Tensor2D, actions))(
+    tf.tensor2d([[1, 2, 3], [4, 5, 6]]),
+  );
+  assertEquals(gradient.arraySync(), [[0, 0, 1], [1, 0, 0]]);
 });

@@ -1,16 +1,19 @@
-import {
-  type AgentRuntime,
-  type Arrays,
-  type Decision,
-  type Experience,
-  nextObservations,
-} from "@bellman/agent";
-import { ARRAYS, type TensorData, type TensorType } from "@bellman/compute";
+import { ARRAYS, type TensorData } from "@bellman/compute";
+import { copyArrays, restoreArrays } from "@bellman/files";
 import type {
   ObservationArray,
   ObservationInputArray,
 } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
+import type * as tf from "@tensorflow/tfjs";
+import { NUMBER, rowsOf } from "./_tensor_types.ts";
+import type {
+  AgentRuntime,
+  Arrays,
+  Decision,
+  Experience,
+} from "./definition.ts";
+import { nextObservations } from "./observations.ts";
 
 /** Options of {@link Windows}. */
 export interface WindowsOptions {
@@ -27,44 +30,55 @@ export interface WindowsOptions {
   readonly takesNextAction?: boolean;
 }
 
-const NUMBER = { shape: [], dtype: "float32" } as const;
-const INDEX = { shape: [], dtype: "int32" } as const;
-
-function rowsOf(rows: number, type: TensorType = NUMBER): TensorType {
-  return { shape: [rows, ...type.shape], dtype: type.dtype };
+/** Tensors of one of the {@link Windows}. */
+export interface WindowTensors {
+  /** Observations of the steps, and the one after the last `[maxSteps + 1, ...]`. */
+  readonly observations: tf.Tensor;
+  /** Actions `[maxSteps, ...]`. */
+  readonly actions: tf.Tensor;
+  /** Row of the observation after the last step `[1]`. */
+  readonly lastRow: tf.Tensor1D;
+  /** Action that was taken there, if any was `[1]`. */
+  readonly nextAction: tf.Tensor;
+  /** 1 where no action was taken there, so that the best one stands for it `[1]`. */
+  readonly nextIsBest: tf.Tensor1D;
+  /** Discounted sums of the rewards from each step to the last `[maxSteps]`. */
+  readonly returns: tf.Tensor1D;
+  /** Factors of the value of what followed, which is to be added `[maxSteps]`. */
+  readonly discounts: tf.Tensor1D;
+  /** 1 for a step, 0 for a row after the last one `[maxSteps]`. */
+  readonly weights: tf.Tensor1D;
+  /** Recurrent state before the first step `[1, stateSize]`; recurrent only. */
+  readonly state?: tf.Tensor2D;
+  /** 1 where an episode starts `[maxSteps + 1]`; recurrent only. */
+  readonly masks?: tf.Tensor1D;
 }
 
 /**
- * Steps since the last gradient, of one environment, each learned from once. A window ends after
- * `maxSteps`, or with its episode. Rows after its last step have the weight 0.
+ * Experience of one environment's steps since the last update, each learned from once: what
+ * n-step methods learn from as they act. A window ends after `maxSteps`, or with
+ * its episode; rows after its last step have the weight 0. Its returns lack the
+ * value of what followed, which the update adds: {@link WindowTensors}.
  *
  * @example
  * ```ts
- * import { Agent, type AgentRuntime } from "@bellman/agent";
- * import { asyncQ, Windows } from "@bellman/async";
- * import { selectBackend } from "@bellman/compute";
- * import { makeVec } from "@bellman/envs";
+ * import { Observations, Windows } from "@bellman/agent";
+ * import { stochasticPolicy } from "@bellman/policies";
+ * import type { Space } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
- * await selectBackend("cpu");
- * let shape: readonly number[] = [];
- * const env = makeVec("CartPole-v1", { numEnvs: 1 });
- * new Agent({
- *   ...asyncQ,
- *   build(config, context) {
- *     const parts = asyncQ.build(config, context);
- *     const experience = (runtime: AgentRuntime) => {
- *       const windows = new Windows(runtime, { maxSteps: 3, gamma: 0.9 });
- *       shape = windows.batch.observations.shape;
- *       return parts.experience(runtime);
- *     };
- *     return { ...parts, experience };
- *   },
- * }, env).close();
- * assertEquals(shape, [4, 4]); // three steps, and the observation after them
+ * const observationSpace: Space = { type: "discrete", n: 4 };
+ * const actionSpace: Space = { type: "discrete", n: 2 };
+ * const windows = new Windows({
+ *   policy: stochasticPolicy({ observationSpace, actionSpace }),
+ *   observations: new Observations(observationSpace),
+ *   numEnvs: 1,
+ * }, { maxSteps: 3, gamma: 0.9 });
+ * // Three steps, and the observation after them.
+ * assertEquals(windows.batch.observations.shape, [4]);
  * ```
  */
-export class Windows {
+export class Windows implements Experience {
   /** Shapes and types of a window. */
   batch: Experience["batch"];
   readonly #options: WindowsOptions;
@@ -83,34 +97,39 @@ export class Windows {
   /**
    * Creates an empty window.
    *
-   * @param runtime The agent's runtime.
+   * @param runtime Policy and observations of an agent in one environment.
    * @param options Length, discount, Sarsa or not.
+   * @throws {RangeError} If there are more environments.
    */
-  constructor(runtime: AgentRuntime, options: WindowsOptions) {
+  constructor(
+    runtime: Pick<AgentRuntime, "policy" | "observations" | "numEnvs">,
+    options: WindowsOptions,
+  ) {
     const { policy, observations, numEnvs } = runtime;
     if (numEnvs !== 1) {
       throw new RangeError(
-        `Cannot run a worker with numEnvs = ${numEnvs}: expected 1, and more workers`,
+        `Cannot learn from windows with numEnvs = ${numEnvs}: expected 1`,
       );
     }
     const { maxSteps } = options, { observationInput, stateSize } = policy;
     const { actionShape: shape, actionDtype: dtype } = policy.distribution;
+    const action = { shape, dtype };
     this.#options = options;
     this.#read = observations.reader(1);
     this.#size = observations.encoder.observationSize;
     this.#rewards = new Float64Array(maxSteps + 1);
     this.batch = {
       observations: rowsOf(maxSteps + 1, observationInput),
-      actions: rowsOf(maxSteps, { shape, dtype }),
-      lastRow: rowsOf(1, INDEX),
-      nextAction: rowsOf(1, INDEX),
-      nextIsBest: rowsOf(1),
-      returns: rowsOf(maxSteps),
-      discounts: rowsOf(maxSteps),
-      weights: rowsOf(maxSteps),
+      actions: rowsOf(maxSteps, action),
+      lastRow: rowsOf(1, { shape: [], dtype: "int32" }),
+      nextAction: rowsOf(1, action),
+      nextIsBest: rowsOf(1, NUMBER),
+      returns: rowsOf(maxSteps, NUMBER),
+      discounts: rowsOf(maxSteps, NUMBER),
+      weights: rowsOf(maxSteps, NUMBER),
       ...(stateSize > 0 && {
-        masks: rowsOf(maxSteps + 1),
-        state: { shape: [1, stateSize], dtype: "float32" },
+        masks: rowsOf(maxSteps + 1, NUMBER),
+        state: { ...NUMBER, shape: [1, stateSize] },
       }),
     };
     for (const [name, { shape, dtype }] of Object.entries(this.batch)) {
@@ -161,7 +180,7 @@ export class Windows {
     return Math.floor((this.#length - Number(takesNextAction)) / maxSteps);
   }
 
-  /** Gives the arrays of the oldest of them: its returns but for the value of what followed. */
+  /** Gives the arrays of the oldest of them. */
   draw(): Arrays {
     const { maxSteps, gamma } = this.#options;
     const window = this.#window, count = Math.min(this.#length, maxSteps);
@@ -176,16 +195,17 @@ export class Windows {
     }
     if (window.masks) window.masks[count] = 0;
     window.lastRow[0] = count;
-    // The next action after a cut is unknown: the best one stands for it.
     window.nextIsBest[0] = Number(isNewest);
-    window.nextAction[0] = this.#arrays.actions[count];
+    const { actions } = this.#arrays, { nextAction } = window;
+    const at = count * nextAction.length;
+    nextAction.set(actions.subarray(at, at + nextAction.length));
     return window;
   }
 
   /** Forgets the oldest of them. */
-  drop(): void {
-    const { maxSteps } = this.#options,
-      { observations, actions } = this.#window;
+  learned(_results?: Arrays): void {
+    const { maxSteps } = this.#options;
+    const { observations, actions } = this.#window;
     this.#length = Math.max(0, this.#length - maxSteps);
     if (this.#length === 0) return;
     const rows = maxSteps + 1, size = observations.length / rows;
@@ -196,11 +216,8 @@ export class Windows {
 
   /** Saves the steps that are to be learned from. */
   save(): StateTree {
-    const arrays = Object.entries(this.#arrays);
     return {
-      arrays: Object.fromEntries(
-        arrays.map(([name, it]) => [name, it.slice()]),
-      ),
+      arrays: copyArrays(this.#arrays),
       rewards: this.#rewards.slice(),
       length: this.#length,
       ...this.#end,
@@ -209,13 +226,9 @@ export class Windows {
 
   /** Restores what `save` gave. */
   load(state: StateTree): void {
-    const { arrays, rewards, length, ...end } = state as Record<
-      string,
-      StateTree
-    >;
-    for (const [name, it] of Object.entries(this.#arrays)) {
-      it.set((arrays as Record<string, TensorData>)[name]);
-    }
+    const saved = state as Record<string, StateTree>;
+    const { arrays, rewards, length, ...end } = saved;
+    restoreArrays(this.#arrays, arrays);
     this.#rewards.set(rewards as Float64Array);
     this.#length = length as number;
     Object.assign(this.#end, end);

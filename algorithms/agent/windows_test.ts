@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { type AgentRuntime, Observations } from "@bellman/agent";
-import { qPolicy } from "./learners.ts";
+import { stochasticPolicy } from "@bellman/policies";
+import { Observations } from "./observations.ts";
 import { Windows, type WindowsOptions } from "./windows.ts";
 
 const SPACES = {
@@ -15,15 +15,11 @@ const SPACES = {
 } as const;
 
 function windowsOf(options: WindowsOptions, numEnvs = 1): Windows {
-  return new Windows(
-    {
-      ...SPACES,
-      numEnvs,
-      policy: qPolicy(SPACES),
-      observations: new Observations(SPACES.observationSpace),
-    } as unknown as AgentRuntime,
-    options,
-  );
+  return new Windows({
+    numEnvs,
+    policy: stochasticPolicy(SPACES),
+    observations: new Observations(SPACES.observationSpace),
+  }, options);
 }
 
 /** Adds a step of an action and a reward, from the observation `at` to the next number. */
@@ -68,7 +64,7 @@ Deno.test("a window is complete after maxSteps, and its returns wait for the las
   assertEquals(list(batch.returns), [5, 2]);
   assertEquals(list(batch.discounts), [0.25, 0.5]);
   assertEquals(list(batch.weights), [1, 1]);
-  windows.drop();
+  windows.learned();
   assertEquals([windows.due(), windows.length], [0, 0]);
 });
 
@@ -98,7 +94,7 @@ Deno.test("Sarsa learns a step when the next action is known, and two at an end"
     const isBest = nextIsBest[0] === 1;
     const next = isBest ? "best" : nextAction[0];
     const row = [observations[1], next, windows.hasEnded];
-    windows.drop();
+    windows.learned();
     return row;
   });
   // Nobody chose an action after the cut: the best one stands for it.
@@ -113,10 +109,10 @@ Deno.test("an open window is restored", () => {
   assertEquals(other.draw(), one.draw());
 });
 
-Deno.test("one environment is a worker's", () => {
+Deno.test("windows are of one environment", () => {
   assertThrows(
     () => windowsOf({ maxSteps: 1, gamma: 1 }, 2),
     RangeError,
-    "Cannot run a worker with numEnvs = 2: expected 1, and more workers",
+    "Cannot learn from windows with numEnvs = 2: expected 1",
   );
 });
