@@ -480,6 +480,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       learned: this.#learner.read() as unknown as StateTree,
       experience: this.experience.save(),
       acting: this.#actor.save(),
+      exploration: this.#parts.explorationState?.save() ?? null,
       random: this.#random.save() as unknown as StateTree,
       normalization: {
         observations: observations?.save() ?? null,
@@ -513,6 +514,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.#learner.write(learned as unknown as SavedState);
     this.experience.load(saved.experience);
     this.#actor.load(acting);
+    this.#parts.explorationState?.load(saved.exploration);
     this.#random.load(saved.random);
     this.#decision = undefined;
     this.#count(saved.steps as number);

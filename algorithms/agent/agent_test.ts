@@ -225,6 +225,37 @@ Deno.test("parts explore at first, and refresh the state between updates", () =>
   assertEquals(trace.closed, true);
 });
 
+Deno.test("the state of exploration is saved with the agent, and restored", () => {
+  const definition = counting();
+  const make = () => {
+    let acted = 0;
+    return new Agent<CountingConfig>({
+      ...definition,
+      build: (config, context) => ({
+        ...definition.build(config, context),
+        explore({ sample }) {
+          acted++;
+          return sample().fill(acted % 3 === 0 ? 1 : 0);
+        },
+        explorationState: {
+          save: () => acted,
+          load: (state) => void (acted = state as number),
+        },
+      }),
+    }, SPACES);
+  };
+  const [first, second] = [make(), make()];
+  const actions = (agent: Agent<CountingConfig>, from: number) =>
+    play(agent, from, 4).filter((it) => Array.isArray(it));
+  play(first, 1, 4);
+  second.load(structuredClone(first.save()));
+  const wanted = actions(first, 5);
+  assertEquals(actions(second, 5), wanted);
+  assertEquals(wanted.flat().includes(1), true);
+  first.close();
+  second.close();
+});
+
 Deno.test("values of discrete actions are those of the present parameters", () => {
   const agent = agentOf({ numSteps: 1 });
   const before = agent.qValues!([0.1, 0.2], []);

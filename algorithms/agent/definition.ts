@@ -245,6 +245,17 @@ export interface AgentParts<P extends Policy = Policy> {
    */
   explore?(exploration: Exploration): TensorData;
   /**
+   * State that `explore` keeps from step to step, which is saved with the agent.
+   *
+   * @default none
+   */
+  readonly explorationState?: {
+    /** Returns the state as plain data. */
+    save(): StateTree;
+    /** Restores a state that `save` gave. */
+    load(state: StateTree): void;
+  };
+  /**
    * Gives a state that was learned elsewhere, before each decision and whenever the
    * parameters are asked for.
    *

@@ -155,6 +155,23 @@ export interface SacConfig {
    */
   initialExploration: "uniform" | "policy";
   /**
+   * Share of the run over which the probability of a random action, which is then repeated for some steps, falls from 1 to 0; null uses 0 or, for discrete actions, 0.2: it finds goals that few courses of actions reach.
+   *
+   * @default null
+   * @minimum 0
+   * @maximum 1
+   * @alias exploration_fraction
+   */
+  explorationFraction: number | null;
+  /**
+   * Exponent mu of the number of steps n that a random action is repeated for, with a probability in proportion to n^-mu, of at most 100 steps; a large one repeats none.
+   *
+   * @default 2
+   * @minimum 0
+   * @maximum 1e30
+   */
+  explorationExponent: number;
+  /**
    * Steps of each environment between two rounds of updates.
    *
    * @default 1

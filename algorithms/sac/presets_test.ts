@@ -10,7 +10,8 @@ const settingsOf = (id: string): Settings => parse(sacPresets[id]) as Settings;
 Deno.test("discrete actions have settings of their own, which stay where defaults change", () => {
   const preset = settingsOf("CartPole-v1");
   const chosen = ["learningRate", "batchSize", "initialTemperature"];
-  for (const key of [...chosen, "targetEntropyFactor"]) {
+  const others = ["targetEntropyFactor", "explorationFraction"];
+  for (const key of [...chosen, ...others]) {
     assertEquals(key in preset, true, key);
   }
 });

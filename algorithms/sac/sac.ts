@@ -7,10 +7,10 @@ import {
   type AlgorithmDefinition,
   checkReplay,
 } from "@bellman/agent";
-import type { RandomStream } from "@bellman/compute";
 import type { StochasticPolicy } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
+import { explorationOf } from "./exploration.ts";
 import { sacPresets } from "./presets.ts";
 import { type SettledConfig, settledConfig, variantOf } from "./variants.ts";
 
@@ -126,7 +126,7 @@ function partsOf(
   return {
     ...variant,
     numbers: numbersOf(config, context, rewardScale),
-    explore: explorationOf(config, context, variant.policy),
+    ...explorationOf(config, context, variant.policy),
     stateDependentNoise: {
       renews: (step) => step % every === 0,
       sampleFrequency: sdeSampleFrequency,
@@ -166,28 +166,6 @@ function numbersOf(
       ...(temperature !== null && { alpha: temperature }),
     };
   };
-}
-
-/** Makes the exploration at first: every action is as likely. */
-function explorationOf(
-  { initialExploration, learningStarts }: SacConfig,
-  { actionSpace, numEnvs }: AgentContext,
-  { distribution }: StochasticPolicy,
-): AgentParts["explore"] {
-  if (initialExploration !== "uniform") return undefined;
-  const { actionShape } = distribution;
-  const size = actionShape.reduce((product, it) => product * it, numEnvs);
-  const draw = (random: RandomStream) => {
-    if (actionSpace.type === "discrete") {
-      const { n, start = 0 } = actionSpace;
-      return new Int32Array(size).map(() => start + random.integer(n));
-    }
-    const actions = new Float32Array(size);
-    random.fillUniform(actions);
-    return actions.map((it) => 2 * it - 1);
-  };
-  return ({ moment, random, sample }) =>
-    moment.steps < learningStarts ? draw(random) : sample();
 }
 
 /** Refuses settings that exclude each other. */

@@ -61,7 +61,14 @@ const FORMS: Readonly<Record<string, [AgentSpaces, Partial<SacConfig>]>> = {
     actionPrior: "normal",
     nSteps: 3,
   }],
-  "discrete actions": [DISCRETE_SPACES, { initialExploration: "policy" }],
+  "discrete actions": [DISCRETE_SPACES, {
+    initialExploration: "policy",
+    explorationFraction: 0,
+  }],
+  "discrete actions, random ones repeated": [DISCRETE_SPACES, {}],
+  "box actions, random ones repeated": [BOX_SPACES, {
+    explorationFraction: 1,
+  }],
   "discrete actions, returns of several steps": [DISCRETE_SPACES, {
     nSteps: 3,
   }],

@@ -60,6 +60,7 @@ export interface SettledConfig extends SacConfig {
   learningRate: number;
   batchSize: number;
   initialTemperature: number;
+  explorationFraction: number;
 }
 
 /** Fills in the settings whose defaults depend on the kind of actions. */
@@ -73,14 +74,22 @@ export function settledConfig(
     learningRate: config.learningRate ?? usual.learningRate,
     batchSize: config.batchSize ?? usual.batchSize,
     initialTemperature: config.initialTemperature ?? usual.initialTemperature,
+    explorationFraction: config.explorationFraction ??
+      usual.explorationFraction,
   };
 }
 
-const BOX = { learningRate: 3e-4, batchSize: 256, initialTemperature: 1 };
+const BOX = {
+  learningRate: 3e-4,
+  batchSize: 256,
+  initialTemperature: 1,
+  explorationFraction: 0,
+};
 const DISCRETE = {
   learningRate: 1e-3,
   batchSize: 64,
   initialTemperature: 0.02,
+  explorationFraction: 0.2,
 };
 
 type Layers<S extends Space> = FunctionOptions & { readonly actionSpace: S };
