@@ -75,7 +75,7 @@ export interface WindowTensors {
  *   numEnvs: 1,
  * }, { maxSteps: 3, gamma: 0.9 });
  * // Three steps, and the observation after them.
- * assertEquals(windows.batch.observations.shape, [4]);
+ * assertEquals(windows.batch.observations.shape[0], 4);
  * ```
  */
 export class Windows implements Experience {

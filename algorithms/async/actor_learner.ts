@@ -181,9 +181,9 @@ class ActorSteps extends Windows {
   constructor(runtime: AgentRuntime, options: ActorStepsOptions) {
     const { config, form, server: { size } } = options;
     super(runtime, {
-      ...config,
-      ...form,
       maxSteps: form.isOneStep ? 1 : config.maxSteps,
+      gamma: config.gamma,
+      takesNextAction: form.takesNextAction,
     });
     this.#options = options;
     this.#target = new Float32Array(form.learnsQ ? size : 0);

@@ -57,19 +57,6 @@ const RUN = {
   properties: { workers: { type: "integer", minimum: 1, maximum: 1024 } },
 };
 
-/** Options where nothing is chosen. */
-const DEFAULTS = {
-  workers: 2,
-  seed: 0,
-  totalTimesteps: 200_000,
-  stepTimeoutMs: 60_000,
-  backend: "cpu",
-  processes: false,
-  isForEvaluation: false,
-  // deno-lint-ignore no-console -- notices go there by default
-  onNotice: (line: string) => console.warn(line),
-} as const;
-
 /**
  * Asynchronous training: workers act and learn, each in its environment, on
  * parameters in shared memory. For the training loop it is an algorithm with an
@@ -111,49 +98,65 @@ export class AsyncTraining implements WorkersAlgorithm {
     source: CheckedSource,
     options: AsyncTrainingOptions,
   ) {
-    const { onNotice, spaces, ...run } = { ...DEFAULTS, ...options };
-    const { observationSpace, actionSpace, stackedFrames } = spaces;
-    const plain = { observationSpace, actionSpace, stackedFrames, numEnvs: 1 };
-    const method = this.#method = methodNamed(name), { workers } = run;
-    checkRanges({ workers }, { of: method.title!, schema: RUN });
-    const definition = method.with((params, config) => {
+    const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
+    const { observationSpace, actionSpace, stackedFrames } = options.spaces;
+    const spaces = { observationSpace, actionSpace, stackedFrames, numEnvs: 1 };
+    this.#method = methodNamed(name);
+    const { title = name, with: define } = this.#method;
+    checkRanges({ workers }, { of: title, schema: RUN });
+    const definition = define((params, config) => {
       this.#shared = SharedParameters.from(params, { ...config, workers });
       return this.#shared.connect(0);
     });
-    this.#agent = new Agent<AsyncConfig>(definition, plain, run);
+    const run = { ...options, workers, seed, totalTimesteps };
+    this.#agent = new Agent<AsyncConfig>(definition, spaces, run);
     this.workerRates = Array(workers).fill(0);
-    const { config } = this.#agent, steps = config.stepsPerStop;
-    this.env = loopEnv(
-      plain,
-      () => ({ steps, episodes: this.advance(steps) }),
-    );
-    if (run.isForEvaluation) return;
-    const settings: WorkerSettings = {
-      ...run,
-      method: name,
-      config,
-      source,
-      // Loaded here too: it must not be unloaded with the last worker.
-      engine: selectEngine(run.engine).name,
-      memory: this.#shared.memory,
-    };
+    const steps = this.#agent.config.stepsPerStop;
+    const stop = () => ({ steps, episodes: this.advance(steps) });
+    this.env = loopEnv(spaces, stop);
+    if (options.isForEvaluation) return;
     try {
-      this.#workers = new WorkerVecEnv(
-        {
-          module: import.meta.resolve("./worker.ts"),
-          options: { ...settings },
-        },
-        {
-          ...run,
-          numEnvs: workers,
-          onRestart: (event) => onNotice(describeRestart(event)),
-        },
-      );
+      this.#workers = this.#start(source, run);
       this.#workers.reset();
     } catch (error) {
       this.close();
       throw error;
     }
+  }
+
+  /** Starts the workers. */
+  #start(
+    source: CheckedSource,
+    { stepTimeoutMs = 60_000, backend = "cpu", processes = false, ...options }:
+      & AsyncTrainingOptions
+      & Pick<WorkerSettings, "workers" | "seed" | "totalTimesteps">,
+  ): HostedVecEnv {
+    const { workers, seed, totalTimesteps, restarts, windowMs } = options;
+    // deno-lint-ignore no-console -- notices go there by default
+    const { onNotice = (line: string) => console.warn(line) } = options;
+    const settings: WorkerSettings = {
+      method: this.#method.name,
+      config: this.#agent.config,
+      source,
+      workers,
+      seed,
+      totalTimesteps,
+      stepTimeoutMs,
+      backend,
+      processes,
+      // Loaded here too: it must not be unloaded with the last worker.
+      engine: selectEngine(options.engine).name,
+      memory: this.#shared.memory,
+    };
+    const module = import.meta.resolve("./worker.ts");
+    return new WorkerVecEnv({ module, options: { ...settings } }, {
+      numEnvs: workers,
+      workers,
+      stepTimeoutMs,
+      restarts,
+      windowMs,
+      onRestart: (event) => onNotice(describeRestart(event)),
+    });
   }
 
   /**

@@ -197,10 +197,12 @@ export class SharedParameters {
     guard: (change: () => void) => void = (change) => change(),
   ): ParameterServer {
     const { counts, passing, params, target, slots, reports } = this.memory;
-    const { targetInterval = Infinity, ...rule } = this.#options;
+    const { targetInterval = Infinity, optimizer } = this.#options;
+    const { decay, rmspropEpsilon } = this.#options;
     const size = params.length;
     const set = Math.min(worker, slots.length / size - 1);
     const own = slots.subarray(set * size, (set + 1) * size);
+    const rule = { optimizer, decay, rmspropEpsilon, slots: own };
     const seen = { params: -1, target: -1 };
     const steps = () => Atomics.load(counts, STEPS);
     const count = () => void Atomics.add(counts, STEPS, 1);
@@ -222,7 +224,7 @@ export class SharedParameters {
       },
       push: (gradient, learningRate) =>
         guard(() => {
-          descend(params, gradient, { ...rule, slots: own, learningRate });
+          descend(params, gradient, { ...rule, learningRate });
           changed("params");
         }),
       syncTarget() {
@@ -264,7 +266,8 @@ export class SharedParameters {
 }
 
 /** Gradient and rule of {@link descend}. */
-interface Descent extends Omit<SharedParametersOptions, "workers"> {
+interface Descent
+  extends Pick<AsyncConfig, "optimizer" | "decay" | "rmspropEpsilon"> {
   /** Statistics of the optimizer, which move as well. */
   readonly slots: Float32Array;
   readonly learningRate: number;

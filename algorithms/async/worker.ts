@@ -18,8 +18,11 @@ import { methodNamed } from "./methods.ts";
 import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
 
 /** Settings of all workers of a training, as plain data. */
-export interface WorkerSettings
-  extends Omit<WorkersRun<AsyncConfig>, "source" | "spaces" | "onNotice"> {
+export interface WorkerSettings extends
+  Omit<
+    WorkersRun<AsyncConfig>,
+    "source" | "spaces" | "onNotice" | "isForEvaluation"
+  > {
   readonly method: string;
   readonly config: AsyncConfig;
   readonly source: CheckedSource;
