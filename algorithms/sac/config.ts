@@ -138,39 +138,30 @@ export interface SacConfig {
    */
   batchSize: number | null;
   /**
-   * Transitions to collect before the first update.
-   *
-   * @default 100
-   * @minimum 1
-   * @maximum 1000000000000000
-   * @asType integer
-   * @alias learning_starts, min_pool_size
-   */
-  learningStarts: number;
-  /**
-   * Choice of actions before the first update: uniformly at random, or by the policy.
-   *
-   * @default "uniform"
-   * @alias initial_exploration_policy
-   */
-  initialExploration: "uniform" | "policy";
-  /**
-   * Share of the run over which the probability of a random action, which is then repeated for some steps, falls from 1 to 0; null uses 0 or, for discrete actions, 0.2: it finds goals that few courses of actions reach.
+   * Transitions to collect before the first update; null uses 100 or, for discrete actions, a quarter of the run, but at most 5000 and bufferSize: enough to meet goals that few courses of actions reach.
    *
    * @default null
-   * @minimum 0
-   * @maximum 1
-   * @alias exploration_fraction
+   * @minimum 1
+   * @maximum 1000000000000000
+   * @multipleOf 1
+   * @alias learning_starts, min_pool_size
    */
-  explorationFraction: number | null;
+  learningStarts: number | null;
   /**
-   * Exponent mu of the number of steps n that a random action is repeated for, with a probability in proportion to n^-mu, of at most 100 steps; a large one repeats none.
+   * Choice of actions before the first update: uniformly at random (uniform), random ones that are each repeated for a random number of steps (repeated), or by the policy; null uses uniform or, for discrete actions, repeated.
+   *
+   * @default null
+   * @alias initial_exploration_policy
+   */
+  initialExploration: "uniform" | "repeated" | "policy" | null;
+  /**
+   * Exponent mu of the number n of steps that take the same random action, with a probability in proportion to n^-mu, 100 at most, where initialExploration is repeated; a large one repeats none.
    *
    * @default 2
    * @minimum 0
    * @maximum 1e30
    */
-  explorationExponent: number;
+  repeatExponent: number;
   /**
    * Steps of each environment between two rounds of updates.
    *

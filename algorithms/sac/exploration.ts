@@ -1,22 +1,23 @@
-import type { AgentContext, AgentParts, Exploration } from "@bellman/agent";
+import type { AgentContext, AgentParts } from "@bellman/agent";
 import type { RandomStream, TensorData } from "@bellman/compute";
 import type { StochasticPolicy } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
 import type { SettledConfig } from "./variants.ts";
 
-/** Steps that one random action is repeated for at most. */
+/** Steps that take the same random action, at most. */
 const MOST_REPEATS = 100;
 
 /**
- * Makes the exploration that settings ask for: actions that are all as likely
- * at first, and random ones that are repeated while the policy takes over.
+ * Makes the exploration before the first update that settings ask for: random
+ * actions that are drawn anew at each step, or repeated.
  */
 export function explorationOf(
   config: SettledConfig,
   { actionSpace, numEnvs }: AgentContext,
   { distribution }: StochasticPolicy,
 ): Pick<AgentParts, "explore" | "explorationState"> {
-  const { initialExploration, learningStarts, explorationFraction } = config;
+  const { initialExploration, learningStarts } = config;
+  if (initialExploration === "policy") return {};
   const size = distribution.actionShape.reduce(
     (product, it) => product * it,
     1,
@@ -29,20 +30,16 @@ export function explorationOf(
     const actions = random.fillUniform(new Float32Array(rows * size));
     return actions.map((it) => 2 * it - 1);
   };
-  const uniformSteps = initialExploration === "uniform" ? learningStarts : 0;
-  const repeated = explorationFraction > 0
+  const repeated = initialExploration === "repeated"
     ? new RepeatedActions(numEnvs, {
-      exponent: config.explorationExponent,
+      exponent: config.repeatExponent,
       draw: (random) => draw(random, 1),
     })
     : undefined;
   return {
-    explore(exploration) {
-      const { moment, random, sample } = exploration;
-      if (moment.steps < uniformSteps) return draw(random, numEnvs);
-      if (repeated === undefined) return sample();
-      const epsilon = Math.max(0, 1 - moment.progress / explorationFraction);
-      return repeated.act(exploration, epsilon);
+    explore({ moment, random, sample }) {
+      if (moment.steps >= learningStarts) return sample();
+      return repeated?.act(random) ?? draw(random, numEnvs);
     },
     explorationState: repeated,
   };
@@ -50,16 +47,15 @@ export function explorationOf(
 
 /** Options of {@link RepeatedActions}. */
 export interface RepeatedActionsOptions {
-  /** Exponent `mu` of the number of steps, `p(n) ~ n^-mu`. */
+  /** Exponent `mu` of the number of steps `n`. */
   readonly exponent: number;
   /** Draws the random action of one environment. */
   readonly draw: (random: RandomStream) => TensorData;
 }
 
 /**
- * Random actions in the place of the policy's, each repeated for a number of
- * steps `n` with `p(n) ~ n^-mu`: they lead further away than as many
- * that are drawn anew.
+ * Random actions of environments, each for `n` steps with `p(n) ~ n^-mu`: they
+ * lead further away than as many that are drawn anew.
  *
  * Source: Dabney et al. 2021 (https://arxiv.org/abs/2006.01782), algorithm 1.
  */
@@ -69,7 +65,7 @@ export class RepeatedActions {
   readonly #cumulative: Float64Array;
   /** Steps that each environment's action is still repeated for. */
   readonly #left: Int32Array;
-  /** Random action of each environment; empty before its first. */
+  /** Action of each environment; none before the first. */
   readonly #actions: TensorData[];
 
   constructor(numEnvs: number, { exponent, draw }: RepeatedActionsOptions) {
@@ -85,29 +81,23 @@ export class RepeatedActions {
   }
 
   /**
-   * Chooses actions: those that go on, new random ones with probability
-   * `epsilon`, and the policy's in all other environments.
+   * Chooses the action that goes on, or a new one, in each environment.
    *
-   * @returns Actions `[numEnvs, ...]`, a new array or the policy's.
+   * @returns Actions `[numEnvs, ...]`, a new array.
    */
-  act(
-    { random, sample }: Pick<Exploration, "random" | "sample">,
-    epsilon: number,
-  ): TensorData {
-    const left = this.#left;
+  act(random: RandomStream): TensorData {
+    const left = this.#left, actions = this.#actions;
     for (let i = 0; i < left.length; i++) {
-      if (left[i] > 0 || epsilon === 0) continue;
-      if (random.uniform() >= epsilon) continue;
-      this.#actions[i] = this.#draw(random);
-      left[i] = this.#drawSteps(random);
-    }
-    const actions = sample();
-    for (let i = 0; i < left.length; i++) {
-      if (left[i] === 0) continue;
-      actions.set(this.#actions[i], i * this.#actions[i].length);
+      if (left[i] === 0) {
+        actions[i] = this.#draw(random);
+        left[i] = this.#drawSteps(random);
+      }
       left[i]--;
     }
-    return actions;
+    const rows = actions.flatMap((it) => [...it]);
+    return actions[0] instanceof Int32Array
+      ? Int32Array.from(rows)
+      : Float32Array.from(rows);
   }
 
   #drawSteps(random: RandomStream): number {

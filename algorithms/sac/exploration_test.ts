@@ -1,5 +1,5 @@
 import type { AgentContext } from "@bellman/agent";
-import { RandomStream, type TensorData } from "@bellman/compute";
+import { RandomStream } from "@bellman/compute";
 import { stochasticPolicy } from "@bellman/policies";
 import {
   assert,
@@ -17,58 +17,48 @@ import { settledConfig } from "./variants.ts";
 const POLICY = 9;
 
 /** Makes random actions of three, for environments side by side. */
-function repeated(numEnvs: number, exponent = 2): RepeatedActions {
+function repeated(numEnvs: number): RepeatedActions {
   const draw = (random: RandomStream) => Int32Array.of(random.integer(3));
-  return new RepeatedActions(numEnvs, { exponent, draw });
+  return new RepeatedActions(numEnvs, { exponent: 2, draw });
 }
 
 /** Acts for some steps, and returns the actions of each. */
 function actionsOf(
   actions: RepeatedActions,
-  { random, epsilon, steps, numEnvs = 1 }: {
-    random: RandomStream;
-    epsilon: number;
-    steps: number;
-    numEnvs?: number;
-  },
+  { random, steps }: { random: RandomStream; steps: number },
 ): number[][] {
-  const sample = () => new Int32Array(numEnvs).fill(POLICY);
-  return Array.from(
-    { length: steps },
-    () => [...actions.act({ random, sample }, epsilon)],
-  );
+  return Array.from({ length: steps }, () => [...actions.act(random)]);
 }
 
-/** Makes the exploration of an agent and plays it at a moment of its run. */
+const settled = (config: Partial<SacConfig>, context: AgentContext) =>
+  settledConfig({ ...defaultSacConfig, ...config }, context);
+
+/** Actions before and after the first update, of two environments each. */
 function explored(
   config: Partial<SacConfig>,
-  { spaces = DISCRETE_SPACES, steps = 200, progress }: {
-    spaces?: AgentContext | typeof DISCRETE_SPACES;
-    steps?: number;
-    progress: number;
-  },
-): TensorData[] {
+  spaces = DISCRETE_SPACES,
+): Record<"before" | "after", number[][]> {
   const context = { ...spaces, totalTimesteps: 1000 };
-  const policy = stochasticPolicy(spaces as never);
-  const settled = settledConfig(
-    { ...defaultSacConfig, ...config },
-    spaces.actionSpace,
+  const { explore } = explorationOf(
+    settled({ learningStarts: 300, ...config }, context),
+    context,
+    stochasticPolicy(spaces as never),
   );
-  const { explore } = explorationOf(settled, context, policy);
-  const size = spaces.actionSpace.type === "box" ? 4 : 2;
   const random = new RandomStream(1);
-  const moment = { steps, updates: 0, progress };
-  const sample = () => new Float32Array(size).fill(POLICY);
-  return Array.from(
-    { length: 400 },
-    () => explore!({ moment, random, sample }).slice(),
-  );
+  const sample = () => new Float32Array(2).fill(POLICY);
+  const at = (steps: number) => {
+    const moment = { steps, updates: 0, progress: 0 };
+    return [...explore?.({ moment, random, sample }) ?? sample()];
+  };
+  const actions = (first: number) =>
+    Array.from({ length: 150 }, (_, i) => at(first + 2 * i));
+  return { before: actions(0), after: actions(300) };
 }
 
-/** Share of actions that are not the policy's. */
-function randomShare(actions: TensorData[]): number {
-  const all = actions.flatMap((it) => [...it]);
-  return all.filter((it) => it !== POLICY).length / all.length;
+/** Share of steps whose action is that of the step before. */
+function keptShare(actions: number[][]): number {
+  const kept = actions.slice(1).filter((it, i) => it[0] === actions[i][0]);
+  return kept.length / (actions.length - 1);
 }
 
 Deno.test("numbers of repeats are in proportion to a power", () => {
@@ -80,7 +70,7 @@ Deno.test("numbers of repeats are in proportion to a power", () => {
     exponent: 2,
     draw: () => Int32Array.of(next++),
   });
-  const taken = actionsOf(actions, { random, epsilon: 1, steps: 60_000 });
+  const taken = actionsOf(actions, { random, steps: 60_000 });
   const lengths = new Map<number, number>();
   for (const [it] of taken.slice(0, -100)) {
     lengths.set(it, (lengths.get(it) ?? 0) + 1);
@@ -99,15 +89,8 @@ Deno.test("with a large exponent no action is repeated", () => {
   const draw = () => Int32Array.of(draws++);
   const actions = new RepeatedActions(1, { exponent: 1e30, draw });
   const random = new RandomStream(1);
-  const taken = actionsOf(actions, { random, epsilon: 1, steps: 20 });
+  const taken = actionsOf(actions, { random, steps: 20 });
   assertEquals(taken.flat(), Array.from({ length: 20 }, (_, i) => i));
-});
-
-Deno.test("at a probability of 0 the policy acts, and nothing is drawn", () => {
-  const [random, untouched] = [new RandomStream(4), new RandomStream(4)];
-  const taken = actionsOf(repeated(1), { random, epsilon: 0, steps: 9 });
-  assertEquals(taken.flat(), Array(9).fill(POLICY));
-  assertEquals(random.save(), untouched.save());
 });
 
 Deno.test("what was saved within a repetition goes on", () => {
@@ -116,27 +99,24 @@ Deno.test("what was saved within a repetition goes on", () => {
       seed: fc.nat(1000),
       numEnvs: fc.integer({ min: 1, max: 4 }),
       before: fc.nat(40),
-      epsilon: fc.double({ min: 0.05, max: 1, noNaN: true }),
     }),
-    ({ seed, numEnvs, before, epsilon }) => {
+    ({ seed, numEnvs, before }) => {
       const random = new RandomStream(seed);
       const first = repeated(numEnvs), second = repeated(numEnvs);
-      actionsOf(first, { random, epsilon, steps: before, numEnvs });
+      actionsOf(first, { random, steps: before });
       const [saved, stream] = structuredClone([first.save(), random.save()]);
-      const options = { epsilon, steps: 30, numEnvs };
-      const wanted = actionsOf(first, { random, ...options });
+      const wanted = actionsOf(first, { random, steps: 30 });
       second.load(saved);
       random.load(stream);
-      assertEquals(actionsOf(second, { random, ...options }), wanted);
+      assertEquals(actionsOf(second, { random, steps: 30 }), wanted);
       assertEquals(second.save(), first.save());
     },
   ));
 });
 
 Deno.test("environments repeat on their own", () => {
-  const options = { epsilon: 1, steps: 300, numEnvs: 3 };
   const random = new RandomStream(3);
-  const taken = actionsOf(repeated(3), { random, ...options });
+  const taken = actionsOf(repeated(3), { random, steps: 300 });
   const changes = [0, 1, 2].map((env) =>
     taken.slice(1).map((it, i) => Number(it[env] !== taken[i][env]))
   );
@@ -154,28 +134,38 @@ Deno.test("something else is no state of it", () => {
   }
 });
 
-Deno.test("random actions become fewer, and end after their share of the run", () => {
-  const shareAt = (progress: number) => randomShare(explored({}, { progress }));
-  assertEquals(shareAt(0), 1);
-  assert(shareAt(0.1) > 0.5 && shareAt(0.1) < 1);
-  assert(shareAt(0.18) < shareAt(0.1) && shareAt(0.18) > 0);
-  assertEquals(shareAt(0.2), 0);
-  assertEquals(shareAt(1), 0);
+Deno.test("random actions come before the first update, the policy's after it", () => {
+  for (const spaces of [DISCRETE_SPACES, BOX_SPACES]) {
+    for (const initialExploration of ["uniform", "repeated", null] as const) {
+      const { before, after } = explored({ initialExploration }, spaces);
+      assert(before.flat().every((it) => it !== POLICY));
+      assert(after.flat().every((it) => it === POLICY));
+    }
+    const { before } = explored({ initialExploration: "policy" }, spaces);
+    assert(before.flat().every((it) => it === POLICY));
+  }
 });
 
-Deno.test("box actions are explored where it is asked for alone, and keep to -1 and 1", () => {
-  const at = { spaces: BOX_SPACES, progress: 0 };
-  assertEquals(randomShare(explored({}, at)), 0);
-  const actions = explored({ explorationFraction: 0.5 }, at);
-  assertEquals(randomShare(actions), 1);
-  assert(actions.every((it) => it.every((x) => Math.abs(x) <= 1)));
+Deno.test("discrete actions are repeated unless told otherwise, box ones where told", () => {
+  const shareOf = (...given: Parameters<typeof explored>) =>
+    keptShare(explored(...given).before);
+  assert(shareOf({}) > 0.6);
+  assertAlmostEquals(shareOf({ initialExploration: "uniform" }), 1 / 3, 0.12);
+  assertAlmostEquals(shareOf({ repeatExponent: 1e30 }), 1 / 3, 0.12);
+  assertEquals(shareOf({}, BOX_SPACES), 0);
+  assert(shareOf({ initialExploration: "repeated" }, BOX_SPACES) > 0.4);
 });
 
-Deno.test("the first steps are uniform, drawn anew at each", () => {
-  const actions = explored({}, { steps: 99, progress: 0.5 });
-  assertEquals(randomShare(actions), 1);
-  const again = actions.slice(1).filter((it, i) => it[0] === actions[i][0]);
-  assertAlmostEquals(again.length / actions.length, 1 / 3, 0.08);
+Deno.test("learning starts by the kind of actions, the run and the buffer, or as told", () => {
+  const startOf = (totalTimesteps: number, config: Partial<SacConfig> = {}) =>
+    [DISCRETE_SPACES, BOX_SPACES].map((spaces) =>
+      settled(config, { ...spaces, totalTimesteps }).learningStarts
+    );
+  assertEquals(startOf(200_000), [5000, 100]);
+  assertEquals(startOf(2002), [500, 100]);
+  assertEquals(startOf(1), [1, 100]);
+  assertEquals(startOf(200_000, { bufferSize: 400 }), [400, 100]);
+  assertEquals(startOf(200_000, { learningStarts: 7 }), [7, 7]);
 });
 
 Deno.test("repeated actions find a far goal that ones drawn anew hardly meet", () => {
@@ -194,7 +184,7 @@ Deno.test("repeated actions find a far goal that ones drawn anew hardly meet", (
     const draw = (random: RandomStream) => Int32Array.of(random.integer(4));
     const actions = new RepeatedActions(1, { exponent, draw });
     const random = new RandomStream(7);
-    const options = { random, epsilon: 1, steps: 100_000 };
+    const options = { random, steps: 100_000 };
     let row = 0, column = 0, steps = 0, goals = 0;
     for (const [action] of actionsOf(actions, options)) {
       const by = action < 2 ? 1 : -1;

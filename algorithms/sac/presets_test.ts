@@ -10,7 +10,11 @@ const settingsOf = (id: string): Settings => parse(sacPresets[id]) as Settings;
 Deno.test("discrete actions have settings of their own, which stay where defaults change", () => {
   const preset = settingsOf("CartPole-v1");
   const chosen = ["learningRate", "batchSize", "initialTemperature"];
-  const others = ["targetEntropyFactor", "explorationFraction"];
+  const others = [
+    "targetEntropyFactor",
+    "learningStarts",
+    "initialExploration",
+  ];
   for (const key of [...chosen, ...others]) {
     assertEquals(key in preset, true, key);
   }

@@ -119,7 +119,7 @@ function partsOf(
   context: AgentContext,
   rewardScale?: SacOptions["rewardScale"],
 ): AgentParts<StochasticPolicy> {
-  const config = settledConfig(given, context.actionSpace);
+  const config = settledConfig(given, context);
   const variant = variantOf(config, context);
   const { trainFrequency, sdeSampleFrequency } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
@@ -171,9 +171,10 @@ function numbersOf(
 /** Refuses settings that exclude each other. */
 function checkConfig(
   config: SacConfig,
-  { numEnvs, actionSpace }: AgentContext,
+  context: AgentContext,
 ): void {
-  checkReplay(settledConfig(config, actionSpace), { of: "SAC", numEnvs });
+  const { numEnvs, actionSpace } = context;
+  checkReplay(settledConfig(config, context), { of: "SAC", numEnvs });
   const { critics, policy, useSde, reparameterize, temperature } = config;
   const refuse = (settings: string, wanted: string): never => {
     throw new TypeError(`Cannot run SAC with ${settings}: expected ${wanted}`);

@@ -63,11 +63,13 @@ const FORMS: Readonly<Record<string, [AgentSpaces, Partial<SacConfig>]>> = {
   }],
   "discrete actions": [DISCRETE_SPACES, {
     initialExploration: "policy",
-    explorationFraction: 0,
   }],
-  "discrete actions, random ones repeated": [DISCRETE_SPACES, {}],
+  "discrete actions, random ones repeated": [DISCRETE_SPACES, {
+    learningStarts: 36,
+  }],
   "box actions, random ones repeated": [BOX_SPACES, {
-    explorationFraction: 1,
+    initialExploration: "repeated",
+    learningStarts: 36,
   }],
   "discrete actions, returns of several steps": [DISCRETE_SPACES, {
     nSteps: 3,

@@ -59,38 +59,51 @@ export function variantOf(
 export interface SettledConfig extends SacConfig {
   learningRate: number;
   batchSize: number;
+  learningStarts: number;
   initialTemperature: number;
-  explorationFraction: number;
+  initialExploration: NonNullable<SacConfig["initialExploration"]>;
 }
 
-/** Fills in the settings whose defaults depend on the kind of actions. */
+/**
+ * Fills in the settings whose defaults depend on the kind of actions, and on
+ * the length of the run.
+ */
 export function settledConfig(
   config: SacConfig,
-  { type }: Space,
+  { actionSpace, totalTimesteps }: AgentContext,
 ): SettledConfig {
-  const usual = type === "discrete" ? DISCRETE : BOX;
+  const usual = actionSpace.type === "discrete"
+    ? {
+      ...DISCRETE,
+      learningStarts: Math.max(
+        1,
+        Math.min(5000, config.bufferSize, Math.floor(totalTimesteps / 4)),
+      ),
+    }
+    : BOX;
   return {
     ...config,
     learningRate: config.learningRate ?? usual.learningRate,
     batchSize: config.batchSize ?? usual.batchSize,
+    learningStarts: config.learningStarts ?? usual.learningStarts,
     initialTemperature: config.initialTemperature ?? usual.initialTemperature,
-    explorationFraction: config.explorationFraction ??
-      usual.explorationFraction,
+    initialExploration: config.initialExploration ?? usual.initialExploration,
   };
 }
 
 const BOX = {
   learningRate: 3e-4,
   batchSize: 256,
+  learningStarts: 100,
   initialTemperature: 1,
-  explorationFraction: 0,
-};
+  initialExploration: "uniform",
+} as const;
 const DISCRETE = {
   learningRate: 1e-3,
   batchSize: 64,
   initialTemperature: 0.02,
-  explorationFraction: 0.2,
-};
+  initialExploration: "repeated",
+} as const;
 
 type Layers<S extends Space> = FunctionOptions & { readonly actionSpace: S };
 
