@@ -9,7 +9,7 @@ import {
 import type { Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { A2C } from "./a2c.ts";
-import type { A2CConfig } from "./config.ts";
+import { type A2CConfig, defaultA2CConfig } from "./config.ts";
 import { TestEnv } from "./testdata/test_env.ts";
 
 await tf.setBackend("cpu");
@@ -198,7 +198,8 @@ Deno.test("bootstrapTruncated: false takes a cut for an end, as the original", (
       terminated: new Uint8Array(1),
       truncated: Uint8Array.of(1),
     });
-    const expected = 1 + (bootstrapTruncated ? 0.99 * value : 0);
+    const { gamma } = defaultA2CConfig;
+    const expected = 1 + (bootstrapTruncated ? gamma * value : 0);
     assertAlmostEquals(
       algorithm.update()!.value_loss,
       (expected - value) ** 2,

@@ -22,7 +22,7 @@ export interface A2CConfig {
   /**
    * Discount factor of one step.
    *
-   * @default 0.99
+   * @default 0.995
    * @minimum 0
    * @maximum 1
    * @alias discount_factor
@@ -31,7 +31,7 @@ export interface A2CConfig {
   /**
    * Lambda of GAE: 1 uses the returns of the whole rollout for the advantages, 0 those of one step.
    *
-   * @default 0.95
+   * @default 0.98
    * @minimum 0
    * @maximum 1
    * @alias gae_lambda
@@ -114,7 +114,7 @@ export interface A2CConfig {
   /**
    * Normalize each batch's advantages to mean 0 and standard deviation 1.
    *
-   * @default true
+   * @default false
    * @alias normalize_advantage
    */
   normalizeAdvantage: boolean;
@@ -170,7 +170,7 @@ export interface A2CConfig {
   /**
    * Learning rate of the value's optimizer, for separate objectives; null uses learningRate.
    *
-   * @default null
+   * @default 0.006
    * @exclusiveMinimum 0
    * @maximum 1e30
    * @alias value_learning_rate

@@ -10,7 +10,6 @@ import schema from "./config.schema.json" with { type: "json" };
 export interface AcktrConfig extends
   Pick<
     A2CConfig,
-    | "gamma"
     | "valueCoefficient"
     | "entropyCoefficient"
     | "learningRateSchedule"
@@ -24,6 +23,15 @@ export interface AcktrConfig extends
     | "sdeSampleFrequency"
     | "orthogonalInit"
   > {
+  /**
+   * Discount factor of one step.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   * @alias discount_factor
+   */
+  gamma: number;
   /**
    * Steps of each environment between two updates.
    *
