@@ -15,7 +15,7 @@ import {
   type CurvesOptions,
   renderCurves,
 } from "@bellman/training/plots";
-import { fileNameOf } from "./file_name_of.ts";
+import { familyOf, fileNameOf, resultsOf } from "./result_paths.ts";
 
 /** One run: the mean and the standard deviation of the returns by step. */
 interface Curve {
@@ -36,7 +36,6 @@ export interface Program {
 
 const USAGE =
   "usage: deno task results:curves RUN... --command TEXT --commit ID [--beside FILE] [--peer NAME --peer-command TEXT --peer-log FILE...]";
-const ROOT = new URL("../../", import.meta.url).pathname;
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -105,8 +104,9 @@ function readPrograms(args: string[]): { config: Config; programs: Program[] } {
     Deno.exit(2);
   }
   const [{ config }] = runs;
+  const algorithm = String(config.algorithm), family = familyOf(algorithm);
   const programs: Program[] = [{
-    program: `@bellman/${config.algorithm}`,
+    program: `@bellman/${family ? `${family} ${algorithm}` : algorithm}`,
     command: String(command),
     commit: String(commit),
     runs: runs.map((it) => it.curve),
@@ -147,7 +147,7 @@ export function drawCurves(
 
 /** Writes the data and the picture. */
 function keep(config: Config, programs: readonly Program[]): string {
-  const folder = `${ROOT}algorithms/${config.algorithm}/results/curves`;
+  const folder = `${resultsOf(String(config.algorithm))}/curves`;
   const env = String(config.env);
   const path = `${folder}/${fileNameOf(env)}`;
   const data = {

@@ -12,7 +12,7 @@ import { ALGORITHMS } from "@bellman/cli";
 import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
 import { existsSync } from "node:fs";
-import { fileNameOf } from "./file_name_of.ts";
+import { familyOf, fileNameOf, resultsOf } from "./result_paths.ts";
 import {
   BARS_FILE,
   countReached,
@@ -133,25 +133,15 @@ function quoted(argument: string): string {
 
 /** The mean return that counts as learned; null where none is named. */
 function barOf(bench: Bench): number | null {
-  const path = `${resultsOf(bench)}/${BARS_FILE}`;
+  const path = `${resultsOf(bench.algorithm)}/${BARS_FILE}`;
   if (!existsSync(path)) return null;
   const bars = JSON.parse(Deno.readTextFileSync(path));
   return bars[keyOf(bench)] ?? null;
 }
 
-/** The package of several algorithms that an algorithm is of. */
-function familyOf({ algorithm }: Bench): string | undefined {
-  return ALGORITHMS.find(({ name }) => name === algorithm)!.family;
-}
-
-/** The folder of an algorithm's results. */
-function resultsOf(bench: Bench): string {
-  return `${ROOT}algorithms/${familyOf(bench) ?? bench.algorithm}/results`;
-}
-
 /** Name of the results among those of the package. */
 function keyOf(bench: Bench): string {
-  const isAlone = familyOf(bench) === undefined;
+  const isAlone = familyOf(bench.algorithm) === undefined;
   return isAlone ? nameOf(bench) : `${bench.algorithm}-${nameOf(bench)}`;
 }
 
@@ -182,7 +172,7 @@ async function trainSeed(task: SeedTask): Promise<TrainedSeed> {
 /** Runs all seeds, `jobs` at a time, and tells of each as it ends. */
 async function trainSeeds(bench: Bench): Promise<LearningResults> {
   const { algorithm, env, preset, steps, episodes, set, until } = bench;
-  const family = familyOf(bench);
+  const family = familyOf(bench.algorithm);
   const results: LearningResults = {
     ...(family && { program: `@bellman/${family} ${algorithm}` }),
     env,
@@ -250,8 +240,8 @@ async function commit(): Promise<string> {
 
 function writeResults(bench: Bench, results: LearningResults): void {
   const folder = bench.until === null
-    ? resultsOf(bench)
-    : `${resultsOf(bench)}/${UNTIL_FOLDER}`;
+    ? resultsOf(bench.algorithm)
+    : `${resultsOf(bench.algorithm)}/${UNTIL_FOLDER}`;
   Deno.mkdirSync(folder, { recursive: true });
   Deno.writeTextFileSync(
     `${folder}/${fileNameOf(keyOf(bench))}.json`,

@@ -1,0 +1,18 @@
+import { ALGORITHMS } from "@bellman/cli";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** A file's name for an environment or a preset, without an ending. */
+export function fileNameOf(name: string): string {
+  return name.replaceAll(/[/:]/g, "-");
+}
+
+/** The package of several algorithms that an algorithm is of. */
+export function familyOf(algorithm: string): string | undefined {
+  return ALGORITHMS.find(({ name }) => name === algorithm)!.family;
+}
+
+/** The folder of an algorithm's results. */
+export function resultsOf(algorithm: string): string {
+  return `${ROOT}algorithms/${familyOf(algorithm) ?? algorithm}/results`;
+}
