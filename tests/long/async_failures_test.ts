@@ -7,7 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 Deno.test("A3C learns to balance while 100 workers die or hang", async () => {
   await selectBackend("cpu");
   const env = makeVec("CartPole-v1", { numEnvs: 10 });
-  const totalTimesteps = 120_000;
+  const totalTimesteps = 200_000;
   const notices: string[] = [];
   const training = await AsyncTraining.start("a3c", {
     source: {
