@@ -104,26 +104,9 @@ export function leadingEigen<T extends MatrixArray>(
   const a = symmetricCopy(matrix, size, precision);
   let rows = sameKind(a, count * size);
   if (start !== undefined) transpose(start, count, rows);
-  const values = sameKind(matrix, count);
   const products = drawVanishing(rows, size) ? iterations + 1 : iterations;
-  for (let i = 0; i < products; i++) {
-    const next = product(rows, a, { rows: count, inner: size, columns: size });
-    const exact = Float64Array.from(next);
-    const shape = { rows: count, inner: size, columns: count };
-    const gram = product(exact, exact, { ...shape, isTransposed: true });
-    const found = symmetricEigen(gram, { size: count });
-    const least = VANISHING * found.values[count - 1];
-    const isFound = (square: number) => square > least;
-    values.set(found.values.map((it) => isFound(it) ? Math.sqrt(it) : 0));
-    // Row j of the next vectors: a combination of rows, of length 1.
-    const combine = sameKind(a, count * count);
-    transpose(found.vectors, count, combine);
-    combine.forEach((it, at) => {
-      const value = values[Math.floor(at / count)];
-      combine[at] = value === 0 ? 0 : it / value;
-    });
-    rows = product(combine, next, { ...shape, inner: count, columns: size });
-  }
+  const values = sameKind(matrix, count);
+  for (let i = 0; i < products; i++) rows = refine(rows, a, values);
   const vectors = sameKind(matrix, size * count);
   transpose(rows, size, vectors);
   let rest = 0;
@@ -131,6 +114,37 @@ export function leadingEigen<T extends MatrixArray>(
   for (const value of values) rest -= value;
   rest = count < size ? Math.max(rest / (size - count), 0) : 0;
   return { values, vectors, rest };
+}
+
+/**
+ * Multiplies rows with A, and makes them orthonormal again: the singular vectors
+ * of the product. Their singular values are written; 0 for what is lost in rounding.
+ */
+function refine(
+  rows: MatrixArray,
+  a: MatrixArray,
+  values: MatrixArray,
+): MatrixArray {
+  const count = values.length, size = rows.length / count;
+  const shape = { rows: count, inner: size, columns: size };
+  const next = product(rows, a, shape);
+  const exact = Float64Array.from(next);
+  const gram = product(exact, exact, {
+    ...shape,
+    columns: count,
+    isTransposed: true,
+  });
+  const { values: squares, vectors } = symmetricEigen(gram, { size: count });
+  const least = VANISHING * squares[count - 1];
+  values.set(squares.map((it) => it > least ? Math.sqrt(it) : 0));
+  // Row j of the next vectors: a combination of rows, of length 1.
+  const combine = sameKind(a, count * count);
+  transpose(vectors, count, combine);
+  combine.forEach((it, at) => {
+    const value = values[Math.floor(at / count)];
+    combine[at] = value === 0 ? 0 : it / value;
+  });
+  return product(combine, next, { ...shape, inner: count });
 }
 
 function check(name: string, value: number, most: number): void {
