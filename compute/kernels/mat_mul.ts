@@ -1,9 +1,15 @@
 import * as tf from "@tensorflow/tfjs";
-import { type Attributes, sameShape, type Value } from "../graph/graph.ts";
+import {
+  type Attributes,
+  sameShape,
+  sizeOf,
+  type Value,
+} from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
-import type {
-  HloTensor,
-  ProgramBuilder,
+import {
+  type HloTensor,
+  type ProgramBuilder,
+  SMALL,
 } from "../stablehlo/program_builder.ts";
 import {
   type CompositeKernel,
@@ -94,6 +100,8 @@ function productHlo(
 
 /** Rows of a transposed matrix that XLA's own way is as fast for. */
 const FEW_ROWS = 8;
+/** Numbers of a matrix from which on XLA's own way is as fast. */
+const MANY_NUMBERS = 1 << 18;
 
 /**
  * Multiplies `aT b`, as the gradient of a layer's kernel is. On a CPU, XLA has
@@ -107,17 +115,31 @@ function sumOfOuterProducts(
   b: HloTensor,
 ): HloTensor {
   const [rows, columns] = [a.shape[1], b.shape[1]];
-  const isolated = (x: HloTensor) =>
-    program.map("optimization_barrier", program.transpose(x, [1, 0]));
-  if (rows <= FEW_ROWS) return program.dot(a, b, { contract: [[0], [0]] });
-  if (rows <= columns) {
-    return program.dot(isolated(a), b, { contract: [[1], [0]] });
+  const isFirst = rows <= columns;
+  const [smaller, other] = isFirst ? [a, b] : [b, a];
+  if (rows <= FEW_ROWS || sizeOf(smaller.shape) >= MANY_NUMBERS) {
+    return program.dot(a, b, { contract: [[0], [0]] });
   }
-  const product = program.dot(isolated(b), a, { contract: [[1], [0]] });
-  return program.transpose(program.map("optimization_barrier", product), [
-    1,
-    0,
-  ]);
+  const turned = transposedBefore(program, smaller);
+  const product = program.dot(turned, other, { contract: [[1], [0]] });
+  if (isFirst) return product;
+  return program.transpose(barrier(program, product), [1, 0]);
+}
+
+/** Transposes a matrix in a step of its own. */
+function transposedBefore(program: ProgramBuilder, x: HloTensor): HloTensor {
+  const turned = program.transpose(x, [1, 0]);
+  // XLA leaves a matrix in its order and copies it later. A vector has but one
+  // order: one step, but a slow one for what does not fit into a cache.
+  if (sizeOf(x.shape) > SMALL) return barrier(program, turned);
+  return program.reshape(
+    barrier(program, program.flatten(turned)),
+    turned.shape,
+  );
+}
+
+function barrier(program: ProgramBuilder, x: HloTensor): HloTensor {
+  return program.map("optimization_barrier", x);
 }
 
 const BATCH_MAT_MUL: PrimitiveKernel<MatMulAttributes> = {

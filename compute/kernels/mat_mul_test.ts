@@ -65,6 +65,19 @@ testCompiled(
   20,
 );
 
+testCompiled(
+  "matMul of transposed matrices of many numbers",
+  fc.record({ rows: fc.constantFrom(300, 4100), columns, seed: seeds }),
+  ({ rows, columns, seed }) => ({
+    fn: (a, b) => tf.matMul(a, b, true),
+    inputs: [
+      given([rows, 64], { seed }),
+      given([rows, columns + 24], { seed: seed + 1 }),
+    ],
+  }),
+  8,
+);
+
 testCompiled("gradients of matMul", products, ({ narrow: _, ...it }) => ({
   fn: (a, b) => tf.matMul(a, b, it.transposeA, it.transposeB),
   // TensorFlow.js's gradient does not add up over axes that were broadcast.

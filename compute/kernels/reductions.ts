@@ -1,9 +1,10 @@
 import * as tf from "@tensorflow/tfjs";
-import type { DType, Value } from "../graph/graph.ts";
+import { type DType, sizeOf, type Value } from "../graph/graph.ts";
 import { blockedSum } from "./blocked.ts";
-import type {
-  HloTensor,
-  ProgramBuilder,
+import {
+  type HloTensor,
+  type ProgramBuilder,
+  SMALL,
 } from "../stablehlo/program_builder.ts";
 import type {
   CompositeKernel,
@@ -73,8 +74,47 @@ function by(op: string, from: number | Record<DType, number>): HloReduce {
 const LEAST = { float32: -Infinity, int32: -(2 ** 31), bool: 0, uint8: 0 };
 const MOST = { float32: Infinity, int32: 2 ** 31 - 1, bool: 1, uint8: 255 };
 
+/** Numbers that XLA sums in one step. */
+const ONE_STEP = 32;
+/** Numbers from which on they are summed as the rows of a matrix, and its columns. */
+const MANY = 1024, COLUMNS = 128;
+
+const plainSum = by("add", 0);
+
+/**
+ * Sums. On a CPU, XLA sums more than 32 numbers in several steps that use few of
+ * the processor's lanes, and makes three buffers for each step in each call: a
+ * product with ones is faster for the rows of a small matrix, such as the
+ * gradient of a bias, and for all numbers of a large tensor, such as the norm of
+ * the gradients.
+ */
+const sumHlo: HloReduce = (program, x, axes) => {
+  const { shape, dtype } = x;
+  const size = sizeOf(shape), rank = shape.length;
+  if (!program.isForCpu || dtype !== "float32") {
+    return plainSum(program, x, axes);
+  }
+  if (axes.length === rank && size >= MANY) {
+    const rows = Math.ceil(size / COLUMNS);
+    const places = { before: [0], after: [rows * COLUMNS - size] };
+    const padded = program.pad(program.flatten(x), 0, places);
+    const matrix = program.reshape(padded, [rows, COLUMNS]);
+    return plainSum(program, rowSum(program, matrix), [0]);
+  }
+  const isOfRows = rank === 2 && axes.length === 1 && axes[0] === 0;
+  return isOfRows && shape[0] > ONE_STEP && size <= SMALL
+    ? rowSum(program, x)
+    : plainSum(program, x, axes);
+};
+
+/** Sums the rows of a matrix by a product with ones. */
+function rowSum(program: ProgramBuilder, x: HloTensor): HloTensor {
+  const ones = program.fill(1, { shape: [x.shape[0]], dtype: x.dtype });
+  return program.dot(ones, x, { contract: [[0], [0]] });
+}
+
 const meanHlo: HloReduce = (program, x, axes) => {
-  const sum = by("add", 0)(program, x, axes);
+  const sum = sumHlo(program, x, axes);
   const count = axes.reduce((product, axis) => product * x.shape[axis], 1);
   return program.with("divide", sum, count);
 };
@@ -116,7 +156,7 @@ function reduction(
   };
 }
 
-const SUM = reduction({ onnx: "ReduceSum", hlo: by("add", 0) }, wide);
+const SUM = reduction({ onnx: "ReduceSum", hlo: sumHlo }, wide);
 
 /**
  * Sums a matrix's rows, such as the gradient of a bias, by a product with ones:

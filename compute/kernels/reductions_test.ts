@@ -76,6 +76,30 @@ for (const [name, { fn, dtypes }] of Object.entries(REDUCTIONS)) {
   }
 }
 
+for (const [name, fn] of Object.entries({ sum: tf.sum, mean: tf.mean })) {
+  testCompiled(
+    `${name} of many rows and of all of many numbers`,
+    fc.record({
+      shape: fc.constantFrom([33, 3], [80, 64], [40, 500], [1025], [9, 41, 25]),
+      axis: fc.constantFrom(0, undefined),
+      keepDims: fc.boolean(),
+      infinite: fc.boolean(),
+      seed: seeds,
+    }),
+    ({ shape, axis, keepDims, infinite, seed }) => ({
+      fn: (x) => fn(x, axis, keepDims),
+      inputs: [
+        given(shape, {
+          seed,
+          of: (x) => infinite && x > 2 ? Infinity : Math.abs(x),
+        }),
+      ],
+      gradients: true,
+    }),
+    20,
+  );
+}
+
 for (
   const [name, fn] of Object.entries({ argMax: tf.argMax, argMin: tf.argMin })
 ) {

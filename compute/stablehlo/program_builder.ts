@@ -13,6 +13,9 @@ export interface HloTensor extends TensorType {
   readonly name: string;
 }
 
+/** Numbers of a tensor for which each step costs more than what it computes. */
+export const SMALL = 1 << 14;
+
 /** Names of the types of numbers in StableHLO. */
 const ELEMENT_TYPES: Readonly<Record<DType, string>> = {
   float32: "f32",

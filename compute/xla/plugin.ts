@@ -69,6 +69,7 @@ const LIBC = {
   dlopen: { parameters: ["buffer", "i32"], result: "pointer" },
   dlerror: { parameters: [], result: "pointer" },
   setenv: { parameters: ["buffer", "buffer", "i32"], result: "i32" },
+  mallopt: { parameters: ["i32", "i32"], result: "i32" },
   lfind: {
     parameters: ["buffer", "buffer", "buffer", "u32", "pointer"],
     result: "u8",
@@ -97,6 +98,11 @@ const CUDA_LIBRARIES: readonly string[] = [
 const RTLD_NOW = 2, RTLD_NODELETE = 0x1000;
 /** Level of the plugin's log that only tells why a process ends. */
 const ONLY_FATAL = "3";
+
+/** Settings of `malloc`: bytes that are kept, or taken from the heap. */
+const M_TRIM_THRESHOLD = -1, M_MMAP_THRESHOLD = -3;
+/** By default 32 MiB or less, and larger buffers are new pages in each call. */
+const KEPT_BYTES = 1 << 28;
 
 /** One byte for `lfind` to look at; its address does not end in a zero byte. */
 const ELEMENT = new Uint8Array(new ArrayBuffer(64), 1, 1);
@@ -168,6 +174,8 @@ export class XlaPlugin {
     const libc = openLibc(path);
     // Its log goes to stderr; errors come by the API.
     libc.setenv(cString("TF_CPP_MIN_LOG_LEVEL"), cString(ONLY_FATAL), 0);
+    libc.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    libc.mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
     openCudaLibraries(libc, path);
     // Deno unloads libraries when it ends, and the plugin's threads and
     // destructors would then run code that is gone: this reference stays.
