@@ -8,6 +8,7 @@ import {
   rowStride,
   type Tools,
 } from "./_kernels.ts";
+import { chosenLapack } from "./lapack.ts";
 import {
   assertMatrixArray,
   copyMirrored,
@@ -155,7 +156,7 @@ function factorMatrix(
   matrix: MatrixArray,
   options: InverseSpdOptions & { action: string },
 ) {
-  const { action, precision, shift = 0 } = options;
+  const { action, precision = "double", shift = 0 } = options;
   const size = squareSize(matrix, options);
   const largest = largestMagnitude(matrix, { action, columns: size });
   const stride = rowStride(size), count = size * stride;
@@ -169,14 +170,15 @@ function factorMatrix(
   const spare = doublesOf(x);
   copySymmetric(tools, matrix, r, { action, size, largest, spare });
   for (let i = 0; i < size; i++) r.numbers[i * (stride + 1)] += shift;
-  const failed = factor(tools, size, r);
+  const lapack = chosenLapack(precision);
+  const failed = lapack?.factor(size, r) ?? factor(tools, size, r);
   if (failed >= 0) {
     const pivot = r.numbers[failed * stride + failed];
     throw new RangeError(
       `Cannot ${action} that is not positive definite: pivot ${failed} is ${pivot}`,
     );
   }
-  return { size, r, x, tools };
+  return { size, r, x, tools, lapack };
 }
 
 /**
@@ -317,6 +319,17 @@ export interface InverseSpdOptions extends MatrixOptions {
   shift?: number;
 }
 
+/** Puts the upper triangle of the inverse in place of the factor. */
+function invertFactored(
+  { size, r, x, tools }: ReturnType<typeof factorMatrix>,
+): void {
+  x.numbers.fill(0);
+  for (let i = 0; i < size; i++) x.numbers[i * x.stride + i] = 1;
+  invertTriangle(tools, size, r, x);
+  // The factor is not needed any more, so its place takes the product.
+  multiplyByTranspose(tools, size, x, r);
+}
+
 /**
  * Inverts a symmetric positive definite matrix, by way of its Cholesky factor
  * (as LAPACK's `dpotrf` and `dpotri`), in double precision whatever the array's
@@ -345,12 +358,10 @@ export function inverseSpd<T extends MatrixArray>(
   options: InverseSpdOptions = {},
 ): T {
   const action = "invert a matrix";
-  const { size, r, x, tools } = factorMatrix(matrix, { ...options, action });
-  x.numbers.fill(0);
-  for (let i = 0; i < size; i++) x.numbers[i * x.stride + i] = 1;
-  invertTriangle(tools, size, r, x);
-  // The factor is not needed any more, so its place takes the product.
-  multiplyByTranspose(tools, size, x, r);
+  const made = factorMatrix(matrix, { ...options, action });
+  const { size, r, lapack } = made;
+  if (lapack === null) invertFactored(made);
+  else lapack.invert(size, r);
   const result = sameKind(matrix, size * size);
   copyMirrored(r, size, result, { both: true });
   return result;

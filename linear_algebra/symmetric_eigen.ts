@@ -11,6 +11,7 @@ import {
   rowStride,
   type Tools,
 } from "./_kernels.ts";
+import { chosenLapack, type Lapack } from "./lapack.ts";
 import {
   copySymmetric,
   copyTransposed,
@@ -397,8 +398,40 @@ export function symmetricEigen<T extends MatrixArray>(
   const { precision = "double" } = settings;
   const size = squareSize(matrix, { action: ACTION, size: settings.size });
   const largest = largestMagnitude(matrix, { action: ACTION, columns: size });
-  const unit = powerOfTwoNear(largest);
-  const stride = rowStride(size);
+  const unit = powerOfTwoNear(largest), lapack = chosenLapack(precision);
+  const task = { precision, size, largest, scale: 1 / unit };
+  const found = lapack === null ? null : decomposeBy(lapack, matrix, task);
+  const { values, rows, order } = found ?? decompose(matrix, task);
+  const result = {
+    values: sameKind(matrix, size),
+    vectors: sameKind(matrix, size * size),
+  };
+  for (let j = 0; j < size; j++) result.values[j] = values[order[j]] * unit;
+  copyTransposed(rows, order, result.vectors);
+  return result;
+}
+
+/** A checked matrix's size and largest number, and how it is worked on. */
+interface EigenTask {
+  precision: Precision;
+  size: number;
+  largest: number;
+  scale: number;
+}
+
+/** Eigenvalues, and eigenvectors as rows. */
+interface Decomposition {
+  values: MatrixArray;
+  rows: MatrixBlock;
+  /** Places of both, by ascending eigenvalue. */
+  order: Int32Array;
+}
+
+function decompose(
+  matrix: MatrixArray,
+  { precision, ...task }: EigenTask,
+): Decomposition {
+  const { size } = task, stride = rowStride(size);
   const forSteps = Math.max(
     size * size,
     tridiagonalScratch(size, stride),
@@ -414,23 +447,34 @@ export function symmetricEigen<T extends MatrixArray>(
     size * stride,
   ], precision);
   const [scratch, secular, work, ...matrices] = blocks;
-  const vectors = doublesOf(work);
+  const vectors = doublesOf(work), spare = doublesOf(secular);
   const [a, rows] = matrices.map((it) => ({ ...it, stride }));
-  const spare = doublesOf(secular), scale = 1 / unit;
-  const options = { action: ACTION, size, largest, spare, scale };
-  copySymmetric(tools, matrix, a, options);
+  copySymmetric(tools, matrix, a, { action: ACTION, ...task, spare });
   const reduced = tridiagonalize(tools, size, a, scratch);
   const { diagonal: values, beside, factors } = reduced;
   const problem = { size, values, beside, rows, vectors, secular };
   const order = divideAndConquer(tools, { ...problem, packed: scratch });
   applyReflectors(tools, { size, a, factors, rows, scratch });
-  const result = {
-    values: sameKind(matrix, size),
-    vectors: sameKind(matrix, size * size),
-  };
-  for (let j = 0; j < size; j++) result.values[j] = values[order[j]] * unit;
-  copyTransposed(rows, order, result.vectors);
-  return result;
+  return { values, rows, order };
+}
+
+/** Decomposes a matrix by a library; null where it does not converge. */
+function decomposeBy(
+  lapack: Lapack,
+  matrix: MatrixArray,
+  { precision, ...task }: EigenTask,
+): Decomposition | null {
+  const { size } = task, stride = rowStride(size);
+  const { blocks, ...tools } = openWorkspace(
+    [size * stride, lapack.eigenScratch(size)],
+    precision,
+  );
+  const [a, scratch] = blocks, rows = { ...a, stride };
+  const spare = doublesOf(scratch);
+  copySymmetric(tools, matrix, rows, { action: ACTION, ...task, spare });
+  const values = lapack.eigen(size, rows, scratch.numbers);
+  if (values === null) return null;
+  return { values, rows, order: Int32Array.from(values, (_, i) => i) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ArrayWithShape } from "@bellman/compute";
+import { lapackPath, useLapack } from "@bellman/linear-algebra";
 import type { Worker } from "node:worker_threads";
 import { invertFactors, type InvertOptions } from "./inverses.ts";
 import { type FactorPair, slotShapes } from "./layers.ts";
@@ -13,6 +14,8 @@ interface InversionTask extends InvertOptions {
   readonly status: Int32Array;
   /** The factors, and places for what is made of them. */
   readonly slots: Readonly<Record<string, ArrayWithShape>>;
+  /** The asking thread's LAPACK library. */
+  readonly lapack: string | null;
 }
 
 /** A status of a task; 0 until it is done. */
@@ -36,6 +39,7 @@ function sharedArray(shape: readonly number[]): Float32Array {
 export function answer(task: InversionTask): void {
   let status = DONE;
   try {
+    useLapack(task.lapack);
     const made = invertFactors(factorsOf(task), task);
     for (const name in made) task.slots[name].data.set(made[name].data);
   } catch {
@@ -75,8 +79,9 @@ export class InversionWorker {
       slots[name] = { data: sharedArray(shape), shape };
     }
     const status = new Int32Array(new SharedArrayBuffer(4));
-    const start = options.start?.slice();
-    const task = { ...options, start, status, slots }, own = factorsOf(task);
+    const start = options.start?.slice(), lapack = lapackPath();
+    const task = { ...options, start, status, slots, lapack };
+    const own = factorsOf(task);
     own.input.set(factors.input);
     own.output.set(factors.output);
     this.#tasks.set(layer, task);
@@ -133,12 +138,9 @@ export class InversionWorker {
       import { answer } from ${JSON.stringify(import.meta.url)};
       parentPort.on("message", answer);`;
     // Not imported, so that pages can load this package.
-    const { Worker } = globalThis.process.getBuiltinModule(
-      "node:worker_threads",
-    );
-    const worker = new Worker(
-      new URL(`data:text/javascript,${encodeURIComponent(source)}`),
-    );
+    const threads = globalThis.process.getBuiltinModule("node:worker_threads");
+    const code = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+    const worker = new threads.Worker(code);
     worker.unref();
     const fail = (reason: string) =>
       worker === this.#worker && this.#fail(reason);

@@ -8,7 +8,7 @@ export function timeOf(
   { what, wanted, unit = "ms" }: {
     what: string;
     wanted: number;
-    unit?: "ms" | "us" | "s";
+    unit?: "ms" | "us";
   },
 ): Comparison {
   const ours = ["ours", figure] as const, theirs = [peer, figure] as const;
