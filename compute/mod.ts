@@ -64,6 +64,8 @@ export type {
 } from "./graph/graph.ts";
 export * from "./graph/passes/optimize.ts";
 export * from "./image_patches.ts";
+export * from "./loops/compile_in_place.ts";
+export * from "./loops/shared_arrays.ts";
 export * from "./lowering/export_onnx.ts";
 export * from "./optimizers.ts";
 export {

@@ -28,7 +28,7 @@ interface Task {
 }
 
 const TASKS: Task[] = [
-  { id: "CartPole-v1", config: {}, steps: 4000, rounds: 9 },
+  { id: "CartPole-v1", config: {}, steps: 8000, rounds: 31 },
 ];
 try {
   const { isAtariInstalled } = await import("@bellman/envs/atari");

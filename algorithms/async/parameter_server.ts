@@ -1,5 +1,7 @@
+import { compileInPlace, sharedArrays } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
 
 /**
@@ -66,7 +68,7 @@ const REPORT = 9;
 /** Largest number of steps that the counter holds. */
 export const MAX_STEPS: number = 2 ** 31 - 1;
 
-/** Arrays of {@link SharedParameters}, on shared memory. */
+/** Arrays of {@link SharedParameters}, all in one memory that threads share. */
 export type ParameterMemory = {
   /** Counts that are saved. */
   counts: Int32Array;
@@ -80,6 +82,10 @@ export type ParameterMemory = {
   slots: Float32Array;
   /** Last report of one worker after the other. */
   reports: Float64Array;
+  /** Gradient and learning rate of the last push, of one worker after the other. */
+  pushes: Float32Array;
+  /** Memory of all these arrays. */
+  whole: WebAssembly.Memory;
 };
 
 /**
@@ -134,18 +140,18 @@ export class SharedParameters {
   ): SharedParameters {
     const { optimizer, workers } = options, { length } = params;
     const sets = optimizer === "shared_rmsprop" ? 1 : workers;
-    const shared = (bytes: number) => new SharedArrayBuffer(bytes);
-    const memory = {
-      counts: new Int32Array(shared(4 * (STARTS + workers))),
-      passing: new Int32Array(shared(4 * 3)),
-      params: new Float32Array(shared(4 * length)),
-      target: new Float32Array(shared(4 * length)),
-      slots: new Float32Array(shared(4 * length * sets)),
-      reports: new Float64Array(shared(8 * workers * REPORT)),
-    };
-    memory.params.set(params);
-    memory.target.set(params);
-    return new SharedParameters(memory, options);
+    const { memory: whole, arrays } = sharedArrays({
+      counts: [Int32Array, STARTS + workers],
+      passing: [Int32Array, 3],
+      params: [Float32Array, length],
+      target: [Float32Array, length],
+      slots: [Float32Array, length * sets],
+      reports: [Float64Array, workers * REPORT],
+      pushes: [Float32Array, workers * (length + 1)],
+    });
+    arrays.params.set(params);
+    arrays.target.set(params);
+    return new SharedParameters({ whole, ...arrays }, options);
   }
 
   /** Steps of all workers so far. */
@@ -197,24 +203,27 @@ export class SharedParameters {
     guard: (change: () => void) => void = (change) => change(),
   ): ParameterServer {
     const { counts, passing, params, target, slots, reports } = this.memory;
-    const { targetInterval = Infinity, optimizer } = this.#options;
-    const { decay, rmspropEpsilon } = this.#options;
-    const size = params.length;
-    const set = Math.min(worker, slots.length / size - 1);
-    const own = slots.subarray(set * size, (set + 1) * size);
-    const rule = { optimizer, decay, rmspropEpsilon, slots: own };
+    const { targetInterval = Infinity } = this.#options, size = params.length;
+    const part = (array: Float32Array, length: number, at = worker) =>
+      array.subarray(at * length, (at + 1) * length);
+    const push = part(this.memory.pushes, size + 1);
+    const pushed = push.subarray(0, size), rate = push.subarray(size);
+    const own = part(slots, size, Math.min(worker, slots.length / size - 1));
+    const descend = compileInPlace(ruleOf(this.#options), {
+      memory: this.memory.whole,
+      vectors: { params, slots: own, gradient: pushed },
+      numbers: { learningRate: rate },
+    });
     const seen = { params: -1, target: -1 };
-    const steps = () => Atomics.load(counts, STEPS);
-    const count = () => void Atomics.add(counts, STEPS, 1);
     const changed = (part: keyof typeof VERSIONS) =>
       void Atomics.add(passing, VERSIONS[part], 1);
     return {
       size,
       get steps() {
-        return steps();
+        return Atomics.load(counts, STEPS);
       },
       claim: () => Atomics.sub(passing, LEFT, 1) > 0,
-      step: () => guard(count),
+      step: () => guard(() => void Atomics.add(counts, STEPS, 1)),
       pull(into, part) {
         const version = Atomics.load(passing, VERSIONS[part]);
         if (version === seen[part]) return false;
@@ -222,13 +231,16 @@ export class SharedParameters {
         into.set(part === "params" ? params : target);
         return true;
       },
-      push: (gradient, learningRate) =>
+      push(gradient, learningRate) {
+        pushed.set(gradient);
+        rate[0] = learningRate;
         guard(() => {
-          descend(params, gradient, { ...rule, learningRate });
+          descend();
           changed("params");
-        }),
+        });
+      },
       syncTarget() {
-        const due = Math.floor(steps() / targetInterval);
+        const due = Math.floor(this.steps / targetInterval);
         const done = Atomics.load(counts, TARGETS);
         if (due <= done) return;
         // One worker copies, where several have passed the multiple.
@@ -247,8 +259,7 @@ export class SharedParameters {
 
   /** Saves everything; no worker may learn meanwhile. */
   save(): StateTree {
-    const { passing: _, ...saved } = this.memory;
-    return copyArrays(saved);
+    return copyArrays(this.#saved());
   }
 
   /**
@@ -258,38 +269,32 @@ export class SharedParameters {
    * @throws {RangeError} If it is of other sizes.
    */
   load(state: StateTree): void {
-    const { passing, ...saved } = this.memory;
-    restoreArrays(saved, state);
+    const { passing } = this.memory;
+    restoreArrays(this.#saved(), state);
     // What was pulled before is of another time.
     for (const at of Object.values(VERSIONS)) Atomics.add(passing, at, 1);
   }
-}
 
-/** Gradient and rule of {@link descend}. */
-interface Descent
-  extends Pick<AsyncConfig, "optimizer" | "decay" | "rmspropEpsilon"> {
-  /** Statistics of the optimizer, which move as well. */
-  readonly slots: Float32Array;
-  readonly learningRate: number;
+  #saved() {
+    const { counts, params, target, slots, reports } = this.memory;
+    return { counts, params, target, slots, reports };
+  }
 }
 
 /**
- * Moves parameters in place by RMSProp `g = a g + (1 - a) d^2`,
- * `theta -= eta d / sqrt(g + epsilon)`, or by momentum SGD `m = a m + (1 - a) d`,
- * `theta -= eta m` (section 4, "Optimization").
+ * Returns RMSProp `g = a g + (1 - a) d^2`, `theta -= eta d / sqrt(g + epsilon)`, or
+ * momentum SGD `m = a m + (1 - a) d`, `theta -= eta m` (section 4, "Optimization").
  */
-function descend(
-  params: Float32Array,
-  gradient: Float32Array,
-  { slots, learningRate, optimizer, decay, rmspropEpsilon }: Descent,
-): void {
-  const rest = 1 - decay, isRmsprop = optimizer !== "momentum_sgd";
-  for (let i = 0; i < params.length; i++) {
-    const d = gradient[i];
-    const mean = decay * slots[i] + (isRmsprop ? rest * d * d : rest * d);
-    slots[i] = mean;
-    params[i] -= isRmsprop
-      ? learningRate * d / Math.sqrt(mean + rmspropEpsilon)
-      : learningRate * mean;
-  }
+function ruleOf(options: SharedParametersOptions) {
+  const { optimizer, decay, rmspropEpsilon } = options;
+  const isRmsprop = optimizer !== "momentum_sgd";
+  return (given: Record<string, tf.Tensor>): Record<string, tf.Tensor> => {
+    const { params, slots, gradient, learningRate } = given;
+    const now = isRmsprop ? tf.square(gradient) : gradient;
+    const mean = tf.add(tf.mul(slots, decay), tf.mul(now, 1 - decay));
+    const step = isRmsprop
+      ? tf.div(gradient, tf.sqrt(tf.add(mean, rmspropEpsilon)))
+      : mean;
+    return { params: tf.sub(params, tf.mul(step, learningRate)), slots: mean };
+  };
 }

@@ -46,15 +46,22 @@ const sized = (bytes: readonly number[]): number[] => [
 const name = (text: string): number[] =>
   sized([...new TextEncoder().encode(text)]);
 
+/** Limits of the imported memory: of its own thread, or of several. */
+const OWN_MEMORY = [0, 1], SHARED_MEMORY = [3, 1, ...unsigned(1 << 16)];
+
 /**
  * Encodes a module that imports `env.memory` and exports one function `run`.
  *
  * @param parameters Number of its parameters, all of type i32.
- * @param code Types of the locals after them, and instructions.
+ * @param code Types of the locals after them, instructions, limits of the memory.
  */
 function wasmModule(
   parameters: number,
-  { locals, body }: { locals: readonly number[]; body: readonly number[] },
+  { locals, body, memory }: {
+    locals: readonly number[];
+    body: readonly number[];
+    memory: readonly number[];
+  },
 ): Uint8Array<ArrayBuffer> {
   const section = (id: number, item: readonly number[]) => [
     id,
@@ -66,7 +73,7 @@ function wasmModule(
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(SECTIONS.type, [FUNCTION_TYPE, ...types, 0]),
     ...section(SECTIONS.import, [
-      ...[...name("env"), ...name("memory"), MEMORY, 0, 1],
+      ...[...name("env"), ...name("memory"), MEMORY, ...memory],
     ]),
     ...section(SECTIONS.function, [0]),
     ...section(SECTIONS.export, [...name("run"), FUNCTION, 0]),
@@ -160,11 +167,18 @@ interface Layout {
  * Compiles a loop to a WebAssembly module: one pass over memory, four numbers
  * at a time. Its function takes how many numbers there are, then the addresses
  * of the inputs, the scalars and the outputs, in bytes.
+ *
+ * @param loop The loop.
+ * @param options Whether several threads share the memory: not, by default.
  */
-export function compileLoop(loop: Loop): Uint8Array<ArrayBuffer> {
+export function compileLoop(
+  loop: Loop,
+  { isShared = false }: { readonly isShared?: boolean } = {},
+): Uint8Array<ArrayBuffer> {
   const layout = layOut(loop);
   const { pointers, addresses, locals } = layout;
   return wasmModule(1 + pointers.size + addresses.size, {
+    memory: isShared ? SHARED_MEMORY : OWN_MEMORY,
     locals: [I32, I32, ...[...locals].map(() => V128)],
     body: [
       ...loadNumbers(layout),
