@@ -76,8 +76,8 @@ const MOST = { float32: Infinity, int32: 2 ** 31 - 1, bool: 1, uint8: 255 };
 
 /** Numbers that XLA sums in one step. */
 const ONE_STEP = 32;
-/** Numbers from which on they are summed as the rows of a matrix, and its columns. */
-const MANY = 1024, COLUMNS = 128;
+/** Numbers of a large tensor, and columns of the matrix that it is summed as. */
+const LARGE = 1024, COLUMNS = 128;
 
 const plainSum = by("add", 0);
 
@@ -91,21 +91,24 @@ const plainSum = by("add", 0);
 const sumHlo: HloReduce = (program, x, axes) => {
   const { shape, dtype } = x;
   const size = sizeOf(shape), rank = shape.length;
-  if (!program.isForCpu || dtype !== "float32") {
-    return plainSum(program, x, axes);
-  }
-  if (axes.length === rank && size >= MANY) {
-    const rows = Math.ceil(size / COLUMNS);
-    const places = { before: [0], after: [rows * COLUMNS - size] };
-    const padded = program.pad(program.flatten(x), 0, places);
-    const matrix = program.reshape(padded, [rows, COLUMNS]);
-    return plainSum(program, rowSum(program, matrix), [0]);
+  const byProduct = program.isForCpu && dtype === "float32";
+  if (byProduct && axes.length === rank && size >= LARGE) {
+    return sumOfAll(program, x);
   }
   const isOfRows = rank === 2 && axes.length === 1 && axes[0] === 0;
-  return isOfRows && shape[0] > ONE_STEP && size <= SMALL
+  return byProduct && isOfRows && shape[0] > ONE_STEP && size <= SMALL
     ? rowSum(program, x)
     : plainSum(program, x, axes);
 };
+
+/** Sums all numbers of a tensor, as the rows of a matrix first. */
+function sumOfAll(program: ProgramBuilder, x: HloTensor): HloTensor {
+  const size = sizeOf(x.shape), rows = Math.ceil(size / COLUMNS);
+  const places = { before: [0], after: [rows * COLUMNS - size] };
+  const padded = program.pad(program.flatten(x), 0, places);
+  const matrix = program.reshape(padded, [rows, COLUMNS]);
+  return plainSum(program, rowSum(program, matrix), [0]);
+}
 
 /** Sums the rows of a matrix by a product with ones. */
 function rowSum(program: ProgramBuilder, x: HloTensor): HloTensor {

@@ -1,17 +1,21 @@
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /**
- * A Python that has numpy: `BELLMAN_PYTHON`, one of the project's virtual
- * environments, or the system's.
+ * Pythons that may have numpy: `BELLMAN_PYTHON`, those of the project's virtual
+ * environments, and the system's.
  */
-export function pythonWithNumpy(): string | undefined {
-  const candidates = [
+export function pythons(): string[] {
+  return [
     Deno.env.get("BELLMAN_PYTHON"),
     `${ROOT}.venv/peers/bin/python`,
     `${ROOT}.venv/onnx/bin/python`,
     "python3",
-  ];
-  return candidates.find((path) => path !== undefined && imports(path));
+  ].filter((path) => path !== undefined);
+}
+
+/** Finds a Python that has numpy. */
+export function pythonWithNumpy(): string | undefined {
+  return pythons().find(imports);
 }
 
 function imports(python: string): boolean {

@@ -1,22 +1,13 @@
-const ROOT = new URL("../../", import.meta.url).pathname;
+import { pythons } from "../../files/testdata/numpy.ts";
 
 /** Prints the library that came with numpy, where there is one. */
 const PRINT =
   "import glob, numpy; print(*glob.glob(numpy.__path__[0] + '.libs/*openblas*'))";
 
-/**
- * Finds the OpenBLAS of a Python's numpy: `BELLMAN_PYTHON`, one of the project's
- * virtual environments, or the system's.
- */
+/** Finds the OpenBLAS of a Python's numpy. */
 export function numpyOpenBlas(): string | undefined {
-  const candidates = [
-    Deno.env.get("BELLMAN_PYTHON"),
-    `${ROOT}.venv/peers/bin/python`,
-    `${ROOT}.venv/onnx/bin/python`,
-    "python3",
-  ];
-  for (const python of candidates) {
-    const path = python === undefined ? "" : printedBy(python);
+  for (const python of pythons()) {
+    const path = printedBy(python);
     if (path !== "") return path;
   }
 }
