@@ -313,9 +313,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return this.#toEnv(this.#decision.actions);
   }
 
-  /** Takes a state in the place of the present one, if there is one. */
+  /** Takes a part of the state in the place of the present one, if there is one. */
   #take(state: SavedState | undefined): void {
-    if (state !== undefined) this.#learner.write(state);
+    if (state !== undefined) this.#learner.writePart(state);
   }
 
   #decide(given: ObservationArray): Decision {
@@ -377,8 +377,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   update(): Statistics | undefined {
     const due = this.experience.due(this.#moment, this.#random);
     if (due === 0) return undefined;
-    for (let i = 1; i < due; i++) this.#learn(this.#quiet());
-    const { stats, learningRate } = this.#learn(this.#present());
+    for (let i = 1; i < due; i++) this.#learn(this.#full() ?? this.#quiet());
+    const last = this.#learn(this.#full() ?? this.#learner);
+    const { stats, learningRate } = last;
     const statistics: Statistics = {};
     for (const name in stats) statistics[name] = stats[name][0];
     Object.assign(statistics, this.experience.stats);
@@ -386,10 +387,12 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return statistics;
   }
 
-  #present(): Run {
-    const { fullUpdate } = this.#parts, learner = this.#learner;
-    if (!fullUpdate?.isDue(this.#moment)) return learner;
-    return this.#others.full ??= learner.also(stepOf(fullUpdate.update));
+  /** Returns the update that does more than most, where it is due. */
+  #full(): Run | undefined {
+    const { fullUpdate } = this.#parts;
+    if (!fullUpdate?.isDue(this.#moment)) return undefined;
+    const step = stepOf(fullUpdate.update);
+    return this.#others.full ??= this.#learner.also(step);
   }
 
   #quiet(): Run {

@@ -222,7 +222,7 @@ export interface AgentParts<P extends Policy = Policy> {
      * @param moment Progress of the run before the update.
      */
     isDue(moment: Moment): boolean;
-    /** Takes the update, with the same statistics and results. */
+    /** Takes the update, with the same statistics. */
     readonly update: AgentParts["update"];
   };
   /**
@@ -259,7 +259,7 @@ export interface AgentParts<P extends Policy = Policy> {
    * Gives a state that was learned elsewhere, before each decision and whenever the
    * parameters are asked for.
    *
-   * @returns The whole state, or `undefined` where the present one stays.
+   * @returns The records of the state that change, or `undefined` where all stay.
    */
   renew?(): SavedState | undefined;
   /**
@@ -274,7 +274,7 @@ export interface AgentParts<P extends Policy = Policy> {
    *
    * @param moment Progress of the run, this update included.
    * @param read Copies the present state out.
-   * @returns The whole new state, or `undefined` where it stays.
+   * @returns The records of the state that change, or `undefined` where all stay.
    */
   refresh?(
     moment: Moment,

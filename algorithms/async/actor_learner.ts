@@ -13,7 +13,11 @@ import {
   cloneParams,
   flatParams,
   flattenParams,
+  mapParams,
+  nest,
   type RandomStream,
+  scope,
+  type TensorData,
   tidy,
   valueAndGradients,
   viewParams,
@@ -21,6 +25,7 @@ import {
 import type { Policy } from "@bellman/policies";
 import { schedule } from "@bellman/schedulers";
 import type { StateTree, VecStep } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
 import type { Learner, LearnerBatch } from "./learners.ts";
 import { type ParameterServer, SharedParameters } from "./parameter_server.ts";
@@ -100,8 +105,29 @@ export function actorLearner<P extends Policy>(
   const { policy } = learner;
   let flat: Float32Array;
   let held: SavedState;
-  let made: Pick<ActorStepsOptions, "server" | "own" | "finalEpsilon">;
+  let made: Omit<ActorStepsOptions, keyof ActorLearnerOptions>;
   let steps: ActorSteps;
+  const learn =
+    (pushes: boolean): AgentParts["update"] => (state, batch, numbers) =>
+      tidy(() => {
+        const { policy: params, sum } = state, target = scope(batch, "target");
+        const window = { ...batch, target } as unknown as LearnerBatch;
+        const { loss, aux, gradients } = valueAndGradients(
+          learner.lossOf(params, window, numbers),
+          params,
+        );
+        const clipped = clipByGlobalNorm(gradients, config.maxGradNorm);
+        const add = (it: tf.Tensor, path: string) =>
+          sum ? tf.add(sum[path], it) : it;
+        const gradient = mapParams(clipped.gradients, add);
+        const left = pushes ? mapParams(params, tf.zerosLike) : gradient;
+        const all = flattenParams(gradient, Object.keys(params));
+        return {
+          state: { policy: cloneParams(params), ...(sum && { sum: left }) },
+          stats: { loss, ...aux, grad_norm: clipped.norm },
+          ...(pushes && { results: { gradient: all } }),
+        };
+      });
   return {
     policy,
     init(random) {
@@ -112,8 +138,10 @@ export function actorLearner<P extends Policy>(
         ? SharedParameters.from(flat, { ...config, workers: 1 })
         : undefined;
       const server = own?.connect(0) ?? options.connect!(flat, config);
-      made = { server, own, finalEpsilon: drawEpsilon(config, random) };
-      return { policy: params };
+      const target = viewParams(flat.slice(), params);
+      made = { server, own, target, finalEpsilon: drawEpsilon(config, random) };
+      const sum = mapParams(params, tf.zerosLike);
+      return { policy: params, ...(form.isOneStep && { sum }) };
     },
     experience: (runtime) =>
       steps = new ActorSteps(runtime, { ...options, ...made }),
@@ -121,21 +149,10 @@ export function actorLearner<P extends Policy>(
       if (!form.isOneStep && steps.length > 0) return undefined;
       return made.server.pull(flat, "params") ? held : undefined;
     },
-    update: (state, batch, numbers) =>
-      tidy(() => {
-        const params = state.policy;
-        const { loss, aux, gradients } = valueAndGradients(
-          learner.lossOf(params, batch as unknown as LearnerBatch, numbers),
-          params,
-        );
-        const clipped = clipByGlobalNorm(gradients, config.maxGradNorm);
-        const gradient = flattenParams(clipped.gradients, Object.keys(params));
-        return {
-          state: { policy: cloneParams(params) },
-          stats: { loss, ...aux, grad_norm: clipped.norm },
-          results: { gradient },
-        };
-      }),
+    update: learn(!form.isOneStep),
+    fullUpdate: form.isOneStep
+      ? { isDue: () => steps.isPushDue, update: learn(true) }
+      : undefined,
     numbers: () => ({
       learningRate: steps.rate,
       entropyCoefficient: config.entropyCoefficient,
@@ -166,32 +183,42 @@ interface ActorStepsOptions extends ActorLearnerOptions {
   /** Memory of the server, where it is this agent's alone. */
   readonly own: SharedParameters | undefined;
   readonly finalEpsilon: number;
+  /** Views of the memory of the target network. */
+  readonly target: ReturnType<typeof viewParams>;
 }
 
 /** Steps of an actor-learner: windows that become gradients, which become pushes. */
 class ActorSteps extends Windows {
   readonly #options: ActorStepsOptions;
   readonly #target: Float32Array;
-  /** Gradient since the last push. */
-  readonly #gradient: Float32Array;
+  /** Its parts by their names in the batch. */
+  readonly #targetParts: Record<string, TensorData> = {};
   #finalEpsilon: number;
   /** Gradients since the start. */
   #count = 0;
 
   constructor(runtime: AgentRuntime, options: ActorStepsOptions) {
-    const { config, form, server: { size } } = options;
+    const { config, form, target } = options;
     super(runtime, {
       maxSteps: form.isOneStep ? 1 : config.maxSteps,
       gamma: config.gamma,
       takesNextAction: form.takesNextAction,
     });
     this.#options = options;
-    this.#target = new Float32Array(form.learnsQ ? size : 0);
-    this.#gradient = new Float32Array(form.isOneStep ? size : 0);
     this.#finalEpsilon = options.finalEpsilon;
-    if (!form.learnsQ) return;
-    const target = { shape: [size], dtype: "float32" } as const;
-    this.batch = { ...this.batch, target };
+    this.#target = new Float32Array(Object.values(target)[0].data.buffer);
+    const parts = form.learnsQ ? nest(target, "target") : {};
+    for (const path in parts) {
+      const { data, shape } = parts[path];
+      this.#targetParts[path] = data;
+      this.batch = { ...this.batch, [path]: { shape, dtype: "float32" } };
+    }
+  }
+
+  /** True where the next gradient is the last before a push. */
+  get isPushDue(): boolean {
+    const { updateInterval } = this.#options.config;
+    return this.hasEnded || (this.#count + 1) % updateInterval === 0;
   }
 
   /** Present learning rate. */
@@ -219,33 +246,22 @@ class ActorSteps extends Windows {
 
   override draw(): Arrays {
     const { form, server } = this.#options;
-    if (!form.learnsQ) return super.draw();
-    server.pull(this.#target, "target");
-    return { ...super.draw(), target: this.#target };
+    if (form.learnsQ) server.pull(this.#target, "target");
+    return { ...super.draw(), ...this.#targetParts };
   }
 
   override learned({ gradient }: Arrays): void {
-    const { form, server, config } = this.#options;
-    const { hasEnded } = this;
+    const { form: { isOneStep }, server } = this.#options;
     super.learned();
     this.#count++;
-    if (!form.isOneStep) {
-      server.push(gradient as Float32Array, this.rate);
-      server.syncTarget();
-      return;
-    }
-    const sum = this.#gradient;
-    for (let i = 0; i < sum.length; i++) sum[i] += gradient[i];
-    server.syncTarget();
-    if (!hasEnded && this.#count % config.updateInterval !== 0) return;
-    server.push(sum, this.rate);
-    sum.fill(0);
+    if (isOneStep) server.syncTarget();
+    if (gradient) server.push(gradient as Float32Array, this.rate);
+    if (!isOneStep) server.syncTarget();
   }
 
   override save(): StateTree {
     return {
       window: super.save(),
-      gradient: this.#gradient.slice(),
       finalEpsilon: this.#finalEpsilon,
       count: this.#count,
       own: this.#options.own?.save() ?? null,
@@ -255,7 +271,6 @@ class ActorSteps extends Windows {
   override load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
     super.load(saved.window);
-    this.#gradient.set(saved.gradient as Float32Array);
     this.#finalEpsilon = saved.finalEpsilon as number;
     this.#count = saved.count as number;
     this.#options.own?.load(saved.own);

@@ -37,8 +37,9 @@ try {
       id: "ALE/Pong-v5",
       kwargs: { preprocessing: "baselines" },
       config: { network: "cnn", maxSteps: 20 },
-      steps: 200,
-      rounds: 5,
+      // As many as between two stops of a training.
+      steps: defaultAsyncConfig.stepsPerStop,
+      rounds: 7,
     });
   }
 } catch {

@@ -1,6 +1,6 @@
 import type { A2CLoss, A2CLossInputs, A2CLossOptions } from "@bellman/a2c";
 import type { AgentContext, WindowTensors } from "@bellman/agent";
-import { type Params, unflattenParams } from "@bellman/compute";
+import type { Params } from "@bellman/compute";
 import {
   type ActorCritic,
   type Policy,
@@ -19,7 +19,7 @@ export type WindowLoss = (
 /** Tensors that the loss of a window is made from. */
 export interface LearnerBatch extends WindowTensors {
   /** Parameters of the target network; of methods that have one. */
-  readonly target?: tf.Tensor1D;
+  readonly target?: Params;
 }
 
 /** A policy and the loss that it learns by: the same for one worker and for many. */
@@ -170,30 +170,26 @@ export function qLearner(
     valuesOfActions(all, tf.sub(actions, tf.scalar(start, "int32")));
   return {
     policy,
-    lossOf(params, batch) {
+    lossOf(_params, batch) {
       const { actions, lastRow, nextIsBest, weights } = batch;
-      const target = unflattenParams(batch.target!, params);
       const last = policy.encode(tf.gather(batch.observations, lastRow));
-      const { policy: next } = policy.apply(target, last);
+      const { policy: next } = policy.apply(batch.target!, last);
       const value = tf.where(
         tf.cast(nextIsBest, "bool"),
         tf.max(next, 1),
         valuesAt(next, batch.nextAction),
       );
-      const targets = tf.add<tf.Tensor1D>(
-        batch.returns,
-        tf.mul(batch.discounts, value),
-      );
+      const future = tf.mul(batch.discounts, value);
+      const targets = tf.add<tf.Tensor1D>(batch.returns, future);
       const observations = policy.encode(stepsOf(batch.observations));
       return (params) => {
         const { policy: all } = policy.apply(params, observations);
-        const values = valuesAt(all, actions), steps = tf.sum(weights);
+        const values = valuesAt(all, actions);
+        const mean = (it: tf.Tensor) =>
+          tf.div<tf.Scalar>(weighted(it, weights), tf.sum(weights));
         return {
           loss: qLoss(values, { targets, weights }),
-          aux: {
-            q_mean: tf.div(weighted(values, weights), steps),
-            target_mean: tf.div(weighted(targets, weights), steps),
-          },
+          aux: { q_mean: mean(values), target_mean: mean(targets) },
         };
       };
     },
@@ -230,23 +226,17 @@ export type QPolicyOptions =
  * ```
  */
 export function qPolicy(options: QPolicyOptions): Policy {
-  const { observationSpace, actionSpace, network = "mlp" } = options;
+  const { actionSpace, network = "mlp" } = options;
   const { hiddenSizes = [64, 64], activation = "tanh" } = options;
   if (actionSpace.type !== "discrete") {
     throw new TypeError(
       `Cannot learn values of ${actionSpace.type} actions: expected discrete actions, or the algorithm a3c`,
     );
   }
-  const policy = stochasticPolicy({
-    observationSpace,
-    actionSpace,
-    network,
-    networkOptions: {
-      // After the convolutions comes no mlp.
-      hiddenSizes: network === "mlp" ? hiddenSizes : [],
-      activation,
-    },
-  });
+  // After the convolutions comes no mlp.
+  const sizes = network === "mlp" ? hiddenSizes : [];
+  const networkOptions = { hiddenSizes: sizes, activation };
+  const policy = stochasticPolicy({ ...options, network, networkOptions });
   // Values take the place of logits: the best action is the likeliest one.
   return { ...policy, sample: (_, output) => policy.mode(output) };
 }
@@ -285,10 +275,8 @@ export function a3cLearner(
       const observations = policy.encode(batch.observations);
       const { value } = policy.apply(params, observations, recurrence);
       const lastValue = tf.gather(value, batch.lastRow);
-      const returns = tf.add<tf.Tensor1D>(
-        batch.returns,
-        tf.mul(batch.discounts, lastValue),
-      );
+      const future = tf.mul(batch.discounts, lastValue);
+      const returns = tf.add<tf.Tensor1D>(batch.returns, future);
       const advantages = tf.sub<tf.Tensor1D>(returns, stepsOf(value));
       return (params) => {
         const output = policy.apply(params, observations, recurrence);

@@ -86,6 +86,19 @@ export function eagerFunction(source: Source, settings: Settings) {
     state = next!;
     return results!;
   };
+  const write = (given: unknown, isPart: boolean): void => {
+    const saved = checkSaved(given, leaves, isPart);
+    const before = state;
+    const tensors = leaves.map(({ name, path, leaf }) => {
+      const data = saved.get(name);
+      const tensor = data === undefined
+        ? (at(before, path) as tf.Tensor).clone()
+        : toTensor(data, leaf);
+      return { path, leaf: tf.keep(tensor) };
+    });
+    state = treeOf(tensors, before);
+    disposeAll(before);
+  };
   return {
     engine: "eager",
     get graph(): Graph {
@@ -102,16 +115,8 @@ export function eagerFunction(source: Source, settings: Settings) {
         data: numbersOf(tensor),
         shape: [...tensor.shape],
       })),
-    write(given: unknown): void {
-      const saved = checkSaved(given, leaves);
-      const before = state;
-      const tensors = leaves.map(({ path, leaf }, i) => ({
-        path,
-        leaf: tf.keep(toTensor(saved[i], leaf)),
-      }));
-      state = treeOf(tensors, before);
-      disposeAll(before);
-    },
+    write: (given: unknown) => write(given, false),
+    writePart: (given: unknown) => write(given, true),
     close(): void {
       disposeAll(state);
       state = {};

@@ -270,9 +270,13 @@ export class OnnxFunction {
     return treeOf(saved, this.#records);
   }
 
-  write(state: unknown): void {
-    const saved = checkSaved(state, this.#leaves);
-    saved.forEach((data, i) => this.#array(this.#leaves[i].name).set(data));
+  write(state: unknown, isPart = false): void {
+    const saved = checkSaved(state, this.#leaves, isPart);
+    for (const [name, data] of saved) this.#array(name).set(data);
+  }
+
+  writePart(part: unknown): void {
+    this.write(part, true);
   }
 
   close(): void {

@@ -148,7 +148,7 @@ function checkNewState(
 }
 
 /**
- * Returns the arrays of a saved state in the order of the leaves.
+ * Returns the arrays of a saved state, or of a part of one, by the names of the leaves.
  *
  * @throws {TypeError} If an array is of another type.
  * @throws {RangeError} If a tensor is missing, unknown or of another shape.
@@ -156,19 +156,22 @@ function checkNewState(
 export function checkSaved(
   state: unknown,
   leaves: readonly StateLeaf[],
-): TensorData[] {
+  isPart: boolean,
+): ReadonlyMap<string, TensorData> {
   const saved = new Map(
     leavesOf(state, isSaved).map(({ name, leaf }) => [`state.${name}`, leaf]),
   );
-  const arrays = leaves.map(({ name, leaf }) => {
+  const arrays = new Map<string, TensorData>();
+  for (const { name, leaf } of leaves) {
     const it = saved.get(name);
-    saved.delete(name);
     if (it === undefined) {
+      if (isPart) continue;
       throw new RangeError(`Cannot write a state without '${name}'`);
     }
+    saved.delete(name);
     checkTensor(it, { name, leaf });
-    return it.data;
-  });
+    arrays.set(name, it.data);
+  }
   const [unknown] = saved.keys();
   if (unknown === undefined) return arrays;
   throw new RangeError(

@@ -319,13 +319,15 @@ export class XlaFunction {
     return treeOf(saved, this.#records);
   }
 
-  write(state: unknown): void {
-    const saved = checkSaved(state, this.#leaves);
+  write(state: unknown, isPart = false): void {
+    const saved = checkSaved(state, this.#leaves, isPart);
     this.#owner?.pull();
-    saved.forEach((data, i) =>
-      this.#arrays.get(this.#leaves[i].name)!.set(data)
-    );
+    for (const [name, data] of saved) this.#arrays.get(name)!.set(data);
     this.#owner?.push();
+  }
+
+  writePart(part: unknown): void {
+    this.write(part, true);
   }
 
   close(): void {

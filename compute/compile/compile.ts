@@ -175,6 +175,13 @@ export interface CompiledStep<State, Types, Outputs> {
    * @throws {RangeError} If a tensor is missing or has another size.
    */
   write(state: StateArrays<State>): void;
+  /**
+   * Puts some tensors in the place of the present ones; the others stay.
+   *
+   * @param part Arrays of the names and sizes of a part of the state; copied.
+   * @throws {RangeError} If a tensor is unknown or has another size.
+   */
+  writePart(part: Partial<StateArrays<State>>): void;
   /** Frees the tensors of an eager state; the step cannot run afterwards. */
   close(): void;
 }

@@ -283,6 +283,25 @@ testEngines("read copies, and write restores exactly", (engine) => {
   step.close();
 });
 
+testEngines("a part of a state is written, and the rest stays", (engine) => {
+  const step = mixedStep(engine);
+  step.run({ x: 1 });
+  const before = step.read();
+  const w = { ...before.w, data: Float32Array.of(5, 6, 7, 8) };
+  step.writePart({ w });
+  assertEquals(step.read(), { ...before, w });
+  const unknown = { v: w } as never;
+  assertThrows(() => step.writePart(unknown), RangeError, "no such tensor");
+  const short = { w: { data: new Float32Array(3), shape: [3] } };
+  assertThrows(
+    () => step.writePart(short),
+    RangeError,
+    "expected float32[2,2]",
+  );
+  assertEquals(step.read(), { ...before, w });
+  step.close();
+});
+
 testEngines("the first state's tensors are copied", (engine) => {
   const w = tf.tensor1d([1, 2]);
   const step = compileStep(

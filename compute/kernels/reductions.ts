@@ -242,6 +242,11 @@ const min = { onnx: "ReduceMin", hlo: by("minimum", MOST) };
 /** Kernels that reduce axes. */
 export const REDUCTIONS: Kernels = {
   Sum: FAST_SUM,
+  SumOfSquares: reduction({
+    onnx: "ReduceSumSquare",
+    hlo: (program, x, axes) =>
+      sumHlo(program, program.map("multiply", x, x), axes),
+  }),
   Mean: reduction({ onnx: "ReduceMean", hlo: meanHlo }, () => "float32"),
   Max: reduction(max),
   Min: reduction(min),

@@ -26,6 +26,10 @@ const REDUCTIONS: Readonly<
 > = {
   sum: { fn: tf.sum, dtypes: ALL },
   mean: { fn: tf.mean, dtypes: ALL },
+  sumOfSquares: {
+    fn: (x, axis, keepDims) => tf.sum(tf.square(x), axis, keepDims),
+    dtypes: ["float32"],
+  },
   max: { fn: tf.max, dtypes: ALL },
   min: { fn: tf.min, dtypes: ALL },
   // TensorFlow.js's gradient knows no negative axes.
@@ -99,6 +103,17 @@ for (const [name, fn] of Object.entries({ sum: tf.sum, mean: tf.mean })) {
     20,
   );
 }
+
+testCompiled(
+  "the norm of few and of many numbers that are put together",
+  fc.record({ size: fc.constantFrom(3, 17_000), seed: seeds }),
+  ({ size, seed }) => ({
+    fn: (x, y) => tf.sqrt(tf.sum(tf.square(tf.concat([x, y])))),
+    inputs: [given([size], { seed }), given([5], { seed: seed + 1 })],
+    gradients: true,
+  }),
+  10,
+);
 
 for (
   const [name, fn] of Object.entries({ argMax: tf.argMax, argMin: tf.argMin })

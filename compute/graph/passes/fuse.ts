@@ -102,3 +102,31 @@ export function recognizeReluGradient(graph: Graph): Graph {
     return undefined;
   });
 }
+
+/** Numbers from which it costs more to put them together than to sum their parts. */
+const MANY = 16_384;
+
+/**
+ * Joins squares and their sum, such as in the norm of the gradients. Many numbers that are
+ * put one after the other for that alone are summed part by part instead.
+ */
+export function fuseSumOfSquares(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    const [squares] = node.inputs;
+    if (node.op !== "Sum" || squares.dtype !== "float32") return undefined;
+    // Over no axes it is not a sum.
+    if (sameShape(node.outputs[0].shape, squares.shape)) return undefined;
+    const square = rewriter.producerOf(squares, "Square");
+    if (!square || !rewriter.isUsedOnce(squares)) return undefined;
+    const [x] = square.inputs;
+    const isApart = x.shape.length === 1 && x.shape[0] >= MANY &&
+      rewriter.isUsedOnce(x);
+    const whole = isApart ? rewriter.producerOf(x, "Concat") : undefined;
+    const { attributes } = node;
+    return (whole?.inputs ?? [x])
+      .map((it) =>
+        rewriter.add("SumOfSquares", [it], { attributes, from: node })
+      )
+      .reduce((a, b) => rewriter.add("Add", [a, b], { from: node }));
+  });
+}

@@ -6,6 +6,7 @@ import { trace } from "../../tracing/trace.ts";
 import type { TensorType } from "../graph.ts";
 import {
   fuseBias,
+  fuseSumOfSquares,
   recognizeLogSoftmax,
   recognizeReluGradient,
 } from "./fuse.ts";
@@ -208,4 +209,43 @@ Deno.test("other steps stay", () => {
   kept((x, dy) => ({ y: tf.relu(x), dx: tf.mul(dy, tf.step(x, 0.1)) }));
   kept((x, dy) => ({ y: tf.relu(dy), dx: tf.mul(dy, tf.step(x)) }));
   kept((x, dy) => ({ y: tf.relu(x), dx: tf.mul(dy, tf.step(x)) }), [3]);
+});
+
+function sumOfSquares(
+  fn: (given: Record<"a" | "b", tf.Tensor>) => Record<string, tf.Tensor>,
+  size: number,
+): string[] {
+  const graph = trace((given) => fn(given), { a: float(size), b: float(3) });
+  return operationsOf(eliminateDeadCode(fuseSumOfSquares(graph)));
+}
+
+Deno.test("squares and their sum are one operation", () => {
+  const norm = ({ a }: { a: tf.Tensor }) => ({ y: tf.sum(tf.square(a)) });
+  assertEquals(sumOfSquares(norm, 100), ["SumOfSquares"]);
+  assertEquals(sumOfSquares(norm, 20_000), ["SumOfSquares"]);
+});
+
+Deno.test("squares that something else takes stay", () => {
+  const twice = ({ a }: { a: tf.Tensor }) => {
+    const squares = tf.square(a);
+    return { y: tf.sum(squares), squares };
+  };
+  assertEquals(sumOfSquares(twice, 100), ["Square", "Sum"]);
+});
+
+Deno.test("many numbers that are put together for their squares are summed part by part", () => {
+  const norm = ({ a, b }: Record<"a" | "b", tf.Tensor>) => ({
+    y: tf.sum(tf.square(tf.concat([a, b]))),
+  });
+  assertEquals(sumOfSquares(norm, 100), ["Concat", "SumOfSquares"]);
+  assertEquals(sumOfSquares(norm, 20_000), [
+    "SumOfSquares",
+    "SumOfSquares",
+    "Add",
+  ]);
+  const alsoWhole = ({ a, b }: Record<"a" | "b", tf.Tensor>) => {
+    const whole = tf.concat([a, b]);
+    return { y: tf.sum(tf.square(whole)), whole };
+  };
+  assertEquals(sumOfSquares(alsoWhole, 20_000), ["Concat", "SumOfSquares"]);
 });

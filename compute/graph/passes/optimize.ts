@@ -3,6 +3,7 @@ import { convolveBeforeScaling, joinSplits, sliceProducts } from "./reorder.ts";
 import { foldConstants } from "./fold_constants.ts";
 import {
   fuseBias,
+  fuseSumOfSquares,
   recognizeLogSoftmax,
   recognizeReluGradient,
 } from "./fuse.ts";
@@ -32,6 +33,7 @@ const FUSIONS = [
   convolveBeforeScaling,
   recognizeReluGradient,
   fuseBias,
+  fuseSumOfSquares,
   skipZeroRows,
 ];
 
