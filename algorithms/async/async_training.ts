@@ -155,6 +155,7 @@ export class AsyncTraining implements WorkersAlgorithm {
       stepTimeoutMs,
       restarts,
       windowMs,
+      replacesAside: true,
       onRestart: (event) => onNotice(describeRestart(event)),
     });
   }
@@ -200,9 +201,8 @@ export class AsyncTraining implements WorkersAlgorithm {
     const isFixed = this.#agent.config.workerOrder === "fixed";
     // Those that were replaced may have left steps to the others.
     while (shared.steps < limit) {
-      const turn = isFixed
-        ? [shared.steps % workers.numEnvs]
-        : [...taken.keys()];
+      const next = [shared.steps % workers.numEnvs];
+      const turn = isFixed ? next : workers.present();
       shared.allow(isFixed ? 1 : limit - shared.steps);
       workers.send(new Int32Array(turn.length), turn);
       // One by one: what failed is replaced while the others go on.

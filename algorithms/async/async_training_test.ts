@@ -147,6 +147,32 @@ for (const failure of ["throw", "exit", "wait", "spin"]) {
   });
 }
 
+Deno.test("the others go on from stop to stop while a successor starts", async () => {
+  const gate = await Deno.makeTempFile(), notices: string[] = [];
+  await Deno.remove(gate);
+  const training = await start("a3c", {
+    source: {
+      module: import.meta.resolve("./testdata/gated_env.ts"),
+      options: { gate },
+    },
+    onNotice: (line) => notices.push(line),
+  });
+  await Deno.writeTextFile(gate, "");
+  for (let i = 0; i < 5; i++) training.advance(50);
+  assertEquals([training.steps, notices.length], [250, 1]);
+  assertEquals(training.workerRates[0], 0);
+  await Deno.remove(gate);
+  while (training.workerRates[0] === 0) training.advance(50);
+  assertEquals(training.steps % 50, 0);
+  // A save waits for those that are on their way.
+  await Deno.writeTextFile(gate, "");
+  training.advance(50);
+  await Deno.remove(gate);
+  const { workers } = training.save() as { workers: { groups: unknown[] } };
+  assert(workers.groups.every((it) => it !== null));
+  training.close();
+});
+
 Deno.test("a worker that fails again and again ends the training", async () => {
   const training = await start("a3c", {
     source: { module: FRAGILE, options: { chance: 1, failures: ["throw"] } },

@@ -42,6 +42,13 @@ export interface HostedVecEnvOptions {
    */
   windowMs?: number;
   /**
+   * True to let `recv` go on while hosts that take the places of others start: see
+   * {@linkcode HostedVecEnv.present}.
+   *
+   * @default false
+   */
+  replacesAside?: boolean;
+  /**
    * Callback that reports a restart, before it is done. If it throws, that is
    * the end of the environment: the error reaches the caller, now and ever
    * after.
@@ -55,6 +62,16 @@ type Opened = NonNullable<GroupAnswer["opened"]>;
 
 /** Failures by the number of the group. */
 export type Failures = ReadonlyMap<number, HostFailure>;
+
+/** A host on its way to the place of one that failed. */
+interface Coming {
+  /** True where it has made its environments. */
+  readonly isOpen: boolean;
+  /** Until when it may take. */
+  readonly until: number;
+  /** Hosts of the group that failed on their way just before. */
+  readonly times: number;
+}
 
 const NONE: Failures = new Map();
 const NO_EPISODES: readonly EpisodeStatistics[] = [];
@@ -84,6 +101,8 @@ export class HostFleet {
    * so.
    */
   #tellEpisodes = false;
+  /** Hosts on their way, by the numbers of their groups. */
+  readonly #coming = new Map<number, Coming>();
   /** Times of the restarts of each group within the window. */
   #restarts: number[][];
   #limit: number;
@@ -163,6 +182,61 @@ export class HostFleet {
       const unset = this.collect(opened, this.stepTimeoutMs);
       waiting = new Map([...unopened, ...unset]);
     }
+  }
+
+  /** Groups whose hosts are on their way. */
+  get coming(): readonly number[] {
+    return [...this.#coming.keys()];
+  }
+
+  /** Does the same without waiting: {@linkcode HostFleet.takeIn} goes on with it. */
+  replaceAside(failures: Failures): void {
+    for (const [group, failure] of failures) this.#launch(group, failure, 0);
+  }
+
+  /** Starts a host, after so many in a row that failed. */
+  #launch(group: number, failure: HostFailure, times: number): void {
+    this.#restart(group, failure, times);
+    const until = performance.now() + this.startTimeoutMs;
+    this.#coming.set(group, { isOpen: false, until, times });
+  }
+
+  /**
+   * Looks what hosts on their way have done, and returns the groups of those that
+   * have started their episodes.
+   *
+   * @param waits True to wait until one has done something.
+   */
+  takeIn({ waits }: { waits: boolean }): readonly number[] {
+    const groups = this.coming, all = [...this.#coming.values()];
+    const now = performance.now(),
+      until = Math.min(...all.map((it) => it.until));
+    const ready = new Set(this.hosts.waitFor(groups, {
+      count: waits ? 1 : 0,
+      timeoutMs: waits ? Math.max(0, until - now) : 0,
+    }));
+    const isDue = (group: number) =>
+      ready.has(group) || this.#coming.get(group)!.until <= performance.now();
+    return groups.filter((group) => isDue(group) && this.#isThere(group));
+  }
+
+  /** Takes the next step of a host on its way; true where that was the last one. */
+  #isThere(group: number): boolean {
+    const { isOpen, times } = this.#coming.get(group)!;
+    const { stepTimeoutMs, startTimeoutMs } = this;
+    const failure = isOpen
+      ? this.finish([group], stepTimeoutMs).get(group)
+      : this.#compared([group], this.finish([group], startTimeoutMs)).get(
+        group,
+      );
+    this.#coming.delete(group);
+    if (failure !== undefined) this.#launch(group, failure, times + 1);
+    else if (!isOpen) {
+      this.beginReset(group);
+      const until = performance.now() + stepTimeoutMs;
+      this.#coming.set(group, { isOpen: true, until, times });
+    }
+    return !this.#coming.has(group);
   }
 
   /** Starts the episodes of a group with its part of the seeds. */
@@ -314,7 +388,13 @@ export class HostFleet {
 
   /** Waits until hosts have made their environments, and compares those. */
   #awaitOpened(groups: readonly number[]): Failures {
-    const failures = new Map(this.collect(groups, this.startTimeoutMs));
+    const unopened = this.collect(groups, this.startTimeoutMs);
+    return this.#compared(groups, unopened);
+  }
+
+  /** Adds those whose environments differ from the others to groups that failed. */
+  #compared(groups: readonly number[], unopened: Failures): Failures {
+    const failures = new Map(unopened);
     for (const group of groups) {
       if (failures.has(group)) continue;
       const opened = this.answers[group].opened!;

@@ -76,6 +76,7 @@ export class HostedVecEnv implements VecEnv {
   #rows: GroupArrays[];
   #taken: ActionRows;
   #ready: ReadyRows;
+  #replacesAside: boolean;
   #step: VecStep & {
     episodes?: readonly EpisodeStatistics[];
     lost?: readonly number[];
@@ -92,6 +93,7 @@ export class HostedVecEnv implements VecEnv {
    */
   constructor(hosts: GroupHosts, options: HostedVecEnvOptions = {}) {
     this.#hosts = hosts;
+    this.#replacesAside = options.replacesAside ?? false;
     this.#groups = [...hosts.groups.keys()];
     this.numEnvs = hosts.groups.reduce((sum, it) => sum + it.numEnvs, 0);
     try {
@@ -201,6 +203,7 @@ export class HostedVecEnv implements VecEnv {
       );
     }
     this.#ready.takeActions(actions, copies);
+    this.#await((coming) => coming.some((group) => groups.includes(group)));
     for (const group of groups) {
       this.#sent.add(group, this.#fleet.stepTimeoutMs);
       if (this.#lost.has(group)) continue;
@@ -235,9 +238,26 @@ export class HostedVecEnv implements VecEnv {
     const alive = groups.filter((group) => !this.#lost.has(group));
     const failures = fleet.finish(alive, fleet.stepTimeoutMs);
     const episodes = fleet.episodesOf(alive, failures);
-    this.#recover(groups, failures);
+    this.#recover(groups, failures, this.#replacesAside);
     this.#checkData(groups);
     return this.#ready.gather(groups, episodes);
+  }
+
+  /**
+   * Lists the environments whose hosts are there. Others are on their way, where
+   * `replacesAside` is true: `send` waits for those that it is to send to, and all
+   * but `recv` for all. The observations of an environment are those of its new
+   * episode once it is listed again.
+   *
+   * @returns Their numbers; where there are none, it waits for one.
+   * @throws {Error} If a host fails again and again.
+   */
+  present(): readonly number[] {
+    this.#checkBegun("look for");
+    if (this.#fleet.coming.length > 0) this.#takeIn(false);
+    this.#await((coming) => coming.length === this.#groups.length);
+    const { coming } = this.#fleet;
+    return this.#copiesOf(this.#groups.filter((it) => !coming.includes(it)));
   }
 
   /**
@@ -332,6 +352,7 @@ export class HostedVecEnv implements VecEnv {
   #recover(
     groups: readonly number[],
     failures: Failures,
+    isAside = false,
   ): readonly number[] | undefined {
     if (failures.size + this.#lost.size === 0) return undefined;
     const broken = new Map(failures);
@@ -341,11 +362,25 @@ export class HostedVecEnv implements VecEnv {
       this.#lost.delete(group);
     }
     for (const group of broken.keys()) cutOff(this.#rows[group]);
-    this.#fleet.replace(broken);
-    return [...broken.keys()].flatMap((group) => {
+    if (isAside) this.#fleet.replaceAside(broken);
+    else this.#fleet.replace(broken);
+    return this.#copiesOf([...broken.keys()]);
+  }
+
+  #copiesOf(groups: readonly number[]): readonly number[] {
+    return groups.flatMap((group) => {
       const { first, numEnvs } = this.#hosts.groups[group];
       return Array.from({ length: numEnvs }, (_, i) => first + i);
     });
+  }
+
+  #takeIn(waits: boolean): void {
+    this.#checkData(this.#fleet.takeIn({ waits }), true);
+  }
+
+  /** Waits for hosts on their way as long as those that are left are too many. */
+  #await(tooMany: (coming: readonly number[]) => boolean): void {
+    while (tooMany(this.#fleet.coming)) this.#takeIn(true);
   }
 
   /** Throws unless what groups returned is finite; nothing is done any more then. */
@@ -364,7 +399,7 @@ export class HostedVecEnv implements VecEnv {
 
   #checkIdle(action: string): void {
     this.#checkUsable(action);
-    if (this.#sent.size === 0) return;
+    if (this.#sent.size === 0) return this.#await(({ length }) => length > 0);
     throw new TypeError(
       `Cannot ${action} copies while ${
         this.#ready.copiesIn(this.#sent.groups)

@@ -10,7 +10,12 @@ import { randomActions } from "../testdata/play.ts";
 import { HostedVecEnv } from "./hosted_vec_env.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import makeNested from "./testdata/nested_env.ts";
-import { fragile, once, ScriptedHosts } from "./testdata/scripted_hosts.ts";
+import {
+  fragile,
+  once,
+  type Script,
+  ScriptedHosts,
+} from "./testdata/scripted_hosts.ts";
 
 const GO = (n: number) => new Int32Array(n);
 
@@ -67,6 +72,72 @@ Deno.test("a group that fails on its way is received as cut off", () => {
   env.send(GO(6));
   const all = env.recv(6);
   assertEquals(watch.see(all, all.copies), [0, 1]);
+});
+
+/** Copies of which those of the last group were lost in a step, and are replaced aside. */
+function replacing(script: Script = () => undefined) {
+  const made = fragile({ numEnvs: 6, groups: 3, replacesAside: true });
+  const { hosts, env } = made, lose = once(2, "step");
+  env.reset({ seed: 3 });
+  env.send(GO(6));
+  hosts.script = (asked) => lose(asked) ?? script(asked);
+  hosts.readyFirst = [2];
+  const { copies, truncated } = env.recv(2);
+  assertEquals([[...copies], [...truncated]], [[4, 5], [1, 1]]);
+  env.recv(4);
+  hosts.late = [2];
+  return made;
+}
+
+Deno.test("with replacesAside, the other copies go on while hosts start", () => {
+  const { hosts, env } = replacing();
+  const others = [0, 1, 2, 3], all = [...others, 4, 5];
+  for (let i = 0; i < 5; i++) {
+    assertEquals(env.present(), others);
+    env.send(GO(4), others);
+    assertEquals([...env.recv(4).copies], others);
+  }
+  hosts.late = [];
+  // It has made its environments, and begins their episodes.
+  assertEquals(env.present(), others);
+  assertEquals(env.present(), all);
+  // The third number of an observation counts the steps of the episode.
+  const rows = env.observations() as Float64Array;
+  assertEquals([rows[3 * 4 + 2], rows[3 * 5 + 2]], [0, 0]);
+  env.send(GO(6));
+  assertEquals([...env.recv(6).truncated], [0, 0, 0, 0, 0, 0]);
+});
+
+Deno.test("with replacesAside, a host that fails as it starts is replaced in its turn", () => {
+  for (const type of ["open", "reset"] as const) {
+    const lives: number[] = [];
+    const { hosts, env } = replacing((asked) => {
+      if (asked.group !== 2 || asked.type !== type) return undefined;
+      lives.push(asked.life);
+      return asked.life < 4 ? "exit" : undefined;
+    });
+    hosts.late = [];
+    for (let i = 0; i < 20; i++) env.present();
+    assertEquals(env.present(), [0, 1, 2, 3, 4, 5]);
+    assertEquals(lives, [2, 3, 4]);
+  }
+});
+
+Deno.test("with replacesAside, all that needs a copy waits for its host", () => {
+  const uses: ((env: HostedVecEnv) => unknown)[] = [
+    (env) => env.send(GO(2), [4, 5]),
+    (env) => env.step(GO(6)),
+    (env) => env.reset(),
+    (env) => env.save(),
+  ];
+  for (const use of uses) {
+    const { env } = replacing();
+    use(env);
+    assertEquals(env.present(), [0, 1, 2, 3, 4, 5]);
+  }
+  const { env } = replacing();
+  env.send(GO(4), [0, 1, 2, 3]);
+  assertThrows(() => env.step(GO(6)), TypeError, "4 are on their way");
 });
 
 Deno.test("sending and receiving what does not fit is refused", () => {

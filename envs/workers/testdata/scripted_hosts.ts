@@ -28,6 +28,8 @@ export class ScriptedHosts implements GroupHosts {
   script: Script = () => undefined;
   /** Groups that are ready, where not all are. */
   readyFirst: number[] | undefined;
+  /** Groups that are ready only where they are waited for. */
+  late: readonly number[] = [];
   /** What was done, in words. */
   readonly log: string[] = [];
   isClosed = false;
@@ -70,10 +72,13 @@ export class ScriptedHosts implements GroupHosts {
 
   waitFor(
     groups: readonly number[],
-    { count }: { count: number; timeoutMs: number },
+    { count, timeoutMs }: { count: number; timeoutMs: number },
   ): readonly number[] {
-    const first = (this.readyFirst ?? []).filter((it) => groups.includes(it));
-    const rest = groups.filter((it) => !first.includes(it));
+    const there = groups.filter((it) =>
+      timeoutMs > 0 || !this.late.includes(it)
+    );
+    const first = (this.readyFirst ?? []).filter((it) => there.includes(it));
+    const rest = there.filter((it) => !first.includes(it));
     return [...first, ...rest].slice(0, Math.max(count, 1));
   }
 
