@@ -65,18 +65,15 @@ function naturalMatrix(
     ? tf.add<tf.Tensor2D>(of("moments"), state.damping)
     : of("moments");
   const [inputs, count] = input.shape;
-  const right = tf.matMul(gradient, output);
-  const inBasis = tf.matMul(input, right, true);
-  const back = (it: tf.Tensor) =>
-    tf.matMul<tf.Tensor2D>(input, it as tf.Tensor2D);
-  const scaled = (): tf.Tensor2D => {
-    if (count === inputs) return back(tf.div(inBasis, moments));
-    // All by the mean of the rest, corrected along the leading eigenvectors.
-    const [leading, rest] = tf.split(moments, [count, 1]);
-    const correction = tf.sub(tf.div(inBasis, leading), tf.div(inBasis, rest));
-    return tf.add(back(correction), tf.div(right, rest));
-  };
-  return tf.matMul(scaled(), output, false, true);
+  const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
+  const back = (it: tf.Tensor2D): tf.Tensor2D =>
+    tf.matMul(input, tf.matMul(it, output, false, true));
+  if (count === inputs) return back(tf.div(inBasis, moments));
+  // All by the mean of the rest, corrected along the leading eigenvectors.
+  const [leading, rest] = tf.split(moments, [count, 1]);
+  const byRest = tf.matMul(tf.div(output, rest), output, false, true);
+  const correction = tf.sub(tf.div(inBasis, leading), tf.div(inBasis, rest));
+  return tf.add(tf.matMul(gradient, byRest), back(correction as tf.Tensor2D));
 }
 
 /** Multiplies a vector with the inverse of the damped Fisher matrix. */
