@@ -141,25 +141,16 @@ function compileUpdate(
     ? full
     : full.also(stepOf("applyLight"));
   const read = () => full.read() as { params: Arrays; slots: Arrays };
-  const write = ({ params, slots }: ReturnType<typeof read>) =>
-    full.write({ params, slots } as never);
   return {
     read,
-    write,
+    write: (state: ReturnType<typeof read>) => full.write(state as never),
     /** Takes an update by its number, from 0, and inverts where that is due. */
     take(at: number, batch: Batch) {
       const inputs = { ...batch, ...NUMBERS };
       const step = update.needsStatistics(at) ? full : light;
       const { stats } = step.run(inputs);
-      let params: Arrays = {};
-      const inverted = kfac.refresh(at, () => {
-        const state = read();
-        params = state.params;
-        return scope(state.slots, name);
-      });
-      if (inverted) {
-        write({ params, slots: nest(inverted, name) as unknown as Arrays });
-      }
+      const inverted = kfac.refresh(at, () => scope(read().slots, name));
+      if (inverted) full.writePart({ slots: nest(inverted, name) } as never);
       return stats;
     },
   };
