@@ -263,7 +263,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #compileUpdate(state: AgentState): Learner {
     const parts = this.#parts;
     const { engine, threads } = this.#runtime.compilation;
-    return compileStep(stepOf(parts.update), {
+    return compileStep(this.#stepOf(parts.update), {
       state,
       inputs: {
         ...this.experience.batch,
@@ -277,6 +277,20 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       engine,
       threads,
     }) as unknown as Learner;
+  }
+
+  /** Makes a step of an update, with its statistics or without. */
+  #stepOf(update: AgentParts["update"], isQuiet = false) {
+    const { prepare } = this.experience;
+    return ((held: AgentState, given: Record<string, tf.Scalar>) => {
+      const made = prepare?.(held.policy, given);
+      const batch = { ...given, ...made?.batch };
+      const { state, stats, results = {} } = update(held, batch, given);
+      const told = isQuiet ? {} : { ...stats, ...made?.stats };
+      return { state, stats: told, results };
+    }) as unknown as (
+      state: AgentState,
+    ) => { state: AgentState; stats: Tensors; results: Tensors };
   }
 
   /** Engine that computes. */
@@ -391,14 +405,14 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #full(): Run | undefined {
     const { fullUpdate } = this.#parts;
     if (!fullUpdate?.isDue(this.#moment)) return undefined;
-    const step = stepOf(fullUpdate.update);
+    const step = this.#stepOf(fullUpdate.update);
     return this.#others.full ??= this.#learner.also(step);
   }
 
   #quiet(): Run {
     const { quietUpdate } = this.#parts, learner = this.#learner;
     if (quietUpdate === undefined) return learner;
-    const step = stepOf(quietUpdate, true);
+    const step = this.#stepOf(quietUpdate, true);
     return this.#others.quiet ??= learner.also(step);
   }
 
@@ -559,14 +573,4 @@ function mapValues<T, U>(
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [key, transform(value)]),
   );
-}
-
-/** Makes a step of an update, with its statistics or without. */
-function stepOf(update: AgentParts["update"], isQuiet = false) {
-  return ((held: AgentState, given: Record<string, tf.Scalar>) => {
-    const { state, stats, results = {} } = update(held, given, given);
-    return { state, stats: isQuiet ? {} : stats, results };
-  }) as unknown as (
-    state: AgentState,
-  ) => { state: AgentState; stats: Tensors; results: Tensors };
 }

@@ -464,6 +464,19 @@ export interface Experience {
    * @returns Arrays of `batch`, which the next call may write anew.
    */
   draw(moment: Moment, random: RandomStream): Arrays;
+  /**
+   * Computes inputs of the update from a batch, as a part of the compiled update.
+   *
+   * @param params Parameters of the policy.
+   * @param batch Tensors of `batch`.
+   * @returns Tensors that the update takes in the place of the batch, and
+   * scalars for the log.
+   * @default none: the update takes the batch
+   */
+  readonly prepare?: (
+    params: Params,
+    batch: Tensors,
+  ) => { readonly batch: Tensors; readonly stats: Tensors };
   /** Statistics of the batch that was drawn last, for the log. */
   readonly stats?: Readonly<Record<string, number>>;
   /**

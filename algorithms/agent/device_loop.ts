@@ -9,7 +9,7 @@ import {
   tidy,
   unflattenParams,
 } from "@bellman/compute";
-import { type ActorCriticOutput, envActionTensor } from "@bellman/policies";
+import { envActionTensor } from "@bellman/policies";
 import type { EpisodeStatistics, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type {
@@ -18,7 +18,12 @@ import type {
   AgentState,
   Tensors,
 } from "./definition.ts";
-import { type RolloutOptions, rolloutOptionsOf } from "./rollout.ts";
+import {
+  type RolloutOptions,
+  rolloutOptionsOf,
+  targetsOfTensors,
+  valueOf,
+} from "./rollout.ts";
 
 /** Running episodes as tensors. */
 export interface DeviceEpisodes {
@@ -185,18 +190,15 @@ export class DeviceLoop {
     { learned, episodes }: Omit<LoopState, "random">,
     { numbers, draws }: LoopRow,
   ): { state: Omit<LoopState, "random">; results: LoopResults } {
-    const { inputs, bootstrapTruncated = true } = this.#rollout;
+    const { inputs } = this.#rollout;
     const collected = this.#collect(learned.policy, { episodes, draws });
     const { rollout } = collected;
-    const { truncated } = rollout;
-    const values = this.#values(learned.policy, collected);
-    const targets = this.#rollout.tensorTargets!({
-      rewards: rollout.rewards,
-      terminated: bootstrapTruncated
-        ? rollout.terminated
-        : tf.maximum(rollout.terminated, truncated),
+    const { rewards, terminated, truncated } = rollout;
+    const targets = targetsOfTensors(this.#rollout, {
+      rewards,
+      terminated,
       truncated,
-      ...values,
+      ...this.#values(learned.policy, collected),
     });
     const batch = {
       observations: this.#rows(rollout.observations),
@@ -362,10 +364,6 @@ function cloned({ state, lengths, returns }: DeviceEpisodes): DeviceEpisodes {
     lengths: lengths.clone(),
     returns: returns.clone(),
   };
-}
-
-function valueOf(output: unknown): tf.Tensor {
-  return (output as ActorCriticOutput).value;
 }
 
 /** Length and return of each episode that ended; see {@link LoopResults}. */

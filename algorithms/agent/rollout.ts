@@ -1,5 +1,10 @@
 import { RolloutBuffer } from "@bellman/buffers";
-import type { TensorData, TensorType } from "@bellman/compute";
+import {
+  type Params,
+  selectEngine,
+  type TensorData,
+  type TensorType,
+} from "@bellman/compute";
 import {
   type ActorCriticOutput,
   compilePolicy,
@@ -10,13 +15,14 @@ import {
   type PolicyOutput,
 } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
-import type * as tf from "@tensorflow/tfjs";
+import * as tf from "@tensorflow/tfjs";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type {
   AgentRuntime,
   Arrays,
   Decision,
   Experience,
+  Tensors,
 } from "./definition.ts";
 import { nextObservations } from "./observations.ts";
 
@@ -158,15 +164,19 @@ export function rolloutOptionsOf(
 class Rollout implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
   readonly record: Experience["record"];
+  readonly prepare: Experience["prepare"];
   stats: Experience["stats"];
-  readonly #options: Required<Omit<RolloutOptions, "values" | "tensorTargets">>;
+  readonly #options: RolloutOptions;
   readonly #values: Values | undefined;
   readonly #read: (given: ObservationArray) => ObservationInputArray;
-  /** All observations of a rollout and those after it: values at the end. */
+  /** Observations after the last step: values at the end. */
+  readonly #last: ObservationInputArray;
+  /** All observations of a rollout and those after it. */
   readonly #all: ObservationInputArray | undefined;
   readonly #size: number;
   readonly #buffer: RolloutBuffer;
   readonly #data: RolloutData;
+  /** What `targets` computes; rewards in 32 bits, where the update does that. */
   readonly #inputs: Readonly<Record<string, Float32Array>>;
   readonly #drawn: Arrays;
   readonly #none: Float32Array;
@@ -181,10 +191,12 @@ class Rollout implements Experience {
     const rows = numEnvs * numSteps;
     const isRecurrent = stateSize > 0;
     this.#options = { ...options, bootstrapTruncated };
+    const isPrepared = valuesWithinUpdate(options, runtime);
     this.#size = observations.encoder.observationSize;
     this.#values = values && valuesOf(runtime);
     this.#read = observations.reader(numEnvs);
-    this.#all = values === "end"
+    this.#last = observationBuffer(policy, numEnvs);
+    this.#all = values === "end" && !isPrepared
       ? observationBuffer(policy, rows + numEnvs)
       : undefined;
     if (values === "acting") {
@@ -220,20 +232,33 @@ class Rollout implements Experience {
     };
     this.#none = new Float32Array(numEnvs);
     this.#initialState = new Float32Array(numEnvs * stateSize);
-    this.#inputs = mapNames(inputs, () => new Float32Array(rows));
+    if (isPrepared) {
+      this.prepare = (params, batch) =>
+        this.#prepare(policy, { params, batch });
+    }
+    const computed = isPrepared ? ["rewards"] : inputs;
+    const given = isPrepared ? PREPARED : {};
+    this.#inputs = mapNames(computed, () => new Float32Array(rows));
     const types: Record<string, TensorType> = {
       ...recorded,
-      ...mapNames(inputs, () => NUMBER),
+      ...given,
+      ...mapNames(computed, () => NUMBER),
     };
     this.batch = {
       ...mapNames(Object.keys(types), (name) => rowsOf(rows, types[name])),
+      ...(isPrepared &&
+        { lastObservations: rowsOf(numEnvs, observationInput) }),
       ...(isRecurrent && {
         state: rowsOf(numEnvs, { ...NUMBER, shape: [stateSize] }),
       }),
     };
     this.#drawn = {
-      ...mapNames(Object.keys(recorded), (name) => data<TensorData>(name)),
+      ...mapNames(
+        Object.keys({ ...recorded, ...given }),
+        (name) => data<TensorData>(name),
+      ),
       ...this.#inputs,
+      ...(isPrepared && { lastObservations: this.#last }),
       ...(isRecurrent && { state: this.#initialState }),
     };
   }
@@ -276,24 +301,17 @@ class Rollout implements Experience {
     return this.#values(this.#read(last), memory);
   }
 
-  /** Ends a rollout with the values that it still lacks. */
+  /** Ends a rollout with the values of the observations after it. */
   #end({ nextState }: Decision, step: VecStep): void {
     if (this.#values === undefined) return;
-    const { values, lastValues } = this.#data;
     const last = this.#read(step.observations as ObservationArray);
-    if (this.#all === undefined) {
-      const { terminated, truncated } = step;
-      const ends = terminated.map((end, i) => end | truncated[i]);
-      const starts = Float32Array.from(ends);
-      lastValues.set(this.#values(last, { state: nextState!, starts }));
-    } else {
-      const seen = this.#drawn.observations;
-      this.#all.set(seen);
-      this.#all.set(last, seen.length);
-      const all = this.#values(this.#all);
-      values.set(all.subarray(0, values.length));
-      lastValues.set(all.subarray(values.length));
-    }
+    this.#last.set(last);
+    if (this.#options.values === "end") return;
+    const { terminated, truncated } = step;
+    const ends = terminated.map((end, i) => end | truncated[i]);
+    const starts = Float32Array.from(ends);
+    const memory = { state: nextState!, starts };
+    this.#data.lastValues.set(this.#values(last, memory));
   }
 
   due(): number {
@@ -301,6 +319,11 @@ class Rollout implements Experience {
   }
 
   draw(): Arrays {
+    if (this.prepare !== undefined) {
+      this.#inputs.rewards.set(this.#data.rewards);
+      return this.#drawn;
+    }
+    this.#valueAll();
     const { bootstrapTruncated, targets } = this.#options;
     const { terminated, truncated } = this.#data;
     const { inputs, stats } = targets(
@@ -314,6 +337,48 @@ class Rollout implements Experience {
     return this.#drawn;
   }
 
+  /** Computes the values of all observations, where they are taken at the end. */
+  #valueAll(): void {
+    if (this.#all === undefined) return;
+    const { values, lastValues } = this.#data;
+    const seen = this.#drawn.observations;
+    this.#all.set(seen);
+    this.#all.set(this.#last, seen.length);
+    const all = this.#values!(this.#all);
+    values.set(all.subarray(0, values.length));
+    lastValues.set(all.subarray(values.length));
+  }
+
+  /** Computes values and targets as a part of the update. */
+  #prepare(
+    policy: AgentRuntime["policy"],
+    { params, batch }: { params: Params; batch: Tensors },
+  ): { batch: Tensors; stats: Tensors } {
+    const { numEnvs, numSteps } = this.#data;
+    const valuesOf = (observations: tf.Tensor) =>
+      valueOf(policy.apply(params, policy.encode(observations)));
+    const byStep = (rows: tf.Tensor) =>
+      tf.transpose(
+        tf.reshape(tf.cast(rows, "float32"), [numEnvs, numSteps]),
+      );
+    const { inputs, stats = {} } = targetsOfTensors(this.#options, {
+      ...mapNames(
+        ["rewards", "terminated", "truncated", "finalValues"] as const,
+        (name) => byStep(batch[name]),
+      ),
+      values: byStep(valuesOf(batch.observations)),
+      lastValues: valuesOf(batch.lastObservations),
+    });
+    const { observations, actions } = batch;
+    const targets = this.#options.inputs.map((name) =>
+      [name, tf.reshape(tf.transpose(inputs[name]), [-1])] as const
+    );
+    return {
+      batch: { observations, actions, ...Object.fromEntries(targets) },
+      stats,
+    };
+  }
+
   learned(): void {
     this.#buffer.clear();
   }
@@ -323,6 +388,7 @@ class Rollout implements Experience {
       buffer: this.#buffer.save(),
       initialState: this.#initialState.slice(),
       lastValues: this.#data.lastValues.slice(),
+      lastObservations: this.#last.slice(),
     };
   }
 
@@ -331,17 +397,47 @@ class Rollout implements Experience {
     this.#buffer.load(saved.buffer as never);
     this.#initialState.set(saved.initialState as Float32Array);
     this.#data.lastValues.set(saved.lastValues as Float32Array);
+    this.#last.set(saved.lastObservations as ObservationInputArray);
   }
 }
 
-function mapNames<T>(
-  names: readonly string[],
-  value: (name: string) => T,
-): Record<string, T> {
-  return Object.fromEntries(names.map((name) => [name, value(name)]));
+/** Fields that the update computes targets of. */
+const PREPARED = { terminated: FLAG, truncated: FLAG, finalValues: NUMBER };
+
+/**
+ * True where the update computes values and targets itself: a call of XLA takes
+ * longer than the values do.
+ */
+function valuesWithinUpdate(
+  { values, tensorTargets }: RolloutOptions,
+  { compilation }: AgentRuntime,
+): boolean {
+  return values === "end" && tensorTargets !== undefined &&
+    selectEngine(compilation.engine).name === "xla";
 }
 
-function valueOf(output: PolicyOutput): tf.Tensor1D {
+/** Computes the targets of a rollout of tensors. */
+export function targetsOfTensors(
+  { bootstrapTruncated = true, tensorTargets }: RolloutOptions,
+  data: RolloutTensors,
+): TensorTargets {
+  const { terminated, truncated } = data;
+  if (bootstrapTruncated) return tensorTargets!(data);
+  const ended = tf.maximum(terminated, truncated);
+  return tensorTargets!({ ...data, terminated: ended });
+}
+
+function mapNames<K extends string, T>(
+  names: readonly K[],
+  value: (name: K) => T,
+): Record<K, T> {
+  return Object.fromEntries(
+    names.map((name) => [name, value(name)]),
+  ) as Record<K, T>;
+}
+
+/** Returns the values in a policy's output. */
+export function valueOf(output: PolicyOutput): tf.Tensor1D {
   return (output as ActorCriticOutput).value;
 }
 

