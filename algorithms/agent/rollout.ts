@@ -169,14 +169,14 @@ class Rollout implements Experience {
   readonly #options: RolloutOptions;
   readonly #values: Values | undefined;
   readonly #read: (given: ObservationArray) => ObservationInputArray;
-  /** Observations after the last step: values at the end. */
-  readonly #last: ObservationInputArray;
-  /** All observations of a rollout and those after it. */
+  /** All observations of a rollout and those after it: values at the end. */
   readonly #all: ObservationInputArray | undefined;
+  /** Observations after the last step, where values are taken at the end. */
+  readonly #last: ObservationInputArray;
   readonly #size: number;
   readonly #buffer: RolloutBuffer;
   readonly #data: RolloutData;
-  /** What `targets` computes; rewards in 32 bits, where the update does that. */
+  /** Results of `targets`; rewards in 32 bits, where the update computes them. */
   readonly #inputs: Readonly<Record<string, Float32Array>>;
   readonly #drawn: Arrays;
   readonly #none: Float32Array;
@@ -195,10 +195,11 @@ class Rollout implements Experience {
     this.#size = observations.encoder.observationSize;
     this.#values = values && valuesOf(runtime);
     this.#read = observations.reader(numEnvs);
-    this.#last = observationBuffer(policy, numEnvs);
-    this.#all = values === "end" && !isPrepared
-      ? observationBuffer(policy, rows + numEnvs)
-      : undefined;
+    if (values === "end" && !isPrepared) {
+      this.#all = observationBuffer(policy, rows + numEnvs);
+    }
+    this.#last = this.#all?.subarray(rows * policy.observationSize) ??
+      observationBuffer(policy, isPrepared ? numEnvs : 0);
     if (values === "acting") {
       this.record = (output) => ({ values: valueOf(output) });
     }
@@ -305,8 +306,10 @@ class Rollout implements Experience {
   #end({ nextState }: Decision, step: VecStep): void {
     if (this.#values === undefined) return;
     const last = this.#read(step.observations as ObservationArray);
-    this.#last.set(last);
-    if (this.#options.values === "end") return;
+    if (this.#options.values === "end") {
+      this.#last.set(last);
+      return;
+    }
     const { terminated, truncated } = step;
     const ends = terminated.map((end, i) => end | truncated[i]);
     const starts = Float32Array.from(ends);
@@ -343,7 +346,6 @@ class Rollout implements Experience {
     const { values, lastValues } = this.#data;
     const seen = this.#drawn.observations;
     this.#all.set(seen);
-    this.#all.set(this.#last, seen.length);
     const all = this.#values!(this.#all);
     values.set(all.subarray(0, values.length));
     lastValues.set(all.subarray(values.length));

@@ -203,3 +203,12 @@ export function allocate(
 ): TensorData {
   return new ARRAYS[dtype](size);
 }
+
+/** Cuts an array into parts of some sizes, which share its memory. */
+export function cut(
+  whole: TensorData,
+  sizes: readonly number[],
+): TensorData[] {
+  let offset = 0;
+  return sizes.map((size) => whole.subarray(offset, offset += size));
+}

@@ -16,7 +16,7 @@ import {
   type Tree,
   treeOf,
 } from "../tracing/tree.ts";
-import { allocate } from "./_program.ts";
+import { allocate, cut } from "./_program.ts";
 
 /** A tensor of a state, by the name that it has in a graph. */
 export type StateLeaf = NamedLeaf<TensorType>;
@@ -95,11 +95,9 @@ export function stateMemory(
   for (const unit of units) {
     const whole = arrayOf(unit);
     arrays.set(unit.name, whole);
-    let offset = 0;
-    for (const member of unit.members) {
-      const size = sizes.get(member)!;
-      arrays.set(member, whole.subarray(offset, offset += size));
-    }
+    const { members } = unit;
+    cut(whole, members.map((member) => sizes.get(member)!))
+      .forEach((part, i) => arrays.set(members[i], part));
   }
   return arrays;
 }

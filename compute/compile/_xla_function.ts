@@ -23,7 +23,7 @@ import {
   withShapes,
 } from "./_inputs.ts";
 import type { Settings } from "./options.ts";
-import { allocate, toPort } from "./_program.ts";
+import { allocate, cut, toPort } from "./_program.ts";
 import {
   checkSaved,
   type SavedState,
@@ -184,10 +184,7 @@ export class XlaFunction {
     );
     const sizes = members.map((name) => sizeOf(shapes.get(name)!));
     const whole = aligned(dtype, sizes.reduce((sum, it) => sum + it, 0));
-    let offset = 0;
-    members.forEach((name, i) =>
-      this.#arrays.set(name, whole.subarray(offset, offset += sizes[i]))
-    );
+    cut(whole, sizes).forEach((part, i) => this.#arrays.set(members[i], part));
     return whole;
   }
 
@@ -237,12 +234,10 @@ export class XlaFunction {
     const outputs = lowered.outputs.map((places, i): Slot => {
       const ports = places.map((place) => toPort(graph.outputs[place]));
       const [{ dtype }] = ports;
-      const size = ports.reduce((sum, { size }) => sum + size, 0);
+      const sizes = ports.map(({ size }) => size);
+      const size = sizes.reduce((sum, it) => sum + it, 0);
       const array = allocate({ dtype, size });
-      let offset = 0;
-      for (const { name, size } of ports) {
-        arrays.set(name, array.subarray(offset, offset += size));
-      }
+      cut(array, sizes).forEach((part, i) => arrays.set(ports[i].name, part));
       return { place: before + i, array };
     });
     const results = outputPaths

@@ -101,19 +101,20 @@ export function lowerToHlo(
   });
   lowerNodes(program, graph, made);
   const results = byName(graph.outputs);
+  const joined = (parts: readonly HloTensor[]) =>
+    program.concat(parts.map((it) => program.flatten(it)), 0);
   const returned = [
     ...vectors.filter(({ isFixed }) => !isFixed).map(({ members, dtype }) => {
       const parts = members.map((name) => made.get(results.get(name)!)!)
         .map((it) => program.cast(it, outside(dtype)));
-      return program.concat(parts.map((it) => program.flatten(it)), 0);
+      return joined(parts);
     }),
     ...outputs.map((places) => {
       const parts = places.map((place) => {
         const { value } = graph.outputs[place];
         return program.cast(made.get(value)!, outside(value.dtype));
       });
-      if (parts.length === 1) return parts[0];
-      return program.concat(parts.map((it) => program.flatten(it)), 0);
+      return parts.length === 1 ? parts[0] : joined(parts);
     }),
   ];
   const text = moduleText(program, { parameters, returned, vectors });
