@@ -399,7 +399,9 @@ class Rollout implements Experience {
     this.#buffer.load(saved.buffer as never);
     this.#initialState.set(saved.initialState as Float32Array);
     this.#data.lastValues.set(saved.lastValues as Float32Array);
-    this.#last.set(saved.lastObservations as ObservationInputArray);
+    // Older files lack them: training saves no full rollout, which needs them.
+    const last = saved.lastObservations ?? [];
+    this.#last.set(last as ObservationInputArray);
   }
 }
 

@@ -98,3 +98,16 @@ for (const bootstrapTruncated of [true, false]) {
     },
   });
 }
+
+Deno.test("a rollout that was saved without the last observations goes on", () => {
+  const random = new RandomStream(7);
+  const agent = agentOf("eager", true), other = agentOf("eager", true);
+  agent.act(random.fillNormal(new Float32Array(2 * NUM_ENVS)));
+  agent.observe(drawStep(random));
+  const saved = agent.save() as Record<string, Record<string, StateTree>>;
+  const { lastObservations: _, ...experience } = saved.experience;
+  other.load({ ...saved, experience });
+  assertEquals(other.save(), agent.save());
+  agent.close();
+  other.close();
+});
