@@ -111,36 +111,60 @@ function layerRows(
     );
   }
   const withOne = bias !== undefined;
-  const rows = uses.map((use) => rowsOfUse(use, { every, withOne }));
-  const inputs = tf.concat(rows.map((it) => it.inputs), 0);
+  // A recurrent layer's steps have fewer rows: together they are the examples.
+  const isWhole = uses.every(({ input }) => input.shape[0] % batch === 0);
+  const parts = (isWhole ? uses : [joinedUse(uses)])
+    .map((use) => rowsOfUse(use, { batch, every, withOne }));
+  const inputs = tf.concat(parts.map((it) => it.inputs), 0);
   // Steps of a recurrent layer are taken for examples of their own.
   const positions = uses.length > 1 ? 1 : inputs.shape[0] / examples;
   return {
     inputs,
-    gradients: tf.concat(rows.map((it) => it.gradients), 0),
+    gradients: tf.concat(parts.map((it) => it.gradients), 0),
     positions: Number.isInteger(positions) ? positions : 1,
     examples,
   };
 }
 
-/** Takes the rows of every nth example, or of every nth row of a product. */
+/** Joins the rows of several products. */
+function joinedUse(uses: readonly WeightUse[]): WeightUse {
+  const rows = (take: (use: WeightUse) => tf.Tensor) =>
+    tf.concat(uses.map((use) => rowsOf(take(use))), 0);
+  const [input, gradient] = [rows(({ input }) => input), rows(gradientOf)];
+  return { ...uses[0], input, gradient };
+}
+
+/** Takes the rows of every nth example. */
 function rowsOfUse(
-  { input, gradient, shape, windows }: WeightUse,
-  { every, withOne }: { every: number; withOne: boolean },
+  use: WeightUse,
+  { batch, every, withOne }: { batch: number; every: number; withOne: boolean },
 ): Pick<LayerRows, "inputs" | "gradients"> {
-  const [a, g] = [input, gradient ?? tf.zeros([...shape])]
-    .map((it) => everyNth(windows ? it : rowsOf(it), every));
+  const { input, windows } = use;
+  const [a, g] = [input, gradientOf(use)]
+    .map((it) => everyNth(windows ? it : rowsOf(it), { batch, every }));
   const inputs = windows
     ? imagePatches(a as tf.Tensor4D, windows, { withOne })
     : tf.concat(withOne ? [a, tf.ones([a.shape[0], 1])] : [a], 1);
   return { inputs: rowsOf(inputs), gradients: rowsOf(g) };
 }
 
+function gradientOf({ gradient, shape }: WeightUse): tf.Tensor {
+  return gradient ?? tf.zeros([...shape]);
+}
+
 function rowsOf(tensor: tf.Tensor): tf.Tensor2D {
   return tf.reshape(tensor, [-1, tensor.shape[tensor.rank - 1]]);
 }
 
-function everyNth(tensor: tf.Tensor, every: number): tf.Tensor {
+/** Takes every nth example with all its rows, or every nth row where none has as many. */
+function everyNth(
+  tensor: tf.Tensor,
+  { batch, every }: { batch: number; every: number },
+): tf.Tensor {
   if (every === 1) return tensor;
-  return tf.gather(tensor, tf.range(0, tensor.shape[0], every, "int32"));
+  const [rows, ...shape] = tensor.shape;
+  const examples = rows % batch === 0 ? batch : rows;
+  const taken = tf.range(0, examples, every, "int32");
+  const flat = tf.gather(tf.reshape(tensor, [examples, -1]), taken);
+  return tf.reshape(flat, [-1, ...shape]);
 }

@@ -7,7 +7,7 @@ import {
 import { actorCritic } from "@bellman/policies";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { findLayers, fisherRows, type KfacLayer } from "./mod.ts";
+import { batchFactors, findLayers, fisherRows, type KfacLayer } from "./mod.ts";
 
 await selectBackend("cpu");
 
@@ -166,6 +166,34 @@ Deno.test("every third example has its own rows", () => {
       }
     }
   });
+});
+
+Deno.test("every nth example of a recurrent layer or of one on places has the same scale", () => {
+  // All inputs are ones: A is the rows of an example, and G is its square.
+  const w = tf.ones([1, 1]), ones = (rows: number) => tf.ones([rows, 1]);
+  const [environments, steps, places] = [2, 12, 5];
+  const recurrent = ({ w }: Params) =>
+    tf.concat(Array.from({ length: steps }, () => {
+      const product = tf.matMul(ones(environments), w as tf.Tensor2D);
+      return tf.mul(3, tf.reshape(product, [-1]));
+    }));
+  const onPlaces = ({ w }: Params) => {
+    const product = tf.matMul(ones(environments * steps * places), w);
+    return tf.mul(3, tf.sum(tf.reshape(product, [-1, places]), 1));
+  };
+  for (const [likelihood, rowsOfOne] of [[recurrent, 1], [onPlaces, places]]) {
+    for (const exampleEvery of [1, 2, 3, 4, 5, 8]) {
+      const rows = fisherRows(likelihood as typeof recurrent, { w }, {
+        layers: [{ kernel: "w" }],
+        exampleEvery,
+      });
+      assertEquals(rows.w.examples, Math.ceil(24 / exampleEvery));
+      const { input, output } = batchFactors(rows.w);
+      const what = `one of ${exampleEvery}`;
+      assertClose(input, tf.tensor2d([[rowsOfOne as number]]), what);
+      assertClose(output, tf.tensor2d([[9]]), what);
+    }
+  }
 });
 
 Deno.test("convolutions are of at most some examples, dense layers of all", () => {
