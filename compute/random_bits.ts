@@ -126,6 +126,8 @@ export function randomNormal(
 ): tf.Tensor {
   return tf.tidy(() => {
     const size = shape.reduce((product, length) => product * length, 1);
+    // TensorFlow.js cannot cut what it joined of nothing.
+    if (size === 0) return tf.zeros([...shape]);
     const half = Math.ceil(size / 2);
     const [u, angles] = tf.split(randomUniform([2 * half], source), 2);
     // The logarithm takes no 0.

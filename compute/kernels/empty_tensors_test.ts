@@ -1,14 +1,22 @@
 /** Tensors of no numbers: batches of nothing, in the main. */
 import * as tf from "@tensorflow/tfjs";
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { selectBackend } from "../backends/select_backend.ts";
+import { compile } from "../compile/compile.ts";
 import type { DType } from "../graph/graph.ts";
+import { randomBits, randomNormal, randomUniform } from "../random_bits.ts";
+import { axesOf, emptyShapes } from "../testdata/arbitrary_shapes.ts";
 import {
   assertCompiledAgrees,
   type CompiledCase,
   exactly,
   type Given,
   given,
+  testCompiled,
 } from "../testdata/compiled_agrees.ts";
-import { testCompiledEngines } from "../testdata/engines.ts";
+import { testCompiledEngines, testEngines } from "../testdata/engines.ts";
+import { float as floatOf } from "../testdata/traced.ts";
 
 const none = (shape: number[], dtype?: DType) => exactly([], shape, dtype);
 const float = none([0, 3]);
@@ -84,3 +92,93 @@ for (const [name, [fn, ...inputs]] of Object.entries(CASES)) {
       assertCompiledAgrees({ fn: fn as CompiledCase["fn"], inputs }, engine),
   );
 }
+
+const random = [exactly([123, -456], [2], "int32"), exactly([7], [], "int32")];
+
+for (const [name, draw] of Object.entries({ randomBits, randomUniform })) {
+  testCompiled(`${name} of shapes of nothing`, emptyShapes, (shape) => ({
+    fn: (key, counter) => draw(shape, { key, counter }),
+    inputs: random,
+  }));
+}
+
+testCompiled("randomNormal of shapes of nothing", emptyShapes, (shape) => ({
+  fn: (key, counter) => randomNormal(shape, { key, counter }),
+  inputs: random,
+}));
+
+/** A shape of nothing, some of its axes, and whether they are kept. */
+const reductions = emptyShapes.chain((shape) =>
+  fc.record({
+    shape: fc.constant(shape),
+    axes: axesOf(shape.length).filter((axes) => axes.length > 0),
+    keepDims: fc.boolean(),
+  })
+);
+
+for (const name of ["mean", "sum"] as const) {
+  testCompiled(
+    `${name} over axes of nothing, and its gradient`,
+    reductions,
+    ({ shape, axes, keepDims }) => ({
+      fn: (x) => tf[name](x, axes, keepDims),
+      inputs: [none(shape)],
+      gradients: true,
+    }),
+  );
+}
+
+testCompiled("one of each of nothing", emptyShapes, (shape) => ({
+  fn: (x) => tf.oneHot(x as tf.Tensor1D, 3, 2, 1),
+  inputs: [none(shape, "int32")],
+}));
+
+testCompiled("sums of segments of nothing", emptyShapes, (shape) => ({
+  fn: (x, ids) => tf.unsortedSegmentSum(x, ids as tf.Tensor1D, 2),
+  inputs: [given([0, ...shape]), none([0], "int32")],
+}));
+
+testCompiled("shapes of nothing become others", emptyShapes, (shape) => ({
+  fn: (x) => tf.reshape(tf.add(x, 1), [3, ...shape.toReversed()]),
+  inputs: [none(shape)],
+}));
+
+/**
+ * TensorFlow.js says 0 where NumPy says NaN: a loss over no rows then changes
+ * nothing.
+ */
+testEngines("the mean of nothing is 0", (engine) => {
+  const fn = compile(
+    ({ x }) => ({ all: tf.mean(x), rows: tf.mean(x, 0) }),
+    { inputs: { x: floatOf(0, 3) }, engine },
+  );
+  const { all, rows } = fn.run({ x: new Float32Array() });
+  assertEquals([...all, ...rows], [0, 0, 0, 0]);
+});
+
+/** Reductions, which memory that is not all zeros must not reach. */
+const ofNothing = { sum: 0, mean: 0, prod: 1, all: 1, any: 0 } as const;
+
+Deno.test("random numbers and reductions of nothing on wasm", async () => {
+  await selectBackend("wasm");
+  tf.tidy(() => {
+    const source = {
+      key: tf.tensor1d([1, 2], "int32"),
+      counter: tf.scalar(3, "int32"),
+    };
+    for (const draw of [randomBits, randomUniform, randomNormal]) {
+      assertEquals(draw([2, 0], source).shape, [2, 0]);
+      assertEquals(draw([2, 0], source).dataSync().length, 0);
+    }
+    for (const [name, expected] of Object.entries(ofNothing)) {
+      const isOfFlags = name === "all" || name === "any";
+      const x = tf.zeros([0, 3], isOfFlags ? "bool" : "float32");
+      for (let i = 2; i < 20; i++) {
+        tf.dispose(tf.fill([3], i)); // What the result's memory may hold.
+        const made = tf[name as "sum"](x, 0).dataSync();
+        assertEquals([...made], [expected, expected, expected], name);
+      }
+    }
+  });
+  await selectBackend("cpu");
+});

@@ -219,10 +219,7 @@ const ONE_HOT: PrimitiveKernel<{
     const { depth, onValue, offValue } = node.attributes;
     const [{ shape }] = node.inputs;
     const { dtype } = node.outputs[0];
-    const column = model.op("Reshape", [
-      inputs[0],
-      model.ints([...shape, 1]),
-    ]);
+    const column = model.reshape(inputs[0], [...shape, 1]);
     const all = model.tensor(range(depth), { shape: [depth], dtype: "int32" });
     const on = model.op("Equal", [column, all]);
     if (onValue === 1 && offValue === 0) {
@@ -269,9 +266,9 @@ const SEGMENT_SUM: PrimitiveKernel<{ numSegments: number }> = {
     const above = model.op("Greater", [ids, last]);
     const outside = model.op("Or", [below, above]);
     const rows = model.op("Where", [outside, last, ids]);
-    const at = model.op("Reshape", [
-      model.cast(rows, "int64"),
-      model.ints([...node.inputs[1].shape, 1]),
+    const at = model.reshape(model.cast(rows, "int64"), [
+      ...node.inputs[1].shape,
+      1,
     ]);
     const base = zeros(model, {
       shape: [shape[0] + 1, ...shape.slice(1)],

@@ -116,10 +116,11 @@ function rowSum(program: ProgramBuilder, x: HloTensor): HloTensor {
   return program.dot(ones, x, { contract: [[0], [0]] });
 }
 
+/** Divides a sum by the count; of nothing it stays 0, as in TensorFlow.js. */
 const meanHlo: HloReduce = (program, x, axes) => {
   const sum = sumHlo(program, x, axes);
   const count = axes.reduce((product, axis) => product * x.shape[axis], 1);
-  return program.with("divide", sum, count);
+  return program.with("divide", sum, Math.max(count, 1));
 };
 
 /** Reduces the axes of a kernel, which may be kept with a length of 1. */

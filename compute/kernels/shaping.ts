@@ -15,11 +15,8 @@ const RESHAPE: PrimitiveKernel<{ shape: number[] }> = {
     shape: tf.util.inferFromImplicitShape([...shape], sizeOf(x.shape)),
     dtype: x.dtype,
   }),
-  lower: ({ model, inputs, node: { outputs: [{ shape }] } }) => {
-    // By itself, ONNX takes a length of 0 for that of the input.
-    const allowzero = Number(shape.includes(0));
-    return model.op("Reshape", [inputs[0], model.ints(shape)], { allowzero });
-  },
+  lower: ({ model, inputs: [x], node }) =>
+    model.reshape(x, node.outputs[0].shape),
   lowerHlo: ({ program, inputs: [x], node }) =>
     program.reshape(x, node.outputs[0].shape),
 };

@@ -250,7 +250,9 @@ export class ModelBuilder {
 
   /** Gives a tensor another shape. */
   reshape(x: string, shape: readonly number[]): string {
-    return this.op("Reshape", [x, this.ints(shape)]);
+    // By itself, ONNX takes a length of 0 for that of the input.
+    const allowzero = Number(shape.includes(0));
+    return this.op("Reshape", [x, this.ints(shape)], { allowzero });
   }
 
   /** Puts axes into another order. */

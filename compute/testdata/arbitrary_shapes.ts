@@ -14,6 +14,15 @@ export function shapes(
   });
 }
 
+/** Shapes of no numbers: a length of at least one axis is 0. */
+export const emptyShapes: fc.Arbitrary<number[]> = fc
+  .tuple(shapes({ minRank: 1 }), fc.nat(3), fc.boolean())
+  .map(([shape, axis, twice]) =>
+    shape.map((length, i) =>
+      i === axis % shape.length || twice && i === 0 ? 0 : length
+    )
+  );
+
 /** Seeds of random numbers. */
 export const seeds: fc.Arbitrary<number> = fc.integer({ min: 1, max: 1 << 20 });
 

@@ -122,13 +122,14 @@ const batchMatMul =
     return product;
   };
 
-/** Sums nothing to 0: the stock kernel leaves memory as it found it. */
-const sum = (stock: WasmKernel): WasmKernel => (call) => {
-  const out = stock(call);
-  const isEmpty = tf.util.sizeFromShape(call.inputs.x.shape) === 0;
-  if (isEmpty) numbersOf(call.backend, out).fill(0);
-  return out;
-};
+/** Reduces nothing to a number: the stock kernels leave memory as it was. */
+const ofNothing =
+  (value: number) => (stock: WasmKernel): WasmKernel => (call) => {
+    const out = stock(call);
+    const isEmpty = tf.util.sizeFromShape(call.inputs.x.shape) === 0;
+    if (isEmpty) numbersOf(call.backend, out).fill(value);
+    return out;
+  };
 
 /**
  * Adds up the rows of each segment, which is the gradient of `tf.gather`. Rows
@@ -167,7 +168,11 @@ const MENDED: Readonly<Record<string, (stock: WasmKernel) => WasmKernel>> = {
   Cast: cast,
   OneHot: oneHot,
   BatchMatMul: batchMatMul,
-  Sum: sum,
+  Sum: ofNothing(0),
+  Mean: ofNothing(0),
+  Prod: ofNothing(1),
+  All: ofNothing(1),
+  Any: ofNothing(0),
   Conv2D: samePadding,
   FusedConv2D: samePadding,
   DepthwiseConv2dNative: samePadding,
