@@ -1,3 +1,4 @@
+import { isXlaInstalled } from "@bellman/compute/xla";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { capture } from "./testdata/capture.ts";
 import { resumeEqual } from "./testdata/resume_equal.ts";
@@ -7,7 +8,6 @@ const dir = await Deno.makeTempDir({ prefix: "bellman-device-loop-" });
 function train(...args: string[]) {
   return capture(
     "train",
-    "--engine=onnx",
     "--set=loop=device",
     "--set=numEnvs=4",
     "--set=numSteps=5",
@@ -18,38 +18,58 @@ function train(...args: string[]) {
   );
 }
 
-Deno.test("a run in a loop on the device logs, evaluates, saves and exports", async () => {
-  const out = `${dir}/run`;
-  const { code, err } = await train(
-    "--steps=790",
-    "--set=logInterval=10",
-    "--set=evaluationInterval=400",
-    "--set=checkpointInterval=200",
-    `--out=${out}`,
-  );
-  assertEquals(code, 0, err);
-  const [header, ...rows] = Deno.readTextFileSync(`${out}/progress.csv`)
-    .trim().split("\n").map((line) => line.split(","));
-  const column = (name: string) => rows.map((row) => row[header.indexOf(name)]);
-  const filled = (name: string) => column(name).filter((it) => it !== "");
-  // 40 updates of 20 steps each, 10 in a call.
-  const evaluations = filled("eval/return_mean").length;
-  assertEquals(evaluations, 2);
-  const updates = rows.filter((row) => row[header.indexOf("train/loss")] !== "")
-    .map((row) => row[header.indexOf("time/updates")]);
-  assertEquals(updates, ["10", "20", "30", "40"]);
-  const episodes = Deno.readTextFileSync(`${out}/episodes.csv`);
-  assert(episodes.trim().split("\n").length > 10);
-  assert(Deno.statSync(`${out}/policy.onnx`).size > 0);
-  const evaluated = await capture("eval", out, "--episodes=2", "--json");
-  assertEquals(evaluated.code, 0, evaluated.err);
-});
+/** Adds a test for the engine that every machine has, and for XLA. */
+function testEngines(name: string, test: (engine: string) => Promise<void>) {
+  for (const engine of ["onnx", "xla"]) {
+    Deno.test({
+      name: `${name} ${engine === "xla" ? "[XLA]" : `(${engine})`}`,
+      ignore: engine === "xla" && !isXlaInstalled(),
+      fn: () => test(engine),
+    });
+  }
+}
 
-Deno.test("a loop on the device resumes as the whole run", async () => {
-  const whole = `${dir}/whole`, cut = `${dir}/cut`;
+testEngines(
+  "a run in a loop on the device logs, evaluates, saves and exports",
+  async (engine) => {
+    const out = `${dir}/run-${engine}`;
+    const { code, err } = await train(
+      `--engine=${engine}`,
+      "--steps=790",
+      "--set=logInterval=10",
+      "--set=evaluationInterval=400",
+      "--set=checkpointInterval=200",
+      `--out=${out}`,
+    );
+    assertEquals(code, 0, err);
+    const [header, ...rows] = Deno.readTextFileSync(`${out}/progress.csv`)
+      .trim().split("\n").map((line) => line.split(","));
+    const column = (name: string) =>
+      rows.map((row) => row[header.indexOf(name)]);
+    const filled = (name: string) => column(name).filter((it) => it !== "");
+    // 40 updates of 20 steps each, 10 in a call.
+    const evaluations = filled("eval/return_mean").length;
+    assertEquals(evaluations, 2);
+    const updates = rows.filter((row) =>
+      row[header.indexOf("train/loss")] !== ""
+    )
+      .map((row) => row[header.indexOf("time/updates")]);
+    assertEquals(updates, ["10", "20", "30", "40"]);
+    const episodes = Deno.readTextFileSync(`${out}/episodes.csv`);
+    assert(episodes.trim().split("\n").length > 10);
+    assert(Deno.statSync(`${out}/policy.onnx`).size > 0);
+    const evaluated = await capture("eval", out, "--episodes=2", "--json");
+    assertEquals(evaluated.code, 0, evaluated.err);
+  },
+);
+
+testEngines("a loop on the device resumes as the whole run", async (engine) => {
+  const [whole, cut] = ["whole", "cut"].map((it) => `${dir}/${it}-${engine}`);
   const steps = ["--set=checkpointInterval=400", "--set=logInterval=10"];
   for (const out of [whole, cut]) {
-    const { code, err } = await train("--steps=800", ...steps, `--out=${out}`);
+    const { code, err } = await train(
+      ...["--steps=800", `--engine=${engine}`, ...steps, `--out=${out}`],
+    );
     assertEquals(code, 0, err);
   }
   await resumeEqual(cut, whole);

@@ -13,7 +13,8 @@ async function train(...args: string[]) {
 }
 
 Deno.test({
-  name: "a run with XLA names its plugin and device, and resumes bit for bit",
+  name:
+    "a run with XLA names its plugin and device, and resumes bit for bit [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     const whole = `${dir}/whole`, cut = `${dir}/cut`;
@@ -34,7 +35,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a run is resumed and evaluated with the engine that is named",
+  name: "a run is resumed and evaluated with the engine that is named [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     const out = `${dir}/onnx`;
@@ -156,7 +157,7 @@ async function trainGreedy(out: string, ...permissions: string[]) {
 }
 
 Deno.test({
-  name: "a run that the device has no memory for is refused in one line",
+  name: "a run that the device has no memory for is refused in one line [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     const out = `${dir}/greedy`;
@@ -171,7 +172,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a run whose memory runs out ends in one line",
+  name: "a run whose memory runs out ends in one line [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     // Without the permission, nobody knows how much there is.

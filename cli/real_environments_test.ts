@@ -117,7 +117,7 @@ register({ id: "Wall-v0", make: () => new Wall() });`,
 });
 
 Deno.test({
-  name: "A2C trains on an Atari game, and play shows it",
+  name: "A2C trains on an Atari game, and play shows it [ALE]",
   ignore: !isAtariInstalled(),
   fn: async () => {
     const run = await train(
@@ -135,7 +135,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ACER learns from lives of an Atari game, and logs whole games",
+  name: "ACER learns from lives of an Atari game, and logs whole games [ALE]",
   ignore: !isAtariInstalled(),
   fn: async () => {
     const run = await train(
@@ -165,7 +165,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "SAC trains on MuJoCo, and play shows it",
+  name: "SAC trains on MuJoCo, and play shows it [MuJoCo]",
   ignore: !isMujocoInstalled(),
   fn: async () => {
     const run = await train(
@@ -182,7 +182,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "MuJoCo's engine in WebAssembly is loaded where it is asked for",
+  name:
+    "MuJoCo's engine in WebAssembly is loaded where it is asked for [MuJoCo]",
   ignore: !isMujocoInstalled(),
   fn: async () => {
     for (const where of ["envKwargs", "evaluationEnvKwargs"]) {
@@ -196,7 +197,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "A2C trains on an environment of Python's Gymnasium",
+  name: "A2C trains on an environment of Python's Gymnasium [Gymnasium]",
   ignore: !hasGymnasium(),
   fn: async () => {
     const run = await train(

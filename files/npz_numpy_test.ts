@@ -6,7 +6,7 @@ import { pythonWithNumpy, runNumpy } from "./testdata/numpy.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 
 const numpy = pythonWithNumpy();
-const withNumpy = { ignore: numpy === undefined }; // Needs a Python with numpy.
+const withNumpy = { ignore: numpy === undefined };
 
 const ALL: Record<string, NpyArray> = {
   f4: { data: Float32Array.of(1.5, -0, NaN, 1e-40), shape: [4] },
@@ -69,7 +69,7 @@ function expected(arrays: Record<string, NpyArray>): unknown {
 }
 
 Deno.test({
-  name: "numpy reads what is written",
+  name: "numpy reads what is written [NumPy]",
   ...withNumpy,
   fn: () =>
     withFolder(async (folder) => {
@@ -116,7 +116,7 @@ np.savez(sys.argv[1] + "/above.npz", x=np.array([2**60]))
 print("null")`;
 
 Deno.test({
-  name: "what numpy writes is read",
+  name: "what numpy writes is read [NumPy]",
   ...withNumpy,
   fn: () =>
     withFolder(async (folder) => {

@@ -225,7 +225,8 @@ Deno.test("any damage is a SyntaxError or other values, never a crash", () => {
 const python = await preparePython();
 
 Deno.test({
-  name: "Python's safetensors reads what was written, and the other way round",
+  name:
+    "Python's safetensors reads what was written, and the other way round [Python]",
   ignore: python.missing !== undefined,
   fn: async () => {
     const dir = await Deno.makeTempDir();

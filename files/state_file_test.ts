@@ -333,7 +333,7 @@ Deno.test("files hold the same, with notes that are read alone", () =>
 const python = await preparePython();
 
 Deno.test({
-  name: "Python's safetensors reads a saved state",
+  name: "Python's safetensors reads a saved state [Python]",
   ignore: python.missing !== undefined,
   fn: () =>
     withFolder(async (folder) => {

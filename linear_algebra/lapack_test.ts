@@ -10,7 +10,7 @@ import {
 import { numpyOpenBlas } from "./testdata/openblas.ts";
 
 const library = numpyOpenBlas() ?? null;
-const withLibrary = { ignore: library === null }; // Needs a Python with numpy.
+const withLibrary = { ignore: library === null };
 
 // All that the kernels are tested for holds with a library, too.
 if (library !== null) {
@@ -32,7 +32,7 @@ function withKernels<T>(compute: () => T): T {
 
 for (const precision of ["double", "single"] as const) {
   Deno.test(
-    `a library's results are the kernels' to rounding: ${precision}`,
+    `a library's results are the kernels' to rounding: ${precision} [NumPy]`,
     withLibrary,
     () => {
       for (const size of [1, 2, 5, 65, 129]) {
@@ -57,7 +57,7 @@ for (const precision of ["double", "single"] as const) {
 }
 
 Deno.test(
-  "the kernels compute where a library does not converge",
+  "the kernels compute where a library does not converge [NumPy]",
   withLibrary,
   () => {
     const matrix = randomPositive(3, 40);

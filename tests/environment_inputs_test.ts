@@ -21,12 +21,15 @@ interface Case {
   train: string[];
   env?: Record<string, string>;
   says: string;
-  ignore?: boolean;
+  /** Optional part that it takes. */
+  needs?: keyof typeof INSTALLED;
 }
 
-const withoutAtari = !isAtariInstalled();
-const withoutMujoco = !isMujocoInstalled();
-const withoutGymnasium = !hasGymnasium();
+const INSTALLED = {
+  ALE: isAtariInstalled(),
+  MuJoCo: isMujocoInstalled(),
+  Gymnasium: hasGymnasium(),
+};
 const PONG = ["--env=ALE/Pong-v5"];
 const CHEETAH = ["sac", "--env=HalfCheetah-v5"];
 
@@ -56,23 +59,23 @@ const CASES: Record<string, Case> = {
     train: PONG,
     env: { BELLMAN_ROMS: "/none" },
     says: "BELLMAN_ROMS",
-    ignore: withoutAtari,
+    needs: "ALE",
   },
   "a ROM that is another file": {
     train: PONG,
     env: { BELLMAN_ROMS: `${folder}/roms` },
     says: "pong",
-    ignore: withoutAtari,
+    needs: "ALE",
   },
   "an option that Atari does not have": {
     train: [...PONG, "--set=envKwargs={frameskp: 3}"],
     says: "did you mean 'frameskip'?",
-    ignore: withoutAtari,
+    needs: "ALE",
   },
   "an unknown preprocessing": {
     train: [...PONG, "--set=envKwargs={preprocessing: baseline}"],
     says: "did you mean 'baselines'?",
-    ignore: withoutAtari,
+    needs: "ALE",
   },
   "an environment on MuJoCo with a typo": {
     train: ["sac", "--env=HalfChetah-v5"],
@@ -87,17 +90,17 @@ const CASES: Record<string, Case> = {
     train: CHEETAH,
     env: { BELLMAN_MUJOCO_MODELS: `${folder}/models` },
     says: "half_cheetah.xml",
-    ignore: withoutMujoco,
+    needs: "MuJoCo",
   },
   "an option that HalfCheetah does not have": {
     train: [...CHEETAH, "--set=envKwargs={ctrlCostWieght: 1}"],
     says: "did you mean 'ctrlCostWeight'?",
-    ignore: withoutMujoco,
+    needs: "MuJoCo",
   },
   "evaluation with a model that is not there": {
     train: [...CHEETAH, "--set=evaluationEnvKwargs={xmlFile: nope.xml}"],
     says: "nope.xml",
-    ignore: withoutMujoco,
+    needs: "MuJoCo",
   },
   "evaluation with other observations than training": {
     train: [
@@ -106,12 +109,12 @@ const CASES: Record<string, Case> = {
     ],
     says:
       "Cannot evaluate with these evaluationEnvKwargs: the observationSpace",
-    ignore: withoutMujoco,
+    needs: "MuJoCo",
   },
   "evaluation in a mode that the game does not have": {
     train: [...PONG, "--set=evaluationEnvKwargs={mode: 99}"],
     says: "99",
-    ignore: withoutAtari,
+    needs: "ALE",
   },
   "no Python": {
     train: ["--env=gym:CartPole-v1"],
@@ -121,12 +124,12 @@ const CASES: Record<string, Case> = {
   "an environment that Gymnasium does not have": {
     train: ["--env=gym:CartPol-v1"],
     says: "CartPole",
-    ignore: withoutGymnasium,
+    needs: "Gymnasium",
   },
   "a Python module that is not there": {
     train: ["--env=gym:CartPole-v1", "--set=envModules=[none_such]"],
     says: "none_such",
-    ignore: withoutGymnasium,
+    needs: "Gymnasium",
   },
   "workers for what Python hosts": {
     train: ["--env=gym:CartPole-v1", "--set=vectorization=workers"],
@@ -160,10 +163,10 @@ async function runCli(
   return { code, out, err };
 }
 
-for (const [name, { train, env, says, ignore }] of Object.entries(CASES)) {
+for (const [name, { train, env, says, needs }] of Object.entries(CASES)) {
   Deno.test({
-    name: `one clear line: ${name}`,
-    ignore: ignore ?? false,
+    name: `one clear line: ${name}${needs ? ` [${needs}]` : ""}`,
+    ignore: needs !== undefined && !INSTALLED[needs],
     fn: async () => {
       const args = ["train", ...train, "--steps=100", `--out=${folder}/run`];
       const { code, out, err } = await runCli(args, env);

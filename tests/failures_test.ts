@@ -184,7 +184,8 @@ function unmount(target: string): Promise<Deno.CommandOutput> {
 const mounts = await canMount().catch(() => false);
 
 Deno.test({
-  name: "a disk that fills up during a run loses nothing that was saved",
+  name:
+    "a disk that fills up during a run loses nothing that was saved [mount]",
   ignore: !mounts,
   fn: async () => {
     const disk = `${dir}/disk`;
@@ -218,7 +219,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a disk that may only be read is told as such",
+  name: "a disk that may only be read is told as such [mount]",
   ignore: !mounts,
   fn: async () => {
     const disk = `${dir}/read-only`;

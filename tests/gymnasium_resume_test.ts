@@ -30,16 +30,20 @@ async function run(
   return state;
 }
 
-Deno.test("a run over the bridge to Gymnasium resumes bit for bit", {
-  ignore: !hasGymnasium(),
-}, async () => {
-  await selectBackend("wasm");
-  const folder = await Deno.makeTempDir();
-  const store = new CheckpointStore(folder);
-  await run({ steps: STEPS / 2, store });
-  const resumed = await run({ steps: STEPS, store, resume: true });
-  const straight = await run({ steps: STEPS });
-  assert(Object.keys(straight as object).length > 0);
-  assertEquals(resumed, straight);
-  await Deno.remove(folder, { recursive: true });
-});
+Deno.test(
+  "a run over the bridge to Gymnasium resumes bit for bit [Gymnasium]",
+  {
+    ignore: !hasGymnasium(),
+  },
+  async () => {
+    await selectBackend("wasm");
+    const folder = await Deno.makeTempDir();
+    const store = new CheckpointStore(folder);
+    await run({ steps: STEPS / 2, store });
+    const resumed = await run({ steps: STEPS, store, resume: true });
+    const straight = await run({ steps: STEPS });
+    assert(Object.keys(straight as object).length > 0);
+    assertEquals(resumed, straight);
+    await Deno.remove(folder, { recursive: true });
+  },
+);

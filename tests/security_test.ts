@@ -264,7 +264,7 @@ Deno.test("Python's modules, and texts that it may take for some, need trust, to
 });
 
 Deno.test({
-  name: "an environment of Gymnasium's own needs no trust",
+  name: "an environment of Gymnasium's own needs no trust [Gymnasium]",
   ignore: !hasGymnasium(),
   fn: async () => {
     asUser("maker");

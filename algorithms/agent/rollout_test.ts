@@ -68,7 +68,7 @@ for (const bootstrapTruncated of [true, false]) {
   Deno.test({
     name: `values within the update are those of a call: ${
       bootstrapTruncated ? "with" : "without"
-    } those of cut episodes`,
+    } those of cut episodes [XLA]`,
     ignore: !isXlaInstalled(),
     fn() {
       const [within, beside] = (["xla", "onnx"] as const)

@@ -124,8 +124,8 @@ Deno.test("a factor that cannot be inverted is named, in a worker too", () => {
 
 const library = numpyOpenBlas();
 
-Deno.test("a worker computes with the LAPACK library of its maker", {
-  ignore: library === undefined, // Needs a Python with numpy.
+Deno.test("a worker computes with the LAPACK library of its maker [NumPy]", {
+  ignore: library === undefined,
 }, () => {
   const lines: string[] = [];
   const worker = new InversionWorker((line) => lines.push(line));

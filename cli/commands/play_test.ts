@@ -88,7 +88,7 @@ Deno.test("play shows the environment in its own size and at its own speed", asy
 });
 
 Deno.test({
-  name: "an MP4 has the environment's size and frame rate",
+  name: "an MP4 has the environment's size and frame rate [ffmpeg]",
   ignore: !await hasFfmpeg(),
   fn: async () => {
     const mp4 = `${dir}/own.mp4`;
@@ -188,7 +188,9 @@ async function isThere(path: string): Promise<void> {
 
 for (const kind of ["gif", "mp4"]) {
   Deno.test({
-    name: `play that is interrupted leaves nothing of its ${kind}`,
+    name: `play that is interrupted leaves nothing of its ${kind}${
+      kind === "mp4" ? " [ffmpeg]" : ""
+    }`,
     // A program of the user's, and a signal that Windows lacks.
     ignore: kind === "mp4" && !await hasFfmpeg() ||
       Deno.build.os === "windows",

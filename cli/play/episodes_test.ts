@@ -63,7 +63,7 @@ Deno.test("small images grow by a whole number, with hard edges", () => {
 });
 
 Deno.test({
-  name: "Atari's screen is shown three times as large",
+  name: "Atari's screen is shown three times as large [ALE]",
   ignore: !isAtariInstalled(),
   fn: () => {
     const env = new AtariEnv("pong");

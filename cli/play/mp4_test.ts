@@ -23,7 +23,7 @@ async function probe(path: string): Promise<string> {
 }
 
 Deno.test({
-  name: "an MP4 has each picture, with sides made even",
+  name: "an MP4 has each picture, with sides made even [ffmpeg]",
   ignore,
   fn: async () => {
     const dir = await Deno.makeTempDir();
@@ -38,7 +38,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a video that cannot be written is one clear line",
+  name: "a video that cannot be written is one clear line [ffmpeg]",
   ignore,
   fn: async () => {
     const video = new Mp4Writer("/nowhere/at/all/play.mp4", 20);
@@ -50,7 +50,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a video that is given up leaves nothing",
+  name: "a video that is given up leaves nothing [ffmpeg]",
   ignore,
   fn: async () => {
     const dir = await Deno.makeTempDir();

@@ -61,7 +61,7 @@ const RUNS: [string, string[]][] = [
 
 for (const [name, args] of RUNS) {
   Deno.test({
-    name: `${name}: at most 30 lines a minute, always with a bar`,
+    name: `${name}: at most 30 lines a minute, always with a bar [script]`,
     ignore: missing,
     async fn() {
       const { lines, minutes, text } = await trainInTerminal(
@@ -86,7 +86,8 @@ for (const [name, args] of RUNS) {
 const SHORT = ["--steps=4000", "--set=evaluationEpisodes=2"];
 
 Deno.test({
-  name: "a narrow terminal has a bar and no line that it wraps in the table",
+  name:
+    "a narrow terminal has a bar and no line that it wraps in the table [script]",
   ignore: missing,
   async fn() {
     const size = { columns: 40, rows: 24 };
@@ -99,7 +100,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "--quiet shows the bar and the result alone",
+  name: "--quiet shows the bar and the result alone [script]",
   ignore: missing,
   async fn() {
     const args = [...SHORT, "--quiet", `--out=${dir}/quiet`];

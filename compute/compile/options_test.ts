@@ -111,7 +111,7 @@ for (const [name, permissions] of Object.entries(NO_FFI)) {
   });
 
   Deno.test({
-    name: `with ${name}, xla by name is an error`,
+    name: `with ${name}, xla by name is an error [XLA]`,
     ignore: !isXlaInstalled(),
     async fn() {
       const { lines } = await compileIn("xla", { permissions });
@@ -156,7 +156,7 @@ for (const [what, library] of Object.entries(LIBRARIES)) {
 }
 
 Deno.test({
-  name: "xla by name compiles where its plugin is installed",
+  name: "xla by name compiles where its plugin is installed [XLA]",
   ignore: !isXlaInstalled(),
   async fn() {
     const lines = ["xla 2,4", "xla 3,6", "xla 1"];

@@ -18,10 +18,9 @@ export function testEngines<Name extends EngineName = EngineName>(
   engines: readonly Name[] = ENGINES as readonly EngineName[] as Name[],
 ): void {
   for (const engine of engines) {
-    const ignore = !INSTALLED.includes(engine);
     Deno.test({
-      name: `${name} (${engine})${ignore ? ": no plugin of XLA" : ""}`,
-      ignore,
+      name: `${name} ${engine === "xla" ? "[XLA]" : `(${engine})`}`,
+      ignore: !INSTALLED.includes(engine),
       fn: () => test(engine),
     });
   }

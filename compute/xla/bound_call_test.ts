@@ -8,7 +8,7 @@ import {
 import { alignedArray } from "./tensors.ts";
 
 Deno.test({
-  name: "a state that shares an array is written in place",
+  name: "a state that shares an array is written in place [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -33,7 +33,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "arrays are sent and fetched where a device has memory of its own",
+  name:
+    "arrays are sent and fetched where a device has memory of its own [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla({ inPlace: false });
@@ -64,7 +65,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a state without an array is read as an output",
+  name: "a state without an array is read as an output [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -83,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "outputs that are no state are those of the last run",
+  name: "outputs that are no state are those of the last run [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -104,7 +105,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "inputs of another number, shape, type or use are refused",
+  name: "inputs of another number, shape, type or use are refused [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -138,7 +139,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an array that is borrowed cannot be a state",
+  name: "an array that is borrowed cannot be a state [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();

@@ -16,7 +16,7 @@ import { alignedArray } from "./tensors.ts";
 const NUMBERS = Float32Array.of(1, 2, 3, 4);
 
 Deno.test({
-  name: "a client tells of its device",
+  name: "a client tells of its device [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -28,7 +28,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a program runs once",
+  name: "a program runs once [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -44,7 +44,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a reduction of a product with equal numbers is right",
+  name: "a reduction of a product with equal numbers is right [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla({ cache: false });
@@ -71,7 +71,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a program without outputs runs",
+  name: "a program without outputs runs [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -85,7 +85,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a program that does not compile is an error in one line",
+  name: "a program that does not compile is an error in one line [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -100,7 +100,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a program that the device has no memory for is an error in one line",
+  name:
+    "a program that the device has no memory for is an error in one line [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -124,7 +125,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a program that donates and has no memory says so",
+  name: "a program that donates and has no memory says so [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -147,7 +148,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "work after the client was closed is refused",
+  name: "work after the client was closed is refused [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     const client = openXla();
@@ -173,7 +174,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an option of a wrong type is refused before the plugin sees it",
+  name: "an option of a wrong type is refused before the plugin sees it [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     // Plugins before API 0.115 end the process.
@@ -188,7 +189,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "workers have clients of their own",
+  name: "workers have clients of their own [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     using client = openXla();

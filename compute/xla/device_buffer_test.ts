@@ -9,7 +9,7 @@ import {
 import { alignedArray, type ElementType, type TensorArray } from "./tensors.ts";
 
 Deno.test({
-  name: "numbers of every type come back as they were",
+  name: "numbers of every type come back as they were [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -39,7 +39,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "scalars and empty tensors are buffers, too",
+  name: "scalars and empty tensors are buffers, too [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -51,7 +51,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "arrays are used in place where they are aligned to 64 bytes",
+  name: "arrays are used in place where they are aligned to 64 bytes [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -80,7 +80,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "arrays that do not fit are refused",
+  name: "arrays that do not fit are refused [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -100,7 +100,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a donated buffer is used up",
+  name: "a donated buffer is used up [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -122,7 +122,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an array that is shared lives on in the output",
+  name: "an array that is shared lives on in the output [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -136,7 +136,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a buffer that was freed is refused",
+  name: "a buffer that was freed is refused [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();

@@ -90,7 +90,7 @@ Deno.test("a folder that cannot be written keeps nothing", () =>
   }));
 
 Deno.test({
-  name: "a program of the cache computes the same",
+  name: "a program of the cache computes the same [XLA]",
   ignore: NO_PLUGIN,
   fn: () =>
     inFolder((cache) => {
@@ -111,7 +111,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a program whose machine code cannot be loaded is compiled",
+  name: "a program whose machine code cannot be loaded is compiled [XLA]",
   ignore: NO_PLUGIN,
   fn: () =>
     inFolder((cache) => {

@@ -28,7 +28,7 @@ function forward(params: Float32Array, rows: Float32Array): number[] {
 }
 
 Deno.test({
-  name: "a program of JAX computes what it says",
+  name: "a program of JAX computes what it says [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -51,7 +51,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "machine code that is loaded computes the same",
+  name: "machine code that is loaded computes the same [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla({ cache: false });
@@ -66,7 +66,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "machine code that is cut or of another program is refused",
+  name: "machine code that is cut or of another program is refused [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla({ cache: false });
@@ -83,7 +83,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a program tells its memory",
+  name: "a program tells its memory [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();
@@ -93,7 +93,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "flags are a program's own, and unknown ones are refused",
+  name: "flags are a program's own, and unknown ones are refused [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla({ cache: false });
@@ -106,7 +106,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "bytecode needs its signature",
+  name: "bytecode needs its signature [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla({ cache: false });
@@ -123,7 +123,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a closed program closes its calls",
+  name: "a closed program closes its calls [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     using client = openXla();

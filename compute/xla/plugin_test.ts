@@ -35,7 +35,7 @@ const clean = (out: string) => ({ code: 0, signal: null, out, error: "" });
 
 for (const name of ["leaves", "closes"]) {
   Deno.test({
-    name: `a process that ${name} a client ends clean`,
+    name: `a process that ${name} a client ends clean [XLA]`,
     ignore: NO_PLUGIN,
     // Without RTLD_NODELETE it ends by SIGSEGV.
     fn: async () => assertEquals(await child(name), clean("2 2 2 2")),
@@ -43,7 +43,7 @@ for (const name of ["leaves", "closes"]) {
 }
 
 Deno.test({
-  name: "a process in which a program failed ends clean",
+  name: "a process in which a program failed ends clean [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     const { out, ...rest } = await child("fails");
@@ -53,7 +53,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "what was forgotten is freed, and what is in use stays",
+  name: "what was forgotten is freed, and what is in use stays [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     const flags = ["-A", "--v8-flags=--expose-gc"];
@@ -62,7 +62,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a call keeps its program, its buffers and its client",
+  name: "a call keeps its program, its buffers and its client [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     const flags = ["-A", "--v8-flags=--expose-gc"];
@@ -71,7 +71,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a permission for the plugin's path alone is not enough",
+  name: "a permission for the plugin's path alone is not enough [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     const plugin = findPlugin("cpu");
@@ -144,7 +144,7 @@ function libm(): string {
 
 Deno.test({
   name:
-    "arguments of fewer bytes than the plugin's are refused, more are taken",
+    "arguments of fewer bytes than the plugin's are refused, more are taken [XLA]",
   ignore: NO_PLUGIN,
   fn() {
     const plugin = XlaPlugin.open(findPlugin("cpu"));

@@ -8,7 +8,7 @@ import { BAR_GAMES } from "./testdata/bar_games.ts";
 const ignore = !isAtariInstalled();
 
 function test(name: string, fn: () => void): void {
-  Deno.test({ name: `AtariEnv ${name}`, ignore, fn });
+  Deno.test({ name: `AtariEnv ${name} [ALE]`, ignore, fn });
 }
 
 function withEnv<T>(

@@ -45,7 +45,7 @@ for (
   ] as const
 ) {
   Deno.test({
-    name: `the wrappers of ${preset} stand in baselines' order`,
+    name: `the wrappers of ${preset} stand in baselines' order [ALE]`,
     ignore,
     fn() {
       const env = atari("ALE/Breakout-v5", { preset });
@@ -61,7 +61,7 @@ for (
 }
 
 Deno.test({
-  name: "it is a sound environment",
+  name: "it is a sound environment [ALE]",
   ignore,
   fn() {
     const env = atari("ALE/Breakout-v5", { size: { width: 10, height: 12 } });
@@ -71,7 +71,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "by name, preprocessing has to be asked for",
+  name: "by name, preprocessing has to be asked for [ALE]",
   ignore,
   fn() {
     const kwargs = { preprocessing: "deepmind", clipReward: false };
@@ -93,7 +93,7 @@ Deno.test({
 
 for (const id of ["backgammon", "video_checkers"]) {
   Deno.test({
-    name: `${id} needs all actions for steps without one`,
+    name: `${id} needs all actions for steps without one [ALE]`,
     ignore,
     fn() {
       const says =
@@ -134,7 +134,7 @@ function firstTold(env: Env): { steps: number; episodes: unknown } {
 }
 
 Deno.test({
-  name: "a game that the limit of steps cuts off is told in that step",
+  name: "a game that the limit of steps cuts off is told in that step [ALE]",
   ignore,
   fn() {
     const kwargs = { preprocessing: "baselines", noopMax: 0, fireReset: false };
@@ -149,7 +149,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "whatever the form, its spec has the id and the limit, if there is one",
+  name:
+    "whatever the form, its spec has the id and the limit, if there is one [ALE]",
   ignore,
   fn() {
     const id = "ALE/Pong-v5";
@@ -250,7 +251,7 @@ function settingsOf(id: string, registry: EnvRegistry): unknown[] {
 }
 
 Deno.test({
-  name: "registerAtari gives the ids of a game Gymnasium's settings",
+  name: "registerAtari gives the ids of a game Gymnasium's settings [ALE]",
   ignore: !isAtariInstalled(),
   fn() {
     const registry = atariRegistry();

@@ -41,7 +41,7 @@ for (const it of CASES) testFused(it);
 
 Deno.test({
   name:
-    "fused, games that a limit of steps cuts off are told as by the wrappers",
+    "fused, games that a limit of steps cuts off are told as by the wrappers [ALE]",
   ignore,
   fn() {
     // Lives are lost within the limit, and after it.
@@ -65,7 +65,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "whole games are told with their true scores and those of the lives",
+  name:
+    "whole games are told with their true scores and those of the lives [ALE]",
   ignore,
   fn() {
     const env = new AtariVecEnv("ALE/SpaceInvaders-v5", {
@@ -96,7 +97,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "by name, preprocessing has to be asked for",
+  name: "by name, preprocessing has to be asked for [ALE]",
   ignore,
   fn() {
     const preprocessed = makeVec("ALE/Pong-v5", {
@@ -115,7 +116,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "where episodes are recorded, they are the games",
+  name: "where episodes are recorded, they are the games [ALE]",
   ignore,
   fn() {
     const env = makeVec("ALE/Breakout-v5", {
@@ -132,7 +133,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "in workers and in the calling thread, the numbers are the same",
+  name: "in workers and in the calling thread, the numbers are the same [ALE]",
   ignore,
   fn() {
     const numEnvs = 3;
@@ -163,10 +164,10 @@ Deno.test({
 const make = () =>
   new AtariVecEnv("ALE/Breakout-v5", { numEnvs: 2, size: SMALL });
 
-testVecWrapper("AtariVecEnv", make, { ignore });
+testVecWrapper("AtariVecEnv", make, { ignore, tag: " [ALE]" });
 
 Deno.test({
-  name: "a snapshot of other settings is refused",
+  name: "a snapshot of other settings is refused [ALE]",
   ignore,
   fn() {
     const made = (
@@ -199,7 +200,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a snapshot of another number of copies is refused",
+  name: "a snapshot of another number of copies is refused [ALE]",
   ignore,
   fn() {
     const env = make();
@@ -218,7 +219,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "steps that cannot be are refused, and no copy takes one",
+  name: "steps that cannot be are refused, and no copy takes one [ALE]",
   ignore,
   fn() {
     const env = make();

@@ -31,7 +31,7 @@ async function wheels(): Promise<Record<string, Files>> {
 }
 
 Deno.test({
-  name: "install-atari sets up library and ROMs from given wheels",
+  name: "install-atari sets up library and ROMs from given wheels [ALE]",
   ignore: !isAtariInstalled(),
   fn: () =>
     inFolder(async (folder) => {

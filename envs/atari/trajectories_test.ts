@@ -42,7 +42,7 @@ function play({ game, systemSeed, idle, elsewhere, frames }: Trajectory) {
 
 for (const trajectory of data.games) {
   Deno.test({
-    name: `Ale plays ${trajectory.game} as ale-py does`,
+    name: `Ale plays ${trajectory.game} as ale-py does [ALE]`,
     ignore: !isAtariInstalled(),
     fn() {
       const { over, rewards, lives, rams, screens } = trajectory;

@@ -30,7 +30,7 @@ function toldBy(odd: string): unknown {
 }
 
 function test(name: string, run: () => void): void {
-  Deno.test(name, { ignore: NO_GYMNASIUM }, run);
+  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 test("info comes as JSON has it; what it cannot hold is left out", () => {

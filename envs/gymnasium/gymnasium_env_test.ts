@@ -21,7 +21,7 @@ function open(id: string, options: GymnasiumOptions = {}): GymnasiumEnv {
 }
 
 function test(name: string, run: () => void): void {
-  Deno.test(name, { ignore: NO_GYMNASIUM }, run);
+  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 for (const space of ["all", "tuple", "discrete from 3", "box of no axes"]) {
@@ -130,7 +130,7 @@ test("bridged environments keep the promises of an environment", () => {
   }
 });
 
-Deno.test("LunarLander-v3 keeps the promises of an environment", {
+Deno.test("LunarLander-v3 keeps the promises of an environment [Box2D]", {
   ignore: !canMake("LunarLander-v3"),
 }, () => {
   const env = open("LunarLander-v3");
@@ -403,7 +403,7 @@ const HANGS = { hang: "in Python", lock: "in native code with Python's lock" };
 
 for (const [odd, where] of Object.entries(HANGS)) {
   Deno.test(
-    `a step that never ends ${where} ends with a program that is killed`,
+    `a step that never ends ${where} ends with a program that is killed [Gymnasium]`,
     onLinux,
     async () => {
       const program = new URL("testdata/hanging.ts", import.meta.url).pathname;
@@ -450,7 +450,7 @@ function startIn(
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
   Deno.test(
-    `no named pipe is left where ${signal} ends a program that starts Python`,
+    `no named pipe is left where ${signal} ends a program that starts Python [Gymnasium]`,
     onLinux,
     async () => {
       const folder = await Deno.makeTempDir();
@@ -472,7 +472,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
 }
 
 Deno.test(
-  "named pipes of processes that were killed are removed by the next one",
+  "named pipes of processes that were killed are removed by the next one [Gymnasium]",
   onLinux,
   async () => {
     const folder = await Deno.makeTempDir();

@@ -36,7 +36,7 @@ function open(
 }
 
 function test(name: string, run: () => void | Promise<void>): void {
-  Deno.test(name, { ignore: NO_GYMNASIUM }, run);
+  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 /** Actions for every copy. */
@@ -356,7 +356,7 @@ for (
   test(`${id} goes on exactly from a snapshot`, () => checkExact(id));
 }
 
-Deno.test("LunarLander-v3 goes on exactly from a snapshot", {
+Deno.test("LunarLander-v3 goes on exactly from a snapshot [Box2D]", {
   ignore: !canMake("LunarLander-v3"),
 }, () => checkExact("LunarLander-v3"));
 

@@ -27,7 +27,7 @@ function using(
 }
 
 function test(name: string, run: () => void): void {
-  Deno.test(name, { ignore: NO_GYMNASIUM }, run);
+  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 for (const processes of [1, 2]) {

@@ -5,7 +5,7 @@ import { registerGymnasium } from "./register_gymnasium.ts";
 import { check, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
 
 function test(name: string, run: () => void): void {
-  Deno.test(name, { ignore: NO_GYMNASIUM }, run);
+  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 test("a name needs no version where Gymnasium needs none", () => {

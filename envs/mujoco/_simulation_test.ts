@@ -42,7 +42,7 @@ function course(name: MujocoTaskName, given: object) {
 for (const [name, weight, told] of COSTS) {
   Deno.test({
     name:
-      `${name} computes contact forces where they are seen or cost something`,
+      `${name} computes contact forces where they are seen or cost something [MuJoCo]`,
     ignore: !isMujocoInstalled(),
     fn() {
       const hidden = { includeCfrcExtInObservation: false };
@@ -61,7 +61,8 @@ for (const [name, weight, told] of COSTS) {
 }
 
 Deno.test({
-  name: "simulations that were made are freed with their model where one fails",
+  name:
+    "simulations that were made are freed with their model where one fails [MuJoCo]",
   ignore: !isMujocoInstalled(),
   fn() {
     const task = openTask("Hopper", {}), { model } = task;

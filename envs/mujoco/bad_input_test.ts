@@ -91,7 +91,7 @@ Deno.test("a file that is no library is refused", () =>
 
 Deno.test({
   name:
-    "a library is refused without headers, or with those of another version",
+    "a library is refused without headers, or with those of another version [MuJoCo]",
   ignore: !hasNative,
   fn: () =>
     withVariables(() => ({}), async (folder) => {
@@ -115,7 +115,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "models that are missing or do not parse are refused with MuJoCo's words",
+    "models that are missing or do not parse are refused with MuJoCo's words [MuJoCo]",
   ignore: !isMujocoInstalled(),
   fn: () =>
     withVariables(() => ({}), async (folder) => {
@@ -159,7 +159,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a model that allows itself too little memory is refused",
+  name: "a model that allows itself too little memory is refused [MuJoCo]",
   ignore: !canTry,
   fn: () =>
     withVariables(() => ({}), async (folder) => {
@@ -187,7 +187,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "models that lack what the rules speak of are refused",
+  name: "models that lack what the rules speak of are refused [MuJoCo]",
   ignore: !isMujocoInstalled(),
   fn() {
     oneLine(
@@ -204,7 +204,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a library of the present folder is found by its bare name",
+  name: "a library of the present folder is found by its bare name [MuJoCo]",
   ignore: !hasNative,
   async fn() {
     const own = findLibrary()!, before = Deno.cwd();

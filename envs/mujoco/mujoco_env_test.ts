@@ -33,7 +33,7 @@ function course(env: MujocoEnv, seed: number, steps: number): string[] {
 
 for (const name of names) {
   Deno.test({
-    name: `${name} keeps an environment's promises`,
+    name: `${name} keeps an environment's promises [MuJoCo]`,
     ignore,
     fn() {
       const env = makeTask(name, { width: 40, height: 30 });
@@ -43,7 +43,8 @@ for (const name of names) {
   });
 
   Deno.test({
-    name: `${name} goes on exactly from a snapshot, in another one too`,
+    name:
+      `${name} goes on exactly from a snapshot, in another one too [MuJoCo]`,
     ignore,
     fn() {
       const env = makeTask(name, {}), other = makeTask(name, {});
@@ -62,7 +63,8 @@ for (const name of names) {
 }
 
 Deno.test({
-  name: "a snapshot of another environment is refused and changes nothing",
+  name:
+    "a snapshot of another environment is refused and changes nothing [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoEnv("Hopper"),
@@ -112,7 +114,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "sizes of pictures that are undefined are as left out",
+  name: "sizes of pictures that are undefined are as left out [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoEnv("Hopper", { width: 40, height: 30 });
@@ -123,7 +125,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "both engines go on exactly from their snapshots",
+  name: "both engines go on exactly from their snapshots [MuJoCo]",
   ignore,
   async fn() {
     await import("./wasm.ts");
@@ -145,7 +147,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an episode begins from given positions and velocities",
+  name: "an episode begins from given positions and velocities [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoEnv("Reacher");
@@ -167,7 +169,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "first states are noise of the model's around its start",
+  name: "first states are noise of the model's around its start [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoEnv("Hopper", { resetNoiseScale: 0.01 });
@@ -189,7 +191,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "steps and actions that cannot be are refused",
+  name: "steps and actions that cannot be are refused [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoEnv("InvertedPendulum");
@@ -224,7 +226,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an unstable simulation leaves no log file",
+  name: "an unstable simulation leaves no log file [MuJoCo]",
   ignore,
   async fn() {
     const before = Deno.cwd(), folder = await Deno.makeTempDir();
@@ -270,7 +272,7 @@ function batchCourse(env: VecEnv, seed: number, steps: number): unknown[] {
 
 for (const id of ["Hopper-v5", "Ant-v5", "Humanoid-v5", "Reacher-v5"]) {
   Deno.test({
-    name: `${id} together has the numbers of single ones, bit for bit`,
+    name: `${id} together has the numbers of single ones, bit for bit [MuJoCo]`,
     ignore,
     fn() {
       const maxEpisodeSteps = 25;
@@ -290,7 +292,7 @@ for (const id of ["Hopper-v5", "Ant-v5", "Humanoid-v5", "Reacher-v5"]) {
 }
 
 Deno.test({
-  name: "copies of a larger group are hosted with seeds of their own",
+  name: "copies of a larger group are hosted with seeds of their own [MuJoCo]",
   ignore,
   fn() {
     const all = makeVec("Hopper-v5", { numEnvs: 3 });
@@ -305,7 +307,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a group goes on exactly from a snapshot",
+  name: "a group goes on exactly from a snapshot [MuJoCo]",
   ignore,
   fn() {
     const make = () =>
@@ -328,7 +330,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a group refuses snapshots of others before it loads anything",
+  name: "a group refuses snapshots of others before it loads anything [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoVecEnv("Hopper", { numEnvs: 2 });
@@ -373,7 +375,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a group refuses what it cannot do and stays as it was",
+  name: "a group refuses what it cannot do and stays as it was [MuJoCo]",
   ignore,
   fn() {
     for (const numEnvs of [0, 1.5]) {
@@ -412,7 +414,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "workers have the same numbers, all at once",
+  name: "workers have the same numbers, all at once [MuJoCo]",
   ignore,
   async fn() {
     const here = new MujocoVecEnv("Ant", { numEnvs: 2 });

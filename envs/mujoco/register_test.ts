@@ -26,7 +26,7 @@ Deno.test("environments are known by Gymnasium's names and limits", () => {
 });
 
 Deno.test({
-  name: "an environment made by name is truncated at its limit",
+  name: "an environment made by name is truncated at its limit [MuJoCo]",
   ignore: !isMujocoInstalled(),
   fn() {
     const env = make("Reacher-v5", { kwargs: { rewardControlWeight: 0 } });
@@ -51,7 +51,8 @@ const kwargs = { engine: "wasm" };
 // First, while this thread has no WebAssembly.
 for (const Hosted of [WorkerVecEnv, SubprocessVecEnv]) {
   Deno.test({
-    name: `the engine that is asked for is loaded in hosts of ${Hosted.name}`,
+    name:
+      `the engine that is asked for is loaded in hosts of ${Hosted.name} [MuJoCo]`,
     ignore: !hasBoth,
     fn() {
       const env = new Hosted({ id: "Hopper-v5", kwargs }, { numEnvs: 1 });
@@ -63,7 +64,7 @@ for (const Hosted of [WorkerVecEnv, SubprocessVecEnv]) {
 }
 
 Deno.test({
-  name: "WebAssembly is an engine once its module was imported",
+  name: "WebAssembly is an engine once its module was imported [MuJoCo]",
   ignore: !hasBoth,
   async fn() {
     assertThrows(

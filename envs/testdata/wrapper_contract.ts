@@ -25,10 +25,10 @@ export function testSnapshot(name: string, make: () => Env): void {
 export function testVecWrapper(
   name: string,
   make: () => VecEnv,
-  { ignore = false } = {},
+  { ignore = false, tag = "" } = {},
 ): void {
   const test = (what: string, fn: () => void) =>
-    Deno.test({ name: `${name}: ${what}`, ignore, fn });
+    Deno.test({ name: `${name}: ${what}${tag}`, ignore, fn });
 
   test("a snapshot restores it exactly", () => {
     const env = make();

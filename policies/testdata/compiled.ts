@@ -14,7 +14,7 @@ export function testCompiled(
 ): void {
   for (const engine of ["onnx", "xla"] as const) {
     Deno.test({
-      name: `${name} (compiled, ${engine})`,
+      name: `${name} (compiled) ${engine === "xla" ? "[XLA]" : `(${engine})`}`,
       ignore: engine === "xla" && !isXlaInstalled(),
       async fn() {
         await selectBackend("cpu");

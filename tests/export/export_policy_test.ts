@@ -327,7 +327,8 @@ for (const [name, it] of Object.entries(CASES)) {
     compare(it, deno));
 
   Deno.test({
-    name: `an exported policy acts alike in Python: ${name}`,
+    name:
+      `an exported policy acts alike in Python: ${name} [ONNX Runtime in Python]`,
     ignore: python === undefined,
     fn: () => compare(it, [python!, `${HERE}act.py`]),
   });

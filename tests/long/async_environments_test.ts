@@ -45,18 +45,20 @@ async function learnIn(
 
 /** One of each kind of native ones: they share their library. */
 const NATIVE = [
-  { id: "ALE/Pong-v5", isThere: isAtariInstalled() },
-  { id: "Hopper-v5", isThere: isMujocoInstalled() },
+  { id: "ALE/Pong-v5", part: "ALE", isThere: isAtariInstalled() },
+  { id: "Hopper-v5", part: "MuJoCo", isThere: isMujocoInstalled() },
 ];
 for (const id of OWN) {
   Deno.test(`A3C learns in workers on ${id}`, () =>
     learnIn(makeVec(id, { numEnvs: 1 }), { source: id }));
 }
 
-for (const { id, isThere } of NATIVE) {
+for (const { id, part, isThere } of NATIVE) {
   for (const processes of [false, true]) {
     Deno.test({
-      name: `A3C learns in workers on ${id}${processes ? " in processes" : ""}`,
+      name: `A3C learns in workers on ${id}${
+        processes ? " in processes" : ""
+      } [${part}]`,
       ignore: !isThere,
       fn: () => learnIn(makeVec(id, { numEnvs: 1 }), { source: id, processes }),
     });
@@ -64,7 +66,8 @@ for (const { id, isThere } of NATIVE) {
 }
 
 Deno.test({
-  name: "A3C learns in workers on an environment of Gymnasium, in Python",
+  name:
+    "A3C learns in workers on an environment of Gymnasium, in Python [Gymnasium]",
   ignore: !hasGymnasium(),
   fn: async () => {
     const out = await Deno.makeTempDir({ prefix: "bellman-async-" });

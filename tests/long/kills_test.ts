@@ -36,7 +36,9 @@ for (const algorithm of DRAWN_ALGORITHMS) {
 
 for (const engine of ["onnx", "xla"]) {
   Deno.test({
-    name: `a killed run whose loop is one program is the whole run (${engine})`,
+    name: `a killed run whose loop is one program is the whole run ${
+      engine === "xla" ? "[XLA]" : `(${engine})`
+    }`,
     ignore: engine === "xla" && !isXlaInstalled(),
     async fn() {
       const run: DrawnRun = {
@@ -64,7 +66,8 @@ for (const engine of ["onnx", "xla"]) {
 
 for (const algorithm of ["a2c", "sac"]) {
   Deno.test({
-    name: `runs of ${algorithm} with XLA that are killed are the whole runs`,
+    name:
+      `runs of ${algorithm} with XLA that are killed are the whole runs [XLA]`,
     ignore: !isXlaInstalled(),
     async fn() {
       const random = new SeededRandom(5);

@@ -79,9 +79,9 @@ const VARIANTS: Record<string, string[]> = {
 };
 
 /** Variants that need something that may not be installed. */
-const IGNORED: Readonly<Record<string, boolean>> = {
-  "an Atari game in workers": !isAtariInstalled(),
-  "SAC on MuJoCo": !isMujocoInstalled(),
+const NEEDS: Readonly<Record<string, [part: string, isThere: boolean]>> = {
+  "an Atari game in workers": ["ALE", isAtariInstalled()],
+  "SAC on MuJoCo": ["MuJoCo", isMujocoInstalled()],
 };
 
 const SHARED = [
@@ -131,10 +131,10 @@ async function killOnce(
 }
 
 for (const [name, variant] of Object.entries(VARIANTS)) {
-  const ignore = IGNORED[name] ?? false;
+  const [part, isThere] = NEEDS[name] ?? ["", true];
   Deno.test(
-    `killed and resumed, ${name}: the same run`,
-    { ignore },
+    `killed and resumed, ${name}: the same run${part && ` [${part}]`}`,
+    { ignore: !isThere },
     async () => {
       const root = await Deno.makeTempDir({ prefix: "bellman-resume-" });
       const args = [...variant, ...SHARED];

@@ -36,7 +36,7 @@ function hasPython(): boolean {
 }
 
 Deno.test({
-  name: "a wheel is installed only where its hash is pinned",
+  name: "a wheel is installed only where its hash is pinned [Python]",
   ignore: !hasPython(), // Needs a Python with venv.
   async fn() {
     const folder = await Deno.realPath(await Deno.makeTempDir());

@@ -25,7 +25,7 @@ const FILES = [
 
 for (const file of FILES) {
   Deno.test({
-    name: `the process of ${file} ends clean`,
+    name: `the process of ${file} ends clean [XLA]`,
     ignore: !isXlaInstalled(),
     async fn() {
       const { code, signal, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -66,7 +66,7 @@ function program(rate: number): string {
 for (const inPlace of [true, false]) {
   const how = inPlace ? "in place" : "with arrays that are sent";
   Deno.test({
-    name: `100000 calls of a program ${how} leave memory as it was`,
+    name: `100000 calls of a program ${how} leave memory as it was [XLA]`,
     ignore: NO_PLUGIN,
     async fn() {
       using client = openXla({ cache: false, inPlace });
@@ -91,7 +91,8 @@ for (const inPlace of [true, false]) {
 }
 
 Deno.test({
-  name: "100000 buffers that are sent, run on and freed leave memory as it was",
+  name:
+    "100000 buffers that are sent, run on and freed leave memory as it was [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     using client = openXla({ cache: false });
@@ -109,7 +110,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "30000 buffers that are forgotten leave memory as it was",
+  name: "30000 buffers that are forgotten leave memory as it was [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     using client = openXla({ cache: false });
@@ -130,7 +131,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "200 programs that are made and dropped leave memory as it was",
+  name: "200 programs that are made and dropped leave memory as it was [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     using client = openXla({ cache: false });
@@ -150,7 +151,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "200 clients that are opened and closed leave memory as it was",
+  name: "200 clients that are opened and closed leave memory as it was [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     await assertFlat((times) => {
@@ -164,7 +165,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "2000 failed calls leave the client whole, and next to nothing behind",
+  name:
+    "2000 failed calls leave the client whole, and next to nothing behind [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     using client = openXla({ cache: false });
@@ -185,7 +187,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "2000 calls of a whole training loop leave memory as it was",
+  name: "2000 calls of a whole training loop leave memory as it was [XLA]",
   ignore: NO_PLUGIN,
   async fn() {
     await selectBackend("cpu");

@@ -46,7 +46,7 @@ function deviationOf(
 
 for (const name of recordedNames(folderOf(NATIVE))) {
   Deno.test({
-    name: `${name} goes Gymnasium's way, with any options`,
+    name: `${name} goes Gymnasium's way, with any options [MuJoCo]`,
     ignore: nativeVersion() !== NATIVE,
     fn() {
       for (const course of readCourses(folderOf(NATIVE), name)) {
@@ -64,7 +64,7 @@ for (const name of recordedNames(folderOf(NATIVE))) {
   });
 
   Deno.test({
-    name: `${name} in WebAssembly goes nearly that of its own version`,
+    name: `${name} in WebAssembly goes nearly that of its own version [MuJoCo]`,
     ignore: !isMujocoInstalled(),
     async fn() {
       await import("@bellman/envs/mujoco/wasm");

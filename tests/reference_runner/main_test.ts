@@ -21,7 +21,9 @@ async function reference(...args: string[]) {
 
 for (const engine of ["eager", "onnx", "xla"]) {
   Deno.test({
-    name: `every fixture of the project passes on cpu, ${engine}`,
+    name: `every fixture of the project passes on cpu ${
+      engine === "xla" ? "[XLA]" : `(${engine})`
+    }`,
     ignore: engine === "xla" && !isXlaInstalled(),
     async fn() {
       const { code, out } = await reference(

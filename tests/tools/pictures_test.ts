@@ -44,8 +44,10 @@ Deno.test("curves are those that 'deno task pictures' draws", () => {
 for (const path of filesOf(`${ROOT}pictures/episodes`)) {
   const episode: KeptEpisode = JSON.parse(Deno.readTextFileSync(path));
   Deno.test({
-    name: `the kept episode of ${episode.env} has its return`,
-    ignore: !isInstalled(episode), // ROMs, or Python's Gymnasium.
+    name: `the kept episode of ${episode.env} has its return ${
+      episode.env.startsWith("gym:") ? "[Gymnasium]" : "[ALE]"
+    }`,
+    ignore: !isInstalled(episode),
     fn: async () => {
       const hidden = { ...episode, start: 1, end: 0 };
       const sum = await replay(hidden, () => {});

@@ -10,7 +10,9 @@
  * The examples of doc comments and of Markdown are tests, too.
  *
  * The output of each process is printed when it ends, that of failed ones at
- * the end; the last line adds them up, as `deno test` does.
+ * the end; the last line adds them up, as `deno test` does. The line before it
+ * says what ignored tests need, which their names end with: `numbers are the
+ * same [XLA]`.
  */
 import { packages, ROOT } from "./packages.ts";
 
@@ -93,6 +95,20 @@ function countsOf(output: string): Counts {
   };
 }
 
+/** Counts ignored tests by what their names say that they need. */
+function countNeeds(output: string): void {
+  for (const [line] of output.matchAll(/^.* \.\.\. ignored \(.*$/gm)) {
+    const [, need = "no reason"] = line.match(/ \[([^\]]+)\] \.\.\. /) ?? [];
+    needs.set(need, (needs.get(need) ?? 0) + 1);
+  }
+}
+
+/** What is missing, the most needed first: `XLA 412, ALE 63`. */
+function needsOf(): string {
+  return [...needs].sort(([, a], [, b]) => b - a)
+    .map(([need, count]) => `${need} ${count}`).join(", ");
+}
+
 async function run(part: Part): Promise<{ success: boolean; output: string }> {
   const decoder = new TextDecoder();
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -119,6 +135,7 @@ addEventListener(
 );
 const started = performance.now();
 const total: Counts = { passed: 0, failed: 0, ignored: 0 };
+const needs = new Map<string, number>();
 const failures: string[] = [];
 const parts = await partsOf(paths);
 
@@ -131,6 +148,7 @@ async function work(): Promise<void> {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.ignored += counts.ignored;
+    countNeeds(output);
     if (!success) failures.push(output);
     else if (counts.passed + counts.ignored > 0) console.log(output);
   }
@@ -142,6 +160,7 @@ const jobs = Number(Deno.env.get("DENO_JOBS")) ||
 await Promise.all(Array.from({ length: jobs }, work));
 for (const output of failures) console.log(output);
 const seconds = Math.round((performance.now() - started) / 1000);
+if (needs.size > 0) console.log(`\nignored for want of: ${needsOf()}`);
 console.log(
   `\n${total.failed > 0 ? "FAILED" : "ok"} | ${total.passed} passed | ` +
     `${total.failed} failed | ${total.ignored} ignored (${seconds}s)`,

@@ -84,7 +84,7 @@ print(json.dumps({tag: [[e.step, e.value, e.wall_time] for e in events.Scalars(t
 `;
 
 Deno.test({
-  name: "Python's tensorboard reads the scalars",
+  name: "Python's tensorboard reads the scalars [Python]",
   ignore: python.missing !== undefined,
   fn: async () => {
     const dir = await Deno.makeTempDir();
@@ -111,7 +111,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a resumed run reads like an uninterrupted one",
+  name: "a resumed run reads like an uninterrupted one [Python]",
   ignore: python.missing !== undefined,
   fn: async () => {
     const dir = await Deno.makeTempDir();
@@ -202,7 +202,7 @@ print(json.dumps({
 `;
 
 Deno.test({
-  name: "Python's tensorboard reads hyperparameters and images",
+  name: "Python's tensorboard reads hyperparameters and images [Python]",
   ignore: python.missing !== undefined,
   fn: async () => {
     const dir = await Deno.makeTempDir();

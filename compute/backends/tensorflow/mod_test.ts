@@ -7,9 +7,8 @@ const ADDON = Deno.env.get("BELLMAN_TENSORFLOW_ADDON");
 
 // Building the addon takes a compiler: the README of this folder says how.
 Deno.test({
-  name: ADDON
-    ? "tfjs-node's own addon computes and frees its tensors"
-    : "tfjs-node's own addon (BELLMAN_TENSORFLOW_ADDON is not set)",
+  name:
+    "tfjs-node's own addon computes and frees its tensors [BELLMAN_TENSORFLOW_ADDON]",
   ignore: !ADDON,
   fn: async () => {
     const { code, stdout } = await runDeno(`

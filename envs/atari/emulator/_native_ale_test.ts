@@ -39,7 +39,8 @@ Deno.test("aleLibrary refuses a file that is no library", async () => {
 });
 
 Deno.test({
-  name: "aleLibrary opens a library of the present folder by its bare name",
+  name:
+    "aleLibrary opens a library of the present folder by its bare name [ALE]",
   ignore: !isAtariInstalled(),
   async fn() {
     const before = Deno.cwd(), folder = await Deno.makeTempDir();
@@ -85,7 +86,7 @@ Deno.test("the library lies in the cache folder", () =>
   }));
 
 Deno.test({
-  name: "Ale takes ROMs from where BELLMAN_ROMS says",
+  name: "Ale takes ROMs from where BELLMAN_ROMS says [ALE]",
   ignore: !isAtariInstalled(),
   fn: () =>
     withVariable("BELLMAN_ROMS", "/nowhere", () => {
@@ -95,7 +96,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a ROM that is gone when an emulator is seeded is an error",
+  name: "a ROM that is gone when an emulator is seeded is an error [ALE]",
   ignore: !isAtariInstalled(),
   fn() {
     using ale = new Ale("pong");

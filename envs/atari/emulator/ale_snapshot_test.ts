@@ -26,7 +26,7 @@ const stateOf = (ale: Ale): Bytes =>
 // In Yars' Revenge missiles stay where they are for frames on end.
 for (const game of [...BAR_GAMES, "yars_revenge"]) {
   Deno.test({
-    name: `Ale goes on exactly from snapshots of ${game}`,
+    name: `Ale goes on exactly from snapshots of ${game} [ALE]`,
     ignore,
     fn() {
       using ale = new Ale(game, STICKY);
@@ -49,7 +49,7 @@ for (const game of [...BAR_GAMES, "yars_revenge"]) {
 }
 
 Deno.test({
-  name: "Ale goes on exactly from snapshots in another process",
+  name: "Ale goes on exactly from snapshots in another process [ALE]",
   ignore,
   async fn() {
     const digests: string[] = [];
@@ -76,7 +76,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Ale goes on from the midst of a frame, and into it",
+  name: "Ale goes on from the midst of a frame, and into it [ALE]",
   ignore,
   fn() {
     // The game thinks for longer than a frame after each move.
@@ -108,7 +108,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Ale goes on from the end of a game, and to it",
+  name: "Ale goes on from the end of a game, and to it [ALE]",
   ignore,
   fn() {
     using ale = new Ale("breakout");
@@ -126,7 +126,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Ale shows the snapshot's screen before the next frame",
+  name: "Ale shows the snapshot's screen before the next frame [ALE]",
   ignore,
   fn() {
     using ale = new Ale("pacman");
@@ -140,7 +140,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Ale refuses what is no snapshot of it, and stays as it was",
+  name: "Ale refuses what is no snapshot of it, and stays as it was [ALE]",
   ignore,
   fn() {
     using ale = new Ale("breakout");
@@ -174,7 +174,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Ale refuses snapshots that the library does not save whole",
+  name: "Ale refuses snapshots that the library does not save whole [ALE]",
   ignore,
   fn() {
     using ale = new Ale("miniature_golf");

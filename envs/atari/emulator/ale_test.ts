@@ -8,7 +8,7 @@ import { play } from "../testdata/play.ts";
 const ignore = !isAtariInstalled();
 
 function test(name: string, fn: () => void): void {
-  Deno.test({ name: `Ale ${name}`, ignore, fn });
+  Deno.test({ name: `Ale ${name} [ALE]`, ignore, fn });
 }
 
 test("plays Breakout until the lives are gone", () => {

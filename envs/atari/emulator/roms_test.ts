@@ -46,7 +46,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "romFile's path leads there from any folder",
+  name: "romFile's path leads there from any folder [ALE]",
   ignore: !isAtariInstalled(),
   fn() {
     const before = Deno.cwd(), folder = romFolder();
@@ -61,7 +61,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "romFile finds the ROMs that are installed",
+  name: "romFile finds the ROMs that are installed [ALE]",
   ignore: !isAtariInstalled(),
   fn() {
     const path = romFile(atariGame("breakout"));

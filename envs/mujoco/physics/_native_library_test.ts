@@ -17,7 +17,8 @@ Deno.test("versions before 3.3 and from 5 on are refused", () => {
 });
 
 Deno.test({
-  name: "a library is opened once, with the layout that its headers say",
+  name:
+    "a library is opened once, with the layout that its headers say [MuJoCo]",
   ignore: !isMujocoInstalled() || findLibrary() === undefined,
   fn() {
     const library = openNativeLibrary(findLibrary()!);

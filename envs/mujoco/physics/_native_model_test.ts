@@ -30,7 +30,8 @@ function leaveOpen(library: NativeLibrary): void {
 }
 
 Deno.test({
-  name: "models and simulations that nobody closes are freed, others once",
+  name:
+    "models and simulations that nobody closes are freed, others once [MuJoCo]",
   ignore: !isMujocoInstalled() || findLibrary() === undefined,
   async fn() {
     setFlagsFromString("--expose-gc");

@@ -29,7 +29,7 @@ function count(
 }
 
 Deno.test({
-  name: "a picture shows sky, floor and body, and draws nothing anew",
+  name: "a picture shows sky, floor and body, and draws nothing anew [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoEnv("HalfCheetah", size);
@@ -46,7 +46,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the camera follows the body, others of the model stand elsewhere",
+  name:
+    "the camera follows the body, others of the model stand elsewhere [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoEnv("HalfCheetah");
@@ -83,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "both engines give the same picture",
+  name: "both engines give the same picture [MuJoCo]",
   ignore,
   async fn() {
     await import("../wasm.ts");
@@ -95,7 +96,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "all kinds of geoms are drawn, meshes too",
+  name: "all kinds of geoms are drawn, meshes too [MuJoCo]",
   ignore,
   async fn() {
     const path = await Deno.makeTempFile({ suffix: ".xml" });
@@ -130,7 +131,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "sizes and cameras that cannot be are refused",
+  name: "sizes and cameras that cannot be are refused [MuJoCo]",
   ignore,
   fn() {
     const env = new MujocoEnv("HalfCheetah", { cameraName: "tracks" });

@@ -8,10 +8,10 @@ const REQUIRED = Deno.env.get("BELLMAN_REQUIRE_TENSORFLOW") === "1";
 /** Whether tests that need the native library are left out here. */
 export const WITHOUT_LIBRARY: boolean = !REQUIRED && !findNativeLibrary();
 
-/** Registers a test that is ignored, with the reason, without a library. */
+/** Registers a test that is ignored without a library. */
 export function nativeTest(name: string, run: () => Promise<void>): void {
   Deno.test({
-    name: WITHOUT_LIBRARY ? `${name} (no TensorFlow library found)` : name,
+    name: `${name} [TensorFlow]`,
     ignore: WITHOUT_LIBRARY,
     // The library is opened once and stays open.
     sanitizeResources: false,
