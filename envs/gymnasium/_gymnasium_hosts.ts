@@ -201,7 +201,13 @@ export class GymnasiumHosts extends ChildHosts {
     const id = this.#id, prefix = id.slice(0, id.lastIndexOf(":") + 1);
     const unknown = known?.map((it) => prefix + it);
     const error = unknown && unknownEnvironment(id, unknown);
-    return new Refusal(error?.message ?? message, { name, stack });
+    const owner = prefix === ""
+      ? `; a Python module that registers it goes in front: 'module:${id}' (gym:module:${id} on the command line)`
+      : "";
+    return new Refusal(error ? error.message + owner : message, {
+      name,
+      stack,
+    });
   }
 
   /**

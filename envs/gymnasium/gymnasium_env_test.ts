@@ -317,7 +317,7 @@ function refusal(id: string, options: GymnasiumOptions = {}): Error {
 test("an unknown id is told with the nearest name", () => {
   const wrong = refusal("CartPol-v1");
   assert(wrong instanceof RangeError);
-  assert(wrong.message.endsWith("did you mean 'CartPole-v1'?"));
+  assert(wrong.message.includes("did you mean 'CartPole-v1'?"));
   assert(refusal("CartPole-v9").message.includes("'CartPole-v1'?"));
   // It is asked for as the unknown one was: with its module in front.
   const { message: own } = refusal("odd_envs:odd/Countr-v0");
@@ -329,10 +329,13 @@ test("an unknown id is told with the nearest name", () => {
 });
 
 test("an environment that cannot be made is told in one line", () => {
+  const imported = refusal("CartPole-v1", { modules: ["odd_import"] }).message;
+  const place = / \(.*[\\/]odd_import\.py:3\)$/;
   assertEquals(
-    refusal("CartPole-v1", { modules: ["odd_import"] }).message,
+    imported.replace(place, ""),
     "Cannot import the module 'odd_import' for 'CartPole-v1': ModuleNotFoundError: No module named 'a_package_that_nobody_has'",
   );
+  assert(place.test(imported), imported);
   const { message } = refusal("CartPole-v1", { kwargs: { gravity: 3 } });
   assert(message.startsWith("Cannot make 'CartPole-v1': TypeError: "), message);
   const wrapper = { name: "gymnasium.wrappers:NoSuchWrapper" };

@@ -5,7 +5,10 @@ import type { ChildCommand } from "../workers/processes/child_group.ts";
 
 /** A wrapper of Python around each environment. */
 export interface PythonWrapper {
-  /** Module and class, such as `gymnasium.wrappers:FlattenObservation`. */
+  /**
+   * Module and class, or a function: `gymnasium.wrappers:FlattenObservation`; the
+   * module may be the path of a file: `./my_wrappers.py:Scaled`.
+   */
   name: string;
   /**
    * Arguments of its constructor beside the environment; values of JSON.
@@ -33,7 +36,8 @@ export interface GymnasiumOptions {
    */
   kwargs?: EnvKwargs;
   /**
-   * Python modules to import first, such as those that register environments.
+   * Python modules to import first, such as those that register environments:
+   * their names, or paths of files that end in `.py`.
    *
    * @default []
    */

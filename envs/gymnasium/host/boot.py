@@ -1,7 +1,11 @@
 """Makes a package of the modules, which are given as JSON: they are not always
 files of a folder. Their source is known, for tracebacks."""
 
-import importlib.abc, importlib.machinery, json, sys
+import sys
+
+# Before anything else is imported: not from the folder that this happens to run in.
+sys.path[:] = filter(None, sys.path)
+import importlib.abc, importlib.machinery, json
 
 class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     texts = {"bellman_host": ""}

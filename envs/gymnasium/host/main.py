@@ -142,7 +142,7 @@ class Host:
                     break
                 try:
                     self.obey(message[0], message[1:])
-                except Exception as error:
+                except (Exception, SystemExit, KeyboardInterrupt) as error:
                     self.tell(error)
         finally:
             self.remove_folder()

@@ -1,26 +1,20 @@
 """Makes environments, or says in one line why not."""
 
 import copy
-import importlib
 
 import gymnasium as gym
 from gymnasium.envs import registration
 
-from .errors import Refused, first_line
+from .errors import Refused, first_line, told
+from .modules import load
+from .wrappers import wrapped
 
 
 def load_modules(settings):
     """Imports what registers environments: `module:Env-v0` names such a one, too."""
     prefix = settings["id"].rpartition(":")[0]
     for name in [*settings["modules"], *filter(None, [prefix])]:
-        try:
-            importlib.import_module(name)
-        except Exception as error:
-            raise Refused(
-                "TypeError",
-                "Cannot import the module '%s' for '%s': %s: %s"
-                % (name, settings["id"], type(error).__name__, first_line(error)),
-            ) from error
+        load(name, "the module '%s' for '%s'" % (name, settings["id"]))
 
 
 def find_spec(name):
@@ -64,10 +58,10 @@ def make(settings):
             del kwargs["max_episode_steps"]
         env = gym.make(without_limit(name) if is_endless else name, **kwargs)
         for wrapper in settings["wrappers"]:
-            module, _, attribute = wrapper["name"].partition(":")
-            wrap = getattr(importlib.import_module(module), attribute)
-            env = wrap(env, **wrapper["kwargs"])
+            env = wrapped(env, wrapper, name)
         return env
+    except Refused:
+        raise
     except gym.error.NamespaceNotFound as error:
         bare = name.rpartition(":")[2]
         raise Refused(
@@ -79,8 +73,5 @@ def make(settings):
         ) from error
     except (gym.error.NameNotFound, gym.error.VersionNotFound) as error:
         raise Refused("RangeError", first_line(error), known=list(gym.registry)) from error
-    except Exception as error:
-        raise Refused(
-            "Error",
-            "Cannot make '%s': %s: %s" % (name, type(error).__name__, first_line(error)),
-        ) from error
+    except (Exception, SystemExit) as error:
+        raise Refused("Error", "Cannot make '%s': %s" % (name, told(error))) from error

@@ -1,0 +1,1 @@
+"""Has the name of a module of Python."""

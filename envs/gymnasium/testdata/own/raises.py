@@ -1,0 +1,5 @@
+def broken():
+    return undefined_name
+
+
+broken()
