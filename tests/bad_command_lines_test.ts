@@ -862,7 +862,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --config @latin.yaml",
-    "Unknown environment '��': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, and modules that register others are named in envModules",
+    "Unknown environment '��': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules",
   ],
   [
     "train --config @empty-env.yaml",
@@ -915,7 +915,7 @@ const CASES: [line: string, message: string][] = [
   ["train --env ''", "Cannot read '--env': expected a value, as in '--env ID'"],
   [
     "train --env ' '",
-    "Unknown environment ' ': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, and modules that register others are named in envModules",
+    "Unknown environment ' ': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules",
   ],
   [
     "train --env cartpole",

@@ -12,6 +12,8 @@ export interface PropertySchema {
   readonly enum?: readonly unknown[];
   /** The only value that there is. */
   readonly const?: unknown;
+  /** Schemas of which a value fits one. */
+  readonly anyOf?: readonly PropertySchema[];
   /** Schema of each entry of a list. */
   readonly items?: PropertySchema;
   /** Help. */

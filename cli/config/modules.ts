@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, UsageError } from "../terminal/errors.ts";
 import type { RunConfig } from "./run_config.ts";
 
@@ -16,12 +16,40 @@ function urlOf(module: string, key: ModuleKey): string {
       `Cannot import '${module}', which ${key} names: expected a file or a package of npm: or jsr:`,
     );
   }
+  if (key === "envModules" && isPythonFile(module)) {
+    throw new UsageError(
+      `Cannot import ${module}, which envModules names: Python's files register environments of gym:, as in --env gym:Id-v0`,
+    );
+  }
   const url = /^[a-z]:[\\/]/i.test(module) ? null : URL.parse(module);
   if (url === null) return pathToFileURL(resolve(module)).href;
   if (PROTOCOLS.has(url.protocol)) return module;
   const shown = module.length > 60 ? `${module.slice(0, 57)}...` : module;
   throw new UsageError(
     `Cannot import ${shown}, which ${key} names: expected a file or a package of npm: or jsr:, not ${url.protocol}`,
+  );
+}
+
+function isPythonFile(module: string): boolean {
+  return module.endsWith(".py");
+}
+
+/**
+ * Returns a module of Python's: its name, or the absolute path of its file.
+ *
+ * @throws {UsageError} If it is a file of another language.
+ */
+export function pythonModule(module: string): string {
+  if (isPythonFile(module)) {
+    return resolve(
+      module.startsWith("file:") ? fileURLToPath(module) : module,
+    );
+  }
+  if (/^[\p{ID_Continue}.]+$/u.test(module) && !/\.[cm]?[jt]s$/.test(module)) {
+    return module;
+  }
+  throw new UsageError(
+    `Cannot import ${module}, which envModules names: expected a .py file or the name of a Python module, for an environment of gym:`,
   );
 }
 

@@ -12,6 +12,7 @@ import {
   UsageError,
 } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
+import { wrappersOf } from "./gymnasium.ts";
 import { importModules } from "./modules.ts";
 import {
   type Entry,
@@ -291,7 +292,9 @@ function merged(
     ...withOptions({ ...defaults, ...fromFile }, given),
     algorithm: name,
   };
-  return withEpochs(resolved as ResolvedConfig);
+  const config = resolved as ResolvedConfig;
+  wrappersOf(config); // Throws where they cannot be.
+  return withEpochs(config);
 }
 
 /**

@@ -34,12 +34,19 @@ export interface RunConfig {
    */
   evaluationEnvKwargs: Record<string, unknown>;
   /**
-   * Modules that register your own environments: paths or URLs; for gym: environments, names of Python modules.
+   * Modules that register your own environments: paths or URLs; for gym: environments, .py files or names of Python modules.
    *
    * @default []
    * @alias env_modules, gym_packages
    */
   envModules: string[];
+  /**
+   * Wrappers of Python around gym: environments, the innermost first: module:Class, or {module:Class: {argument: value}}; the module may be a .py file.
+   *
+   * @default []
+   * @alias env_wrapper, env_wrappers
+   */
+  wrappers: (string | Record<string, unknown>)[];
   /**
    * Modules that register your own algorithms or networks: paths or URLs.
    *

@@ -80,6 +80,9 @@ export function describeProperty(property: PropertySchema): string {
       : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
   }
   if (property.const !== undefined) return String(property.const);
+  if (property.anyOf !== undefined) {
+    return property.anyOf.map(describeProperty).join(" or ");
+  }
   const types = property.type === undefined ? [] : [property.type].flat();
   const words = types.map((type) => {
     if (type === "array") {

@@ -183,18 +183,16 @@ function translated(name: string, value: unknown, origin: string): Entry[] {
       ];
     }
     case "env_wrapper": {
-      const wrappers = value === null ? [] : [value].flat();
-      const other = wrappers.find((it) => !String(it).endsWith("AtariWrapper"));
-      if (other !== undefined) {
-        throw new UsageError(
-          `Cannot use env_wrapper = ${
-            JSON.stringify(other)
-          } of ${origin}: expected none; a module of envModules may wrap an environment`,
-        );
-      }
-      return wrappers.length === 0
+      const given = value === null ? [] : [value].flat();
+      const wrappers = given.filter((it) =>
+        !String(it).endsWith("AtariWrapper")
+      );
+      const entries: Entry[] = wrappers.length === 0
         ? []
-        : [["envKwargs", { preprocessing: "baselines" }]];
+        : [["wrappers", wrappers]];
+      return wrappers.length === given.length
+        ? entries
+        : [["envKwargs", { preprocessing: "baselines" }], ...entries];
     }
     case "ent_coef": {
       if (value === "auto") return [];

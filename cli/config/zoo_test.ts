@@ -91,6 +91,21 @@ Deno.test("linear rates, Gymnasium's environments and Atari are read", () => {
   assertEquals([sac.trainFrequency, sac.hiddenSizes], [8, [400, 300]]);
 });
 
+Deno.test("Python's wrappers of the zoo are those of a gym: environment", () => {
+  const cases: [section: string, wrappers: unknown][] = [
+    ["env_wrapper: a.b.FlatObsWrapper", ["a.b.FlatObsWrapper"]],
+    ["env_wrapper: null", []],
+    [
+      "env_wrapper: [a.b.HistoryWrapper: {horizon: 4}, c.Skip]",
+      [{ "a.b.HistoryWrapper": { horizon: 4 } }, "c.Skip"],
+    ],
+  ];
+  for (const [line, wrappers] of cases) {
+    const config = a2c("gym:Maze-v0", `Maze-v0:\n  ${line}\n`);
+    assertEquals(config.wrappers, wrappers);
+  }
+});
+
 Deno.test("what has no like is one clear line", () => {
   const cases: [section: string, says: string][] = [
     ["clip_range: 0.2", "Unknown key 'clip_range' in a2c.yml: "],
@@ -112,7 +127,7 @@ Deno.test("what has no like is one clear line", () => {
     ],
     [
       "env_wrapper: [a.b.HistoryWrapper]",
-      'Cannot use env_wrapper = "a.b.HistoryWrapper" of a2c.yml: expected none; a module of envModules may wrap an environment',
+      "Cannot use wrappers with CartPole-v1: they are Python's, for environments of gym:, such as gym:CartPole-v1; a module of envModules may wrap another",
     ],
     [
       "learning_rate: exp_3",

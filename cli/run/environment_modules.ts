@@ -5,8 +5,13 @@ import {
   registeredIds,
 } from "@bellman/envs";
 import type { Env } from "@bellman/types";
-import { GYMNASIUM, gymnasiumId } from "../config/gymnasium.ts";
-import { importModules, moduleUrls } from "../config/modules.ts";
+import {
+  GYMNASIUM,
+  gymnasiumId,
+  isGymnasium,
+  wrappersOf,
+} from "../config/gymnasium.ts";
+import { importModules, moduleUrls, pythonModule } from "../config/modules.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import {
   isLikelyTypo,
@@ -14,11 +19,6 @@ import {
   nearest,
   UsageError,
 } from "../terminal/errors.ts";
-
-/** Returns true for the id of an environment that Python hosts. */
-export function isGymnasium(id: string): boolean {
-  return id.startsWith(GYMNASIUM);
-}
 
 /** Converts seconds to whole milliseconds, at least one. */
 export function milliseconds(seconds: number): number {
@@ -68,9 +68,18 @@ function environmentCode(config: ResolvedConfig): RunCode {
   const owner = name.includes(":")
     ? [name.slice(0, name.lastIndexOf(":"))]
     : [];
+  const wrappers = wrappersOf(config);
   return {
-    modules: [...envModules, ...owner],
-    options: textsIn([envKwargs, evaluationEnvKwargs]),
+    modules: [
+      ...envModules.map(pythonModule),
+      ...owner,
+      ...wrappers.map(({ name }) => name),
+    ],
+    options: textsIn([
+      envKwargs,
+      evaluationEnvKwargs,
+      wrappers.map(({ kwargs }) => kwargs),
+    ]),
   };
 }
 
@@ -78,7 +87,8 @@ function environmentCode(config: ResolvedConfig): RunCode {
  * Registers the environment of a run: imports the user's own modules, the
  * packages of Atari and MuJoCo, or registers Python's.
  *
- * @returns The user's own modules as absolute URLs, for threads and processes.
+ * @returns The user's own modules as absolute URLs, for threads and processes; of
+ * Python's, names and absolute paths.
  * @throws {UsageError} If a module cannot be imported.
  */
 export async function loadEnvironment(
@@ -93,11 +103,21 @@ export async function loadEnvironment(
         `Cannot use the environment '${env}': expected a name of Gymnasium's, such as gym:LunarLander-v3`,
       );
     }
+    const owner = name.slice(0, name.lastIndexOf(":") + 1);
+    if (/\.py:$/.test(owner)) {
+      throw new UsageError(
+        `Cannot use the environment '${env}': name the file in envModules, as in --env ${GYMNASIUM}${
+          name.slice(owner.length)
+        } --set envModules=[${owner.slice(0, -1)}]`,
+      );
+    }
+    const modules = envModules.map(pythonModule);
     registerGymnasium(name, {
-      modules: envModules,
+      modules,
+      wrappers: wrappersOf(config),
       stepTimeoutMs: milliseconds(stepTimeout),
     });
-    return [];
+    return modules;
   }
   const own = await importModules(config, "envModules");
   if (defaultRegistry.has(env)) return own;
@@ -150,7 +170,7 @@ function checkKnown(env: string): void {
   }
   if (isLikelyTypo(env, nearest(env, ids))) envSpec(env);
   throw new UsageError(
-    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, and modules that register others are named in envModules`,
+    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules`,
   );
 }
 

@@ -15,9 +15,10 @@ import {
 import type { RestartEvent } from "@bellman/envs/workers";
 import type { Env, Space, VecEnv } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
+import { isGymnasium } from "../config/gymnasium.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
-import { isGymnasium, milliseconds } from "./environment_modules.ts";
+import { milliseconds } from "./environment_modules.ts";
 
 /** Spaces of an environment: all that acting without it needs. */
 export type EnvironmentSpaces = Pick<

@@ -11,6 +11,7 @@ import { describeSpace, spacesEqual } from "@bellman/envs";
 import { tensorVecEnv } from "@bellman/envs/tensor";
 import type { Algorithm } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
+import { absoluteWrappers } from "../config/gymnasium.ts";
 import { type ResolvedConfig, withOwnAlgorithm } from "../config/resolve.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
@@ -173,7 +174,8 @@ export async function openSession(
       const notice = checkMemory(config, environments.training);
       if (notice !== undefined) onNotice(notice);
     }
-    const resolved = { ...given, envModules };
+    const wrappers = absoluteWrappers(config);
+    const resolved = { ...given, envModules, wrappers };
     if (config.loop === "device") {
       return await sessionOnDevice(environments, resolved, onNotice);
     }

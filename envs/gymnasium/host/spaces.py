@@ -208,7 +208,8 @@ def map_space(space, what, name):
         raise Refused(
             refused.kind,
             "Cannot use the %s space %s of '%s', as %s: change it in the environment,"
-            " or, in a program, by a wrapper named in the option 'wrappers'"
+            " or by a wrapper of Python's in the option 'wrappers'"
+            " (--set wrappers=[module:Class])"
             % (what, text, name, refused),
         ) from refused
 
