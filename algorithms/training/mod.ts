@@ -75,7 +75,11 @@ export * from "./checks.ts";
 export * from "./checkpoint_store.ts";
 export * from "./evaluate.ts";
 export { EventLoopBreak } from "./event_loop.ts";
-export * from "./logs/line_loggers.ts";
+export {
+  CsvLogger,
+  EpisodesCsv,
+  JsonLinesLogger,
+} from "./logs/line_loggers.ts";
 export {
   type Hyperparameters,
   type LoggedEpisode,
@@ -85,6 +89,7 @@ export {
   TableLogger,
   type TableLoggerOptions,
 } from "./logs/logger.ts";
+export * from "./logs/read_logs.ts";
 export {
   type StatisticInfo,
   statisticName,

@@ -6,7 +6,8 @@ import {
   stopOnRewardThreshold,
 } from "./callbacks.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
-import { CsvLogger, EpisodesCsv, readProgress } from "./logs/line_loggers.ts";
+import { CsvLogger, EpisodesCsv } from "./logs/line_loggers.ts";
+import { readProgress } from "./logs/read_logs.ts";
 import { runStatus } from "./training_state.ts";
 import { isStateRecord } from "@bellman/files";
 import type { StateTree } from "@bellman/types";

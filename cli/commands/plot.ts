@@ -1,6 +1,6 @@
 import {
+  episodeSteps,
   type LogRow,
-  readEpisodes,
   readProgress,
   statisticName,
   STATISTICS,
@@ -30,6 +30,7 @@ import {
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { rewardThreshold } from "../run/environment_modules.ts";
+import { MAX_ROWS } from "../run/report.ts";
 import { openRun } from "../run/saved_run.ts";
 
 /** Quantity along the horizontal axis. */
@@ -102,12 +103,15 @@ function placesOf(
       `Cannot plot ${run} over episodes: it has no episodes.csv`,
     );
   }
-  const ends = readEpisodes(episodesPath).map(({ step }) => step);
-  let count = 0;
-  return rows.map(({ step }) => {
-    while (count < ends.length && ends[count] <= step) count++;
+  const ends = episodeSteps(episodesPath);
+  let count = 0, next = ends.next();
+  const places = rows.map(({ step }) => {
+    for (; !next.done && next.value <= step; next = ends.next()) count++;
     return count;
   });
+  // Closes the file.
+  ends.return(undefined);
+  return places;
 }
 
 /** Units of training time: name, seconds, and the seconds from which on it is used. */
@@ -188,7 +192,9 @@ async function loggedRuns(
     if (edits !== undefined) io.err(`${edits}\n`);
     // A run that failed at its start has no such file.
     const hasLog = existsSync(folder.progressPath);
-    const rows = hasLog ? readProgress(folder.progressPath) : [];
+    const rows = hasLog
+      ? readProgress(folder.progressPath, { maxRows: MAX_ROWS })
+      : [];
     return { run, config, rows, episodesPath: folder.episodesPath };
   }));
   const logged = runs.filter(({ rows }) => rows.length > 0);

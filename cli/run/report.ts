@@ -29,6 +29,9 @@ interface ReportedRun {
   command?: string;
 }
 
+/** Rows of a run's log that curves are drawn of: more are not seen. */
+export const MAX_ROWS = 10_000;
+
 /** Keys that say what the run is, or that a run writes itself. */
 const NO_SETTINGS: ReadonlySet<string> = new Set([
   "algorithm",
@@ -70,7 +73,7 @@ export async function writeReport(
     evaluations?: Readonly<Record<string, ReportedEvaluation>>;
   },
 ): Promise<void> {
-  const { renderReport } = await import("@bellman/training/plots");
+  const { MAX_DOTS, renderReport } = await import("@bellman/training/plots");
   const { config } = session;
   const rowsOf = <Row extends { step: number }>(
     read: (path: string) => Row[],
@@ -86,8 +89,14 @@ export async function writeReport(
   };
   const html = renderReport({
     title: `${config.algorithm} on ${config.env}, seed ${config.seed}`,
-    progress: rowsOf(readProgress, folder.progressPath),
-    episodes: rowsOf(readEpisodes, folder.episodesPath),
+    progress: rowsOf(
+      (path) => readProgress(path, { maxRows: MAX_ROWS }),
+      folder.progressPath,
+    ),
+    episodes: rowsOf(
+      (path) => readEpisodes(path, { maxEpisodes: MAX_DOTS }),
+      folder.episodesPath,
+    ),
     configText: stringify(config),
     settings: changedSettings(config),
     origin: [

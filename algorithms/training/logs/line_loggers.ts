@@ -1,29 +1,18 @@
-import { replaceFileSync } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 // @ts-types="@types/d3-dsv"
-import { csvFormatRow, csvFormatRows, csvParseRows } from "d3-dsv";
-import { createHash, type Hash } from "node:crypto";
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-} from "node:fs";
-import { basename, dirname } from "node:path";
+import { csvFormatRow, csvParseRows } from "d3-dsv";
+import { basename } from "node:path";
+import { AppendFile } from "./append_file.ts";
 import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
 import { groupedName, statisticName } from "./statistics.ts";
 
 /** Column of a row's step. */
-const STEP_COLUMN = "time/steps";
+export const STEP_COLUMN = "time/steps";
 /** Its name in files of before statistics had groups. */
 const FORMER_STEP_COLUMN = "total_timesteps";
 
 /** Gives the columns of a file their present names. */
-function presentColumns(columns: readonly string[]): string[] {
+export function presentColumns(columns: readonly string[]): string[] {
   const isFormer = columns.includes(FORMER_STEP_COLUMN);
   return isFormer
     ? columns.map((it) => groupedName(statisticName(it)))
@@ -67,7 +56,7 @@ export class CsvLogger implements Logger {
   constructor(path: string) {
     this.name = basename(path);
     this.#file = new AppendFile(path);
-    this.#columns = csvParseRows(this.#file.text())[0] ?? [];
+    this.#columns = cellsOf(this.#file.lines().next().value ?? "");
   }
 
   /**
@@ -85,7 +74,7 @@ export class CsvLogger implements Logger {
     values[STEP_COLUMN] = row.step;
     this.#addColumns(Object.keys(values));
     const cells = this.#columns.map((column) => String(values[column] ?? ""));
-    this.#file.append(csvFormatRow(cells) + "\n");
+    this.#file.append(csvFormatRow(cells));
   }
 
   /** Brings the rows to the disk. */
@@ -107,9 +96,8 @@ export class CsvLogger implements Logger {
    */
   truncate(step: number, saved?: StateTree): string | undefined {
     const { header = this.#header() } = (saved ?? {}) as { header?: string };
-    const columns = csvParseRows(header)[0] ?? [];
+    const columns = cellsOf(header);
     const at = presentColumns(columns).indexOf(STEP_COLUMN);
-    const cellsOf = (line: string) => csvParseRows(line)[0] ?? [];
     const warning = this.#file.truncate(step, {
       saved,
       header,
@@ -136,22 +124,47 @@ export class CsvLogger implements Logger {
   /** Not when a file is opened: checkpoints have a hash of what it is then. */
   #updateColumns(): void {
     if (!this.#columns.includes(FORMER_STEP_COLUMN)) return;
-    const rows = csvParseRows(this.#file.text()).slice(1);
-    this.#columns = presentColumns(this.#columns);
-    this.#file.replace(csvFormatRows([this.#columns, ...rows]) + "\n");
+    this.#replaceColumns(presentColumns(this.#columns));
   }
 
   #addColumns(names: string[]): void {
     const added = names.filter((name) => !this.#columns.includes(name));
     if (added.length === 0) return;
-    const rows = csvParseRows(this.#file.text()).slice(1)
-      .map((row) => [...row, ...added.map(() => "")]);
-    this.#columns = [...this.#columns, ...added];
-    this.#file.replace(csvFormatRows([this.#columns, ...rows]) + "\n");
+    this.#replaceColumns([...this.#columns, ...added]);
+  }
+
+  /** Renames columns; new ones at the end are empty in the rows that there are. */
+  #replaceColumns(columns: string[]): void {
+    const empty = ",".repeat(columns.length - this.#columns.length);
+    const rows = this.#file.lines();
+    // The header.
+    rows.next();
+    this.#file.replace(headed(csvFormatRow(columns), rows, empty));
+    this.#columns = columns;
   }
 }
 
+/** Yields a header and rows, with their new cells. */
+function* headed(
+  header: string,
+  rows: Iterable<string>,
+  cells: string,
+): Generator<string> {
+  yield header;
+  for (const row of rows) yield row + cells;
+}
+
+/** Splits a line of a CSV file. */
+export function cellsOf(line: string): string[] {
+  return csvParseRows(line)[0] ?? [];
+}
+
 const HEADER = "step,env,return,length,terminated,life_returns";
+const NUMBER = String.raw`(NaN|-?(Infinity|\d+(\.\d+)?(e[+-]\d+)?))`;
+/** A line of an episode that is not damaged. */
+const EPISODE = RegExp(
+  String.raw`^\d+(,${NUMBER}){4},(${NUMBER}( ${NUMBER})*)?$`,
+);
 
 /**
  * Writes ended episodes to a CSV file with the columns `step`, `env`, `return`,
@@ -187,7 +200,7 @@ export class EpisodesCsv implements Logger {
   constructor(path: string) {
     this.name = basename(path);
     this.#file = new AppendFile(path);
-    if (this.#file.text() === "") this.#file.append(`${HEADER}\n`);
+    if (this.#file.lines().next().done) this.#file.append(HEADER);
   }
 
   /** Does nothing: rows of statistics go elsewhere. */
@@ -202,7 +215,7 @@ export class EpisodesCsv implements Logger {
     const { step, env, length, terminated, lifeReturns = [] } = episode;
     const lives = lifeReturns.join(" ");
     this.#file.append(
-      `${step},${env},${episode.return},${length},${+terminated},${lives}\n`,
+      `${step},${env},${episode.return},${length},${+terminated},${lives}`,
     );
   }
 
@@ -227,11 +240,8 @@ export class EpisodesCsv implements Logger {
     return this.#file.truncate(step, {
       saved,
       header: HEADER,
-      stepOf(line) {
-        const [lives = "", ...cells] = line.split(",").reverse();
-        const numbers = [...cells.reverse(), ...lives.split(" ")];
-        return cells.length === 5 ? stepOfRow(numbers, 0) : NaN;
-      },
+      stepOf: (line) =>
+        EPISODE.test(line) ? Number(line.slice(0, line.indexOf(","))) : NaN,
     });
   }
 
@@ -239,98 +249,6 @@ export class EpisodesCsv implements Logger {
   close(): void {
     this.#file.close();
   }
-}
-
-/**
- * Reads the rows that {@link CsvLogger} wrote.
- *
- * @param path The file.
- * @returns The rows, by the names of {@link STATISTICS} also where the file has those of
- * an original implementation; empty cells are left out. A file that is empty has none.
- * @throws {SyntaxError} When the file has no column `time/steps`.
- *
- * @example
- * ```ts
- * import { CsvLogger, readProgress } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const path = await Deno.makeTempDir() + "/progress.csv";
- * const logger = new CsvLogger(path);
- * logger.write({ step: 80, statistics: { "train/value_loss": 0.5 } });
- * logger.close();
- * assertEquals(readProgress(path), [
- *   { step: 80, statistics: { "time/steps": 80, "train/value_loss": 0.5 } },
- * ]);
- * ```
- */
-export function readProgress(path: string): LogRow[] {
-  const [columns, ...rows] = readWholeRows(path);
-  // A run that is shorter than its first update logs nothing.
-  if (columns === undefined) return [];
-  const header = presentColumns(columns);
-  if (!header.includes(STEP_COLUMN)) {
-    throw new SyntaxError(
-      `Cannot read progress from ${path}: it has no column ${STEP_COLUMN}`,
-    );
-  }
-  return rows.map((row) => {
-    const statistics = Object.fromEntries(
-      header.map((name, i) => [name, row[i]])
-        .filter(([, cell]) => cell !== "" && cell !== undefined)
-        .map(([name, cell]) => [name, Number(cell)]),
-    );
-    return { step: statistics[STEP_COLUMN], statistics };
-  });
-}
-
-/**
- * Reads the episodes that {@link EpisodesCsv} wrote.
- *
- * @param path The file.
- * @returns The episodes, in the order in which they ended.
- * @throws {SyntaxError} When the file has other columns.
- *
- * @example
- * ```ts
- * import { EpisodesCsv, readEpisodes } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const path = await Deno.makeTempDir() + "/episodes.csv";
- * const episode = { step: 64, env: 1, return: 21, length: 21, terminated: true };
- * const logger = new EpisodesCsv(path);
- * logger.writeEpisode(episode);
- * logger.close();
- * assertEquals(readEpisodes(path), [episode]);
- * ```
- */
-export function readEpisodes(path: string): LoggedEpisode[] {
-  const [header, ...rows] = readWholeRows(path);
-  const wanted = "step,env,return,length,terminated";
-  if (header?.slice(0, 5).join() !== wanted) {
-    throw new SyntaxError(
-      `Cannot read episodes from ${path}: its columns are ${
-        header?.join() ?? "missing"
-      }, wanted ${wanted}`,
-    );
-  }
-  return rows.map((row) => {
-    const [step, env, total, length, terminated] = row.map(Number);
-    const lives = row[5] ?? "";
-    return {
-      step,
-      env,
-      return: total,
-      length,
-      terminated: terminated === 1,
-      ...(lives !== "" && { lifeReturns: lives.split(" ").map(Number) }),
-    };
-  });
-}
-
-/** Reads the rows of a file that may be being written: a line without its end is left out. */
-function readWholeRows(path: string): string[][] {
-  const text = readFileSync(path, "utf8");
-  return csvParseRows(text.slice(0, text.lastIndexOf("\n") + 1));
 }
 
 /**
@@ -374,7 +292,7 @@ export class JsonLinesLogger implements Logger {
    */
   write(row: LogRow): void {
     const { step, statistics } = row;
-    this.#file.append(JSON.stringify({ step, ...statistics }) + "\n");
+    this.#file.append(JSON.stringify({ step, ...statistics }));
   }
 
   /** Brings the rows to the disk. */
@@ -410,140 +328,6 @@ function stepOf(line: string): number {
   } catch {
     return NaN;
   }
-}
-
-/** Options of {@link AppendFile.truncate}. */
-interface TruncateOptions {
-  /** State from {@link AppendFile.save} at the checkpoint. */
-  saved?: StateTree;
-  /** Header where none was saved; "" for files without. */
-  header: string;
-  /** Step of a line; NaN where the line is damaged. */
-  stepOf: (line: string) => number;
-  /** A line as it was under the header that was saved. */
-  narrow?: (line: string) => string;
-}
-
-/**
- * Text file of lines that grows at its end. A process that died while writing
- * may have left a part of a line: it is cut off on opening.
- */
-class AppendFile {
-  #path: string;
-  #file: number | undefined;
-  #hash!: Hash;
-  #lines!: number;
-
-  constructor(path: string) {
-    this.#path = path;
-    mkdirSync(dirname(path), { recursive: true });
-    this.#file = openSync(path, "a+");
-    const text = this.text();
-    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-    if (whole !== text) this.replace(whole);
-    else this.#begin(text);
-  }
-
-  /** Appends text, which must end with a newline. */
-  append(text: string): void {
-    writeFileSync(this.#opened(), new TextEncoder().encode(text));
-    this.#hash.update(text);
-    this.#lines += linesOf(text).length;
-  }
-
-  /** Returns the whole content, also where somebody has removed the file meanwhile. */
-  text(): string {
-    const file = this.#opened();
-    const bytes = new Uint8Array(fstatSync(file).size);
-    let length = 0;
-    for (;;) {
-      const read = readSync(file, bytes, length, bytes.length - length, length);
-      if (read === 0) break;
-      length += read;
-    }
-    return new TextDecoder().decode(bytes.subarray(0, length));
-  }
-
-  /** Replaces the whole content: at any moment the file has the old or the new one. */
-  replace(text: string): void {
-    closeSync(this.#opened());
-    this.#file = undefined;
-    replaceFileSync(this.#path, text);
-    this.#file = openSync(this.#path, "a+");
-    this.#begin(text);
-  }
-
-  /** Saves header, number of lines and hash of the content, for checkpoints. */
-  save(header: string): StateTree {
-    return {
-      header,
-      lines: this.#lines,
-      sha256: this.#hash.copy().digest("hex"),
-    };
-  }
-
-  /**
-   * Drops the lines after a step. With what was saved there, the file becomes
-   * what it was; where that is not possible, the lines that can be read are
-   * kept, and one line that says so is returned.
-   */
-  truncate(step: number, options: TruncateOptions): string | undefined {
-    const { saved, stepOf, narrow = (line) => line } = options;
-    const { header = options.header, lines: count, sha256 } = (saved ?? {}) as {
-      header?: string;
-      lines?: number;
-      sha256?: string;
-    };
-    const head = header === "" ? [] : [header];
-    const found = linesOf(this.text());
-    const textOf = (lines: string[]) =>
-      [...head, ...lines].map((line) => line + "\n").join("");
-    if (count !== undefined) {
-      const then = textOf(found.slice(head.length, count).map(narrow));
-      if (createHash("sha256").update(then).digest("hex") === sha256) {
-        this.replace(then);
-        return undefined;
-      }
-    }
-    // Copies of a row, such as of a file that was put together, are one.
-    const kept = [...new Set(found)].filter((line) => stepOf(line) <= step)
-      .map(narrow);
-    this.replace(textOf(kept));
-    if (count === undefined) return undefined;
-    return kept.length === 0 && found.length <= head.length
-      ? `${this.#path} is gone or empty: it begins anew after step ${step}`
-      : `${this.#path} is damaged: up to step ${step}, ${kept.length} of its ${
-        count - head.length
-      } rows can be read and are kept`;
-  }
-
-  flush(): void {
-    fsyncSync(this.#opened());
-  }
-
-  close(): void {
-    if (this.#file === undefined) return;
-    this.flush();
-    closeSync(this.#file);
-    this.#file = undefined;
-  }
-
-  #begin(text: string): void {
-    this.#hash = createHash("sha256").update(text);
-    this.#lines = linesOf(text).length;
-  }
-
-  #opened(): number {
-    if (this.#file === undefined) {
-      throw new TypeError(`Cannot write to ${this.#path}: it is closed`);
-    }
-    return this.#file;
-  }
-}
-
-/** Splits a text that ends with a newline. */
-function linesOf(text: string): string[] {
-  return text.split("\n").slice(0, -1);
 }
 
 /** Reads the step in a row of numbers; NaN where a cell is neither empty nor a number. */

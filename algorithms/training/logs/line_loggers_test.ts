@@ -1,12 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import {
-  CsvLogger,
-  EpisodesCsv,
-  JsonLinesLogger,
-  readEpisodes,
-  readProgress,
-} from "./line_loggers.ts";
+import { CsvLogger, EpisodesCsv, JsonLinesLogger } from "./line_loggers.ts";
 import type { Logger } from "./logger.ts";
+import { readEpisodes, readProgress } from "./read_logs.ts";
 
 async function inFile(body: (path: string) => void): Promise<void> {
   const dir = await Deno.makeTempDir();

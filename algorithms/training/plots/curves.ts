@@ -111,7 +111,8 @@ export interface CurvesOptions {
 
 /** Points of a drawn line: more are not seen. */
 const linePoints = 300;
-const dotPoints = 1500;
+/** Dots of a series that are drawn; of more, every second one, every third one and so on. */
+export const MAX_DOTS = 1500;
 
 /** Points of a series as they are drawn. */
 interface Drawing {
@@ -220,7 +221,7 @@ function prepare(
   if (isDots) {
     const x = lines.flatMap((line) => line.x);
     const y = lines.flatMap((line) => line.y);
-    return { color, isDots, points: sampleEvenly({ x, y }, dotPoints) };
+    return { color, isDots, points: sampleEvenly({ x, y }, MAX_DOTS) };
   }
   const smoothed = (line: BandedLine): BandedLine => {
     const reach = Math.round(line.x.length * smoothing / 2);

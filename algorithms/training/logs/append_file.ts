@@ -1,0 +1,284 @@
+import { replaceFileSync } from "@bellman/files";
+import type { StateTree } from "@bellman/types";
+import { createHash, type Hash } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+
+/** Bytes that are read at once. */
+const PIECE_BYTES = 1 << 18;
+/** Lines that are written at once. */
+const LINES_AT_ONCE = 4096;
+/** Lines among which copies are found: a set holds no more than 2 ** 24. */
+const REMEMBERED_LINES = 1 << 22;
+
+/** Yields the bytes of an open file from its start, in pieces that the next one overwrites. */
+function* piecesOf(file: number): Generator<Uint8Array> {
+  const piece = new Uint8Array(PIECE_BYTES);
+  for (let at = 0;;) {
+    const read = readSync(file, piece, 0, piece.length, at);
+    if (read === 0) return;
+    yield piece.subarray(0, read);
+    at += read;
+  }
+}
+
+/**
+ * Yields the lines of an open file, without their ends. A line without its end,
+ * which is being written, is left out.
+ */
+export function* linesOf(file: number): Generator<string, undefined> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (const piece of piecesOf(file)) {
+    const lines = decoder.decode(piece, { stream: true }).split("\n");
+    lines[0] = rest + lines[0];
+    rest = lines.pop()!;
+    yield* lines;
+  }
+}
+
+/** Counts the lines of an open file, of which no text is made. */
+export function countLines(file: number): number {
+  let count = 0;
+  for (const piece of piecesOf(file)) count += newlinesOf(piece).length;
+  return count;
+}
+
+/** Finds the ends of lines. */
+function newlinesOf(piece: Uint8Array): number[] {
+  const found = [];
+  const newline = 10;
+  for (let at = piece.indexOf(newline); at >= 0;) {
+    found.push(at);
+    at = piece.indexOf(newline, at + 1);
+  }
+  return found;
+}
+
+/** Yields lines as bytes, many at once. */
+function* bytesOf(lines: Iterable<string>): Generator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let some: string[] = [];
+  const text = () => encoder.encode(some.map((line) => line + "\n").join(""));
+  for (const line of lines) {
+    some.push(line);
+    if (some.length < LINES_AT_ONCE) continue;
+    yield text();
+    some = [];
+  }
+  yield text();
+}
+
+/** Options of {@link AppendFile.truncate}. */
+export interface TruncateOptions {
+  /** State from {@link AppendFile.save} at the checkpoint. */
+  saved?: StateTree;
+  /** Header where none was saved; "" for files without. */
+  header: string;
+  /** Step of a line; NaN where the line is damaged. */
+  stepOf: (line: string) => number;
+  /** A line as it was under the header that was saved. */
+  narrow?: (line: string) => string;
+}
+
+/**
+ * Text file of lines that grows at its end, of which no more than a piece is in
+ * memory. A process that died while writing may have left a part of a line: it is
+ * cut off on opening.
+ */
+export class AppendFile {
+  #path: string;
+  #file: number | undefined;
+  #hash!: Hash;
+  #lines!: number;
+
+  constructor(path: string) {
+    this.#path = path;
+    mkdirSync(dirname(path), { recursive: true });
+    this.#file = openSync(path, "a+");
+    this.#cut(Infinity);
+  }
+
+  /** Appends a line. */
+  append(line: string): void {
+    writeFileSync(this.#opened(), new TextEncoder().encode(`${line}\n`));
+    this.#hash.update(`${line}\n`);
+    this.#lines++;
+  }
+
+  /** Yields the lines, also where somebody has removed the file meanwhile. */
+  lines(): Generator<string, undefined> {
+    return linesOf(this.#opened());
+  }
+
+  /** Replaces the whole content: at any moment the file has the old or the new one. */
+  replace(lines: Iterable<string>): void {
+    replaceFileSync(this.#path, this.#bytesThenClosed(lines));
+    this.#file = openSync(this.#path, "a+");
+    this.#cut(Infinity);
+  }
+
+  /** Windows replaces no file that is open; the lines may be read from it. */
+  *#bytesThenClosed(lines: Iterable<string>): Generator<Uint8Array> {
+    yield* bytesOf(lines);
+    closeSync(this.#opened());
+    this.#file = undefined;
+  }
+
+  /** Saves header, number of lines and hash of the content, for checkpoints. */
+  save(header: string): StateTree {
+    return {
+      header,
+      lines: this.#lines,
+      sha256: this.#hash.copy().digest("hex"),
+    };
+  }
+
+  /**
+   * Drops the lines after a step. With what was saved there, the file becomes
+   * what it was; where that is not possible, the lines that can be read are
+   * kept, and one line that says so is returned.
+   */
+  truncate(step: number, options: TruncateOptions): string | undefined {
+    const { saved, stepOf, narrow = (line) => line } = options;
+    const { header = options.header, lines: count, sha256 } = (saved ?? {}) as {
+      header?: string;
+      lines?: number;
+      sha256?: string;
+    };
+    const head = header === "" ? [] : [header];
+    if (count !== undefined) {
+      if (this.#hashOf(count) === sha256) {
+        this.#cut(count);
+        return undefined;
+      }
+      // Columns that came later go.
+      const then = () => firstOf(this.lines(), { count, head, narrow });
+      if (hashOf(bytesOf(then())) === sha256) {
+        this.replace(then());
+        return undefined;
+      }
+    }
+    const found = this.#lines;
+    this.replace(keptOf(this.lines(), {
+      head,
+      narrow,
+      isKept: (line) => stepOf(line) <= step,
+    }));
+    if (count === undefined) return undefined;
+    const kept = this.#lines - head.length;
+    return kept === 0 && found <= head.length
+      ? `${this.#path} is gone or empty: it begins anew after step ${step}`
+      : `${this.#path} is damaged: up to step ${step}, ${kept} of its ${
+        count - head.length
+      } rows can be read and are kept`;
+  }
+
+  flush(): void {
+    fsyncSync(this.#opened());
+  }
+
+  close(): void {
+    if (this.#file === undefined) return;
+    this.flush();
+    closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  /** Hash of the first lines; those of a file that has fewer give another one. */
+  #hashOf(count: number): string {
+    return hashOf(firstLines(this.#opened(), count));
+  }
+
+  /** Cuts off what comes after a number of lines, and lines without an end. */
+  #cut(count: number): void {
+    const file = this.#opened();
+    this.#hash = createHash("sha256");
+    this.#lines = 0;
+    let end = 0;
+    for (const piece of firstLines(file, count)) {
+      this.#hash.update(piece);
+      this.#lines += newlinesOf(piece).length;
+      end += piece.length;
+    }
+    ftruncateSync(file, end);
+  }
+
+  #opened(): number {
+    if (this.#file === undefined) {
+      throw new TypeError(`Cannot write to ${this.#path}: it is closed`);
+    }
+    return this.#file;
+  }
+}
+
+/** Yields the bytes of the first lines of a file, as many as are whole. */
+function* firstLines(file: number, count: number): Generator<Uint8Array> {
+  let lines = 0;
+  /** Start of a line whose end has not come yet. */
+  let begun: Uint8Array[] = [];
+  for (const piece of piecesOf(file)) {
+    const ends = newlinesOf(piece).slice(0, count - lines);
+    if (ends.length === 0) {
+      if (lines >= count) return;
+      begun.push(piece.slice());
+      continue;
+    }
+    yield* begun;
+    const end = ends.at(-1)! + 1;
+    yield piece.subarray(0, end);
+    begun = end < piece.length ? [piece.slice(end)] : [];
+    lines += ends.length;
+    if (lines >= count) return;
+  }
+}
+
+function hashOf(pieces: Iterable<Uint8Array>): string {
+  const hash = createHash("sha256");
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest("hex");
+}
+
+/** Yields a header and what follows it among the first lines, as it was under it. */
+function* firstOf(
+  lines: Iterable<string>,
+  { count, head, narrow }: {
+    count: number;
+    head: readonly string[];
+    narrow: (line: string) => string;
+  },
+): Generator<string> {
+  yield* head;
+  let at = 0;
+  for (const line of lines) {
+    if (at >= count) return;
+    if (at++ >= head.length) yield narrow(line);
+  }
+}
+
+/** Yields a header and the lines that are kept; copies of a row, such as of a file that was put together, are one. */
+function* keptOf(
+  lines: Iterable<string>,
+  { head, narrow, isKept }: {
+    head: readonly string[];
+    narrow: (line: string) => string;
+    isKept: (line: string) => boolean;
+  },
+): Generator<string> {
+  yield* head;
+  const seen = new Set<string>();
+  for (const line of lines) {
+    if (!isKept(line) || seen.has(line)) continue;
+    if (seen.size === REMEMBERED_LINES) seen.clear();
+    seen.add(line);
+    yield narrow(line);
+  }
+}

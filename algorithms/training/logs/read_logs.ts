@@ -1,0 +1,230 @@
+import type { Statistics } from "@bellman/types";
+import { closeSync, openSync } from "node:fs";
+import { countLines, linesOf } from "./append_file.ts";
+import { cellsOf, presentColumns, STEP_COLUMN } from "./line_loggers.ts";
+import type { LoggedEpisode, LogRow } from "./logger.ts";
+
+/** Options of {@link readProgress}. */
+export interface ReadProgressOptions {
+  /**
+   * Rows to return at most. Where the file has more, each of them is the mean of
+   * some that follow each other, of those that have a number.
+   *
+   * @default Infinity
+   */
+  maxRows?: number;
+}
+
+/**
+ * Reads the rows that {@link CsvLogger} wrote, line by line.
+ *
+ * @param path The file.
+ * @param options Number of rows.
+ * @returns The rows, by the names of {@link STATISTICS} also where the file has those of
+ * an original implementation; empty cells are left out. A file that is empty has none.
+ * @throws {SyntaxError} When the file has no column `time/steps`.
+ *
+ * @example
+ * ```ts
+ * import { CsvLogger, readProgress } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = await Deno.makeTempDir() + "/progress.csv";
+ * const logger = new CsvLogger(path);
+ * logger.write({ step: 80, statistics: { "train/value_loss": 0.5 } });
+ * logger.write({ step: 160, statistics: { "train/value_loss": 0.25 } });
+ * logger.close();
+ * assertEquals(readProgress(path)[0], {
+ *   step: 80,
+ *   statistics: { "time/steps": 80, "train/value_loss": 0.5 },
+ * });
+ * assertEquals(readProgress(path, { maxRows: 1 }), [
+ *   { step: 120, statistics: { "time/steps": 120, "train/value_loss": 0.375 } },
+ * ]);
+ * ```
+ */
+export function readProgress(
+  path: string,
+  { maxRows = Infinity }: ReadProgressOptions = {},
+): LogRow[] {
+  const header = headerOf(path);
+  // A run that is shorter than its first update logs nothing.
+  if (header === undefined) return [];
+  const columns = presentColumns(header);
+  if (!columns.includes(STEP_COLUMN)) {
+    throw new SyntaxError(
+      `Cannot read progress from ${path}: it has no column ${STEP_COLUMN}`,
+    );
+  }
+  const count = countRows(path), windows = Math.min(count, maxRows);
+  const means: LogRow[] = [];
+  let window: LogRow[] = [], at = 0;
+  for (const line of rowsIn(path)) {
+    // What was written meanwhile is left out.
+    if (at === count) break;
+    window.push(rowOf(columns, cellsOf(line)));
+    at++;
+    if (Math.floor(at * windows / count) === means.length) continue;
+    means.push(meanOf(window));
+    window = [];
+  }
+  return means;
+}
+
+function rowOf(columns: readonly string[], cells: readonly string[]): LogRow {
+  const statistics = Object.fromEntries(
+    columns.map((name, i) => [name, cells[i]])
+      .filter(([, cell]) => cell !== "" && cell !== undefined)
+      .map(([name, cell]) => [name, Number(cell)]),
+  );
+  return { step: statistics[STEP_COLUMN], statistics };
+}
+
+/** Averages rows, each statistic over those that have a number. */
+function meanOf(rows: readonly LogRow[]): LogRow {
+  if (rows.length === 1) return rows[0];
+  const names = new Set(rows.flatMap((row) => Object.keys(row.statistics)));
+  const meanOfOne = (name: string) => {
+    const values = rows.map((row) => row.statistics[name])
+      .filter(Number.isFinite);
+    return values.reduce((sum, it) => sum + it, 0) / values.length;
+  };
+  const statistics: Statistics = Object.fromEntries(
+    [...names].map((name) => [name, meanOfOne(name)]),
+  );
+  return { step: statistics[STEP_COLUMN], statistics };
+}
+
+/** Options of {@link readEpisodes}. */
+export interface ReadEpisodesOptions {
+  /**
+   * Episodes to return at most. Where the file has more, they are every second
+   * one, every third one and so on.
+   *
+   * @default Infinity
+   */
+  maxEpisodes?: number;
+}
+
+/**
+ * Reads the episodes that {@link EpisodesCsv} wrote, line by line.
+ *
+ * @param path The file.
+ * @param options Number of episodes.
+ * @returns The episodes, in the order in which they ended.
+ * @throws {SyntaxError} When the file has other columns.
+ *
+ * @example
+ * ```ts
+ * import { EpisodesCsv, readEpisodes } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = await Deno.makeTempDir() + "/episodes.csv";
+ * const episode = { step: 64, env: 1, return: 21, length: 21, terminated: true };
+ * const logger = new EpisodesCsv(path);
+ * logger.writeEpisode(episode);
+ * logger.writeEpisode({ ...episode, step: 85 });
+ * logger.close();
+ * assertEquals(readEpisodes(path), [episode, { ...episode, step: 85 }]);
+ * assertEquals(readEpisodes(path, { maxEpisodes: 1 }), [episode]);
+ * ```
+ */
+export function readEpisodes(
+  path: string,
+  { maxEpisodes = Infinity }: ReadEpisodesOptions = {},
+): LoggedEpisode[] {
+  const every = maxEpisodes === Infinity
+    ? 1
+    : Math.ceil(countRows(path) / maxEpisodes);
+  const kept: LoggedEpisode[] = [];
+  let at = 0;
+  for (const line of episodesIn(path)) {
+    if (at++ % every === 0) kept.push(episodeOf(line));
+  }
+  return kept;
+}
+
+/**
+ * Reads the steps at which episodes ended, one after the other: they need not fit
+ * into memory.
+ *
+ * @param path The file that {@link EpisodesCsv} wrote.
+ * @returns The steps, in the order in which the episodes ended.
+ * @throws {SyntaxError} When the file has other columns.
+ *
+ * @example
+ * ```ts
+ * import { episodeSteps, EpisodesCsv } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = await Deno.makeTempDir() + "/episodes.csv";
+ * const logger = new EpisodesCsv(path);
+ * logger.writeEpisode({ step: 64, env: 1, return: 9, length: 9, terminated: true });
+ * logger.close();
+ * assertEquals([...episodeSteps(path)], [64]);
+ * ```
+ */
+export function* episodeSteps(path: string): Generator<number> {
+  for (const line of episodesIn(path)) {
+    yield Number(line.slice(0, line.indexOf(",")));
+  }
+}
+
+/** First columns of the file of episodes. */
+const EPISODE_COLUMNS = "step,env,return,length,terminated";
+
+function episodesIn(path: string): Iterable<string> {
+  const header = headerOf(path);
+  if (header?.slice(0, 5).join() === EPISODE_COLUMNS) return rowsIn(path);
+  throw new SyntaxError(
+    `Cannot read episodes from ${path}: its columns are ${
+      header?.join() ?? "missing"
+    }, wanted ${EPISODE_COLUMNS}`,
+  );
+}
+
+function episodeOf(line: string): LoggedEpisode {
+  const cells = line.split(",");
+  const [step, env, total, length, terminated] = cells.map(Number);
+  const lives = cells[5] ?? "";
+  return {
+    step,
+    env,
+    return: total,
+    length,
+    terminated: terminated === 1,
+    ...(lives !== "" && { lifeReturns: lives.split(" ").map(Number) }),
+  };
+}
+
+/** Yields the lines of a file that may be being written. */
+function* linesIn(path: string): Generator<string> {
+  const file = openSync(path, "r");
+  try {
+    yield* linesOf(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function headerOf(path: string): string[] | undefined {
+  for (const line of linesIn(path)) return cellsOf(line);
+}
+
+/** Yields the lines after the header. */
+function* rowsIn(path: string): Generator<string> {
+  let isHeader = true;
+  for (const line of linesIn(path)) {
+    if (!isHeader) yield line;
+    isHeader = false;
+  }
+}
+
+function countRows(path: string): number {
+  const file = openSync(path, "r");
+  try {
+    return countLines(file) - 1;
+  } finally {
+    closeSync(file);
+  }
+}
