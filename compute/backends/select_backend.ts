@@ -32,9 +32,11 @@ const LOADERS: Readonly<Record<BackendInfo["name"], () => Promise<string>>> = {
   cpu: () => Promise.resolve("plain JavaScript"),
 };
 
+// Without this, TensorFlow.js advertises its other packages on the terminal when
+// it takes its first backend, which it does unasked as well.
+tf.enableProdMode();
+
 async function take(name: BackendInfo["name"]): Promise<BackendInfo> {
-  // Without this, TensorFlow.js advertises its other packages on the terminal.
-  tf.enableProdMode();
   try {
     const description = await LOADERS[name]();
     if (!await tf.setBackend(name)) throw new Error("it did not initialise");

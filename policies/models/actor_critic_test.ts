@@ -262,7 +262,7 @@ Deno.test("models that cannot be are refused", () => {
     [
       { observationSpace: { type: "dict", spaces: { a: BOX } } },
       TypeError,
-      "wrap the environment in FlattenObservation",
+      "wrap the environment in VecFlattenObservation",
     ],
     [
       { actionSpace: { type: "tuple", spaces: [BOX] } },

@@ -99,7 +99,7 @@ export function observationEncoder(space: Space): ObservationEncoder {
       return numberEncoder({ shape: [space.n], dtype: "uint8" }, 1);
     default:
       throw new TypeError(
-        `Cannot use ${space.type} observations as inputs: wrap the environment in FlattenObservation`,
+        `Cannot use ${space.type} observations as inputs: wrap the environment in VecFlattenObservation, a single one in FlattenObservation`,
       );
   }
 }

@@ -99,7 +99,7 @@ Deno.test("observations that do not fit are refused", () => {
       () => observationEncoder(space),
       TypeError,
       `Cannot use ${space.type} observations as inputs: wrap the ` +
-        `environment in FlattenObservation`,
+        `environment in VecFlattenObservation, a single one in FlattenObservation`,
     );
   }
 });

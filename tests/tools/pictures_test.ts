@@ -56,28 +56,28 @@ for (const path of filesOf(`${ROOT}pictures/episodes`)) {
   });
 }
 
-Deno.test("the README's deno.json stands for JSR", async () => {
-  const [, text] = readme.match(/```json\n(\{\n\s+"links"[^]*?)```/)!;
+Deno.test("the README's library example learns CartPole by its command", async () => {
+  const [, text, source, command] = readme.match(
+    /```json\n(\{\n\s+"links"[^]*?)```[^]*?```ts\n([^]*?)```[^]*?```sh\nnpx -y deno@2.9 (run [^]*?)\n```/,
+  )!;
   const config = JSON.parse(text);
   assertEquals(config.links, ["../bellman"]);
   const dir = await Deno.makeTempDir({ prefix: "bellman-links-" });
-  const names = Object.keys(config.imports);
   await Deno.writeTextFile(
     `${dir}/deno.json`,
     JSON.stringify({ ...config, links: [ROOT] }),
   );
-  await Deno.writeTextFile(
-    `${dir}/main.ts`,
-    names.map((name, i) => `import * as m${i} from "${name}";`).join("\n") +
-      `\nconsole.log(typeof m0.A2C);\n`,
-  );
+  await Deno.writeTextFile(`${dir}/main.ts`, source);
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "--no-check", "--no-lock", "-A", "main.ts"],
+    args: command.split(" "),
     cwd: dir,
   }).output();
   await Deno.remove(dir, { recursive: true });
   const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
-  assertEquals(out.trim(), "function", err);
+  // One line, and no warning.
+  assertEquals(err, "");
+  const [, mean] = out.match(/^([\d.]+) ± [\d.]+\n$/) ?? [];
+  assert(Number(mean) >= 475, out);
 });
 
 const BOX = { type: "box", shape: [2], low: -1, high: 1, dtype: "float32" };

@@ -57,7 +57,7 @@ export function resultsTable(rows: readonly ResultsRow[]): string {
   const sorted = [...rows].sort((a, b) => order(a) < order(b) ? -1 : 1);
   const cells = sorted.map((row) => [
     row.program,
-    nameOf(row),
+    environmentOf(row),
     row.steps.toLocaleString("en-US"),
     String(row.seeds.length),
     String(row.episodes),
@@ -67,6 +67,12 @@ export function resultsTable(rows: readonly ResultsRow[]): string {
     commitCell(row.commit),
   ]);
   return `${markdownTable([header, ...cells])}\n\n${wrap(RESULTS_NOTE)}`;
+}
+
+/** Name of the results, with the arguments that the environment was given. */
+function environmentOf(row: ResultsRow): string {
+  const [, given] = /envKwargs=\{([^}]*)\}/.exec(row.command) ?? [];
+  return given === undefined ? nameOf(row) : `${nameOf(row)} (${given})`;
 }
 
 function column({ seeds, bar }: ResultsRow, which: "last" | "best"): string[] {
