@@ -1,3 +1,4 @@
+import { openPlainSync } from "./plain_file.ts";
 import { builtin, inPieces } from "./runtime.ts";
 
 /** Content of a file: text, bytes, or bytes in pieces. */
@@ -39,7 +40,9 @@ export async function replaceFile(
   const { promises: fs } = builtin("node:fs");
   const temporary = claimTemporary(path);
   try {
-    const file = await fs.open(temporary, "w");
+    await fs.rm(temporary, { force: true });
+    // Never what a link leads to.
+    const file = await fs.open(temporary, "wx");
     try {
       for await (const chunk of chunksOf(content)) {
         for (const piece of inPieces([chunk])) {
@@ -83,7 +86,7 @@ export function replaceFileSync(path: string, content: FileContent): void {
   const fs = builtin("node:fs");
   const temporary = claimTemporary(path);
   try {
-    const file = fs.openSync(temporary, "w");
+    const file = openPlainSync(temporary, "create");
     try {
       for (const piece of inPieces(chunksOf(content))) {
         fs.writeFileSync(file, piece);
@@ -132,7 +135,7 @@ export function syncFolder(path: string): void {
 
 /**
  * Names a temporary file. A number keeps replacements that overlap apart; the
- * next one overwrites what a process left behind when it died.
+ * next one removes what a process left behind when it died.
  */
 function claimTemporary(path: string): string {
   let name = path + TEMPORARY_SUFFIX;

@@ -25,6 +25,7 @@ export {
   type NpyData,
   type NpyDtype,
 } from "./npy.ts";
+export { kindOf, openPlainSync, type PlainFileUse } from "./plain_file.ts";
 export { builtin, type Builtins, rewordError, toPath } from "./runtime.ts";
 export {
   decodeSafetensors,

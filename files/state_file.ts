@@ -15,6 +15,7 @@
 import type { StateTree } from "@bellman/types";
 import type { Hash } from "node:crypto";
 import { replaceFile, replaceFileSync } from "./atomic_file.ts";
+import { openPlainSync } from "./plain_file.ts";
 import {
   builtin,
   bytesOf,
@@ -329,7 +330,7 @@ function readFileWith<Result>(
   begin: (size: number) => Reading<Result>,
 ): Result {
   const fs = builtin("node:fs");
-  const file = fs.openSync(path, "r");
+  const file = openPlainSync(path, "read");
   try {
     return fillSync(begin(fs.fstatSync(file).size), (target) => {
       let filled = 0;

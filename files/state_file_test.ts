@@ -326,7 +326,7 @@ Deno.test("files hold the same, with notes that are read alone", () =>
       SyntaxError,
       `Cannot load '${path}': it has ${size - 1} bytes, expected ${size}`,
     );
-    assertThrows(() => loadStateSync(folder), Error, "EISDIR");
+    assertThrows(() => loadStateSync(folder), SyntaxError, "it is a folder");
     assertThrows(() => loadStateSync(`${path}.none`), Error, "ENOENT");
   }));
 

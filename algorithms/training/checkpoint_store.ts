@@ -299,26 +299,13 @@ export class CheckpointStore {
 
 /** Reads a checkpoint. Throws one line that names the file. */
 function readCheckpoint(path: string): Omit<Checkpoint, "warnings"> {
-  const { state, notes } = read(path, loadStateSync);
+  const { state, notes } = loadStateSync(path, { name: `checkpoint ${path}` });
   return { ...checkLabel(path, notes), path, state };
 }
 
 /** Reads what a checkpoint says of itself; its arrays are not read. */
 function readLabel(path: string): Label {
-  return checkLabel(path, read(path, loadNotesSync));
-}
-
-function read<Result>(
-  path: string,
-  load: (path: string, options: { name: string }) => Result,
-): Result {
-  const name = `checkpoint ${path}`;
-  try {
-    return load(path, { name });
-  } catch (error) {
-    if ((error as { code?: string }).code !== "EISDIR") throw error;
-    throw new SyntaxError(`Cannot load ${name}: it is a folder`);
-  }
+  return checkLabel(path, loadNotesSync(path, { name: `checkpoint ${path}` }));
 }
 
 /** Refuses another checkpoint, or another state, that was copied here. */

@@ -14,7 +14,12 @@
  *
  * Checksums are CRC-32.
  */
-import { builtin, saveStateSync, TEMPORARY_SUFFIX } from "@bellman/files";
+import {
+  builtin,
+  openPlainSync,
+  saveStateSync,
+  TEMPORARY_SUFFIX,
+} from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import { ARRAYS } from "../fields.ts";
 import type { ColumnSpec } from "./storage.ts";
@@ -381,8 +386,7 @@ class SyncFile {
 
   /** Opens a file, and makes an empty one where there is none. */
   constructor(path: string) {
-    const { O_RDWR, O_CREAT } = this.#fs.constants;
-    this.#file = this.#fs.openSync(path, O_RDWR | O_CREAT, 0o644);
+    this.#file = openPlainSync(path, "update");
   }
 
   /** Its length in bytes. */

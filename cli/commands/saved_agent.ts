@@ -115,12 +115,12 @@ export async function findAgent(
     valueOf(options, "checkpoint") ?? "best",
   );
   const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
-  const run = await openRun(dir);
+  const isTrusted = options.switches.has("trust");
+  const run = await openRun(dir, { isTrusted });
   const { folder } = run;
   const config = options.values.has("engine")
     ? withEngine(run.config, options)
     : onAnyEngine(run.config);
-  const isTrusted = options.switches.has("trust");
   const admit = (environment: boolean) =>
     admitRun(run, { command, isTrusted, environment });
   // Before anything is read that takes long.

@@ -47,9 +47,9 @@ import {
   weightsOf,
 } from "../run/initial_weights.ts";
 import { lockRun, type RunLock, signConfig } from "../run/ownership.ts";
+import { checkFiles, refuseForeignFolder } from "../run/run_entries.ts";
 import {
   admitRun,
-  checkFiles,
   checkpointsOf,
   openRun,
   prolonged,
@@ -270,17 +270,18 @@ async function resumeRun(
   const isTrusted = options.switches.has("trust");
   const admit = (run: SavedRun) =>
     admitRun(run, { command: "resume", isTrusted });
-  admit(await openRun(dir));
+  admit(await openRun(dir, { isTrusted }));
   // A trusted run keeps its config.yaml as it is.
-  const saved = await openRun(dir, { asSaved: !isTrusted });
+  const saved = await openRun(dir, { asSaved: !isTrusted, isTrusted });
   const warnings = admit(saved);
+  if (!saved.isOwn && !isTrusted) refuseForeignFolder(dir);
   const steps = integerOf(options, "steps", {
     maximum: runConfigSchema.properties.totalTimesteps.maximum,
     fallback: undefined,
   });
   const whole = steps === undefined ? saved : prolonged(saved, steps);
   const run = { ...whole, config: withEngine(whole.config, options) };
-  checkFiles(run.folder);
+  checkFiles(dir);
   const lock = lockRun(dir);
   try {
     return await resumeLocked(run, warnings, output, {

@@ -1,4 +1,6 @@
+import { openPlainSync } from "@bellman/files";
 import gifenc from "gifenc";
+import { closeSync, writeFileSync } from "node:fs";
 import { fileError } from "../terminal/errors.ts";
 import type { RgbImage } from "@bellman/types";
 import type { PictureSink } from "./pictures.ts";
@@ -108,7 +110,7 @@ export class GifWriter implements PictureSink {
   readonly #framesPerSecond: number;
   readonly #encoder = GIFEncoder({ auto: false });
   #before: Uint8Array | undefined;
-  #file: Deno.FsFile | undefined;
+  #file: number | undefined;
   #count = 0;
 
   /**
@@ -166,11 +168,8 @@ export class GifWriter implements PictureSink {
   /** Writes the encoded bytes to the file. */
   async #write(): Promise<void> {
     await this.#orGiveUp(async () => {
-      this.#file ??= await Deno.create(this.#unfinished);
-      const bytes = this.#encoder.bytesView();
-      for (let start = 0; start < bytes.length;) {
-        start += await this.#file.write(bytes.subarray(start));
-      }
+      this.#file ??= openPlainSync(this.#unfinished, "create");
+      writeFileSync(this.#file, this.#encoder.bytesView());
     });
     this.#encoder.reset();
   }
@@ -185,7 +184,7 @@ export class GifWriter implements PictureSink {
   }
 
   #close(): void {
-    this.#file?.close();
+    if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
   }
 

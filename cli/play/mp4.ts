@@ -1,3 +1,5 @@
+import { openPlainSync } from "@bellman/files";
+import { closeSync } from "node:fs";
 import { UsageError } from "../terminal/errors.ts";
 import type { RgbImage } from "@bellman/types";
 import type { PictureSink } from "./pictures.ts";
@@ -64,6 +66,8 @@ export class Mp4Writer implements PictureSink {
   /** Adds an image; all have one size. */
   async show(image: RgbImage): Promise<void> {
     if (this.#child === undefined) {
+      // The program would follow a link that is there.
+      closeSync(openPlainSync(this.#unfinished, "create"));
       this.#child = new Deno.Command(PROGRAM, {
         args: argumentsOf(image, {
           framesPerSecond: this.#framesPerSecond,

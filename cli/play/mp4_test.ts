@@ -62,3 +62,20 @@ Deno.test({
     await Deno.remove(dir, { recursive: true });
   },
 });
+
+Deno.test({
+  name: "an MP4 is written through no link",
+  ignore: ignore || Deno.build.os === "windows",
+  fn: async () => {
+    const dir = await Deno.makeTempDir();
+    const path = `${dir}/play.mp4`, kept = `${dir}/kept`;
+    await Deno.writeTextFile(kept, "kept");
+    await Deno.symlink(kept, `${path}.tmp`);
+    const video = new Mp4Writer(path, 20);
+    await video.show(solid(32, 20, 30));
+    await video.finish();
+    assertEquals(await Deno.readTextFile(kept), "kept");
+    assert((await Deno.lstat(path)).isFile);
+    await Deno.remove(dir, { recursive: true });
+  },
+});

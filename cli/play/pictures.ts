@@ -1,5 +1,7 @@
 import type { RgbImage } from "@bellman/types";
+import { openPlainSync } from "@bellman/files";
 import { encode } from "fast-png";
+import { closeSync, writeFileSync } from "node:fs";
 import { captionOf, type Moment } from "./caption.ts";
 import type { CommandIo } from "../terminal/process.ts";
 
@@ -22,7 +24,9 @@ export function pngSink(dir: string): PictureSink {
     show: async (picture, { episode, step }) => {
       if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
       const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
-      await Deno.writeFile(`${dir}/${name}.png`, encodePng(picture));
+      const file = openPlainSync(`${dir}/${name}.png`, "create");
+      writeFileSync(file, encodePng(picture));
+      closeSync(file);
     },
     finish: () => Promise.resolve(`wrote ${count} pictures to ${dir}`),
   };

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { decode } from "fast-png";
-import { cursorUp, encodePng, toTerminal } from "./pictures.ts";
+import { cursorUp, encodePng, pngSink, toTerminal } from "./pictures.ts";
 
 Deno.test("a PNG holds the picture exactly", () => {
   const data = Uint8Array.from({ length: 5 * 3 * 3 }, (_, i) => i * 5);
@@ -31,4 +31,18 @@ Deno.test("a large picture is averaged down to the terminal's size", () => {
   assertEquals(lines.length, 10);
   assertEquals(lines[0].split("▀").length - 1, 20);
   assertStringIncludes(lines[0], "38;2;100;100;100");
+});
+
+Deno.test("a PNG is written through no link", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const dir = await Deno.makeTempDir();
+  const path = `${dir}/episode_0_step_00001.png`, kept = `${dir}/kept`;
+  await Deno.writeTextFile(kept, "kept");
+  await Deno.symlink(kept, path);
+  const picture = { width: 1, height: 1, data: new Uint8Array(3) };
+  await pngSink(dir).show(picture, { episode: 0, step: 1, return: 0 });
+  assertEquals(await Deno.readTextFile(kept), "kept");
+  assertEquals(decode(await Deno.readFile(path)).width, 1);
+  await Deno.remove(dir, { recursive: true });
 });

@@ -1,6 +1,8 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { kindOf } from "@bellman/files";
 import { UsageError } from "../terminal/errors.ts";
 
 /*
@@ -159,7 +161,8 @@ export interface RunLock {
 export function lockRun(dir: string): RunLock {
   const path = `${dir}/run.lock`;
   for (;;) {
-    const file = Deno.openSync(path, { create: true, read: true, write: true });
+    const file = openLock(path);
+    if (file === undefined) continue;
     const holder = readHolder(path);
     if (isHeld(file, holder)) {
       file.close();
@@ -193,6 +196,28 @@ export function lockRun(dir: string): RunLock {
   }
 }
 
+/**
+ * Opens the file in the folder itself, as a link there could lead anywhere;
+ * undefined where its holder has just removed it.
+ */
+function openLock(path: string): Deno.FsFile | undefined {
+  const use = { read: true, write: true };
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const kind = found && kindOf(found);
+  if (kind !== undefined) {
+    throw new UsageError(`Cannot use ${path}: it is ${kind}, expected a file`);
+  }
+  try {
+    return Deno.openSync(path, { ...use, createNew: found === undefined });
+  } catch (error) {
+    if (
+      error instanceof Deno.errors.AlreadyExists ||
+      error instanceof Deno.errors.NotFound && found !== undefined
+    ) return undefined;
+    throw error;
+  }
+}
+
 /** Tries to lock; returns true if another process has the lock. */
 function isHeld(file: Deno.FsFile, holder: Holder | undefined): boolean {
   try {
@@ -222,7 +247,8 @@ function isRunning(pid: number): boolean {
 
 function isAt(path: string, file: Deno.FsFile): boolean {
   try {
-    return Deno.statSync(path).ino === file.statSync().ino;
+    const [there, own] = [Deno.lstatSync(path), file.statSync()];
+    return there.ino === own.ino && there.dev === own.dev;
   } catch {
     return false;
   }

@@ -17,6 +17,7 @@ import {
 } from "../config/resolve.ts";
 import { codeOf } from "./environment_modules.ts";
 import { originalConfig } from "./ownership.ts";
+import { refuseDevices, refuseLinks } from "./run_entries.ts";
 import type { Session } from "./session.ts";
 import { UsageError } from "../terminal/errors.ts";
 
@@ -37,12 +38,16 @@ export interface SavedRun {
  *
  * @param dir The folder.
  * @param options With `asSaved`, the configuration is that of the newest
- *   checkpoint; otherwise that one replaces files that cannot be used.
- * @throws {UsageError} If it is missing or broken.
+ *   checkpoint; otherwise that one replaces files that cannot be used. With
+ *   `isTrusted`, links are followed whoever made the run.
+ * @throws {UsageError} If it is missing or broken, or leads out of its folder.
  */
 export async function openRun(
   dir: string,
-  { asSaved = false }: { asSaved?: boolean } = {},
+  { asSaved = false, isTrusted = false }: {
+    asSaved?: boolean;
+    isTrusted?: boolean;
+  } = {},
 ): Promise<SavedRun> {
   if (dir === "") {
     throw new UsageError(
@@ -50,13 +55,21 @@ export async function openRun(
     );
   }
   const folder = new RunFolder(dir);
-  const { configPath, signaturePath } = folder;
+  const { configPath, signaturePath, checkpointsDir } = folder;
+  // Another folder may be of any size.
+  if (
+    ![configPath, signaturePath, checkpointsDir].some((it) => existsSync(it))
+  ) {
+    openRunFolder(dir);
+  }
+  refuseDevices(dir);
   const [current, signed] = await Promise.all(
     [configPath, signaturePath].map((path) =>
       existsSync(path) ? readText(path, "the configuration") : undefined
     ),
   );
   const kept = originalConfig(current, signed);
+  if (!isTrusted && !kept?.isOwn) refuseLinks(dir);
   const saved = savedConfig(folder, kept?.text);
   if (saved === undefined && signed === undefined) openRunFolder(dir);
   const isUsable = kept !== undefined &&
@@ -135,27 +148,6 @@ function savedConfig(
   }
   const config = steps.length === 0 ? undefined : configOf(steps[0]);
   return typeof config === "string" ? config : undefined;
-}
-
-/** Names of the files that a run writes, unfinished ones included. */
-const FILES =
-  /^(config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|events\.out\..*|(step|best).*\.safetensors)(\.tmp)?$/;
-
-/**
- * Checks that no folder has the name of a file that the run will write.
- *
- * @throws {UsageError} If one has.
- */
-export function checkFiles({ dir, checkpointsDir }: RunFolder): void {
-  for (const parent of [dir, checkpointsDir]) {
-    if (!existsSync(parent)) continue;
-    for (const { name, isDirectory } of Deno.readDirSync(parent)) {
-      if (!isDirectory || !FILES.test(name)) continue;
-      throw new UsageError(
-        `Cannot resume ${dir}: ${parent}/${name} is a folder, expected a file; move it away`,
-      );
-    }
-  }
 }
 
 function runConfigOf(

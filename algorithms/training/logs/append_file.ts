@@ -1,4 +1,4 @@
-import { replaceFileSync } from "@bellman/files";
+import { openPlainSync, replaceFileSync } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import { createHash, type Hash } from "node:crypto";
 import {
@@ -6,7 +6,6 @@ import {
   fsyncSync,
   ftruncateSync,
   mkdirSync,
-  openSync,
   readSync,
   writeFileSync,
 } from "node:fs";
@@ -103,7 +102,7 @@ export class AppendFile {
   constructor(path: string) {
     this.#path = path;
     mkdirSync(dirname(path), { recursive: true });
-    this.#file = openSync(path, "a+");
+    this.#file = openPlainSync(path, "append");
     this.#cut(Infinity);
   }
 
@@ -122,7 +121,7 @@ export class AppendFile {
   /** Replaces the whole content: at any moment the file has the old or the new one. */
   replace(lines: Iterable<string>): void {
     replaceFileSync(this.#path, this.#bytesThenClosed(lines));
-    this.#file = openSync(this.#path, "a+");
+    this.#file = openPlainSync(this.#path, "append");
     this.#cut(Infinity);
   }
 

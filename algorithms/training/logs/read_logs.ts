@@ -1,5 +1,6 @@
+import { openPlainSync } from "@bellman/files";
 import type { Statistics } from "@bellman/types";
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { countLines, linesOf } from "./append_file.ts";
 import { cellsOf, presentColumns, STEP_COLUMN } from "./line_loggers.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
@@ -199,7 +200,7 @@ function episodeOf(line: string): LoggedEpisode {
 
 /** Yields the lines of a file that may be being written. */
 function* linesIn(path: string): Generator<string> {
-  const file = openSync(path, "r");
+  const file = openPlainSync(path, "read");
   try {
     yield* linesOf(file);
   } finally {
@@ -221,7 +222,7 @@ function* rowsIn(path: string): Generator<string> {
 }
 
 function countRows(path: string): number {
-  const file = openSync(path, "r");
+  const file = openPlainSync(path, "read");
   try {
     return countLines(file) - 1;
   } finally {

@@ -1,12 +1,12 @@
 import { crc32c } from "@aws-crypto/crc32c";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { openPlainSync } from "@bellman/files";
 import type { StateTree, Statistics } from "@bellman/types";
 import { createHash, type Hash } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   writeFileSync,
@@ -156,7 +156,7 @@ export class TensorBoardLogger implements Logger {
   #open(): void {
     mkdirSync(this.#dir, { recursive: true });
     const times = readdirSync(this.#dir)
-      .map((name) => Number(/^events\.out\.tfevents\.(\d+)/.exec(name)?.[1]))
+      .map((name) => Number(EVENT_FILE.exec(name)?.[1]))
       .filter((time) => time > 0);
     const time = Math.max(
       Math.floor(this.#now() / 1000),
@@ -165,7 +165,7 @@ export class TensorBoardLogger implements Logger {
     const name = `events.out.tfevents.${
       String(time).padStart(10, "0")
     }.bellman`;
-    this.#file = openSync(join(this.#dir, name), "a");
+    this.#file = openPlainSync(join(this.#dir, name), "create");
     this.#written = { name, bytes: 0, hash: createHash("sha256") };
     const wallTime = this.#now() / 1000;
     this.#write(encodeRecord({ wallTime, fileVersion: "brain.Event:2" }));
@@ -179,7 +179,12 @@ interface EventFile {
   sha256: string;
 }
 
+/** Names of event files, and the time in them. */
+const EVENT_FILE = /^events\.out\.tfevents\.(\d+)[\w.-]*$/;
+
+/** Finds out if a file begins with what it held; a checkpoint may name any. */
 function isWhole(dir: string, { name, bytes, sha256 }: EventFile): boolean {
+  if (!EVENT_FILE.test(name)) return false;
   try {
     const content = readFileSync(join(dir, name)).subarray(0, bytes);
     return createHash("sha256").update(content).digest("hex") === sha256;

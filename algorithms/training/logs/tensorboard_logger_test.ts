@@ -142,6 +142,27 @@ Deno.test({
   },
 });
 
+Deno.test("a checkpoint names no files but of events in the folder", async () => {
+  const root = await Deno.makeTempDir();
+  const dir = `${root}/run`;
+  const bytes = Uint8Array.of(1, 2, 3);
+  const sha256 = Array.from(
+    new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)),
+    (it) => it.toString(16).padStart(2, "0"),
+  ).join("");
+  const event = "events.out.tfevents.0000000001.other";
+  await Deno.mkdir(dir);
+  for (const name of [event, `../${event}`, "../other", "other"]) {
+    await Deno.writeFile(`${dir}/${name}`, bytes);
+    const saved = [{ name, bytes: 3, sha256 }];
+    const logger = new TensorBoardLogger(dir);
+    const told = logger.truncate(20, saved);
+    logger.close();
+    assertEquals(told === undefined, name === event, told);
+  }
+  await Deno.remove(root, { recursive: true });
+});
+
 Deno.test("events that are no longer what they were are told of", async () => {
   const dir = await Deno.makeTempDir();
   const damages: [(path: string) => void, RegExp | undefined][] = [

@@ -1,0 +1,102 @@
+import { kindOf } from "@bellman/files";
+import { RunFolder } from "@bellman/training";
+import { existsSync, lstatSync, readdirSync, type Stats } from "node:fs";
+import { UsageError } from "../terminal/errors.ts";
+
+/** Something in a run's folder. */
+interface Entry {
+  path: string;
+  name: string;
+  found: Stats;
+  /** Words for what it is, where it is no file. */
+  kind?: string;
+}
+
+/** Lists all that lies where a run reads and writes. */
+function entriesOf(dir: string): Entry[] {
+  const { checkpointsDir, plotsDir, videosDir } = new RunFolder(dir);
+  const isFolder = (path: string) =>
+    lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  // What a link leads to is looked at where links are admitted.
+  const within = [checkpointsDir, plotsDir, videosDir]
+    .filter((it) => existsSync(it) && (isFolder(it) || isFolder(`${it}/.`)));
+  return [dir, ...within].flatMap((parent) =>
+    readdirSync(parent).flatMap((name) => {
+      const path = `${parent}/${name}`;
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      return found === undefined
+        ? []
+        : [{ path, name, found, kind: kindOf(found) }];
+    })
+  );
+}
+
+/** Kinds of entries that any run may have. */
+const USUAL: readonly (string | undefined)[] = [undefined, "a folder"];
+
+/**
+ * Refuses what hangs whoever reads it: pipes, devices and sockets in a run.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If there is one.
+ */
+export function refuseDevices(dir: string): void {
+  for (const { path, kind } of entriesOf(dir)) {
+    if (USUAL.includes(kind) || kind === "a link") continue;
+    throw new UsageError(
+      `Cannot use the run ${dir}: ${path} is ${kind}, expected a file or a folder; remove it`,
+    );
+  }
+}
+
+/**
+ * Refuses what leads out of a run that somebody else has made: links, and files
+ * that have a second name, which may be the user's.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If there is one.
+ */
+export function refuseLinks(dir: string): void {
+  for (const { path, kind, found } of entriesOf(dir)) {
+    const isShared = kind === undefined && found.nlink > 1;
+    if (kind !== "a link" && !isShared) continue;
+    throw new UsageError(
+      `Cannot use the run ${dir}: ${path} ${
+        isShared ? "has a second name elsewhere" : "is a link"
+      }, and it is no run that you made on this machine; put a copy in its place`,
+    );
+  }
+}
+
+/**
+ * Refuses to write where another user could put links meanwhile.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If it is another user's.
+ */
+export function refuseForeignFolder(dir: string): void {
+  const { uid } = lstatSync(`${dir}/.`);
+  if (Deno.build.os === "windows" || uid === Deno.uid()) return;
+  throw new UsageError(
+    `Cannot resume ${dir}: the folder is another user's, who could change it meanwhile; copy it first, or add --trust`,
+  );
+}
+
+/** Names of the files that a run writes, unfinished ones included. */
+const FILES =
+  /^(config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|replay\.rows.*|events\.out\..*|(step|best).*\.safetensors)(\.\d+)?(\.tmp)?$/;
+
+/**
+ * Checks that nothing else has the name of a file that the run will write.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If a folder or a link has.
+ */
+export function checkFiles(dir: string): void {
+  for (const { path, name, kind } of entriesOf(dir)) {
+    if (kind === undefined || !FILES.test(name)) continue;
+    throw new UsageError(
+      `Cannot resume ${dir}: ${path} is ${kind}, expected a file; move it away`,
+    );
+  }
+}

@@ -1,0 +1,106 @@
+import { builtin } from "./runtime.ts";
+
+/** Uses of a file that is opened. */
+export type PlainFileUse = "read" | "append" | "update" | "create";
+
+/** Kinds of things that are no files, with the words for them. */
+const KINDS = {
+  isSymbolicLink: "a link",
+  isDirectory: "a folder",
+  isFIFO: "a pipe",
+  isCharacterDevice: "a device",
+  isBlockDevice: "a device",
+  isSocket: "a socket",
+} as const;
+
+/** Tells what lies at a path, as `lstat` and `fstat` do. */
+type Kinds = { readonly [Test in keyof typeof KINDS]: () => boolean };
+
+/**
+ * Says what something is that is no file.
+ *
+ * @param found What `lstat` or `fstat` of `node:fs` returned.
+ * @returns Words such as `a pipe`; undefined for a file.
+ *
+ * @example
+ * ```ts
+ * import { kindOf } from "@bellman/files";
+ * import { lstatSync } from "node:fs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(kindOf(lstatSync(await Deno.makeTempDir())), "a folder");
+ * assertEquals(kindOf(lstatSync(await Deno.makeTempFile())), undefined);
+ * ```
+ */
+export function kindOf(found: Kinds): string | undefined {
+  const tests = Object.keys(KINDS) as (keyof Kinds)[];
+  const test = tests.find((it) => found[it]());
+  return test && KINDS[test];
+}
+
+/**
+ * Opens a file that is one: no pipe, which would wait for its other end, and no
+ * device. What is written to is in its folder, too: no link leads elsewhere.
+ *
+ * | use      | at the path                        | then                       |
+ * | -------- | ---------------------------------- | -------------------------- |
+ * | `read`   | a file, or a link to one           | is read                    |
+ * | `append` | a file or nothing                  | is read, grows at its end  |
+ * | `update` | a file or nothing                  | is read and written        |
+ * | `create` | anything but a folder              | is removed, a new one is written |
+ *
+ * @param path Path of the file.
+ * @param use Use of the file.
+ * @returns The descriptor, to be closed.
+ * @throws {SyntaxError} If there is something else.
+ * @throws {Error} The system's error where it cannot be opened.
+ *
+ * @example
+ * ```ts
+ * import { openPlainSync } from "@bellman/files";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const path = await Deno.makeTempDir();
+ * assertThrows(() => openPlainSync(path, "read"), SyntaxError, "it is a folder");
+ * ```
+ */
+export function openPlainSync(path: string, use: PlainFileUse): number {
+  const fs = builtin("node:fs");
+  const { O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR } =
+    fs.constants;
+  if (use === "create") fs.rmSync(path, { force: true });
+  const found = fs.lstatSync(path, { throwIfNoEntry: false });
+  const isLink = found?.isSymbolicLink() ?? false;
+  if (found !== undefined && !(isLink && use === "read")) {
+    checkPlain(path, found);
+  }
+  // Deno follows links before the system could refuse them, but for new files.
+  const access = use === "read"
+    ? O_RDONLY
+    : O_RDWR | (found === undefined ? O_CREAT | O_EXCL : 0);
+  // Windows has no pipes that wait, nor this flag.
+  const flags = access | (use === "append" ? O_APPEND : 0) | O_NONBLOCK;
+  const file = fs.openSync(path, flags, 0o666);
+  try {
+    const opened = fs.fstatSync(file);
+    checkPlain(path, opened);
+    // Somebody may have put a link there meanwhile.
+    const there = isLink ? opened : fs.lstatSync(path);
+    checkPlain(path, there);
+    if (there.ino === opened.ino && there.dev === opened.dev) return file;
+    throw new SyntaxError(
+      `Cannot open ${path}: it has been replaced meanwhile`,
+    );
+  } catch (error) {
+    fs.closeSync(file);
+    throw error;
+  }
+}
+
+function checkPlain(path: string, found: Kinds): void {
+  const kind = kindOf(found);
+  if (kind === undefined) return;
+  throw new SyntaxError(
+    `Cannot open ${path}: it is ${kind}, expected a file`,
+  );
+}

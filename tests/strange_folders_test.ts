@@ -1,0 +1,263 @@
+/**
+ * A run folder of somebody else's writes nowhere but into itself, whatever lies
+ * in it: links, second names of files, pipes and devices are refused before
+ * anything is written or read.
+ */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { loadRun } from "@bellman/cli";
+import { capture, type Captured } from "../cli/testdata/capture.ts";
+
+const IGNORE = Deno.build.os === "windows";
+const dir = await Deno.makeTempDir({ prefix: "bellman-strange-" });
+const before = Deno.env.get("BELLMAN_STATE");
+
+/** Makes what follows that of a user of another machine. */
+function asUser(name: string): void {
+  Deno.env.set("BELLMAN_STATE", `${dir}/state-${name}`);
+}
+
+/** Files of the user's that nothing may touch. */
+const home = `${dir}/home`;
+await Deno.mkdir(home);
+
+/** Paths below a folder, with what is there. */
+function contentOf(folder: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  const walk = (path: string) => {
+    for (const entry of Deno.readDirSync(path)) {
+      const inner = `${path}/${entry.name}`;
+      if (entry.isDirectory) walk(inner);
+      else if (entry.isSymlink) found[inner] = Deno.readLinkSync(inner);
+      else found[inner] = entry.isFile ? Deno.readTextFileSync(inner) : "";
+    }
+  };
+  walk(folder);
+  return found;
+}
+
+const TINY = [
+  ...["--backend=cpu", "--steps=40", "--set=evaluationEpisodes=1"],
+  ...["--set=numSteps=5", "--quiet"],
+];
+asUser("maker");
+const run = `${dir}/run`;
+assertEquals((await capture("train", ...TINY, "--out", run)).code, 0);
+
+let copies = 0;
+
+/** A copy of the run, which is to be told from it by nothing. */
+function copy(): string {
+  const target = `${dir}/copy${copies++}`;
+  Deno.mkdirSync(`${target}/checkpoints`, { recursive: true });
+  for (const sub of ["", "/checkpoints"]) {
+    for (const { name, isFile } of Deno.readDirSync(run + sub)) {
+      if (!isFile) continue;
+      Deno.copyFileSync(`${run}${sub}/${name}`, `${target}${sub}/${name}`);
+    }
+  }
+  return target;
+}
+
+/** Puts something in the place of an entry; folders are moved into the home. */
+function plant(path: string, put: (path: string) => void): void {
+  try {
+    const isFolder = Deno.lstatSync(path).isDirectory;
+    if (isFolder) Deno.renameSync(path, `${home}/folder`);
+    else Deno.removeSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  put(path);
+}
+
+const linkTo = (target: string) => (path: string) =>
+  Deno.symlinkSync(target, path);
+
+function makePipe(path: string): void {
+  const { success } = new Deno.Command("mkfifo", { args: [path] }).outputSync();
+  assert(success);
+}
+
+/** Each command that opens a run. */
+function commandsOn(folder: string): string[][] {
+  return [
+    ["train", "--resume", folder, "--steps=80"],
+    ["eval", folder, "--episodes=1"],
+    ["play", folder],
+    ["export", folder],
+    ["plot", folder, "--key=eval/return_mean"],
+    ["train", ...TINY, `--init-from=${folder}`, `--out=${dir}/never`],
+  ];
+}
+
+/** Runs a command line in a process of its own, which has so long. */
+async function inProcess(...args: string[]): Promise<Captured> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-A", "-q", "--no-check"],
+      new URL("../cli/main.ts", import.meta.url).pathname,
+      ...args,
+    ],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    env: { NO_COLOR: "1" },
+    signal: AbortSignal.timeout(60_000),
+  }).spawn();
+  const { code, stdout, stderr } = await child.output();
+  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
+  return { code, out, err };
+}
+
+/** Checks that a command is refused in one line, and writes nothing. */
+async function checkRefused(
+  args: string[],
+  { folder, says, act = capture }: {
+    folder: string;
+    says: string;
+    act?: (...args: string[]) => Promise<Captured>;
+  },
+): Promise<void> {
+  const there = [contentOf(home), contentOf(folder)];
+  const { code, out, err } = await act(...args);
+  const told = `${args.join(" ")}: ${err}`;
+  assertEquals([code, out, err.split("\n").length], [2, "", 2], told);
+  assertStringIncludes(err, says, told);
+  assertEquals([contentOf(home), contentOf(folder)], there, told);
+}
+
+const LINKED = [
+  ...["config.yaml", "config.sig", "progress.csv", "episodes.csv"],
+  ...["report.html", "policy.onnx", "run.lock", "play.gif", "replay.rows"],
+  ...["config.yaml.tmp", "config.sig.tmp", "progress.csv.tmp"],
+  ...["episodes.csv.tmp", "report.html.tmp", "policy.onnx.tmp"],
+  ...["play.gif.tmp", "eval-return_mean.svg.tmp", "config.yaml.2.tmp"],
+  ...["events.out.tfevents.9999999999.bellman", "checkpoints", "videos"],
+  ...["plots", "checkpoints/best.safetensors"],
+  ...["checkpoints/step_000000040.safetensors"],
+  ...["checkpoints/step_000000080.safetensors.tmp", "anything"],
+];
+
+for (const name of LINKED) {
+  Deno.test(`a link in place of ${name} is refused`, {
+    ignore: IGNORE,
+  }, async () => {
+    asUser("other");
+    const folder = copy();
+    const target = `${home}/.bashrc`;
+    const isFolder = ["checkpoints", "videos", "plots"].includes(name);
+    await Deno.writeTextFile(target, "alias ll='ls -l'\n");
+    await Deno.remove(`${home}/folder`, { recursive: true }).catch(() => {});
+    plant(`${folder}/${name}`, linkTo(isFolder ? `${home}/folder` : target));
+    const says = `${folder}/${name} is a link`;
+    for (const args of commandsOn(folder)) {
+      await checkRefused(args, { folder, says });
+    }
+    const error = await loadRun(folder).then(() => "", (it) => it.message);
+    assertStringIncludes(error, says);
+  });
+}
+
+Deno.test("a link that leads nowhere is refused as well", {
+  ignore: IGNORE,
+}, async () => {
+  asUser("other");
+  for (const name of ["run.lock", "episodes.csv", "config.yaml.tmp"]) {
+    const folder = copy();
+    plant(`${folder}/${name}`, linkTo(`${home}/.profile`));
+    const [resume] = commandsOn(folder);
+    await checkRefused(resume, { folder, says: `${folder}/${name} is a link` });
+  }
+});
+
+Deno.test("a second name of a file is refused", {
+  ignore: IGNORE,
+}, async () => {
+  asUser("other");
+  for (const name of ["episodes.csv", "progress.csv", "run.lock"]) {
+    const folder = copy();
+    const target = `${home}/.bashrc`;
+    await Deno.writeTextFile(target, "alias ll='ls -l'\n");
+    plant(`${folder}/${name}`, (path) => Deno.linkSync(target, path));
+    const [resume] = commandsOn(folder);
+    await checkRefused(resume, {
+      folder,
+      says: `${folder}/${name} has a second name elsewhere`,
+    });
+  }
+});
+
+Deno.test("pipes and devices are refused, whoever made the run", {
+  ignore: IGNORE,
+}, async () => {
+  const names = [
+    ...["config.yaml", "config.sig", "progress.csv", "episodes.csv"],
+    ...["run.lock", "checkpoints/best.safetensors"],
+    "checkpoints/step_000000080.safetensors.tmp",
+  ];
+  for (const [i, name] of names.entries()) {
+    asUser(i % 2 === 0 ? "other" : "maker");
+    const folder = copy();
+    plant(`${folder}/${name}`, makePipe);
+    const says = `${folder}/${name} is a pipe`;
+    const commands = commandsOn(folder);
+    const args = commands[i % commands.length];
+    await checkRefused(args, { folder, says, act: inProcess });
+    // What has been refused there cannot hang here.
+    for (const args of commands) await checkRefused(args, { folder, says });
+  }
+  const folder = copy();
+  let isMade = true;
+  plant(`${folder}/run.lock`, (path) => {
+    const args = [path, "c", "1", "5"];
+    isMade = new Deno.Command("mknod", { args }).outputSync().success;
+  });
+  // Only root makes devices.
+  if (!isMade) return;
+  const says = `${folder}/run.lock is a device`;
+  for (const args of commandsOn(folder)) {
+    await checkRefused(args, { folder, says });
+  }
+});
+
+Deno.test("a run of one's own is written through no link either", {
+  ignore: IGNORE,
+}, async () => {
+  asUser("maker");
+  const target = `${home}/.bashrc`;
+  await Deno.writeTextFile(target, "alias ll='ls -l'\n");
+  const names = [
+    ...["config.yaml.tmp", "config.sig.tmp", "report.html.2.tmp"],
+    ...["episodes.csv", "progress.csv.tmp", "run.lock"],
+  ];
+  for (const name of names) {
+    const folder = copy();
+    plant(`${folder}/${name}`, linkTo(target));
+    const [resume] = commandsOn(folder);
+    await checkRefused(resume, { folder, says: `${folder}/${name} is a link` });
+  }
+});
+
+Deno.test("checkpoints of a run of one's own may lie on another disk", {
+  ignore: IGNORE,
+}, async () => {
+  asUser("maker");
+  const folder = copy();
+  const elsewhere = `${dir}/elsewhere`;
+  await Deno.rename(`${folder}/checkpoints`, elsewhere);
+  await Deno.symlink(elsewhere, `${folder}/checkpoints`);
+  const [resume] = commandsOn(folder);
+  const { code, err } = await capture(...resume, "--quiet");
+  assertEquals(code, 0, err);
+  assert((await Deno.stat(`${elsewhere}/step_000000080.safetensors`)).isFile);
+  // Whoever trusts a run says so.
+  asUser("other");
+  const moved = await capture("eval", folder, "--episodes=1", "--trust");
+  assertEquals([moved.code, moved.err], [0, ""]);
+});
+
+globalThis.addEventListener("unload", () => {
+  if (before === undefined) Deno.env.delete("BELLMAN_STATE");
+  else Deno.env.set("BELLMAN_STATE", before);
+  Deno.removeSync(dir, { recursive: true });
+});
