@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { builtin } from "./runtime.ts";
 
 /** Uses of a file that is opened. */
@@ -12,9 +13,6 @@ const KINDS = {
   isBlockDevice: "a device",
   isSocket: "a socket",
 } as const;
-
-/** Tells what lies at a path, as `lstat` and `fstat` do. */
-type Kinds = { readonly [Test in keyof typeof KINDS]: () => boolean };
 
 /**
  * Says what something is that is no file.
@@ -32,8 +30,8 @@ type Kinds = { readonly [Test in keyof typeof KINDS]: () => boolean };
  * assertEquals(kindOf(lstatSync(await Deno.makeTempFile())), undefined);
  * ```
  */
-export function kindOf(found: Kinds): string | undefined {
-  const tests = Object.keys(KINDS) as (keyof Kinds)[];
+export function kindOf(found: Stats): string | undefined {
+  const tests = Object.keys(KINDS) as (keyof typeof KINDS)[];
   const test = tests.find((it) => found[it]());
   return test && KINDS[test];
 }
@@ -97,7 +95,7 @@ export function openPlainSync(path: string, use: PlainFileUse): number {
   }
 }
 
-function checkPlain(path: string, found: Kinds): void {
+function checkPlain(path: string, found: Stats): void {
   const kind = kindOf(found);
   if (kind === undefined) return;
   throw new SyntaxError(

@@ -167,14 +167,14 @@ export class GifWriter implements PictureSink {
 
   /** Writes the encoded bytes to the file. */
   async #write(): Promise<void> {
-    await this.#orGiveUp(async () => {
+    await this.#orGiveUp(() => {
       this.#file ??= openPlainSync(this.#unfinished, "create");
       writeFileSync(this.#file, this.#encoder.bytesView());
     });
     this.#encoder.reset();
   }
 
-  async #orGiveUp(write: () => Promise<void>): Promise<void> {
+  async #orGiveUp(write: () => void | Promise<void>): Promise<void> {
     try {
       await write();
     } catch (error) {
