@@ -101,7 +101,7 @@ Deno.test("Python's wrappers of the zoo are those of a gym: environment", () => 
     ],
   ];
   for (const [line, wrappers] of cases) {
-    const config = a2c("gym:Maze-v0", `Maze-v0:\n  ${line}\n`);
+    const config = a2c("gym:mazes:Maze-v0", `Maze-v0:\n  ${line}\n`);
     assertEquals(config.wrappers, wrappers);
   }
 });

@@ -7,19 +7,20 @@ import type {
   ActionRow,
   MujocoInfo,
   MujocoRules,
-  MujocoTask,
   ObservationRow,
   Outcome,
   Resolved,
+  TaskKind,
 } from "./tasks/_rules.ts";
-import { type MujocoTaskName, TASKS } from "./tasks/tasks.ts";
+import { kindOf } from "./tasks/mujoco_task.ts";
+import { type MujocoChoice, TASKS } from "./tasks/tasks.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
 import type { SeededRandom } from "../random.ts";
 
 /** A kind of environment with its model loaded. */
 export interface OpenTask {
   /** The kind. */
-  readonly name: MujocoTaskName;
+  readonly name: string;
   /** The options with all defaults. */
   readonly options: Resolved<MujocoOptions> & MujocoOptions;
   readonly model: PhysicsModel;
@@ -50,14 +51,19 @@ function actionSpaceOf({ ctrlRange }: PhysicsModel): BoxSpace {
 /**
  * Loads a kind of environment's model.
  *
- * @param name The kind.
+ * @param choice The kind.
  * @param given Its options.
  * @throws {TypeError} If an option is unknown, with the nearest one.
  * @throws {RangeError} If an option cannot be.
  * @throws {Error} If there is no engine or no model, or it cannot be loaded.
  */
-export function openTask(name: MujocoTaskName, given: MujocoOptions): OpenTask {
-  const task: MujocoTask = TASKS[name];
+export function openTask(
+  choice: MujocoChoice,
+  given: MujocoOptions,
+): OpenTask {
+  const [name, task]: [string, TaskKind] = typeof choice === "string"
+    ? [choice, TASKS[choice]]
+    : [choice.name, kindOf<Record<never, never>>(choice)];
   const options = resolveOptions(name, task.defaults, given);
   const model = openModel(name, options);
   try {

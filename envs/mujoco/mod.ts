@@ -23,13 +23,12 @@
  *
  * @module
  */
-import "./register.ts";
-
 export {
   MujocoEnv,
   MujocoVecEnv,
   type MujocoVecOptions,
 } from "./mujoco_env.ts";
+export { registerMujoco } from "./register.ts";
 export { isMujocoInstalled } from "./physics/engines.ts";
 export type {
   AntOptions,
@@ -50,4 +49,20 @@ export type {
   InvertedDoublePendulumOptions,
   InvertedPendulumOptions,
 } from "./tasks/pendulums.ts";
-export type { MujocoTaskName, MujocoTaskOptions } from "./tasks/tasks.ts";
+export {
+  type MujocoContext,
+  type MujocoModel,
+  type MujocoOwnOptions,
+  type MujocoStart,
+  type MujocoState,
+  type MujocoStep,
+  type MujocoTask,
+  mujocoTask,
+  type MujocoTaskValues,
+} from "./tasks/mujoco_task.ts";
+export type {
+  MujocoChoice,
+  MujocoOptionsOf,
+  MujocoTaskName,
+  MujocoTaskOptions,
+} from "./tasks/tasks.ts";

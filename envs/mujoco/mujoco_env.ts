@@ -23,7 +23,11 @@ import {
 } from "./_simulation.ts";
 import { drawScene } from "./render/_draw_scene.ts";
 import type { ActionRow, ObservationRow } from "./tasks/_rules.ts";
-import type { MujocoTaskName, MujocoTaskOptions } from "./tasks/tasks.ts";
+import type {
+  MujocoChoice,
+  MujocoOptionsOf,
+  MujocoTaskName,
+} from "./tasks/tasks.ts";
 
 /**
  * One environment on MuJoCo, without a time limit. Rewards, terminations,
@@ -44,7 +48,7 @@ import type { MujocoTaskName, MujocoTaskOptions } from "./tasks/tasks.ts";
  * }
  * ```
  */
-export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
+export class MujocoEnv<T extends MujocoChoice = MujocoTaskName>
   implements Env<Float64Array, Float32Array> {
   /** Space of observations. */
   readonly observationSpace: BoxSpace;
@@ -65,15 +69,15 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
   /**
    * Loads the model.
    *
-   * @param name The kind of environment.
-   * @param options Options that differ from Gymnasium's.
+   * @param task The kind of environment, or a task of one's own.
+   * @param options Options that differ from Gymnasium's, or from the task's.
    * @throws {TypeError} If an option is unknown, with the nearest one.
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(name: N, options: MujocoTaskOptions[N] = {}) {
-    this.#task = openTask(name, options);
-    this.#episodes = new Episodes(name);
+  constructor(task: T, options: MujocoOptionsOf<T> = {} as MujocoOptionsOf<T>) {
+    this.#task = openTask(task, options);
+    this.#episodes = new Episodes(this.#task.name);
     const { model, options: { frameSkip } } = this.#task;
     [this.#simulation] = openSimulations(this.#task, 1);
     this.observationSpace = this.#task.observationSpace;
@@ -242,14 +246,14 @@ function closedError(name: string, action: string): Error {
 }
 
 /** Settings of {@linkcode MujocoVecEnv}. */
-export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName>
+export interface MujocoVecOptions<T extends MujocoChoice = MujocoChoice>
   extends BatchedOptions {
   /**
    * The environment's own options.
    *
    * @default {}
    */
-  kwargs?: MujocoTaskOptions[N];
+  kwargs?: MujocoOptionsOf<T>;
 }
 
 /**
@@ -282,14 +286,14 @@ export class MujocoVecEnv extends BatchedVecEnv<Float64Array> {
   /**
    * Loads the model and makes the simulations.
    *
-   * @param name The kind of environment.
+   * @param kind The kind of environment, or a task of one's own.
    * @param options Number, step limit and own options of the environments.
    * @throws {TypeError} If an option is unknown, with the nearest one.
    * @throws {RangeError} If an option or a number cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(name: MujocoTaskName, options: MujocoVecOptions) {
-    const task = openTask(name, options.kwargs ?? {});
+  constructor(kind: MujocoChoice, options: MujocoVecOptions) {
+    const task = openTask(kind, options.kwargs ?? {});
     super(task, options);
     this.#task = task;
     this.#simulations = openSimulations(task, options.numEnvs);

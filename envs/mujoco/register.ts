@@ -1,7 +1,48 @@
 import type { EnvSpec } from "@bellman/types";
-import { register } from "../registry/registry.ts";
+import { register, type RegistryOptions } from "../registry/registry.ts";
 import { MujocoEnv, MujocoVecEnv } from "./mujoco_env.ts";
-import type { MujocoTaskName } from "./tasks/tasks.ts";
+import type {
+  MujocoChoice,
+  MujocoOptionsOf,
+  MujocoTaskName,
+} from "./tasks/tasks.ts";
+
+/**
+ * Makes a task known by a name, so that `make`, `makeVec`, workers and the command
+ * line make it; its options are those of `make`.
+ *
+ * @param task The task, or a built-in kind by its name.
+ * @param spec Id with a version, time limit and reward threshold.
+ * @param options Registry to add it to.
+ * @throws {SyntaxError} If the id has no version.
+ * @throws {RangeError} If the id is taken.
+ * @example
+ * ```ts
+ * import { envSpec } from "@bellman/envs";
+ * import { registerMujoco } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * registerMujoco("Hopper", { id: "ShortHopper-v0", maxEpisodeSteps: 50 });
+ * assertEquals(envSpec("ShortHopper-v0").maxEpisodeSteps, 50);
+ * ```
+ */
+export function registerMujoco<T extends MujocoChoice>(
+  task: T,
+  spec: EnvSpec,
+  options: RegistryOptions = {},
+): void {
+  register({
+    ...spec,
+    make: (kwargs) => new MujocoEnv(task, kwargs as MujocoOptionsOf<T>),
+    makeVec: ({ numEnvs, maxEpisodeSteps, kwargs }) =>
+      new MujocoVecEnv(task, {
+        numEnvs,
+        maxEpisodeSteps,
+        kwargs,
+        spec: { ...spec, maxEpisodeSteps },
+      }),
+  }, options);
+}
 
 /** Limits in Gymnasium of each kind: 1000 steps, unless it says. */
 const LIMITS: Readonly<Record<MujocoTaskName, Omit<EnvSpec, "id">>> = {
@@ -18,18 +59,7 @@ const LIMITS: Readonly<Record<MujocoTaskName, Omit<EnvSpec, "id">>> = {
   HumanoidStandup: {},
 };
 
-for (const [key, limits] of Object.entries(LIMITS)) {
-  const name = key as MujocoTaskName;
+for (const [name, limits] of Object.entries(LIMITS)) {
   const spec = { id: `${name}-v5`, maxEpisodeSteps: 1000, ...limits };
-  register({
-    ...spec,
-    make: (kwargs) => new MujocoEnv(name, kwargs),
-    makeVec: ({ numEnvs, maxEpisodeSteps, kwargs }) =>
-      new MujocoVecEnv(name, {
-        numEnvs,
-        maxEpisodeSteps,
-        kwargs,
-        spec: { ...spec, maxEpisodeSteps },
-      }),
-  });
+  registerMujoco(name as MujocoTaskName, spec);
 }

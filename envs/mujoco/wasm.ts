@@ -25,4 +25,4 @@ import { provideWasm } from "./physics/engines.ts";
 import { loadWasmModel, startMujoco } from "./physics/_wasm_model.ts";
 
 const module = await startMujoco();
-provideWasm((path) => loadWasmModel(module, path));
+provideWasm((source) => loadWasmModel(module, source));

@@ -6,7 +6,10 @@ import { type CLayout, readCLayout } from "./_c_layout.ts";
 const SYMBOLS = {
   mj_version: foreign("i32"),
   mj_versionString: foreign("pointer"),
-  mj_loadXML: foreign("pointer", "buffer", "pointer", "buffer", "i32"),
+  mj_loadXML: foreign("pointer", "buffer", "buffer", "buffer", "i32"),
+  mj_defaultVFS: foreign("void", "buffer"),
+  mj_addBufferVFS: foreign("i32", "buffer", "buffer", "buffer", "i32"),
+  mj_deleteVFS: foreign("void", "buffer"),
   mj_deleteModel: foreign("void", "pointer"),
   mj_makeData: foreign("pointer", "pointer"),
   mj_deleteData: foreign("void", "pointer"),

@@ -2,6 +2,9 @@ import { cString } from "../../_foreign.ts";
 import type { CField, CLayout } from "./_c_layout.ts";
 import { type NativeLibrary, tryModel } from "./_native_library.ts";
 import {
+  cannotLoad,
+  type ModelSource,
+  type MujocoObject,
   PHYSICS_ARRAYS,
   type PhysicsArray,
   type PhysicsData,
@@ -281,14 +284,10 @@ class NativeModel implements PhysicsModel {
     ) as unknown as PhysicsShapes;
   }
 
-  idOf(kind: "body" | "camera", name: string): number {
+  idOf(kind: MujocoObject, name: string): number {
     const { symbols, layout } = this.library;
-    const type = kind === "body" ? "mjOBJ_BODY" : "mjOBJ_CAMERA";
-    return symbols.mj_name2id(
-      this.pointer,
-      constantOf(layout, type),
-      cString(name),
-    );
+    const type = constantOf(layout, `mjOBJ_${kind.toUpperCase()}`);
+    return symbols.mj_name2id(this.pointer, type, cString(name));
   }
 
   makeData(): PhysicsData {
@@ -306,33 +305,41 @@ class NativeModel implements PhysicsModel {
   }
 }
 
-/** Loads a model's file; throws with MuJoCo's own words where it cannot. */
+/** Parses a model; throws with MuJoCo's own words where it cannot. */
+function parse(
+  { symbols }: NativeLibrary,
+  source: ModelSource,
+): Deno.PointerObject {
+  const error = new Uint8Array(ERROR_BYTES);
+  // A struct of one pointer: the files that the library sees beside those on disk.
+  const files = source.text === undefined ? null : new BigUint64Array(1);
+  const name = cString(source.path ?? "model.xml");
+  try {
+    if (files !== null) {
+      const text = new TextEncoder().encode(source.text);
+      symbols.mj_defaultVFS(files);
+      symbols.mj_addBufferVFS(files, name, text, text.length);
+    }
+    const pointer = symbols.mj_loadXML(name, files, error, ERROR_BYTES);
+    if (pointer !== null) return pointer;
+  } finally {
+    if (files !== null) symbols.mj_deleteVFS(files);
+  }
+  throw cannotLoad(source, new TextDecoder().decode(error).split("\0")[0]);
+}
+
+/** Loads a model; throws with MuJoCo's own words where it cannot. */
 export function loadNativeModel(
   library: NativeLibrary,
-  path: string,
+  source: ModelSource,
 ): NativeModel {
-  const error = new Uint8Array(ERROR_BYTES);
-  const pointer = library.symbols.mj_loadXML(
-    cString(path),
-    null,
-    error,
-    ERROR_BYTES,
-  );
-  if (pointer === null) {
-    throw cannotLoad(path, new TextDecoder().decode(error).split("\0")[0]);
-  }
+  const pointer = parse(library, source);
   const problem = tryModel(library.symbols, library.layout, pointer);
   try {
-    if (problem !== undefined) throw cannotLoad(path, problem);
+    if (problem !== undefined) throw cannotLoad(source, problem);
     return new NativeModel(library, pointer);
   } catch (error) {
     library.symbols.mj_deleteModel(pointer);
     throw error;
   }
-}
-
-/** Returns an error with MuJoCo's words, which may be several lines, in one. */
-function cannotLoad(path: string, words: string): Error {
-  const line = words.trim().replace(/\s*\n\s*/g, ", ");
-  return new Error(`Cannot load the model '${path}': ${line}`);
 }

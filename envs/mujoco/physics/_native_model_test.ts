@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { findLibrary, findModel } from "../install/installed.ts";
 import { type NativeLibrary, openNativeLibrary } from "./_native_library.ts";
 import { loadNativeModel } from "./_native_model.ts";
+import type { ModelSource } from "./_physics.ts";
 import { isMujocoInstalled } from "../mod.ts";
 
 /** The installed library, which notes what it frees. */
@@ -24,9 +25,14 @@ function notingLibrary(freed: string[]): NativeLibrary {
   return { ...library, symbols };
 }
 
+const hopper = (): ModelSource => ({
+  name: "Hopper",
+  path: findModel("hopper.xml"),
+});
+
 /** Makes a model and a simulation that nobody closes. */
 function leaveOpen(library: NativeLibrary): void {
-  loadNativeModel(library, findModel("hopper.xml")).makeData();
+  loadNativeModel(library, hopper()).makeData();
 }
 
 Deno.test({
@@ -37,7 +43,7 @@ Deno.test({
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc");
     const freed: string[] = [], library = notingLibrary(freed);
-    const model = loadNativeModel(library, findModel("hopper.xml"));
+    const model = loadNativeModel(library, hopper());
     for (const it of [model.makeData(), model]) {
       it.close();
       it.close();

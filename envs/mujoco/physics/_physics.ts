@@ -23,7 +23,7 @@ export interface PhysicsModel {
   /** Shapes to draw; read when they are first asked for. */
   readonly shapes: PhysicsShapes;
   /** Returns the number of a named thing; -1 if there is none of that name. */
-  idOf(kind: "body" | "camera", name: string): number;
+  idOf(kind: MujocoObject, name: string): number;
   /** Makes a simulation. */
   makeData(): PhysicsData;
   /** Frees the model; no data of it may be used after. */
@@ -33,8 +33,35 @@ export interface PhysicsModel {
 /** The two ways in which MuJoCo is run. */
 export type PhysicsEngine = "native" | "wasm";
 
+/** A kind of things that a model names. */
+export type MujocoObject =
+  | "body"
+  | "joint"
+  | "geom"
+  | "site"
+  | "camera"
+  | "tendon"
+  | "actuator"
+  | "sensor";
+
+/** A model: its file, or its text. */
+export interface ModelSource {
+  /** Environment that it is for. */
+  readonly name: string;
+  readonly path?: string;
+  readonly text?: string;
+}
+
+/** Returns an error with MuJoCo's words, which may be several lines, in one. */
+export function cannotLoad({ name, path }: ModelSource, words: string): Error {
+  const line = words.trim().replace(/\s*\n\s*/g, ", ");
+  const model = path === undefined ? `of ${name}` : `'${path}'`;
+  return new Error(`Cannot load the model ${model}: ${line}`);
+}
+
 const SIZES = [
   ...["nq", "nv", "nu", "nbody", "ngeom", "nsite", "ntendon", "ncam"] as const,
+  "nsensordata" as const,
 ];
 
 /** Numbers of a model's things. */
@@ -101,6 +128,7 @@ export const PHYSICS_ARRAYS = {
   qfrcConstraint: { field: "qfrc_constraint", rows: "nv", width: 1 },
   siteXpos: { field: "site_xpos", rows: "nsite", width: 3 },
   tendonLength: { field: "ten_length", rows: "ntendon", width: 1 },
+  sensordata: { field: "sensordata", rows: "nsensordata", width: 1 },
   tendonVelocity: { field: "ten_velocity", rows: "ntendon", width: 1 },
   geomXpos: { field: "geom_xpos", rows: "ngeom", width: 3 },
   geomXmat: { field: "geom_xmat", rows: "ngeom", width: 9 },

@@ -1,5 +1,8 @@
 import type { DoubleBuffer, MainModule, MjData, MjModel } from "@mujoco/mujoco";
 import {
+  cannotLoad,
+  type ModelSource,
+  type MujocoObject,
   PHYSICS_ARRAYS,
   type PhysicsArray,
   type PhysicsData,
@@ -81,8 +84,17 @@ class WasmSimulation {
   }
 }
 
-/** Kinds of objects as `mjtObj` numbers them. */
-const KINDS = { body: 1, camera: 7 } as const;
+/** Kinds of objects as `mjtObj` numbers them in the pinned version. */
+const KINDS: Readonly<Record<MujocoObject, number>> = {
+  body: 1,
+  joint: 3,
+  geom: 5,
+  site: 6,
+  camera: 7,
+  tendon: 18,
+  actuator: 19,
+  sensor: 20,
+};
 
 /**
  * A model in WebAssembly's memory. Its arrays are copies, as views end when that
@@ -116,7 +128,7 @@ class WasmModel implements PhysicsModel {
     return this.#shapes ??= shapesOf(this.handle);
   }
 
-  idOf(kind: "body" | "camera", name: string): number {
+  idOf(kind: MujocoObject, name: string): number {
     return this.module.mj_name2id(this.handle, KINDS[kind], name);
   }
 
@@ -139,11 +151,14 @@ function shapesOf(model: MjModel): PhysicsShapes {
 }
 
 /**
- * Loads a model's file, which must be whole in itself, as the module sees no other
- * files; throws with MuJoCo's own words where it cannot.
+ * Loads a model, which must be whole in itself, as the module sees no files;
+ * throws with MuJoCo's own words where it cannot.
  */
-export function loadWasmModel(module: MainModule, path: string): WasmModel {
-  const xml = Deno.readTextFileSync(path);
+export function loadWasmModel(
+  module: MainModule,
+  source: ModelSource,
+): WasmModel {
+  const xml = source.text ?? Deno.readTextFileSync(source.path!);
   let model: MjModel | undefined;
   try {
     model = module.MjModel.from_xml_string(xml);
@@ -155,10 +170,9 @@ export function loadWasmModel(module: MainModule, path: string): WasmModel {
     return loaded;
   } catch (error) {
     model?.delete();
-    const text = (error as Error).message
-      .replace(/^MuJoCo Error: (Loading error: )?/, "")
-      .trim().replace(/\s*\n\s*/g, ", ");
-    throw new Error(`Cannot load the model '${path}': ${text}`);
+    const words = (error as Error).message
+      .replace(/^MuJoCo Error: (Loading error: )?/, "");
+    throw cannotLoad(source, words);
   }
 }
 

@@ -7,18 +7,25 @@ import {
 } from "../install/installed.ts";
 import { openNativeLibrary } from "./_native_library.ts";
 import { loadNativeModel } from "./_native_model.ts";
-import type { PhysicsEngine, PhysicsModel } from "./_physics.ts";
+import type { ModelSource, PhysicsEngine, PhysicsModel } from "./_physics.ts";
 
 const WASM = "import '@bellman/envs/mujoco/wasm'";
 const HELP = `run '${
   installCommand(INSTALL_MUJOCO)
 }', set BELLMAN_MUJOCO_LIBRARY to its file`;
 
-let loadWasm: ((path: string) => PhysicsModel) | undefined;
+let loadWasm: ((source: ModelSource) => PhysicsModel) | undefined;
 
-/** Makes MuJoCo in WebAssembly, which loads a model's file so, one of the engines. */
-export function provideWasm(load: (path: string) => PhysicsModel): void {
+/** Makes MuJoCo in WebAssembly, which loads a model so, one of the engines. */
+export function provideWasm(load: (source: ModelSource) => PhysicsModel): void {
   loadWasm = load;
+}
+
+/** Finds a model by its file, unless it is given as text. */
+function sourceOf(name: string, model: string): ModelSource {
+  return model.trimStart().startsWith("<")
+    ? { name, text: model }
+    : { name, path: findModel(model) };
 }
 
 /** Loads a model with the engine that is asked for, or the first that is there. */
@@ -31,10 +38,10 @@ export function openModel(
 ): PhysicsModel {
   const library = engine === "wasm" ? undefined : findLibrary();
   if (library !== undefined) {
-    return loadNativeModel(openNativeLibrary(library), findModel(xmlFile));
+    return loadNativeModel(openNativeLibrary(library), sourceOf(name, xmlFile));
   }
   if (engine !== "native" && loadWasm !== undefined) {
-    return loadWasm(findModel(xmlFile));
+    return loadWasm(sourceOf(name, xmlFile));
   }
   const missing = engine === "wasm"
     ? `MuJoCo's WebAssembly is not loaded: ${WASM} first`

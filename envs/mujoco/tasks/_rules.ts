@@ -1,5 +1,9 @@
 import type { SeededRandom } from "../../random.ts";
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
+import type {
+  MujocoObject,
+  PhysicsData,
+  PhysicsModel,
+} from "../physics/_physics.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
 /** Actions of all environments of a batch; the present one begins at `at`. */
@@ -112,7 +116,7 @@ export abstract class StateRules<
 /** Writes numbers `from` up to and without `to` into an observation. */
 export function append(
   row: ObservationRow,
-  values: Float64Array,
+  values: ArrayLike<number>,
   from: number = 0,
   to: number = values.length,
 ): void {
@@ -135,6 +139,19 @@ export function appendClipped(
     seen[at++] = Math.min(Math.max(values[i], low), high);
   }
   row.at = at;
+}
+
+/** Returns the number of a named thing; throws where the model has none. */
+export function idOf(
+  model: PhysicsModel,
+  [kind, name]: readonly [kind: MujocoObject, name: string],
+  task: string,
+): number {
+  const id = model.idOf(kind, name);
+  if (id >= 0) return id;
+  throw new RangeError(
+    `Cannot make ${task} of a model without a ${kind} named '${name}'`,
+  );
 }
 
 /** Returns position and velocity, for `info`, of a body that moves in the plane. */
@@ -163,7 +180,7 @@ export type Resolved<O extends MujocoOptions> = Readonly<
 >;
 
 /** A kind of environment. */
-export interface MujocoTask<O extends MujocoOptions = MujocoOptions> {
+export interface TaskKind<O extends MujocoOptions = MujocoOptions> {
   /** Its options where they are left out. */
   readonly defaults: Resolved<O>;
   /** Makes its rules for a model. */

@@ -7,27 +7,15 @@ import {
   append,
   drawPositions,
   drawVelocities,
+  idOf,
   type MujocoInfo,
   MujocoRules,
-  type MujocoTask,
   type ObservationRow,
   type Outcome,
   type Resolved,
+  type TaskKind,
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
-
-/** Returns the number of a body; throws where the model has none of that name. */
-function bodyNamed(
-  model: PhysicsModel,
-  name: string,
-  task: string,
-): number {
-  const id = model.idOf("body", name);
-  if (id >= 0) return id;
-  throw new RangeError(
-    `Cannot make ${task} of a model without a body named '${name}'`,
-  );
-}
 
 /** Computes the metres between the frames of two bodies. */
 function distanceBetween(
@@ -74,8 +62,8 @@ class ReacherRules extends MujocoRules<Resolved<ReacherOptions>> {
 
   constructor(model: PhysicsModel, options: Resolved<ReacherOptions>) {
     super(model, options);
-    this.#fingertip = bodyNamed(model, "fingertip", "Reacher");
-    this.#target = bodyNamed(model, "target", "Reacher");
+    this.#fingertip = idOf(model, ["body", "fingertip"], "Reacher");
+    this.#target = idOf(model, ["body", "target"], "Reacher");
     this.observationSize = 2 * REACHER_JOINTS +
       (model.sizes.nq - REACHER_JOINTS) + REACHER_JOINTS + 2;
   }
@@ -128,7 +116,7 @@ class ReacherRules extends MujocoRules<Resolved<ReacherOptions>> {
 }
 
 /** An arm of two joints that is to reach a goal in the plane. */
-export const REACHER: MujocoTask<ReacherOptions> = {
+export const REACHER: TaskKind<ReacherOptions> = {
   defaults: {
     xmlFile: "reacher.xml",
     frameSkip: 2,
@@ -178,9 +166,9 @@ class PusherRules extends MujocoRules<Resolved<PusherOptions>> {
 
   constructor(model: PhysicsModel, options: Resolved<PusherOptions>) {
     super(model, options);
-    this.#tip = bodyNamed(model, "tips_arm", "Pusher");
-    this.#object = bodyNamed(model, "object", "Pusher");
-    this.#goal = bodyNamed(model, "goal", "Pusher");
+    this.#tip = idOf(model, ["body", "tips_arm"], "Pusher");
+    this.#object = idOf(model, ["body", "object"], "Pusher");
+    this.#goal = idOf(model, ["body", "goal"], "Pusher");
   }
 
   begin(data: PhysicsData, random: SeededRandom): void {
@@ -231,7 +219,7 @@ class PusherRules extends MujocoRules<Resolved<PusherOptions>> {
 }
 
 /** An arm of seven joints that is to push an object to a goal. */
-export const PUSHER: MujocoTask<PusherOptions> = {
+export const PUSHER: TaskKind<PusherOptions> = {
   defaults: {
     xmlFile: "pusher_v5.xml",
     frameSkip: 5,

@@ -4,11 +4,11 @@ import { sumOf, sumOfSquares } from "./_numpy_sums.ts";
 import {
   append,
   type MujocoInfo,
-  type MujocoTask,
   type ObservationRow,
   type Outcome,
   type Resolved,
   StateRules,
+  type TaskKind,
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
@@ -202,7 +202,7 @@ class WalkRules extends HumanoidRules<Resolved<HumanoidOptions>> {
 }
 
 /** A human figure that is to walk forward. */
-export const HUMANOID: MujocoTask<HumanoidOptions> = {
+export const HUMANOID: TaskKind<HumanoidOptions> = {
   defaults: {
     xmlFile: "humanoid.xml",
     frameSkip: 5,
@@ -291,7 +291,7 @@ class StandupRules extends HumanoidRules<Resolved<HumanoidStandupOptions>> {
 }
 
 /** A human figure on its back that is to stand up. */
-export const HUMANOID_STANDUP: MujocoTask<HumanoidStandupOptions> = {
+export const HUMANOID_STANDUP: TaskKind<HumanoidStandupOptions> = {
   defaults: {
     xmlFile: "humanoidstandup.xml",
     frameSkip: 5,

@@ -52,16 +52,16 @@ export interface CameraConfig {
  */
 export interface MujocoOptions {
   /**
-   * Model: a file's path, or a name such as `ant.xml` among the installed
-   * ones.
+   * Model: a file's path, a name such as `ant.xml` among the installed ones, or
+   * its text, which begins with `<`.
    *
-   * @default the environment's own of Gymnasium
+   * @default the environment's own
    */
   xmlFile?: string;
   /**
    * Steps of the simulation for each step of the environment.
    *
-   * @default the environment's own of Gymnasium
+   * @default the environment's own
    */
   frameSkip?: number;
   /**
@@ -144,6 +144,7 @@ function kindOf(name: string, like: unknown): OptionKind {
       typeof it === "string" || Number.isInteger(it);
     return [["string", "number"], "a body's name or number", isFine];
   }
+  if (typeof like === "string") return TEXT;
   if (!Array.isArray(like)) return typeof like === "number" ? FINITE : FLAG;
   const isRange = (it: object) => isList(it, 2) && it[0] <= it[1];
   return ["object", "a lower and an upper number", isRange];

@@ -1,17 +1,7 @@
 /** InvertedPendulum and InvertedDoublePendulum: carts that are to balance poles. */
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
-import {
-  append,
-  appendClipped,
-  drawNormalState,
-  type MujocoInfo,
-  type MujocoTask,
-  type ObservationRow,
-  type Outcome,
-  type Resolved,
-  StateRules,
-} from "./_rules.ts";
+import { areFinite } from "../../spaces/arrays.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
+import { kindOf, mujocoTask } from "./mujoco_task.ts";
 
 /** Options of InvertedPendulum. */
 export interface InvertedPendulumOptions extends MujocoOptions {
@@ -26,31 +16,17 @@ export interface InvertedPendulumOptions extends MujocoOptions {
 /** Radians from upright beyond which the pole has fallen. */
 const LARGEST_ANGLE = 0.2;
 
-class InvertedPendulumRules
-  extends StateRules<Resolved<InvertedPendulumOptions>> {
-  evaluate({ qpos, qvel }: PhysicsData): Outcome {
-    const isUpright = qpos.every(Number.isFinite) &&
-      qvel.every(Number.isFinite) && Math.abs(qpos[1]) <= LARGEST_ANGLE;
-    this.outcome.reward = isUpright ? 1 : 0;
-    this.outcome.terminated = !isUpright;
-    return this.outcome;
-  }
-
-  info(): MujocoInfo {
-    return { reward_survive: this.outcome.reward };
-  }
-}
-
 /** A cart that is to keep a pole upright. */
-export const INVERTED_PENDULUM: MujocoTask<InvertedPendulumOptions> = {
-  defaults: {
-    xmlFile: "inverted_pendulum.xml",
-    frameSkip: 2,
-    defaultCameraConfig: { trackBodyId: 0, distance: 2.04 },
-    resetNoiseScale: 0.01,
-  },
-  rules: (model, options) => new InvertedPendulumRules(model, options),
-};
+export const INVERTED_PENDULUM = kindOf(mujocoTask({
+  name: "InvertedPendulum",
+  xml: "inverted_pendulum.xml",
+  frameSkip: 2,
+  camera: { trackBodyId: 0, distance: 2.04 },
+  resetNoiseScale: 0.01,
+  isTerminated: ({ qpos, qvel }) =>
+    !(areFinite(qpos) && areFinite(qvel) && Math.abs(qpos[1]) <= LARGEST_ANGLE),
+  reward: (_, { terminated }) => ({ reward_survive: terminated ? 0 : 1 }),
+}));
 
 /** Options of InvertedDoublePendulum. */
 export interface InvertedDoublePendulumOptions extends MujocoOptions {
@@ -69,70 +45,42 @@ export interface InvertedDoublePendulumOptions extends MujocoOptions {
   resetNoiseScale?: number;
 }
 
-/** Range that observed velocities and forces are clipped to. */
-const SEEN: readonly [low: number, high: number] = [-10, 10];
+/** Greatest velocity and force that is seen. */
+const SEEN = 10;
 /** Metres above the cart at which the tip has fallen. */
 const FALLEN_HEIGHT = 1;
 
-class InvertedDoublePendulumRules
-  extends StateRules<Resolved<InvertedDoublePendulumOptions>> {
-  #survival = 0;
-  #distance = 0;
-  #speed = 0;
-
-  constructor(
-    model: PhysicsModel,
-    options: Resolved<InvertedDoublePendulumOptions>,
-  ) {
-    super(model, options, { extra: model.sizes.nq, draw: drawNormalState });
-  }
-
-  override observe(
-    { qpos, qvel, qfrcConstraint }: PhysicsData,
-    row: ObservationRow,
-  ): void {
-    const { values } = row;
-    append(row, qpos, 0, 1);
-    for (let i = 1; i < qpos.length; i++) values[row.at++] = Math.sin(qpos[i]);
-    for (let i = 1; i < qpos.length; i++) values[row.at++] = Math.cos(qpos[i]);
-    appendClipped(row, qvel, SEEN);
-    const [low, high] = SEEN;
-    values[row.at++] = Math.min(Math.max(qfrcConstraint[0], low), high);
-  }
-
-  evaluate({ siteXpos, qvel }: PhysicsData): Outcome {
-    const outcome = this.outcome, x = siteXpos[0], z = siteXpos[2];
-    outcome.terminated = z <= FALLEN_HEIGHT;
-    this.#survival = outcome.terminated ? 0 : this.options.healthyReward;
-    this.#distance = 0.01 * (x * x) + (z - 2) * (z - 2);
-    this.#speed = 0.001 * (qvel[1] * qvel[1]) + 0.005 * (qvel[2] * qvel[2]);
-    outcome.reward = this.#survival - this.#distance - this.#speed;
-    return outcome;
-  }
-
-  info(): MujocoInfo {
-    return {
-      reward_survive: this.#survival,
-      distance_penalty: -this.#distance,
-      velocity_penalty: -this.#speed,
-    };
-  }
+function clipped(value: number): number {
+  return Math.min(Math.max(value, -SEEN), SEEN);
 }
 
 /** A cart that is to keep a pole of two links upright. */
-export const INVERTED_DOUBLE_PENDULUM: MujocoTask<
-  InvertedDoublePendulumOptions
-> = {
-  defaults: {
-    xmlFile: "inverted_double_pendulum.xml",
-    frameSkip: 5,
-    defaultCameraConfig: {
-      trackBodyId: 0,
-      distance: 4.1225,
-      lookAt: [0, 0, 0.1225],
-    },
-    healthyReward: 10,
-    resetNoiseScale: 0.1,
+export const INVERTED_DOUBLE_PENDULUM = kindOf(mujocoTask({
+  name: "InvertedDoublePendulum",
+  xml: "inverted_double_pendulum.xml",
+  frameSkip: 5,
+  camera: { trackBodyId: 0, distance: 4.1225, lookAt: [0, 0, 0.1225] },
+  resetNoiseScale: 0.1,
+  velocityNoise: "normal",
+  options: { healthyReward: 10 },
+  observe({ qpos, qvel, qfrcConstraint }) {
+    const angles = qpos.subarray(1);
+    return [
+      qpos[0],
+      angles.map(Math.sin),
+      angles.map(Math.cos),
+      qvel.map(clipped),
+      clipped(qfrcConstraint[0]),
+    ];
   },
-  rules: (model, options) => new InvertedDoublePendulumRules(model, options),
-};
+  isTerminated: ({ siteXpos }) => siteXpos[2] <= FALLEN_HEIGHT,
+  reward({ siteXpos: [x, _y, z], qvel }, { terminated, options }) {
+    const distance = 0.01 * (x * x) + (z - 2) * (z - 2);
+    const speed = 0.001 * (qvel[1] * qvel[1]) + 0.005 * (qvel[2] * qvel[2]);
+    return {
+      reward_survive: terminated ? 0 : options.healthyReward,
+      distance_penalty: -distance,
+      velocity_penalty: -speed,
+    };
+  },
+}));

@@ -8,12 +8,12 @@ import {
   appendClipped,
   drawNormalState,
   type MujocoInfo,
-  type MujocoTask,
   type ObservationRow,
   type Outcome,
   planarPosition,
   type Resolved,
   StateRules,
+  type TaskKind,
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
@@ -132,7 +132,7 @@ class RunnerRules<O extends RunnerOptions> extends StateRules<O> {
 }
 
 /** A planar runner of two legs that is to run forward. */
-export const HALF_CHEETAH: MujocoTask<HalfCheetahOptions> = {
+export const HALF_CHEETAH: TaskKind<HalfCheetahOptions> = {
   defaults: {
     xmlFile: "half_cheetah.xml",
     frameSkip: 5,
@@ -147,7 +147,7 @@ export const HALF_CHEETAH: MujocoTask<HalfCheetahOptions> = {
 };
 
 /** A chain of three links in a fluid that is to swim forward. */
-export const SWIMMER: MujocoTask<SwimmerOptions> = {
+export const SWIMMER: TaskKind<SwimmerOptions> = {
   defaults: {
     xmlFile: "swimmer.xml",
     frameSkip: 4,
@@ -286,7 +286,7 @@ export interface HopperOptions extends WalkerOptions {
 }
 
 /** A planar leg on one foot that is to hop forward. */
-export const HOPPER: MujocoTask<HopperOptions> = {
+export const HOPPER: TaskKind<HopperOptions> = {
   defaults: {
     xmlFile: "hopper.xml",
     frameSkip: 4,
@@ -316,7 +316,7 @@ export interface Walker2dOptions extends WalkerOptions {
 }
 
 /** A planar body on two legs that is to walk forward. */
-export const WALKER_2D: MujocoTask<Walker2dOptions> = {
+export const WALKER_2D: TaskKind<Walker2dOptions> = {
   defaults: {
     xmlFile: "walker2d_v5.xml",
     frameSkip: 4,
@@ -461,7 +461,7 @@ class AntRules extends RunnerRules<Resolved<AntOptions>> {
 }
 
 /** A body on four legs that is to run forward. */
-export const ANT: MujocoTask<AntOptions> = {
+export const ANT: TaskKind<AntOptions> = {
   defaults: {
     xmlFile: "ant.xml",
     frameSkip: 5,

@@ -1,4 +1,5 @@
-import type { MujocoTask } from "./_rules.ts";
+import type { TaskKind } from "./_rules.ts";
+import type { MujocoOwnOptions, MujocoTask } from "./mujoco_task.ts";
 import * as arms from "./arms.ts";
 import * as humanoids from "./humanoids.ts";
 import * as pendulums from "./pendulums.ts";
@@ -81,9 +82,18 @@ export interface MujocoTaskOptions {
 /** The kinds of environments on MuJoCo. */
 export type MujocoTaskName = keyof MujocoTaskOptions;
 
+/** A built-in kind of environment by its name, or a task of one's own. */
+export type MujocoChoice = MujocoTaskName | MujocoTask;
+
+/** Options of an environment: those of all, and its kind's own. */
+export type MujocoOptionsOf<T extends MujocoChoice> = T extends MujocoTaskName
+  ? MujocoTaskOptions[T]
+  : T extends MujocoTask<infer O> ? MujocoOwnOptions<O>
+  : never;
+
 /** All kinds of environments by name. */
 export const TASKS: {
-  readonly [N in MujocoTaskName]: MujocoTask<MujocoTaskOptions[N]>;
+  readonly [N in MujocoTaskName]: TaskKind<MujocoTaskOptions[N]>;
 } = {
   HalfCheetah: runners.HALF_CHEETAH,
   Hopper: runners.HOPPER,
