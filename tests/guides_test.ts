@@ -3,6 +3,7 @@
  * algorithm of one file trains, resumes after a kill, evaluates, plays and
  * exports. Their code runs as examples, too.
  */
+import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { CheckpointStore } from "@bellman/training";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { existsSync } from "node:fs";
@@ -17,12 +18,18 @@ globalThis.addEventListener(
 );
 
 /** Writes the first block of code of a guide below a text as a file. */
-function writeCode(guide: string, below: string, name: string): string {
+function writeCode(
+  guide: string,
+  below: string,
+  name: string,
+  [language, suffix]: [string, string] = ["ts", "ts"],
+): string {
   const text = Deno.readTextFileSync(`${ROOT}guides/${guide}.md`);
   const at = text.indexOf(below);
-  const code = at < 0 ? null : /^```ts\n(.*?)^```/ms.exec(text.slice(at));
+  const block = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "ms");
+  const code = at < 0 ? null : block.exec(text.slice(at));
   assert(code !== null, `no code below '${below}' of ${guide}.md`);
-  const path = `${dir}/${name}.ts`;
+  const path = `${dir}/${name}.${suffix}`;
   Deno.writeTextFileSync(path, code[1]);
   return path;
 }
@@ -119,6 +126,38 @@ Deno.test("the environment of the guide trains, plays and resumes", async () => 
   );
   await output("play", run, `--png=${run}/pictures`, "--every=10");
   assertStringIncludes(await output("eval", run), "a2c on Room-v0");
+});
+
+Deno.test({
+  name:
+    "Python's environment of the guide resumes after a kill, with its wrappers",
+  ignore: !hasGymnasium(),
+  fn: async () => {
+    const section = "## Your own environment", guide = "python_environments";
+    const walk = writeCode(guide, section, "walk", ["python", "py"]);
+    const yaml = writeCode(guide, "In a configuration file", "walk", [
+      "yaml",
+      "yaml",
+    ]);
+    const text = await Deno.readTextFile(yaml);
+    await Deno.writeTextFile(yaml, text.replace("./walk.py", walk));
+    const args = [
+      ...["a2c", `--config=${yaml}`, "--quiet", "--steps=6000"],
+      ...["--set=checkpointInterval=500", "--set=evaluationEpisodes=2"],
+    ];
+    const killed = `${dir}/walk-killed`, whole = `${dir}/walk`;
+    await killMidway([...args, `--out=${killed}`], killed);
+    await output("train", "--resume", killed, "--quiet");
+    await output("train", ...args, `--out=${whole}`);
+    assertEquals(remainsOf(killed), remainsOf(whole));
+    assertStringIncludes(await output("eval", whole), "a2c on gym:Walk-v0");
+    const narrow = [
+      ...["train", "a2c", "--env=gym:Walk-v0", `--set=envModules=[${walk}]`],
+      ...["--set=envKwargs={width: 3}", "--quiet", "--steps=100"],
+      ...["--set=evaluationEpisodes=1", `--out=${dir}/narrow`],
+    ];
+    await output(...narrow);
+  },
 });
 
 Deno.test("an environment that breaks its promises is refused before it is trained on", async () => {
