@@ -66,7 +66,11 @@ function sectionOf(
     );
   }
   const isGame = /^ALE\/|NoFrameskip-v\d+$/.test(env);
-  const wanted = [env, env.replace(/^gym:(.*:)?/, ""), ...isGame ? [ATARI] : []];
+  const wanted = [
+    env,
+    env.replace(/^gym:(.*:)?/, ""),
+    ...isGame ? [ATARI] : [],
+  ];
   const found = sections.find(([name]) => wanted.includes(name));
   if (found !== undefined) return found;
   throw new UsageError(

@@ -29,6 +29,12 @@ export {
   type MujocoVecOptions,
 } from "./mujoco_env.ts";
 export { registerMujoco } from "./register.ts";
+export type {
+  MujocoObject,
+  MujocoSizes,
+  MujocoState,
+} from "./physics/_physics.ts";
+export type { MujocoInfo } from "./tasks/_rules.ts";
 export { isMujocoInstalled } from "./physics/engines.ts";
 export type {
   AntOptions,
@@ -54,7 +60,6 @@ export {
   type MujocoModel,
   type MujocoOwnOptions,
   type MujocoStart,
-  type MujocoState,
   type MujocoStep,
   type MujocoTask,
   mujocoTask,

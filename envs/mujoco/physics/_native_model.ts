@@ -5,12 +5,12 @@ import {
   cannotLoad,
   type ModelSource,
   type MujocoObject,
+  type MujocoSizes,
   PHYSICS_ARRAYS,
   type PhysicsArray,
   type PhysicsData,
   type PhysicsModel,
   type PhysicsShapes,
-  type PhysicsSizes,
   readSizes,
   SHAPE_ARRAYS,
 } from "./_physics.ts";
@@ -219,7 +219,7 @@ class NativeSimulation {
 class NativeModel implements PhysicsModel {
   readonly engine = "native";
   readonly version: string;
-  readonly sizes: PhysicsSizes;
+  readonly sizes: MujocoSizes;
   readonly timestep: number;
   readonly qpos0: Float64Array;
   readonly bodyMass: Float64Array;

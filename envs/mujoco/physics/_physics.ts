@@ -11,7 +11,7 @@ export interface PhysicsModel {
   /** MuJoCo's version, such as `4.0.0`. */
   readonly version: string;
   /** Lengths of positions, velocities and controls; numbers of things. */
-  readonly sizes: PhysicsSizes;
+  readonly sizes: MujocoSizes;
   /** Seconds that one step of the engine takes. */
   readonly timestep: number;
   /** Positions that the model starts from, `[nq]`. */
@@ -59,18 +59,37 @@ export function cannotLoad({ name, path }: ModelSource, words: string): Error {
   return new Error(`Cannot load the model ${model}: ${line}`);
 }
 
+/** Numbers of a model's things. */
+export interface MujocoSizes {
+  /** Numbers of the positions. */
+  readonly nq: number;
+  /** Numbers of the velocities. */
+  readonly nv: number;
+  /** Numbers of the controls. */
+  readonly nu: number;
+  /** Number of bodies, of which the first is the world. */
+  readonly nbody: number;
+  /** Number of geoms. */
+  readonly ngeom: number;
+  /** Number of sites. */
+  readonly nsite: number;
+  /** Number of tendons. */
+  readonly ntendon: number;
+  /** Number of cameras. */
+  readonly ncam: number;
+  /** Numbers of the sensors. */
+  readonly nsensordata: number;
+}
+
 const SIZES = [
   ...["nq", "nv", "nu", "nbody", "ngeom", "nsite", "ntendon", "ncam"] as const,
   "nsensordata" as const,
 ];
 
-/** Numbers of a model's things. */
-export type PhysicsSizes = Readonly<Record<typeof SIZES[number], number>>;
-
 /** Reads a model's sizes by their names. */
 export function readSizes(
-  read: (name: keyof PhysicsSizes) => number,
-): PhysicsSizes {
+  read: (name: keyof MujocoSizes) => number,
+): MujocoSizes {
   const sizes = SIZES.map((name) => [name, read(name)]);
   return Object.fromEntries(sizes);
 }
@@ -82,12 +101,57 @@ export type PhysicsShapes = {
   >;
 };
 
+/**
+ * Present numbers of a simulation, flat and row by row. After a step, what MuJoCo
+ * computes from positions and velocities, such as `xpos` and `sensordata`, trails
+ * those by a step of the engine, as in Gymnasium.
+ */
+export interface MujocoState {
+  /** Positions of the joints, `[nq]`. */
+  readonly qpos: Float64Array;
+  /** Velocities of the joints, `[nv]`. */
+  readonly qvel: Float64Array;
+  /** Controls of the last step, `[nu]`. */
+  readonly ctrl: Float64Array;
+  /** Places of the bodies in metres, `[nbody, 3]`. */
+  readonly xpos: Float64Array;
+  /** Centres of mass of the bodies, `[nbody, 3]`. */
+  readonly xipos: Float64Array;
+  /** Inertias and masses of the bodies about their tree's centre, `[nbody, 10]`. */
+  readonly cinert: Float64Array;
+  /** Velocities of the bodies, turning first, `[nbody, 6]`. */
+  readonly cvel: Float64Array;
+  /** Forces of contacts on the bodies, `[nbody, 6]`. */
+  readonly cfrcExt: Float64Array;
+  /** Forces of the actuators on the joints, `[nv]`. */
+  readonly qfrcActuator: Float64Array;
+  /** Forces of constraints on the joints, `[nv]`. */
+  readonly qfrcConstraint: Float64Array;
+  /** Places of the sites, `[nsite, 3]`. */
+  readonly siteXpos: Float64Array;
+  /** Numbers of the sensors, `[nsensordata]`. */
+  readonly sensordata: Float64Array;
+  /** Lengths of the tendons, `[ntendon]`. */
+  readonly tendonLength: Float64Array;
+  /** Velocities of the tendons, `[ntendon]`. */
+  readonly tendonVelocity: Float64Array;
+  /** Places of the geoms, `[ngeom, 3]`. */
+  readonly geomXpos: Float64Array;
+  /** Rotations of the geoms, `[ngeom, 3, 3]`. */
+  readonly geomXmat: Float64Array;
+  /** Centres of mass of the bodies with those below them, `[nbody, 3]`. */
+  readonly subtreeCom: Float64Array;
+  /** Places of the cameras, `[ncam, 3]`. */
+  readonly cameraXpos: Float64Array;
+  /** Rotations of the cameras, `[ncam, 3, 3]`. */
+  readonly cameraXmat: Float64Array;
+}
+
 /** Names of the arrays of a simulation. */
-export type PhysicsArray = keyof typeof PHYSICS_ARRAYS;
+export type PhysicsArray = keyof MujocoState;
 
 /** A simulation of a model. */
-export interface PhysicsData
-  extends Readonly<Record<PhysicsArray, Float64Array>> {
+export interface PhysicsData extends MujocoState {
   /**
    * Advances the simulation with the controls as they are.
    *
@@ -136,8 +200,8 @@ export const PHYSICS_ARRAYS = {
   cameraXpos: { field: "cam_xpos", rows: "ncam", width: 3 },
   cameraXmat: { field: "cam_xmat", rows: "ncam", width: 9 },
 } as const satisfies Record<
-  string,
-  { field: string; rows: keyof PhysicsSizes; width: number }
+  PhysicsArray,
+  { field: string; rows: keyof MujocoSizes; width: number }
 >;
 
 /** MuJoCo's names of the arrays that are drawn, their rows, widths and kinds. */

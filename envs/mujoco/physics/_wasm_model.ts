@@ -3,12 +3,12 @@ import {
   cannotLoad,
   type ModelSource,
   type MujocoObject,
+  type MujocoSizes,
   PHYSICS_ARRAYS,
   type PhysicsArray,
   type PhysicsData,
   type PhysicsModel,
   type PhysicsShapes,
-  type PhysicsSizes,
   readSizes,
   SHAPE_ARRAYS,
 } from "./_physics.ts";
@@ -103,7 +103,7 @@ const KINDS: Readonly<Record<MujocoObject, number>> = {
 class WasmModel implements PhysicsModel {
   readonly engine = "wasm";
   readonly version: string;
-  readonly sizes: PhysicsSizes;
+  readonly sizes: MujocoSizes;
   readonly timestep: number;
   readonly qpos0: Float64Array;
   readonly bodyMass: Float64Array;

@@ -3,10 +3,10 @@ import { EnvDataError } from "../../env_data_error.ts";
 import type { SeededRandom } from "../../random.ts";
 import type {
   MujocoObject,
-  PhysicsArray,
+  MujocoSizes,
+  MujocoState,
   PhysicsData,
   PhysicsModel,
-  PhysicsSizes,
 } from "../physics/_physics.ts";
 import type { CameraConfig, MujocoOptions } from "./mujoco_options.ts";
 import {
@@ -31,19 +31,10 @@ export type MujocoTaskValues = Readonly<
   >
 >;
 
-/**
- * Present numbers of a simulation by MuJoCo's names in camel case: `qpos` `[nq]`,
- * `qvel` `[nv]`, `ctrl` `[nu]`, `xpos` `[nbody, 3]`, `siteXpos` `[nsite, 3]`,
- * `cfrcExt` `[nbody, 6]`, `sensordata` and others, flat and row by row. After a
- * step, what MuJoCo computes from positions and velocities, such as `xpos` and
- * `sensordata`, trails those by a step of the engine, as in Gymnasium.
- */
-export type MujocoState = Readonly<Record<PhysicsArray, Float64Array>>;
-
 /** Model that a task is played in. */
 export interface MujocoModel {
   /** Lengths of positions, velocities and controls; numbers of things. */
-  readonly sizes: PhysicsSizes;
+  readonly sizes: MujocoSizes;
   /** Seconds that a step of the environment takes. */
   readonly dt: number;
   /** Positions that the model starts from, `[nq]`. */
