@@ -35,7 +35,7 @@ export interface ValueAndGradients<A extends Params = Params> {
  * @param loss A pure function of the parameters in TensorFlow.js operations.
  * @param params The parameters, floating point.
  * @returns The loss, the further results and the gradients.
- * @throws {Error} If the loss depends on no parameter at all.
+ * @throws {TypeError} If the loss is no scalar, or depends on no parameter at all.
  * @example
  * ```ts
  * import { valueAndGradients } from "@bellman/compute";
@@ -62,6 +62,7 @@ export function valueAndGradients<A extends Params = Params>(
   let kept = {} as A;
   const forward = (): tf.Scalar => {
     const value = loss(params);
+    checkScalar(value.loss);
     kept = mapParams(value.aux ?? {}, (it) => tf.keep(it.clone())) as A;
     return value.loss;
   };
@@ -72,6 +73,13 @@ export function valueAndGradients<A extends Params = Params>(
       undefined,
       true,
     );
+    if (grads.every((it) => !it)) {
+      throw new TypeError(
+        `Cannot take gradients of a loss that depends on no parameter: expected one of ${
+          paths.join(", ")
+        }`,
+      );
+    }
     const gradients: Params = {};
     paths.forEach((path, i) =>
       gradients[path] = grads[i] ?? tf.zerosLike(inputs[i])
@@ -80,6 +88,13 @@ export function valueAndGradients<A extends Params = Params>(
     disposeParams(kept);
     return { loss: value as tf.Scalar, aux, gradients };
   });
+}
+
+function checkScalar(loss: tf.Tensor): void {
+  if (loss.rank === 0) return;
+  throw new TypeError(
+    `Cannot take gradients of a loss of shape [${loss.shape}]: expected one number, such as its tf.mean`,
+  );
 }
 
 /**

@@ -38,6 +38,7 @@ export {
   type BackendName,
   selectBackend,
 } from "./backends/select_backend.ts";
+export * from "./clip.ts";
 export * from "./compile/compile.ts";
 export {
   type ArraysOf,

@@ -101,6 +101,7 @@ ${code}\n`;
 }
 
 const nothing = algorithmModule("nothing", "");
+const noEnvironment = file("no_environment.ts", "export class Room {}");
 const again = algorithmModule("again", "registerAlgorithm(a2c);");
 const spaced = algorithmModule(
   "spaced",
@@ -263,7 +264,14 @@ const CASES: [args: string[], says: string][] = [
   [["list", "sac", "Pendulm-v1"], "did you mean 'Pendulum-v1'?"],
   [["list", "a2c", "CartPole-v1", "now"], "Cannot list 'now': expected"],
   [["list", "--set", "numEnvs=3"], "expected algorithmModules=[FILE.ts]"],
-  [["train", "mine", nothing], "Unknown algorithm 'mine': expected one of"],
+  [
+    ["train", "mine", nothing],
+    "nothing.ts, which algorithmModules names, registers nothing: expected a call of registerAlgorithm, registerNetwork or registerLogger",
+  ],
+  [
+    ["train", "--env=Room-v0", `--set=envModules=['${noEnvironment}']`],
+    "no_environment.ts, which envModules names, registers nothing: expected a call of register",
+  ],
   [["train", "a2c", again], "'a2c': there is one of that name"],
   [["train", "my-own", spaced], "expected a name of letters, digits,"],
   [["train", "seeded", seeded], "its setting 'seed' is one of every run"],

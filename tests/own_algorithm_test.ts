@@ -1,6 +1,7 @@
 /** An algorithm of one's own does all that the command line offers. */
 import { registerAlgorithm } from "@bellman/cli";
-import { assert, assertEquals } from "@std/assert";
+import { isXlaInstalled } from "@bellman/compute/xla";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { counting } from "../algorithms/agent/testdata/counting.ts";
 import { assertResumes, runCommand, trainWell } from "./runs.ts";
 
@@ -41,4 +42,82 @@ Deno.test("lists and help know an own algorithm from its definition", async () =
   assert((await output(["list"])).includes("Adds up rewards"));
   const help = await output(["train", "counting", "--help"]);
   assert(help.includes("gradientSteps"), help);
+});
+
+const dir = await Deno.makeTempDir({ prefix: "bellman-own-" });
+globalThis.addEventListener(
+  "unload",
+  () => Deno.removeSync(dir, { recursive: true }),
+);
+
+/** Writes a module whose algorithm is A2C with an update of its own. */
+async function writeUpdate(name: string, lines: string): Promise<string> {
+  const path = `${dir}/${name}.ts`;
+  const [a2c, cli, tfjs] = ["@bellman/a2c", "@bellman/cli", "@tensorflow/tfjs"]
+    .map((it) => import.meta.resolve(it));
+  await Deno.writeTextFile(
+    path,
+    `import { a2c } from "${a2c}";
+import { registerAlgorithm } from "${cli}";
+import * as tf from "${tfjs}";
+
+registerAlgorithm({
+  ...a2c,
+  name: "${name}",
+  build: (config, spaces) => ({
+    ...a2c.build(config, spaces),
+    update(state, { observations, returns, value }) {
+${lines}
+    },
+  }),
+});
+`,
+  );
+  return path;
+}
+
+for (const engine of ["onnx", "xla", "eager"]) {
+  Deno.test({
+    name: `a mistake in an update names its file and line (${engine})${
+      engine === "xla" ? ": no plugin of XLA" : ""
+    }`,
+    ignore: engine === "xla" && !isXlaInstalled(),
+    async fn() {
+      const mistakes = {
+        shapes: ["const y = tf.add(observations, returns);", "Operands could"],
+        missing: ["const y = tf.square(value);", "the batch has no 'value', "],
+      };
+      for (const [kind, [line, why]] of Object.entries(mistakes)) {
+        const name = `${kind}-${engine}`;
+        const file = await writeUpdate(name, line);
+        const { code, err } = await runCommand([
+          ...["train", name, `--set=algorithmModules=['${file}']`, "--quiet"],
+          ...[`--engine=${engine}`, "--steps=200", "--preset=none"],
+          `--out=${dir}/${name}-run`,
+        ]);
+        assertEquals(code, engine === "eager" ? 1 : 2, err);
+        assertEquals(err.trim().split("\n").length, 1, err);
+        const verb = engine === "eager" ? "run" : "compile";
+        assertStringIncludes(
+          err,
+          `Cannot ${verb} the update of A2C at ${name}.ts:11: `,
+        );
+        assertStringIncludes(err, why);
+      }
+    },
+  });
+}
+
+Deno.test("a module that registers nothing is told, where it is not needed", async () => {
+  const file = `${dir}/idle.ts`;
+  await Deno.writeTextFile(file, "export const algorithm = {};");
+  const { code, err } = await runCommand([
+    ...["train", `--set=algorithmModules=['${file}']`, "--quiet"],
+    ...["--steps=200", `--out=${dir}/idle`],
+  ]);
+  assertEquals(code, 0, err);
+  assertStringIncludes(
+    err,
+    `${file}, which algorithmModules names, registers nothing: expected a call of registerAlgorithm, registerNetwork or registerLogger\n`,
+  );
 });

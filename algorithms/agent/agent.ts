@@ -38,6 +38,7 @@ import type {
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { buildParts } from "./_build_parts.ts";
+import { namingMissing } from "./_missing_names.ts";
 import { NUMBER } from "./_tensor_types.ts";
 import type {
   AgentParts,
@@ -285,7 +286,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return ((held: AgentState, given: Record<string, tf.Scalar>) => {
       const made = prepare?.(held.policy, given);
       const batch = { ...given, ...made?.batch };
-      const { state, stats, results = {} } = update(held, batch, given);
+      const { state, stats, results = {} } = namingMissing(
+        batch,
+        (batch) => update(held, batch, given),
+      );
       const told = isQuiet ? {} : { ...stats, ...made?.stats };
       return { state, stats: told, results };
     }) as unknown as (

@@ -3,6 +3,7 @@ import {
   assert,
   assertAlmostEquals,
   assertEquals,
+  assertMatch,
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
@@ -13,6 +14,7 @@ import {
   type AgentOptions,
   type ObservationScale,
   type RewardScale,
+  rollout,
 } from "./mod.ts";
 import {
   counting,
@@ -339,4 +341,47 @@ Deno.test("something else cannot be restored", () => {
     );
   }
   agent.close();
+});
+
+for (const engine of ["onnx", "eager"] as const) {
+  Deno.test(`an update that lacks a tensor names it, and its line (${engine})`, () => {
+    const definition = counting();
+    const wrong: typeof definition = {
+      ...definition,
+      title: "Wrong",
+      build: (config, spaces) => ({
+        ...definition.build(config, spaces),
+        update: (state, { returns }) => {
+          return { state, stats: { sum: tf.sum(returns) } };
+        },
+      }),
+    };
+    const error = assertThrows(() => {
+      play(new Agent(wrong, SPACES, { engine }), 0, 8);
+    }, TypeError);
+    assertMatch(
+      error.message,
+      /^Cannot (run|compile) the update of Wrong at agent_test\.ts:\d+: .* but got 'null'; the batch has no 'returns', only observations, actions, rewards, noise, learningRate$/,
+    );
+  });
+}
+
+Deno.test("targets that lack an input of the rollout are refused", () => {
+  const definition = counting();
+  const wrong: typeof definition = {
+    ...definition,
+    build: (config, spaces) => ({
+      ...definition.build(config, spaces),
+      experience: rollout({
+        numSteps: 3,
+        inputs: ["rewards"],
+        targets: ({ rewards }) => ({ inputs: { reward: rewards } }),
+      }),
+    }),
+  };
+  assertThrows(
+    () => play(new Agent(wrong, SPACES), 0, 8),
+    TypeError,
+    "Cannot learn from a rollout without 'rewards', which its inputs name: targets gives reward",
+  );
 });

@@ -12,6 +12,7 @@ import {
 import { envActionTensor } from "@bellman/policies";
 import type { EpisodeStatistics, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
+import { namingMissing, targetOf } from "./_missing_names.ts";
 import type {
   AgentContext,
   AgentParts,
@@ -206,11 +207,14 @@ export class DeviceLoop {
       ...Object.fromEntries(
         inputs.map((name) => [
           name,
-          this.#rows(targets.inputs[name]),
+          this.#rows(targetOf(targets.inputs, name)),
         ]),
       ),
     };
-    const update = this.#parts.update(learned, batch, numbers);
+    const update = namingMissing(
+      batch,
+      (batch) => this.#parts.update(learned, batch, numbers),
+    );
     const stats = Object.entries({ ...update.stats, ...targets.stats })
       .filter((it): it is [string, tf.Tensor] => it[1] !== undefined);
     this.names = stats.map(([name]) => name);

@@ -16,6 +16,7 @@ import {
 } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
+import { targetOf } from "./_missing_names.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type {
   AgentRuntime,
@@ -133,12 +134,16 @@ export interface RolloutOptions {
  * @example
  * ```ts
  * import { rollout } from "@bellman/agent";
+ * import { generalizedAdvantageEstimation } from "@bellman/returns";
  * import { assertEquals } from "@std/assert";
  *
  * const experience = rollout({
  *   numSteps: 20,
- *   inputs: ["rewards"],
- *   targets: ({ rewards }) => ({ inputs: { rewards } }),
+ *   values: "end",
+ *   inputs: ["advantages", "returns"],
+ *   targets: (data) => ({
+ *     inputs: generalizedAdvantageEstimation(data, { ...data, gamma: 0.99 }),
+ *   }),
  * });
  * assertEquals(typeof experience, "function"); // of what the agent brings
  * ```
@@ -335,7 +340,9 @@ class Rollout implements Experience {
         terminated: terminated.map((end, i) => end | truncated[i]),
       },
     );
-    for (const name in this.#inputs) this.#inputs[name].set(inputs[name]);
+    for (const name in this.#inputs) {
+      this.#inputs[name].set(targetOf(inputs, name));
+    }
     this.stats = stats;
     return this.#drawn;
   }
@@ -373,7 +380,7 @@ class Rollout implements Experience {
     });
     const { observations, actions } = batch;
     const targets = this.#options.inputs.map((name) =>
-      [name, tf.reshape(tf.transpose(inputs[name]), [-1])] as const
+      [name, tf.reshape(tf.transpose(targetOf(inputs, name)), [-1])] as const
     );
     return {
       batch: { observations, actions, ...Object.fromEntries(targets) },

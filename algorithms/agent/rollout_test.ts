@@ -3,7 +3,9 @@ import { type Engine, RandomStream, selectBackend } from "@bellman/compute";
 import { isXlaInstalled } from "@bellman/compute/xla";
 import type { StateTree } from "@bellman/types";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { generalizedAdvantageEstimation } from "@bellman/returns";
 import { Agent } from "./agent.ts";
+import type { RolloutOptions } from "./rollout.ts";
 
 await selectBackend("cpu");
 
@@ -110,4 +112,25 @@ Deno.test("a rollout that was saved without the last observations goes on", () =
   assertEquals(other.save(), agent.save());
   agent.close();
   other.close();
+});
+
+Deno.test("advantages are inputs of a rollout as they are", () => {
+  // That it passes the type check is the point: records, not interfaces.
+  const options: RolloutOptions = {
+    numSteps: 2,
+    values: "end",
+    inputs: ["advantages", "returns"],
+    targets: (data) => ({ inputs: generalizedAdvantageEstimation(data, data) }),
+  };
+  const { inputs } = options.targets({
+    numEnvs: 1,
+    numSteps: 2,
+    rewards: Float64Array.of(1, 1),
+    terminated: Uint8Array.of(0, 1),
+    truncated: new Uint8Array(2),
+    values: new Float32Array(2),
+    finalValues: new Float32Array(2),
+    lastValues: new Float32Array(1),
+  });
+  assertEquals(Object.keys(inputs), options.inputs);
 });

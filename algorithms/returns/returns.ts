@@ -172,13 +172,16 @@ export function discountWithDones(
   return out;
 }
 
-/** Result of {@linkcode generalizedAdvantageEstimation}. */
-export interface Advantages {
+/**
+ * Result of {@linkcode generalizedAdvantageEstimation}: a type and no interface,
+ * so that it is a record of arrays, as a rollout's `inputs` are.
+ */
+export type Advantages = {
   /** Advantages of the taken actions `[env, step]`. */
   readonly advantages: FloatArray;
   /** Advantages plus values: the targets of the values `[env, step]`. */
   readonly returns: FloatArray;
-}
+};
 
 /** Options of {@linkcode generalizedAdvantageEstimation}. */
 export interface AdvantageOptions extends ReturnsOptions {
@@ -271,12 +274,12 @@ export function generalizedAdvantageEstimation(
 }
 
 /** Result of {@linkcode vtrace}. */
-export interface VtraceResult {
+export type VtraceResult = {
   /** Targets of the values, the paper's `v_s` `[env, step]`. */
   readonly targets: FloatArray;
   /** `rho_s (r_s + gamma v_{s+1} - V(x_s))` for the policy `[env, step]`. */
   readonly advantages: FloatArray;
-}
+};
 
 /** Options of {@linkcode vtrace}. */
 export interface VtraceOptions extends ReturnsOptions {

@@ -40,6 +40,11 @@ export function registerLogger(make: (run: RegisteredRun) => Logger): void {
   factories.push(make);
 }
 
+/** Counts the registered loggers. */
+export function countLoggers(): number {
+  return factories.length;
+}
+
 /** Makes the registered loggers of a run. */
 export function registeredLoggers(run: RegisteredRun): Logger[] {
   return factories.map((make) => make(run));

@@ -1,10 +1,46 @@
+import { defaultRegistry } from "@bellman/envs";
+import { registeredNetworks } from "@bellman/policies";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, UsageError } from "../terminal/errors.ts";
+import { ALGORITHMS } from "./algorithms.ts";
+import { countLoggers } from "./loggers.ts";
 import type { RunConfig } from "./run_config.ts";
 
 /** Keys that name modules of the user's own. */
 type ModuleKey = "algorithmModules" | "envModules";
+
+/** Functions that a module is imported for. */
+const CALLS: Readonly<Record<ModuleKey, string>> = {
+  algorithmModules: "registerAlgorithm, registerNetwork or registerLogger",
+  envModules: "register",
+};
+
+/** True by the URLs of modules that registered nothing when they were imported. */
+const idle = new Map<string, boolean>();
+
+/** Counts what modules have registered so far. */
+function countRegistered(): number {
+  return ALGORITHMS.length + registeredNetworks().length + countLoggers() +
+    defaultRegistry.size;
+}
+
+/**
+ * Lists the modules of a configuration that were imported and registered nothing,
+ * a line for each.
+ */
+export function idleModules(
+  config: Pick<RunConfig, ModuleKey>,
+  key: ModuleKey,
+): string[] {
+  const urls = moduleUrls(config, key);
+  return config[key].filter((_, i) => idle.get(urls[i]))
+    .map((module) =>
+      `${module}, which ${key} names, registers nothing: expected a call of ${
+        CALLS[key]
+      }`
+    );
+}
 
 /** Protocols of modules: web pages and data URLs name no author. */
 const PROTOCOLS: ReadonlySet<string> = new Set(["file:", "npm:", "jsr:"]);
@@ -78,7 +114,10 @@ export async function importModules(
   const urls = moduleUrls(config, key);
   for (const [i, url] of urls.entries()) {
     try {
+      const before = countRegistered();
       await import(url);
+      // Only a first import runs the module.
+      if (!idle.has(url)) idle.set(url, countRegistered() === before);
     } catch (error) {
       throw new UsageError(
         `Cannot import ${config[key][i]}, which ${key} names: ${

@@ -13,7 +13,7 @@ import {
 } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { wrappersOf } from "./gymnasium.ts";
-import { importModules } from "./modules.ts";
+import { idleModules, importModules } from "./modules.ts";
 import {
   type Entry,
   findKey,
@@ -297,6 +297,17 @@ function merged(
   return withEpochs(config);
 }
 
+/** Imports the modules that may bring the algorithm of a configuration. */
+async function importAlgorithmModules(
+  config: ResolvedConfig,
+): Promise<string[]> {
+  const urls = await importModules(config, "algorithmModules");
+  const { algorithm } = config;
+  const [why] = idleModules(config, "algorithmModules");
+  if (why === undefined || findAlgorithm(algorithm) !== undefined) return urls;
+  throw new UsageError(`Unknown algorithm '${algorithm}': ${why}`);
+}
+
 /**
  * Imports the algorithms and networks of the user's own that a configuration
  * names, and checks the settings that they alone know.
@@ -308,7 +319,7 @@ export async function withOwnAlgorithm(
   config: ResolvedConfig,
 ): Promise<ResolvedConfig> {
   if (config.algorithmModules.length === 0) return config;
-  const algorithmModules = await importModules(config, "algorithmModules");
+  const algorithmModules = await importAlgorithmModules(config);
   const file = { entries: Object.entries(config), origin: "the configuration" };
   const { algorithm: name } = config, algorithm = findAlgorithm(name);
   if (algorithm === undefined) throw unknownAlgorithm(name);
@@ -471,7 +482,7 @@ export async function configFromOptions(
   const sources = { preset, file, entries: commandLineEntries(options) };
   const open = resolveConfig(algorithm, sources, { isOpen: true });
   if (file !== undefined) onFile(open);
-  await importModules(open, "algorithmModules");
+  await importAlgorithmModules(open);
   // With the settings and the presets that the modules have brought.
   const config = resolveConfig(algorithm, sources);
   for (const key of ["stopReward", "patience"] as const) {

@@ -11,7 +11,12 @@ import {
   isGymnasium,
   wrappersOf,
 } from "../config/gymnasium.ts";
-import { importModules, moduleUrls, pythonModule } from "../config/modules.ts";
+import {
+  idleModules,
+  importModules,
+  moduleUrls,
+  pythonModule,
+} from "../config/modules.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import {
   isLikelyTypo,
@@ -122,7 +127,7 @@ export async function loadEnvironment(
   const own = await importModules(config, "envModules");
   if (defaultRegistry.has(env)) return own;
   await loadAllEnvironments();
-  checkKnown(env);
+  checkKnown(config);
   return own;
 }
 
@@ -159,9 +164,14 @@ export function checkOwnEnvironment(
 }
 
 /** Checks an id before anything is started. */
-function checkKnown(env: string): void {
+function checkKnown(config: ResolvedConfig): void {
+  const { env } = config;
   const ids = registeredIds();
   if (ids.includes(env)) return;
+  const [why] = idleModules(config, "envModules");
+  if (why !== undefined) {
+    throw new UsageError(`Unknown environment '${env}': ${why}`);
+  }
   const ofPython = gymnasiumId(env);
   if (ofPython !== undefined) {
     throw new UsageError(

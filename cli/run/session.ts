@@ -11,7 +11,8 @@ import { describeSpace, spacesEqual } from "@bellman/envs";
 import { tensorVecEnv } from "@bellman/envs/tensor";
 import type { Algorithm } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
-import { absoluteWrappers } from "../config/gymnasium.ts";
+import { absoluteWrappers, isGymnasium } from "../config/gymnasium.ts";
+import { idleModules } from "../config/modules.ts";
 import { type ResolvedConfig, withOwnAlgorithm } from "../config/resolve.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
@@ -160,6 +161,11 @@ export async function openSession(
   if (given.loop === "device") checkLoop(given);
   const config = startWorkers === undefined ? given : ofOneWorker(given);
   const imports = spaces === undefined ? await loadEnvironment(config) : [];
+  // Names of Python's modules are no URLs of ours.
+  const keys = isGymnasium(config.env)
+    ? ["algorithmModules"] as const
+    : ["algorithmModules", "envModules"] as const;
+  keys.flatMap((key) => idleModules(requested, key)).forEach(onNotice);
   const environments = await requestedEnvironments(config, {
     imports,
     onNotice,

@@ -1,6 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
+import { lacksGradient } from "../tracing/source_line.ts";
 import { isTensor } from "../tracing/trace.ts";
 import { leavesOf, mapLeaves, type Tree, treeOf } from "../tracing/tree.ts";
 import { InputReader } from "./_inputs.ts";
@@ -74,11 +75,11 @@ export function eagerFunction(source: Source, settings: Settings) {
   const leaves = stateLeaves(initial);
   let state = kept(initial);
   let graph: Graph | undefined;
-  const run = ({ call }: Source, given: unknown): Tree<TensorData> => {
+  const run = (source: Source, given: unknown): Tree<TensorData> => {
     let results: Tree<TensorData> | undefined;
     let next: Tree<tf.Tensor> | undefined;
     tf.tidy(() => {
-      const made = call(state, tensorsOf(given));
+      const made = calling(source, () => source.call(state, tensorsOf(given)));
       results = toArrays(made.results);
       next = kept(made.state);
     });
@@ -122,6 +123,24 @@ export function eagerFunction(source: Source, settings: Settings) {
       state = {};
     },
   };
+}
+
+/**
+ * Calls a function. Where an operation in it has no gradient, its line is known
+ * to a trace alone.
+ */
+function calling<T>({ trace, types }: Source, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (!lacksGradient(error)) throw error;
+    try {
+      trace(types);
+    } catch (traced) {
+      if (lacksGradient(traced)) throw traced;
+    }
+    throw error;
+  }
 }
 
 /** Keeps a tree of tensors beyond the present scope, by references. */

@@ -9,6 +9,7 @@ import {
 import type { StateRun } from "../graph/passes/pack_state.ts";
 import type { Unit } from "../loops/stages.ts";
 import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
+import { atItsPlace } from "../tracing/source_line.ts";
 import {
   leavesOf,
   type NamedLeaf,
@@ -220,10 +221,14 @@ export function stepSource(
     types,
     state,
     trace: (inputs) => {
-      const { graph, outputPaths, outputRecords } = traceFunction((all) => {
-        const { state, inputs } = all as Record<string, unknown>;
-        return fn(state ?? {}, inputs ?? {});
-      }, { inputs, state: declared });
+      const { graph, outputPaths, outputRecords } = traceFunction(
+        (all) => {
+          const { state, inputs } = all as Record<string, unknown>;
+          return fn(state ?? {}, inputs ?? {});
+        },
+        { inputs, state: declared },
+        `compile ${name}`,
+      );
       const made = graph.outputs.map(({ name, value }) =>
         [name, value] as const
       );
@@ -232,7 +237,10 @@ export function stepSource(
       return { graph, outputPaths, outputRecords: records };
     },
     call: (before, inputs) => {
-      const { state, ...results } = fn(before, inputs);
+      const { state, ...results } = atItsPlace(
+        `run ${name}`,
+        () => fn(before, inputs),
+      );
       const made = stateLeaves(state).map(({ name, leaf }) =>
         [name, leaf] as const
       );

@@ -1,5 +1,6 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
+import { atItsPlace } from "../tracing/source_line.ts";
 import {
   type TensorsOf,
   traceFunction,
@@ -51,7 +52,8 @@ export interface Compiled<Types, Outputs> {
  * @param fn A function from nested records of tensors to nested records.
  * @param options Declarations of the inputs, engine, threads.
  * @returns The function, over arrays.
- * @throws {TypeError} If the function cannot be traced.
+ * @throws {TypeError} If the function cannot be traced, or throws; the message
+ * names the file and the line.
  * @throws {Error} If the engine `onnx` was asked for and cannot be used.
  *
  * @example
@@ -85,12 +87,15 @@ export function compile<
   options: CompileOptions<Types>,
 ): Compiled<Types, Outputs> {
   const settings = settingsOf(fn, options);
-  const call = fn as (inputs: unknown) => unknown;
+  const call = fn as (inputs: unknown) => unknown, { name } = settings;
   const made = onEngine({
     types: options.inputs as Tree<TensorType>,
     state: {},
-    trace: (inputs) => traceFunction(call, inputs),
-    call: (state, inputs) => ({ state, results: call(inputs) }),
+    trace: (inputs) => traceFunction(call, inputs, `compile ${name}`),
+    call: (state, inputs) => ({
+      state,
+      results: atItsPlace(`run ${name}`, () => call(inputs)),
+    }),
   }, settings);
   return made as unknown as Compiled<Types, Outputs>;
 }

@@ -89,10 +89,10 @@ function scatterHlo(
 
 const GATHER: PrimitiveKernel<{ axis: number }> = {
   inputs: ["x", "indices"],
-  infer: ([{ shape, dtype }, indices], { axis }) => ({
-    shape: shape.toSpliced(axis, 1, ...indices.shape),
-    dtype,
-  }),
+  infer: ([{ shape, dtype }, indices], { axis }) => {
+    tf.util.parseAxisParam(axis, [...shape]);
+    return { shape: shape.toSpliced(axis, 1, ...indices.shape), dtype };
+  },
   lower: ({ model, inputs, node: { attributes: { axis } } }) =>
     model.op("Gather", inputs, { axis }),
   lowerHlo: ({ program, inputs, node: { attributes: { axis } } }) =>
@@ -133,6 +133,11 @@ const GATHER_ND: PrimitiveKernel = {
   inputs: ["params", "indices"],
   infer: ([params, indices]) => {
     const depth = indices.shape[indices.shape.length - 1];
+    if (depth > params.shape.length) {
+      throw new RangeError(
+        `Cannot gather from [${params.shape}] by indices of ${depth} numbers: expected one for each axis at most`,
+      );
+    }
     return {
       shape: [...indices.shape.slice(0, -1), ...params.shape.slice(depth)],
       dtype: params.dtype,
@@ -255,10 +260,15 @@ const ONE_HOT: PrimitiveKernel<{
  */
 const SEGMENT_SUM: PrimitiveKernel<{ numSegments: number }> = {
   inputs: ["x", "segmentIds"],
-  infer: ([x, ids], { numSegments }) => ({
-    shape: [numSegments, ...x.shape.slice(ids.shape.length)],
-    dtype: x.dtype,
-  }),
+  infer: ([x, ids], { numSegments }) => {
+    const rank = ids.shape.length;
+    tf.util.assertShapesMatch(
+      x.shape.slice(0, rank),
+      [...ids.shape],
+      "Error in the sums of segments: ",
+    );
+    return { shape: [numSegments, ...x.shape.slice(rank)], dtype: x.dtype };
+  },
   lower: ({ model, inputs: [x, ids], node }) => {
     const { shape, dtype } = node.outputs[0];
     const last = model.scalar(shape[0], "int32");
@@ -321,10 +331,10 @@ type ScanAttributes = {
 
 const CUMSUM: PrimitiveKernel<ScanAttributes> = {
   inputs: ["x"],
-  infer: ([{ shape, dtype }]) => ({
-    shape,
-    dtype: dtype === "bool" ? "int32" : dtype,
-  }),
+  infer: ([{ shape, dtype }], { axis }) => {
+    tf.util.parseAxisParam(axis, [...shape]);
+    return { shape, dtype: dtype === "bool" ? "int32" : dtype };
+  },
   lower: ({ model, inputs, node }) => {
     const { axis, exclusive, reverse } = node.attributes;
     const [[from], [to]] = [node.inputs, node.outputs];

@@ -145,6 +145,11 @@ function barrier(program: ProgramBuilder, x: HloTensor): HloTensor {
 const BATCH_MAT_MUL: PrimitiveKernel<MatMulAttributes> = {
   inputs: ["a", "b"],
   infer: ([a, b], { transposeA, transposeB }) => {
+    if (a.shape.length < 2 || b.shape.length < 2) {
+      throw new RangeError(
+        `Cannot multiply matrices [${a.shape}] and [${b.shape}]: each needs at least two axes`,
+      );
+    }
     const outer = tf.broadcast_util.assertAndGetBroadcastShape(
       a.shape.slice(0, -2),
       b.shape.slice(0, -2),
@@ -266,6 +271,11 @@ function einsumHlo(
 const EINSUM: PrimitiveKernel<{ equation: string }> = {
   inputs: "list",
   infer: (inputs, { equation }) => {
+    const { backend_util: einsum } = tf;
+    const { allDims, idDims } = einsum
+      .decodeEinsumEquation(equation, inputs.length);
+    einsum
+      .checkEinsumDimSizes(allDims.length, idDims, inputs as tf.Tensor[]);
     const [left, right] = equation.replaceAll(" ", "").split("->");
     const lengths = lengthsOf(left.split(","), inputs);
     return {

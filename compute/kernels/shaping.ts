@@ -73,6 +73,8 @@ const CONCAT: PrimitiveKernel<{ axis: number }> = {
   infer: (inputs, attributes) => {
     const [{ shape, dtype }] = inputs;
     const [axis] = tf.util.parseAxisParam(attributes.axis, [...shape]);
+    const shapes = inputs.map(({ shape }) => [...shape]);
+    tf.backend_util.assertParamsConsistent(shapes, axis);
     const length = inputs.reduce((sum, it) => sum + it.shape[axis], 0);
     return { shape: shape.with(axis, length), dtype };
   },
@@ -372,6 +374,7 @@ const SLICE: CompositeKernel<{ begin: number; size: number }> = {
   inputs: ["x"],
   compose: ([x], { begin, size }) => {
     const [from, lengths] = tf.slice_util.parseSliceParams(x, begin, size);
+    tf.slice_util.assertParamsValid(x, from, lengths);
     // The axes that become shorter.
     const axes = x.shape.map((_, axis) => axis)
       .filter((axis) => lengths[axis] !== x.shape[axis]);

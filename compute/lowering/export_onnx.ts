@@ -51,6 +51,7 @@ export function exportOnnx<const Types extends TypeTree>(
   const { graph } = traceFunction(
     fn as (inputs: unknown) => unknown,
     options.inputs,
+    `export ${fn.name || "the function"}`,
   );
   const { metadata } = options;
   return encodeModel({ ...lowerGraph(optimize(graph)), metadata });

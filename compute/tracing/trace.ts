@@ -13,6 +13,7 @@ import {
   type TracingBackend,
   tracingBackend,
 } from "./tracing_backend.ts";
+import { atItsPlace } from "./source_line.ts";
 import {
   declarationsOf,
   leavesOf,
@@ -50,7 +51,8 @@ export type TypeTree = Tree<TensorType | tf.Tensor>;
  *
  * Gradients, nested functions and custom gradients are recorded like anything
  * else. Tensors from outside of the function become constants. What depends on
- * numbers cannot be traced: reading a tensor throws.
+ * numbers cannot be traced: reading a tensor throws. Errors within the function
+ * name the file and the line that they come from.
  *
  * @param fn A pure function from nested records of tensors to nested records
  * of tensors.
@@ -92,10 +94,15 @@ export interface Traced {
   readonly outputRecords: Tree<never>;
 }
 
-/** Traces as {@linkcode trace}, and tells how the outputs are nested. */
+/**
+ * Traces as {@linkcode trace}, and tells how the outputs are nested.
+ *
+ * @param action Action that fails where the function throws, for the message.
+ */
 export function traceFunction(
   fn: (inputs: unknown) => unknown,
   inputs: unknown,
+  action: string = `trace ${fn.name || "the function"}`,
 ): Traced {
   return whileTracing((backend, recorder) => {
     const declared = declarationsOf(inputs);
@@ -107,7 +114,7 @@ export function traceFunction(
       path,
       leaf: placeholder(named[i].value, { backend, recorder }),
     }));
-    const result = fn(treeOf(tensors, inputs));
+    const result = atItsPlace(action, () => fn(treeOf(tensors, inputs)));
     if (recorder.refused !== undefined) throw recorder.refused;
     const returned = leavesOf(result, isTensor);
     const outputs = returned.map(({ name, leaf }) => ({

@@ -12,56 +12,7 @@ import {
 } from "../graph/graph.ts";
 import type { Kernel } from "../kernels/kernel.ts";
 import { findKernel, inferOutputs, KERNEL_NAMES } from "../kernels/mod.ts";
-
-/** Frames of TensorFlow.js, of this package's tracing and of the runtime. */
-const INSIDE = [
-  "@tensorflow/",
-  "ext:",
-  "node:",
-  import.meta.url,
-  new URL("trace.ts", import.meta.url).href,
-  new URL("control_flow.ts", import.meta.url).href,
-  new URL("scan.ts", import.meta.url).href,
-  new URL("../kernels/", import.meta.url).href,
-];
-
-/** Frames that lie between a kernel and the code that called for it. */
-const FRAMES = 60;
-
-/**
- * The place in a program that called for an operation. It is worked out when
- * it is asked for: that takes much longer than remembering where it was.
- */
-class SourceLine {
-  readonly #error: Error;
-
-  /** Remembers the place that is now being run, with frames around it. */
-  constructor(frames: number = FRAMES) {
-    const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = frames;
-    this.#error = new Error();
-    Error.stackTraceLimit = limit;
-  }
-
-  /** Frames between the operation and the program, innermost first. */
-  get frames(): string[] {
-    return (this.#error.stack ?? "").split("\n").slice(1);
-  }
-
-  /** Prints `file:line`, or an empty text where it is not known. */
-  toString(): string {
-    for (const frame of this.frames) {
-      if (INSIDE.some((part) => frame.includes(part))) continue;
-      const found = /((?:file|https?):\/\/[^)\s]+?):(\d+):\d+\)?$/.exec(frame);
-      if (found !== null) return `${lastPart(found[1])}:${found[2]}`;
-    }
-    return "";
-  }
-}
-
-function lastPart(url: string): string {
-  return decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
-}
+import { noGradient, PlacedError, SourceLine } from "./source_line.ts";
 
 /** Collects the operations of one traced function. */
 export class Recorder {
@@ -71,7 +22,7 @@ export class Recorder {
   readonly #known = new WeakMap<TensorData, Value[]>();
   /** Values of the outer recorder, and what stands for them in this one. */
   readonly #captured = new Map<Value, Value>();
-  #refused: TypeError | undefined;
+  #refused: PlacedError | undefined;
 
   /** @param outer Recorder of the function that the recorded one is a part of. */
   constructor(outer: Recorder | null = null) {
@@ -79,14 +30,19 @@ export class Recorder {
   }
 
   /** Error of the function that is thrown only after it has run. */
-  get refused(): TypeError | undefined {
+  get refused(): PlacedError | undefined {
     return this.outer?.refused ?? this.#refused;
   }
 
   /** Notes an error, unless there is one already. */
-  refuse(error: TypeError): void {
+  refuse(error: PlacedError): void {
     if (this.outer !== null) this.outer.refuse(error);
     else this.#refused ??= error;
+  }
+
+  /** Finds the operation that made a value. */
+  maker(value: Value | undefined): Node | undefined {
+    return this.nodes.find(({ outputs }) => outputs.includes(value!));
   }
 
   /** What was taken from the outer recorder, and what stands for it here. */
@@ -163,9 +119,9 @@ function arrayOf(numbers: TensorData, { dtype }: TensorType): TensorData {
 }
 
 /** Makes the error of a kernel that cannot be compiled. */
-function notSupported(op: string, source: SourceLine): TypeError {
+function notSupported(op: string, source: SourceLine): PlacedError {
   const place = source.toString();
-  return new TypeError(
+  return new PlacedError(
     `Cannot compile the operation '${op}'${
       place && ` at ${place}`
     }: it has no lowering; use other operations, or the engine 'eager'`,
@@ -267,12 +223,18 @@ export class TracingBackend extends tf.KernelBackend {
     throw this.#unreadable(value, recorder);
   }
 
-  #unreadable(value: Value | undefined, recorder?: Recorder): TypeError {
-    const node = recorder?.nodes.find((it) => it.outputs.includes(value!));
+  /** Finds the place that called for the operation which made a tensor. */
+  sourceOf({ dataId }: tf.TensorInfo): Node["source"] | undefined {
+    const { value, recorder } = this.#data.get(dataId);
+    return recorder?.maker(value)?.source;
+  }
+
+  #unreadable(value: Value | undefined, recorder?: Recorder): PlacedError {
+    const node = recorder?.maker(value);
     const made = node === undefined
       ? "an input"
       : `the result of '${node.op}' (${node.source})`;
-    return new TypeError(
+    return new PlacedError(
       `Cannot read ${made} at ${new SourceLine()}: while a function is traced ` +
         `its numbers are not known; return the tensor and read it from the ` +
         `result, or choose with tf.where instead of if`,
@@ -287,7 +249,7 @@ export class TracingBackend extends tf.KernelBackend {
       return Promise.resolve(this.readSync(dataId));
     } catch (error) {
       if (this.recorder === null) return Promise.reject(error);
-      this.recorder.refuse(error as TypeError);
+      this.recorder.refuse(error as PlacedError);
       return new Promise(() => {});
     }
   }
@@ -345,7 +307,7 @@ function refuseRandom(): void {
   if (!new SourceLine(NEAR).frames.some((it) => RANDOM.test(it))) return;
   const source = new SourceLine();
   const drawing = source.frames.findLast((it) => RANDOM.test(it))!;
-  throw new TypeError(
+  throw new PlacedError(
     `Cannot trace tf.${RANDOM.exec(drawing)![1]} at ${source}: each call ` +
       `would give the same numbers; pass random numbers as an input`,
   );
@@ -368,6 +330,7 @@ function registerKernels(): void {
   const ofCpu = tf.getKernelsForBackend("cpu").map((it) => it.kernelName);
   for (const name of new Set([...KERNEL_NAMES, ...ofCpu])) {
     registerKernel(name, kernelFunction(name, findKernel(name)));
+    if (tf.getGradient(name) === undefined) registerNoGradient(name);
   }
   registerKernel(CONSTANT, ({ attrs, backend }) => {
     const { fill, ...type } = attrs as unknown as Filled;
@@ -378,6 +341,24 @@ function registerKernels(): void {
 
 function registerKernel(kernelName: string, kernelFunc: tf.KernelFunc): void {
   tf.registerKernel({ kernelName, backendName: TRACE, kernelFunc });
+}
+
+/**
+ * Registers a gradient that throws: TensorFlow.js's own error does not tell
+ * which of a kernel's operations lies between the loss and its parameters.
+ */
+function registerNoGradient(kernelName: string): void {
+  tf.registerGradient({
+    kernelName,
+    outputsToSave: [true],
+    gradFunc: (_, [output]) => {
+      const backend = tf.backend();
+      const source = backend instanceof TracingBackend
+        ? backend.sourceOf(output)
+        : undefined;
+      throw noGradient(kernelName, source);
+    },
+  });
 }
 
 function kernelFunction(name: string, kernel?: Kernel): tf.KernelFunc {

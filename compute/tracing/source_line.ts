@@ -1,0 +1,127 @@
+/** Frames that lie between a kernel and the code that called for it. */
+const FRAMES = 60;
+
+const isCheckout = import.meta.url.startsWith("file:");
+
+/** Folder that our packages lie in: a checkout, or the scope on JSR. */
+const ROOT = new URL(isCheckout ? "../../" : "../../../", import.meta.url).href;
+
+/** Folders of packages in it. */
+const PACKAGES = isCheckout
+  ? /^(algorithms|buffers|cli|compute|envs|files|linear_algebra|policies|schedulers|types)\//
+  : /^/;
+
+/** Tests, and what they are given, are code like that of users. */
+const TEST = /_test\.ts$|\/testdata\//;
+
+/** Returns true for code of TensorFlow.js, and of some packages of ours. */
+function isIn(packages: RegExp, url: string): boolean {
+  if (url.includes("/@tensorflow/")) return true;
+  const isOurs = url.startsWith(ROOT) && !TEST.test(url);
+  return isOurs && packages.test(url.slice(ROOT.length));
+}
+
+/** Finds `file:line` of the code that a user wrote, in frames innermost first. */
+function placeIn(frames: readonly string[]): string {
+  const end = frames.findIndex((it) => it.includes(atItsPlace.name));
+  const places = frames.slice(0, end < 0 ? undefined : end).flatMap((frame) => {
+    const found = /((?:file|https?):\/\/[^)\s]+?):(\d+):\d+\)?$/.exec(frame);
+    return found === null ? [] : [{ url: found[1], line: found[2] }];
+  });
+  // Where all of it is ours, the algorithm's line tells more than this package's.
+  const found = places.find(({ url }) => !isIn(PACKAGES, url)) ??
+    places.find(({ url }) => !isIn(/^compute\//, url));
+  return found === undefined ? "" : `${lastPart(found.url)}:${found.line}`;
+}
+
+function lastPart(url: string): string {
+  return decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
+}
+
+function framesOf(error: Error): string[] {
+  return (error.stack ?? "").split("\n").filter((it) => /^\s+at /.test(it));
+}
+
+/**
+ * The place in a program that called for an operation. It is worked out when
+ * it is asked for: that takes much longer than remembering where it was.
+ */
+export class SourceLine {
+  readonly #error: Error;
+
+  /** Remembers the place that is now being run, with frames around it. */
+  constructor(frames: number = FRAMES) {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = frames;
+    this.#error = new Error();
+    Error.stackTraceLimit = limit;
+  }
+
+  /** Frames between the operation and the program, innermost first. */
+  get frames(): string[] {
+    return framesOf(this.#error);
+  }
+
+  /** Prints `file:line`, or an empty text where it is not known. */
+  toString(): string {
+    return placeIn(this.frames);
+  }
+}
+
+/** An error whose message names the line of the user's that it comes from. */
+export class PlacedError extends TypeError {}
+
+/** Errors that have no class of their own. */
+const PLAIN: ReadonlySet<unknown> = new Set([
+  Error,
+  TypeError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+]);
+
+/**
+ * Calls a function of the user's: its errors, those of TensorFlow.js above all,
+ * name the file and the line of the user's that they come from.
+ *
+ * @param action Action that fails, such as `compile the update of a2c`.
+ */
+export function atItsPlace<T>(action: string, call: () => T): T {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = FRAMES;
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof PlacedError) throw error;
+    // Errors of one's own classes are there to be told apart.
+    if (!(error instanceof Error) || !PLAIN.has(error.constructor)) throw error;
+    const place = placeIn(framesOf(error));
+    const message = `Cannot ${action}${place && ` at ${place}`}: ${
+      error.message.trim().replace(/\.$/, "")
+    }`;
+    const Kind = error instanceof RangeError ? RangeError : TypeError;
+    throw new Kind(message, { cause: error });
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
+}
+
+const NO_GRADIENT = "gradient function not found for";
+
+/** Makes the error of a kernel that lies on the way of a gradient and has none. */
+export function noGradient(
+  kernel: string,
+  source?: { toString(): string },
+): Error {
+  if (source === undefined) return new Error(`${NO_GRADIENT} ${kernel}`);
+  return new PlacedError(
+    `Cannot compute the gradient at ${source}: ${NO_GRADIENT} ${kernel}; ` +
+      `compute it outside of the loss function, or choose with tf.maximum, ` +
+      `tf.minimum or clip`,
+  );
+}
+
+/** True for an error of a kernel without a gradient. */
+export function lacksGradient(error: unknown): error is Error {
+  return error instanceof Error && error.message.includes(NO_GRADIENT);
+}
