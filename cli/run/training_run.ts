@@ -171,7 +171,7 @@ function trainOptions(
   return {
     totalTimesteps: config.totalTimesteps,
     seed: config.seed,
-    logInterval: config.logInterval,
+    logInterval: config.logInterval ?? undefined,
     loggers,
     hyperparameters: hyperparametersOf(config),
     callbacks,
@@ -179,7 +179,9 @@ function trainOptions(
       env: environments.evaluation(
         evaluationEnvsFor(config.evaluationEpisodes),
       ),
-      everyTimesteps: config.evaluationInterval || Infinity,
+      everyTimesteps: config.evaluationInterval === 0
+        ? Infinity
+        : config.evaluationInterval ?? undefined,
       episodes: config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).during,
