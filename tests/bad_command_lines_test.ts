@@ -963,11 +963,11 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set 'hiddenSizes=&a [*a]'",
-    "Cannot use hiddenSizes = <ref *1> [ [Circular *1] ] of the command line: expected a list, each an integer from 1 to 1000000",
+    "Cannot read the value of '--set hiddenSizes=&a [*a]': expected a YAML value such as 0.5, linear or [64, 64]",
   ],
   [
     "train --config @circle.yaml",
-    "Cannot use lr = <ref *1> { b: [Circular *1] } of @circle.yaml: expected a number above 0 and at most 1e+30",
+    "Cannot read @circle.yaml as YAML: it has more than 1,000,000 values, counting those that its anchors repeat",
   ],
   [
     "train --set 'lr=0.1\nnumEnvs: 3'",

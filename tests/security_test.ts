@@ -11,6 +11,7 @@ import {
 } from "@std/assert";
 import { loadRun, UsageError } from "@bellman/cli";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
+import { loadStateSync, saveStateSync } from "@bellman/files";
 import { existsSync } from "node:fs";
 import { capture } from "../cli/testdata/capture.ts";
 
@@ -44,7 +45,15 @@ assertEquals([trained.code, trained.err], [0, ""]);
 const plain = `${dir}/plain`;
 assertEquals((await capture("train", ...TINY, "--out", plain)).code, 0);
 
-/** A copy of a run with other words in its configuration. */
+/** Replaces words of a configuration. */
+function edited(text: string, replace: [string | RegExp, string][]): string {
+  return replace.reduce((text, [from, to]) => text.replace(from, to), text);
+}
+
+/**
+ * A copy of a run with other words in its configuration; in that of its
+ * checkpoints as well where it is unsigned, as a stranger would do it.
+ */
 async function copyOf(
   source: string,
   { as, replace = [], unsigned = false }: {
@@ -61,10 +70,22 @@ async function copyOf(
       await Deno.copyFile(`${source}${sub}/${name}`, `${target}${sub}/${name}`);
     }
   }
-  if (unsigned) await Deno.remove(`${target}/config.sig`);
-  let text = await Deno.readTextFile(`${target}/config.yaml`);
-  for (const [from, to] of replace) text = text.replace(from, to);
-  await Deno.writeTextFile(`${target}/config.yaml`, text);
+  const path = `${target}/config.yaml`;
+  const text = edited(await Deno.readTextFile(path), replace);
+  await Deno.writeTextFile(path, text);
+  if (!unsigned) return target;
+  await Deno.remove(`${target}/config.sig`);
+  for (const { name } of Deno.readDirSync(`${target}/checkpoints`)) {
+    const checkpoint = `${target}/checkpoints/${name}`;
+    const { state, notes } = loadStateSync(checkpoint);
+    const inner = notes.notes as { config: string };
+    saveStateSync(state, checkpoint, {
+      notes: {
+        ...notes,
+        notes: { ...inner, config: edited(inner.config, replace) },
+      },
+    });
+  }
   return target;
 }
 
@@ -103,12 +124,8 @@ Deno.test("a run of somebody else's runs no code unless it is trusted", async ()
     const theirs = await copyOf(run, {
       as: `theirs${i}`,
       unsigned: true,
-      // Checkpoints tell what they were made with.
-      replace: command === "resume"
-        ? []
-        : [[`file://${module}`, `file://${marked}`]],
+      replace: [[`file://${module}`, `file://${marked}`]],
     });
-    const named = command === "resume" ? module : marked;
     await Deno.remove(`${theirs}/report.html`).catch(() => {});
     const [, args] = commandsOn(theirs)[i];
     const refused = await capture(...args);
@@ -116,13 +133,13 @@ Deno.test("a run of somebody else's runs no code unless it is trusted", async ()
       code: 2,
       out: "",
       err:
-        `error: Cannot ${command} ${theirs}: it is no run that you made on this machine and would import file://${named}; read that code first, then add --trust\n`,
+        `error: Cannot ${command} ${theirs}: it is no run that you made on this machine and would import file://${marked}; read that code first, then add --trust\n`,
     });
     assertEquals(existsSync(marker), false);
     const trusted = await capture(...args, "--trust");
     assertEquals(trusted.code, 0, trusted.err);
-    assertStringIncludes(trusted.err, `The run imports file://${named}\n`);
-    assertEquals(existsSync(marker), named === marked);
+    assertStringIncludes(trusted.err, `The run imports file://${marked}\n`);
+    assertEquals(existsSync(marker), true);
   }
   // Moved here from where it was made, it is signed, but not by this user.
   const { code, err } = await capture("eval", run);
@@ -263,6 +280,32 @@ Deno.test("Python's modules, and texts that it may take for some, need trust, to
   }
 });
 
+Deno.test("files that options of an environment name need trust", async () => {
+  asUser("maker");
+  const cases = ["envKwargs", "evaluationEnvKwargs"].flatMap((key) =>
+    ["/etc/passwd", "../model.xml", "a\\b.xml"].map((it) => [key, it])
+  );
+  for (const [i, [key, file]] of cases.entries()) {
+    const theirs = await copyOf(plain, {
+      as: `file${i}`,
+      unsigned: true,
+      replace: [["env: CartPole-v1", "env: HalfCheetah-v5"], [
+        `${key}: {}`,
+        `${key}: {xmlFile: '${file}'}`,
+      ]],
+    });
+    for (const [command, args] of commandsOn(theirs).slice(0, 2)) {
+      const { code, err } = await capture(...args);
+      assertEquals([code, err], [
+        2,
+        `error: Cannot ${command} ${theirs}: it is no run that you made on this machine and would read the file ${
+          JSON.stringify(file)
+        }; look at that first, then add --trust\n`,
+      ]);
+    }
+  }
+});
+
 Deno.test({
   name: "an environment of Gymnasium's own needs no trust [Gymnasium]",
   ignore: !hasGymnasium(),
@@ -294,27 +337,27 @@ Deno.test("a module of --config is told; --trust is for runs", async () => {
 });
 
 Deno.test("edits of config.yaml are told and not taken", async () => {
-  const edited = await copyOf(plain, {
+  const changed = await copyOf(plain, {
     as: "edited",
     replace: [[/learningRate: .*/, "learningRate: 0.5"], [
       /seed: 0/,
       "seed: 9",
     ]],
   });
-  await Deno.remove(`${edited}/report.html`);
-  const path = `${edited}/config.yaml`;
+  await Deno.remove(`${changed}/report.html`);
+  const path = `${changed}/config.yaml`;
   const says =
     `${path} was edited: this goes on with what the run began with, seed (0, not 9), learningRate (0.003, not 0.5); 'train --config ${path}' starts another run\n`;
   for (const user of ["maker", "other"]) {
     asUser(user);
-    for (const [, args] of commandsOn(edited)) {
-      await Deno.remove(`${edited}/report.html`).catch(() => {});
+    for (const [, args] of commandsOn(changed)) {
+      await Deno.remove(`${changed}/report.html`).catch(() => {});
       const { code, err } = await capture(...args);
       assertEquals(code, 0, err);
       assertStringIncludes(err, says);
     }
   }
-  const report = await Deno.readTextFile(`${edited}/report.html`);
+  const report = await Deno.readTextFile(`${changed}/report.html`);
   assertStringIncludes(report, "learningRate: 0.003");
   const commented = await copyOf(plain, {
     as: "commented",
@@ -342,6 +385,68 @@ Deno.test("a run goes on without its config.yaml, which is put back", async () =
     if (damage === "gone") {
       assertEquals(await Deno.readTextFile(path), source);
     }
+  }
+});
+
+Deno.test("a configuration of another run is the damaged one", async () => {
+  asUser("maker");
+  const other = `${dir}/of-another`;
+  const options = ["--env=Acrobot-v1", "--set=normalizeReward=true", ...TINY];
+  const made = await capture("train", ...options, "--quiet", "--out", other);
+  assertEquals(made.code, 0);
+  const cases = [["config.sig"], ["config.sig", "config.yaml"], [
+    "config.yaml",
+  ]];
+  for (const [i, names] of cases.entries()) {
+    const mixed = await copyOf(plain, { as: `mixed${i}` });
+    for (const name of names) {
+      await Deno.copyFile(`${other}/${name}`, `${mixed}/${name}`);
+    }
+    const commands: [string, string[]][] = [
+      ["export", ["export", mixed]],
+      ...commandsOn(mixed),
+    ];
+    for (const [, args] of commands) {
+      await Deno.remove(`${mixed}/report.html`).catch(() => {});
+      const { code, err } = await capture(...args);
+      const told = `${args.join(" ")}: ${err}`;
+      assertEquals(code, 0, told);
+      const says = `${mixed}/config.sig is of another run`;
+      assertEquals(err.includes(says), names.includes("config.sig"), told);
+      assertEquals(
+        err.includes(`${mixed}/config.yaml was edited`),
+        names.includes("config.yaml"),
+        told,
+      );
+    }
+  }
+  // Nothing is the user's own that another run's signature stands beside.
+  const theirs = await copyOf(run, { as: "mixed" });
+  await Deno.copyFile(`${other}/config.sig`, `${theirs}/config.sig`);
+  const { code, err } = await capture("eval", theirs);
+  assertEquals(code, 2);
+  assertStringIncludes(err, "it is no run that you made on this machine");
+});
+
+Deno.test("a damaged secret is told in one line, and signs nothing", async () => {
+  const key = `${dir}/state-damaged/key`;
+  await Deno.mkdir(`${dir}/state-damaged`);
+  asUser("damaged");
+  for (const [i, bytes] of [0, 31, 33, 100_000].entries()) {
+    await Deno.writeFile(key, new Uint8Array(bytes));
+    const out = `${dir}/unsigned${i}`;
+    const line =
+      `Cannot use ${key}, which signs your runs: expected 32 bytes, got ${
+        bytes > 32 ? "more" : bytes
+      }; remove it, and --trust the runs that it signed\n`;
+    const made = await capture("train", ...TINY, "--quiet", "--out", out);
+    assertEquals([made.code, made.err], [0, line]);
+    const { code, err } = await capture("eval", out, "--episodes=1");
+    assertEquals([code, err], [0, line]);
+    assertStringIncludes(
+      await Deno.readTextFile(`${out}/config.sig`),
+      "# unsigned\n",
+    );
   }
 });
 

@@ -5,6 +5,8 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { loadRun } from "@bellman/cli";
+import { loadStateSync, saveStateSync } from "@bellman/files";
+import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
 
 const IGNORE = Deno.build.os === "windows";
@@ -91,13 +93,17 @@ function commandsOn(folder: string): string[][] {
 }
 
 /** Runs a command line in a process of its own, which has so long. */
-async function inProcess(...args: string[]): Promise<Captured> {
+async function inProcess(
+  { at: cwd }: { at?: string },
+  ...args: string[]
+): Promise<Captured> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "-A", "-q", "--no-check"],
       new URL("../cli/main.ts", import.meta.url).pathname,
       ...args,
     ],
+    cwd,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -202,7 +208,7 @@ Deno.test("pipes and devices are refused, whoever made the run", {
     const says = `${folder}/${name} is a pipe`;
     const commands = commandsOn(folder);
     const args = commands[i % commands.length];
-    await checkRefused(args, { folder, says, act: inProcess });
+    await checkRefused(args, { folder, says, act: inProcess.bind(null, {}) });
     // What has been refused there cannot hang here.
     for (const args of commands) await checkRefused(args, { folder, says });
   }
@@ -254,6 +260,48 @@ Deno.test("checkpoints of a run of one's own may lie on another disk", {
   asUser("other");
   const moved = await capture("eval", folder, "--episodes=1", "--trust");
   assertEquals([moved.code, moved.err], [0, ""]);
+});
+
+Deno.test({
+  name: "nothing of the current folder is imported [Gymnasium]",
+  ignore: !hasGymnasium(),
+  fn: async () => {
+    asUser("other");
+    const folder = copy();
+    await Deno.remove(`${folder}/config.sig`);
+    const toPython = (text: string) =>
+      text.replace("env: CartPole-v1", "env: gym:CartPole-v1");
+    const path = `${folder}/config.yaml`;
+    await Deno.writeTextFile(path, toPython(await Deno.readTextFile(path)));
+    for (const { name } of Deno.readDirSync(`${folder}/checkpoints`)) {
+      const checkpoint = `${folder}/checkpoints/${name}`;
+      const { state, notes } = loadStateSync(checkpoint);
+      const inner = notes.notes as { config: string };
+      const changed = { ...inner, config: toPython(inner.config) };
+      saveStateSync(state, checkpoint, { notes: { ...notes, notes: changed } });
+    }
+    const here = `${dir}/here`;
+    await Deno.mkdir(here);
+    const names = "abc contextlib copy ctypes functools gymnasium importlib " +
+      "json numpy os pygame random select signal sitecustomize struct " +
+      "threading time traceback usercustomize warnings";
+    for (const name of names.split(" ")) {
+      await Deno.writeTextFile(
+        `${here}/${name}.py`,
+        `open(${JSON.stringify(`${home}/${name}`)}, "w").close()\n`,
+      );
+    }
+    const there = contentOf(home);
+    const options = { at: here };
+    const { code, err } = await inProcess(
+      options,
+      "eval",
+      folder,
+      "--episodes=1",
+    );
+    assertEquals([code, err], [0, ""]);
+    assertEquals(contentOf(home), there);
+  },
 });
 
 globalThis.addEventListener("unload", () => {

@@ -1,4 +1,5 @@
 import {
+  checkStateSync,
   isStateRecord,
   loadNotesSync,
   loadStateSync,
@@ -236,20 +237,25 @@ export class CheckpointStore {
 
   /**
    * Removes the numbered checkpoints after a step: a run that resumes there
-   * makes them anew. The best one stays.
+   * makes them anew. Those before it that are damaged go, too. The best one stays.
    *
    * @param step The last step to keep.
    * @param options Number of those up to there to keep, as in `save`: all by default.
+   * @returns One line for each damaged one.
    */
-  truncate(step: number, options: { keepLast?: number } = {}): void {
+  truncate(step: number, options: { keepLast?: number } = {}): string[] {
+    const warnings: string[] = [];
     for (const info of this.#numbered()) {
       // A folder of such a name is none of ours.
-      const isOurs = lstatSync(info.path).isFile();
-      if (info.step > step && isOurs) rmSync(info.path);
+      if (!lstatSync(info.path).isFile()) continue;
+      const damage = info.step > step ? undefined : damageOf(info);
+      if (damage !== undefined) warnings.push(`${damage}; it is removed`);
+      if (info.step > step || damage !== undefined) rmSync(info.path);
     }
     // A process that was killed between writing one and removing another.
     this.#keepLast(options.keepLast ?? Infinity);
     this.#removeLeftovers();
+    return warnings;
   }
 
   /**
@@ -301,6 +307,17 @@ export class CheckpointStore {
 function readCheckpoint(path: string): Omit<Checkpoint, "warnings"> {
   const { state, notes } = loadStateSync(path, { name: `checkpoint ${path}` });
   return { ...checkLabel(path, notes), path, state };
+}
+
+/** Says why a checkpoint can never be read, if it cannot. */
+function damageOf({ path }: CheckpointInfo): string | undefined {
+  try {
+    readLabel(path);
+    checkStateSync(path, { name: `checkpoint ${path}` });
+  } catch (error) {
+    // The disk, or a newer version, may read it later.
+    if (error instanceof SyntaxError) return error.message;
+  }
 }
 
 /** Reads what a checkpoint says of itself; its arrays are not read. */

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { saveStateSync } from "@bellman/files";
+import { basename } from "node:path";
 import { CheckpointStore } from "./checkpoint_store.ts";
 import type { StateTree } from "@bellman/types";
 import { runAndKill } from "./testdata/kill.ts";
@@ -266,6 +267,30 @@ Deno.test(
     // A process that was killed had not removed the older one yet.
     store.truncate(20, { keepLast: 1 });
     assertEquals(store.list().checkpoints.map(({ step }) => step), [20]);
+  }),
+);
+
+Deno.test(
+  "truncating removes older checkpoints that are damaged, and tells of each",
+  withStore((store, dir) => {
+    const pathOf = (step: number) => `${dir}/step_0000000${step}.safetensors`;
+    for (const step of [10, 20, 30, 40, 50]) store.save(step, state(step));
+    for (const [step, at] of [[10, -1], [20, 100]]) {
+      const bytes = Deno.readFileSync(pathOf(step));
+      bytes[at < 0 ? bytes.length + at : at] ^= 1;
+      Deno.writeFileSync(pathOf(step), bytes);
+    }
+    Deno.truncateSync(pathOf(50), 60);
+    assertEquals(store.truncate(40, { keepLast: 2 }), [
+      `Cannot load checkpoint ${
+        pathOf(10)
+      }: it does not have the hash it should; it is removed`,
+      `Cannot load checkpoint ${
+        pathOf(20)
+      }: its header does not have the hash it should; it is removed`,
+    ]);
+    assertEquals(names(dir), [30, 40].map(pathOf).map((it) => basename(it)));
+    assertEquals(store.truncate(40), []);
   }),
 );
 

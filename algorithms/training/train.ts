@@ -380,7 +380,7 @@ class TrainingRun implements TrainContext, ProgressState {
       const { store, keepLast = KEEP_LAST } = checkpoints;
       // First, as the copy of a damaged best one counts among the old.
       this.#mendBest(store, onWarning);
-      store.truncate(this.step, { keepLast });
+      store.truncate(this.step, { keepLast }).forEach(onWarning);
       const { checkpoints: kept } = store.list();
       // Resumed from the best one, as no other could be read.
       if (!kept.some(({ step }) => step === this.step)) this.#savedAt = -1;

@@ -32,7 +32,8 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { rewardThreshold } from "../run/environment_modules.ts";
 import { MAX_ROWS } from "../run/report.ts";
-import { openRun } from "../run/saved_run.ts";
+import { openRun, TRUST_OPTION } from "../run/saved_run.ts";
+import { notices } from "../run/session.ts";
 
 /** Quantity along the horizontal axis. */
 type Axis = "steps" | "time" | "episodes";
@@ -186,12 +187,15 @@ interface LoggedRun {
 
 /** Reads the runs that have logged something; skips the others, unless all are empty. */
 async function loggedRuns(
-  dirs: readonly string[],
+  { positionals: dirs, switches }: ParsedOptions,
   io: CommandIo,
 ): Promise<LoggedRun[]> {
+  const isTrusted = switches.has("trust");
   const runs = await Promise.all(dirs.map(async (run) => {
-    const { folder, config, edits } = await openRun(run);
-    if (edits !== undefined) io.err(`${edits}\n`);
+    const { folder, config, notices: lines } = await openRun(run, {
+      isTrusted,
+    });
+    lines.forEach(notices(io));
     // A run that failed at its start has no such file.
     const hasLog = existsSync(folder.progressPath);
     const rows = hasLog
@@ -338,6 +342,7 @@ export const plotCommand: Command = {
       "threshold N",
       "Dashed line; for returns by default where the environment counts as solved.",
     ),
+    TRUST_OPTION,
   ],
   async run(options, io) {
     const dirs = options.positionals;
@@ -359,7 +364,7 @@ export const plotCommand: Command = {
     const { asPage, renderCurves, renderPanels, responsive } = await import(
       "@bellman/training/plots"
     );
-    const runs = await loggedRuns(dirs, io);
+    const runs = await loggedRuns(options, io);
     const curves = runs.map((run) => curveOf(run, choice));
     const { label, scale } = axisOf(x, curves);
     const plotted = runs.map((run, i) => ({

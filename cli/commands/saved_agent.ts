@@ -1,4 +1,3 @@
-import { parse } from "@std/yaml";
 import {
   type Checkpoint,
   evaluationSeeds,
@@ -29,6 +28,7 @@ import {
   type Session,
 } from "../run/session.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { parseYaml } from "../config/yaml.ts";
 
 /** The option that names the engine of an agent that was trained before. */
 export const ENGINE_OPTION: OptionSpec = option(
@@ -92,7 +92,7 @@ function runOf({ positionals }: ParsedOptions, command: string): string {
 /** Returns the spaces that a checkpoint holds, if it does. */
 function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
   if (typeof notes.spaces !== "string") return undefined;
-  const spaces = parse(notes.spaces) as Partial<EnvironmentSpaces> | null;
+  const spaces = parseYaml(notes.spaces) as Partial<EnvironmentSpaces> | null;
   return spaces?.observationSpace?.type && spaces.actionSpace?.type
     ? spaces as EnvironmentSpaces
     : undefined;

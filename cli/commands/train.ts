@@ -232,7 +232,7 @@ async function startRun(
     const out = valueOf(options, "out");
     folder = createRunFolder(out ?? defaultFolder(config), {
       configText,
-      signatureText: signConfig(configText),
+      signatureText: signConfig(configText, { onNotice: notices(output.io) }),
       ifTaken: out === undefined ? "next" : "error",
     });
     lock = lockRun(folder.dir);
@@ -268,12 +268,8 @@ async function resumeRun(
     );
   }
   const isTrusted = options.switches.has("trust");
-  const admit = (run: SavedRun) =>
-    admitRun(run, { command: "resume", isTrusted });
-  admit(await openRun(dir, { isTrusted }));
-  // A trusted run keeps its config.yaml as it is.
-  const saved = await openRun(dir, { asSaved: !isTrusted, isTrusted });
-  const warnings = admit(saved);
+  const saved = await openRun(dir, { isTrusted });
+  const warnings = admitRun(saved, { command: "resume", isTrusted });
   if (!saved.isOwn && !isTrusted) refuseForeignFolder(dir);
   const steps = integerOf(options, "steps", {
     maximum: runConfigSchema.properties.totalTimesteps.maximum,

@@ -4,7 +4,6 @@ import {
   defaultsOf,
 } from "@bellman/agent";
 import { registeredNetworks } from "@bellman/policies";
-import { parse } from "@std/yaml";
 import {
   fileProblem,
   hintAt,
@@ -29,6 +28,7 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
+import { parseYaml } from "./yaml.ts";
 
 /** Whole configuration of a run: one flat mapping of all keys. */
 export type ResolvedConfig = RunConfig & Record<string, unknown>;
@@ -121,7 +121,7 @@ function nameModules(entries: readonly Entry[]): boolean {
 export function parseMapping(text: string, origin: string): Entry[] {
   let value: unknown;
   try {
-    value = parse(text);
+    value = parseYaml(text);
   } catch (error) {
     const reason = (error as Error).message.split("\n")[0];
     throw new UsageError(`Cannot read ${origin} as YAML: ${reason}`);
@@ -399,7 +399,7 @@ const NAMES: ReadonlySet<string> = new Set(["env", "engine", "backend"]);
 /** Parses a value as YAML: `0.5`, `null`, `[64, 64]`. */
 function parseValue(text: string, origin: string): unknown {
   try {
-    return parse(text);
+    return parseYaml(text);
   } catch {
     throw new UsageError(
       `Cannot read the value of ${origin}: expected a YAML value such as 0.5, linear or [64, 64]`,

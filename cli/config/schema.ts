@@ -103,12 +103,7 @@ const ajv = new Ajv({ strict: false, allErrors: false });
 
 function show(value: unknown): string {
   if (typeof value === "number") return String(value);
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    // YAML's anchors may lead in a circle.
-    return Deno.inspect(value, { compact: true, breakLength: Infinity });
-  }
+  return JSON.stringify(value) ?? String(value);
 }
 
 function checkValue(

@@ -1,7 +1,7 @@
-import { parse } from "@std/yaml";
 import { hintAt, UsageError } from "../terminal/errors.ts";
 import { gymnasiumId } from "./gymnasium.ts";
 import type { Entry } from "./schema.ts";
+import { parseYaml } from "./yaml.ts";
 
 /*
  * Files of rl-baselines3-zoo: settings by environment, in stable-baselines3's
@@ -86,7 +86,7 @@ function fromPython(text: string): unknown {
       /\b(True|False|None)\b/g,
       (word) => word === "None" ? "null" : word.toLowerCase(),
     );
-  return parse(asYaml);
+  return parseYaml(asYaml);
 }
 
 /** Parses a mapping that may be given in words of Python. */

@@ -36,6 +36,8 @@ export interface RunCode {
   modules: string[];
   /** Options of Python's environment that are texts, which may name code. */
   options: string[];
+  /** Files that options of Bellman's own environments name, such as models of MuJoCo. */
+  files: string[];
 }
 
 function textsIn(value: unknown): string[] {
@@ -58,16 +60,22 @@ export function codeOf(
   { environment = true }: { environment?: boolean } = {},
 ): RunCode {
   const algorithm = moduleUrls(config, "algorithmModules");
-  const { modules, options } = environment
+  const { modules, ...rest } = environment
     ? environmentCode(config)
-    : { modules: [], options: [] };
-  return { modules: [...algorithm, ...modules], options };
+    : { modules: [], options: [], files: [] };
+  return { modules: [...algorithm, ...modules], ...rest };
 }
 
 function environmentCode(config: ResolvedConfig): RunCode {
   const { env, envModules, envKwargs, evaluationEnvKwargs } = config;
   if (!isGymnasium(env)) {
-    return { modules: moduleUrls(config, "envModules"), options: [] };
+    return {
+      modules: moduleUrls(config, "envModules"),
+      options: [],
+      // A name without a folder is one of those that are installed.
+      files: textsIn([envKwargs, evaluationEnvKwargs])
+        .filter((it) => /[\\/]/.test(it)),
+    };
   }
   const name = env.slice(GYMNASIUM.length);
   const owner = name.includes(":")
@@ -85,6 +93,7 @@ function environmentCode(config: ResolvedConfig): RunCode {
       evaluationEnvKwargs,
       wrappers.map(({ kwargs }) => kwargs),
     ]),
+    files: [],
   };
 }
 

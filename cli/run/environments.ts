@@ -350,7 +350,7 @@ async function makeHost(
       `Cannot run ${id} with vectorization: ${vectorization}: expected sync, as Python is a process of its own`,
     );
   }
-  const { WorkerVecEnv, SubprocessVecEnv, explainRestart } = await import(
+  const { WorkerVecEnv, SubprocessVecEnv, describeRestart } = await import(
     "@bellman/envs/workers"
   );
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
@@ -362,7 +362,7 @@ async function makeHost(
       numEnvs,
       stepTimeoutMs: milliseconds(config.stepTimeout),
       onRestart: (event: RestartEvent) =>
-        onNotice(`${where}${explainRestart(event)}`),
+        onNotice(`${where}${describeRestart(event)}`),
     };
     if (vectorization === "subprocesses") {
       return new VecRecordEpisodeStatistics(

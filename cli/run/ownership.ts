@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
-import { lstatSync } from "node:fs";
+import { closeSync, lstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { kindOf } from "@bellman/files";
+import { kindOf, openPlainSync } from "@bellman/files";
 import { UsageError } from "../terminal/errors.ts";
 
 /*
@@ -36,13 +36,18 @@ function stateFolder(): string | undefined {
   }
 }
 
-function readKey(path: string): Uint8Array | undefined {
+/** Finds the user's secret, if there is one. */
+function findKey(path: string): Uint8Array | undefined {
   try {
-    const key = Deno.readFileSync(path);
-    if (key.length === KEY_LENGTH) return key;
-    throw new RangeError(`Cannot use ${path}: expected ${KEY_LENGTH} bytes`);
+    const file = openPlainSync(path, "read");
+    try {
+      const key = new Uint8Array(KEY_LENGTH + 1);
+      return key.slice(0, readSync(file, key));
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
+    if ((error as { code?: string }).code === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -53,8 +58,8 @@ function ownKey({ make }: { make: boolean }): Uint8Array | undefined {
     const folder = stateFolder();
     if (folder === undefined) return undefined;
     const path = join(folder, "key");
-    const key = readKey(path);
-    if (key !== undefined || !make) return key;
+    const key = findKey(path);
+    if (key !== undefined || !make) return usable(key);
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
     // Only its owner may read a temporary file.
     const unfinished = Deno.makeTempFileSync({ dir: folder, prefix: "key-" });
@@ -67,10 +72,29 @@ function ownKey({ make }: { make: boolean }): Uint8Array | undefined {
     } finally {
       Deno.removeSync(unfinished);
     }
-    return readKey(path);
+    return usable(findKey(path));
   } catch {
     // No home, or none that may be used: runs are then not told to be own.
     return undefined;
+  }
+}
+
+function usable(key: Uint8Array | undefined): Uint8Array | undefined {
+  return key?.length === KEY_LENGTH ? key : undefined;
+}
+
+/** Describes the damage of the user's secret, if there is some. */
+export function keyProblem(): string | undefined {
+  try {
+    const folder = stateFolder();
+    const key = folder === undefined ? undefined : findKey(join(folder, "key"));
+    if (key === undefined || usable(key)) return undefined;
+    return `Cannot use ${folder}/key, which signs your runs: expected ${KEY_LENGTH} bytes, got ${
+      key.length > KEY_LENGTH ? "more" : key.length
+    }; remove it, and --trust the runs that it signed`;
+  } catch (error) {
+    // Where it may not be looked for, there is none.
+    return error instanceof SyntaxError ? error.message : undefined;
   }
 }
 
@@ -86,13 +110,19 @@ function signature(text: string, key: Uint8Array): string {
  * Signs the configuration of a new run.
  *
  * @param text Text of `config.yaml`.
- * @param options False where another user or machine made the run.
+ * @param options False where another user or machine made the run, and a
+ * function that takes a line about a damaged secret.
  * @returns Text of `config.sig`.
  */
 export function signConfig(
   text: string,
-  { isOwn = true }: { isOwn?: boolean } = {},
+  { isOwn = true, onNotice = () => {} }: {
+    isOwn?: boolean;
+    onNotice?: (line: string) => void;
+  } = {},
 ): string {
+  const problem = isOwn ? keyProblem() : undefined;
+  if (problem !== undefined) onNotice(problem);
   const key = isOwn ? ownKey({ make: true }) : undefined;
   const signed = key === undefined
     ? UNSIGNED

@@ -63,7 +63,7 @@ export function refuseLinks(dir: string): void {
     throw new UsageError(
       `Cannot use the run ${dir}: ${path} ${
         isShared ? "has a second name elsewhere" : "is a link"
-      }, and it is no run that you made on this machine; put a copy in its place`,
+      }, and it is no run that you made on this machine; put a copy in its place, or add --trust`,
     );
   }
 }

@@ -16,7 +16,7 @@ import {
   type ResolvedConfig,
 } from "../config/resolve.ts";
 import { codeOf } from "./environment_modules.ts";
-import { originalConfig } from "./ownership.ts";
+import { keyProblem, originalConfig } from "./ownership.ts";
 import { refuseDevices, refuseLinks } from "./run_entries.ts";
 import type { Session } from "./session.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -29,25 +29,22 @@ export interface SavedRun {
   configText: string;
   /** True where this user made the run on this machine. */
   isOwn: boolean;
-  /** Line about the differences of `config.yaml` from what the run began with, if any. */
-  edits?: string;
+  /** Lines about what is not as the run left it. */
+  notices: string[];
 }
 
 /**
- * Opens a run folder.
+ * Opens a run folder. Of its configuration there are three copies; one that no
+ * checkpoint agrees with is damaged.
  *
  * @param dir The folder.
- * @param options With `asSaved`, the configuration is that of the newest
- *   checkpoint; otherwise that one replaces files that cannot be used. With
- *   `isTrusted`, links are followed whoever made the run.
+ * @param options With `isTrusted`, links are followed whoever made the run, and a
+ *   `config.yaml` that nobody has signed is taken as it is.
  * @throws {UsageError} If it is missing or broken, or leads out of its folder.
  */
 export async function openRun(
   dir: string,
-  { asSaved = false, isTrusted = false }: {
-    asSaved?: boolean;
-    isTrusted?: boolean;
-  } = {},
+  { isTrusted = false }: { isTrusted?: boolean } = {},
 ): Promise<SavedRun> {
   if (dir === "") {
     throw new UsageError(
@@ -57,11 +54,8 @@ export async function openRun(
   const folder = new RunFolder(dir);
   const { configPath, signaturePath, checkpointsDir } = folder;
   // Another folder may be of any size.
-  if (
-    ![configPath, signaturePath, checkpointsDir].some((it) => existsSync(it))
-  ) {
-    openRunFolder(dir);
-  }
+  const parts = [configPath, signaturePath, checkpointsDir];
+  if (!parts.some((it) => existsSync(it))) openRunFolder(dir);
   refuseDevices(dir);
   const [current, signed] = await Promise.all(
     [configPath, signaturePath].map((path) =>
@@ -70,22 +64,29 @@ export async function openRun(
   );
   const kept = originalConfig(current, signed);
   if (!isTrusted && !kept?.isOwn) refuseLinks(dir);
-  const saved = savedConfig(folder, kept?.text);
+  const saved = savedConfig(folder, [kept?.text, current]);
   if (saved === undefined && signed === undefined) openRunFolder(dir);
-  const isUsable = kept !== undefined &&
-    (saved === undefined || !asSaved && isConfigOf(kept.text, folder));
-  const original = isUsable || saved === undefined
-    ? kept
-    : { text: saved, isOwn: kept?.text === saved && kept.isOwn };
-  if (original === undefined) {
+  const isAsItIs = isTrusted && signed === undefined && kept !== undefined &&
+    isConfigOf(kept.text, folder);
+  const configText = isAsItIs ? kept.text : saved ?? kept?.text;
+  if (configText === undefined) {
     throw new UsageError(
       `Cannot open the run ${dir}: its config.yaml and config.sig are damaged`,
     );
   }
-  const { text: configText, isOwn } = original;
+  const isOwn = kept?.text === configText && kept.isOwn;
   const config = runConfigOf(configText, folder);
   const run = { folder, config, configText, isOwn };
-  return { ...run, edits: editsOf(current, run) };
+  const isOfAnother = signed !== undefined && kept !== undefined &&
+    kept.text !== configText;
+  const notices = [
+    keyProblem(),
+    isOfAnother
+      ? `${signaturePath} is of another run: this goes on with what the checkpoints were made with`
+      : undefined,
+    editsOf(current, run),
+  ];
+  return { ...run, notices: notices.filter((it) => it !== undefined) };
 }
 
 function isConfigOf(text: string, folder: RunFolder): boolean {
@@ -128,26 +129,23 @@ export function prolonged(run: SavedRun, totalTimesteps: number): SavedRun {
 }
 
 /**
- * Returns the configuration that the run's checkpoints were made with, a third
- * copy: that of its files if any checkpoint is of the same run, otherwise the
- * newest one's, and the best one's where no other can be read.
+ * Returns the configuration that the run's checkpoints were made with: the first
+ * copy that any of them agrees with, otherwise the newest one's, and the best
+ * one's where no other can be read.
  */
 function savedConfig(
   { checkpointsDir }: RunFolder,
-  inFiles: string | undefined,
+  copies: readonly (string | undefined)[],
 ): string | undefined {
   const store = new CheckpointStore(checkpointsDir);
   const { checkpoints, best } = store.list();
-  const steps = [best, ...checkpoints].reverse()
-    .flatMap((it) => it === undefined ? [] : [it.step]);
-  const configOf = (step: number) => store.notes(step).config;
-  if (inFiles !== undefined) {
-    if (steps.some((step) => isSameRun(configOf(step), inFiles))) {
-      return inFiles;
-    }
-  }
-  const config = steps.length === 0 ? undefined : configOf(steps[0]);
-  return typeof config === "string" ? config : undefined;
+  const configs = [best, ...checkpoints].reverse()
+    .flatMap((it) => it === undefined ? [] : [store.notes(it.step).config]);
+  const agreed = copies.find((copy) =>
+    copy !== undefined && configs.some((it) => isSameRun(it, copy))
+  );
+  const [newest] = configs;
+  return agreed ?? (typeof newest === "string" ? newest : undefined);
 }
 
 function runConfigOf(
@@ -179,7 +177,10 @@ const NAMED_EDITS = 3;
 /** Describes how `config.yaml` differs from what the run began with, if it does. */
 function editsOf(
   current: string | undefined,
-  { folder: { configPath: path }, config, configText }: SavedRun,
+  { folder: { configPath: path }, config, configText }: Omit<
+    SavedRun,
+    "notices"
+  >,
 ): string | undefined {
   if (current === configText) return undefined;
   const show = (value: unknown) => JSON.stringify(value) ?? String(value);
@@ -203,16 +204,17 @@ function editsOf(
 }
 
 /**
- * Refuses a run of somebody else that would execute code, unless it is trusted.
+ * Refuses a run of somebody else that would execute code, or read files that it
+ * names, unless it is trusted.
  *
  * @param run The run.
  * @param options The command, true where the user trusts the run, false where its
  * environment is not needed, and words that trust it.
  * @returns Lines that the user should see before code is imported.
- * @throws {UsageError} If it would run code that is not trusted.
+ * @throws {UsageError} If it would run code or read files that are not trusted.
  */
 export function admitRun(
-  { folder, config, isOwn, edits }: SavedRun,
+  { folder, config, isOwn, notices }: SavedRun,
   { command, isTrusted, environment = true, trust = "--trust" }: {
     command: string;
     isTrusted: boolean;
@@ -220,20 +222,24 @@ export function admitRun(
     trust?: string;
   },
 ): string[] {
-  const { modules, options } = codeOf(config, { environment });
+  const { modules, options, files } = codeOf(config, { environment });
   const code = [
     ...modules.map((it) => `import ${it}`),
     ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),
+    ...files.map((it) => `read the file ${JSON.stringify(it)}`),
   ];
   if (code.length > 0 && !isOwn && !isTrusted) {
+    const hint = code.length === files.length
+      ? "look at that first"
+      : "read that code first";
     throw new UsageError(
       `Cannot ${command} ${folder.dir}: it is no run that you made on this machine and would ${
         code.join(", ")
-      }; read that code first, then add ${trust}`,
+      }; ${hint}, then add ${trust}`,
     );
   }
   return [
-    ...edits === undefined ? [] : [edits],
+    ...notices,
     ...modules.length === 0 ? [] : [`The run imports ${modules.join(", ")}`],
   ];
 }
@@ -241,7 +247,7 @@ export function admitRun(
 /** Option that admits what {@linkcode admitRun} would refuse. */
 export const TRUST_OPTION: OptionSpec = option(
   "trust",
-  "Allow the code that somebody else's run names.",
+  "Allow the code, files and links that somebody else's run names.",
 );
 
 /** A checkpoint: `best`, `latest` or a step. */
@@ -296,7 +302,7 @@ function checkOwn(
   { notes, path }: Omit<Checkpoint, "warnings">,
   { folder, configText }: Pick<SavedRun, "folder" | "configText">,
 ): void {
-  const config = savedConfig(folder, configText);
+  const config = savedConfig(folder, [configText]);
   if (config === undefined || isSameRun(notes.config, config)) return;
   throw new SyntaxError(`Cannot use ${path}: it is of another run`);
 }

@@ -14,7 +14,7 @@ import { findAlgorithm } from "../config/algorithms.ts";
 import { absoluteWrappers, isGymnasium } from "../config/gymnasium.ts";
 import { idleModules } from "../config/modules.ts";
 import { type ResolvedConfig, withOwnAlgorithm } from "../config/resolve.ts";
-import { messageOf, UsageError } from "../terminal/errors.ts";
+import { asLine, messageOf, UsageError } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { loadEnvironment, milliseconds } from "./environment_modules.ts";
 import {
@@ -40,7 +40,7 @@ export interface Session {
 
 /** Returns a function that prints notices to standard error. */
 export function notices(io: CommandIo): (line: string) => void {
-  return (line) => io.err(`${line}\n`);
+  return (line) => io.err(`${asLine(line)}\n`);
 }
 
 /** Returns a configuration that runs anywhere: a compiled agent may act eagerly. */

@@ -1,6 +1,7 @@
 import type { GroupFactory } from "@bellman/envs/workers";
 import { importModules } from "../config/modules.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
+import { asLine } from "../terminal/errors.ts";
 import { loadEnvironment } from "./environment_modules.ts";
 import { makeEnvironments } from "./environments.ts";
 
@@ -18,7 +19,7 @@ const makeWorkerEnvironment: GroupFactory = async (options) => {
   const { training } = await makeEnvironments(config, {
     imports,
     // deno-lint-ignore no-console -- a worker has no other way to say it
-    onNotice: (line) => console.error(line),
+    onNotice: (line) => console.error(asLine(line)),
   });
   return training;
 };

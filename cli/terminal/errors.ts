@@ -43,6 +43,41 @@ export class RestoreFailure extends UsageError {}
 /** Errors of the file system in words. */
 const FILE_PROBLEMS: Readonly<Record<string, string>> = fileProblems;
 
+/** Most letters of a line, and of a word in one that is longer. */
+const MOST_LETTERS = 2000, MOST_OF_WORD = 160;
+/** Letters that are left of an end that is cut off from a longer text. */
+const END = 0.4;
+
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = Math.floor(END * most);
+  return `${text.slice(0, most - end - 3)}...${text.slice(-end)}`
+    .toWellFormed();
+}
+
+/**
+ * Makes a text fit to be shown as a line: what is long is cut in its middle, and
+ * what would command a terminal is written out.
+ *
+ * @param text Any text, of which parts may be given by somebody else.
+ */
+export function asLine(text: string): string {
+  // deno-lint-ignore no-control-regex -- those are what is looked for
+  const commands = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+  // Before it is read letter by letter.
+  const some = shortened(text, 50 * MOST_LETTERS);
+  const line = some.replaceAll(/\s*[\r\n]\s*/g, " ").replaceAll(
+    commands,
+    (it) =>
+      it === "\t"
+        ? " "
+        : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  if (line.length <= MOST_LETTERS) return line;
+  const words = line.replaceAll(/\S+/g, (it) => shortened(it, MOST_OF_WORD));
+  return shortened(words, MOST_LETTERS);
+}
+
 /**
  * Describes in one line what was thrown: the user's own environments may throw
  * anything.
@@ -56,7 +91,7 @@ export function messageOf(thrown: unknown): string {
       : `${
         Deno.inspect(thrown, { compact: true, breakLength: Infinity })
       } was thrown`;
-    return text.trim().split(/[\r\n]/)[0];
+    return asLine(text.trim().split(/[\r\n]/, 1)[0]);
   } catch {
     // Its own getters throw.
     return "something that cannot be shown was thrown";

@@ -145,7 +145,9 @@ export function hasGymnasium(
 }
 
 function look(python: string): boolean {
-  const source = "import importlib.util as it, sys\n" +
+  // Nothing is imported from the folder that this happens to run in.
+  const source = "import sys; sys.path[:] = filter(None, sys.path)\n" +
+    "import importlib.util as it\n" +
     "sys.exit(it.find_spec('gymnasium') is None)";
   try {
     const args = ["-c", source];

@@ -1,5 +1,5 @@
 import {
-  explainRestart,
+  describeRestart,
   firstLine,
   HostFailure,
   nameCopies,
@@ -77,7 +77,7 @@ const NONE: Failures = new Map();
 const NO_EPISODES: readonly EpisodeStatistics[] = [];
 
 function warn(event: RestartEvent): void {
-  const line = `Warning: ${explainRestart(event)}\n`;
+  const line = `Warning: ${describeRestart(event)}\n`;
   printToStderr(new TextEncoder().encode(line));
 }
 

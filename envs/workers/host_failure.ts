@@ -117,7 +117,7 @@ export interface RestartEvent {
 }
 
 /**
- * Describes a restart in one line of text.
+ * Describes a restart in one line of text, with the line of code that threw.
  *
  * @param event The restart.
  * @returns The line, without an end of line.
@@ -129,7 +129,10 @@ export interface RestartEvent {
  * const line = describeRestart({
  *   group: 1,
  *   copies: { first: 4, numEnvs: 4 },
- *   error: new HostFailure("error", "no ball", { name: "RangeError" }),
+ *   error: new HostFailure("error", "no ball", {
+ *     name: "RangeError",
+ *     stack: "RangeError: no ball\n    at play (game.ts:3:14)",
+ *   }),
  *   output: "",
  *   restarts: 2,
  *   limit: 10,
@@ -137,7 +140,7 @@ export interface RestartEvent {
  * });
  * assertEquals(
  *   line,
- *   "Restarting copies 4 to 7, restart 2 of at most 10 within 60 s: it threw RangeError: no ball",
+ *   "Restarting copies 4 to 7, restart 2 of at most 10 within 60 s: it threw RangeError: no ball, at game.ts:3:14",
  * );
  * ```
  */
@@ -147,7 +150,13 @@ export function describeRestart(event: RestartEvent): string {
     nameCopies(copies)
   }, restart ${restarts} of at most ${limit} within ${windowMs / 1000} s: ${
     firstLine(error.what)
-  }`;
+  }${placeOf(error)}`;
+}
+
+/** Names the line that threw, where the host knows it. */
+function placeOf({ reason, stack = "" }: HostFailure): string {
+  const [, place] = /\n\s+at (?:.* \()?(\S+:\d+:\d+)\)?/.exec(stack) ?? [];
+  return reason !== "error" || place === undefined ? "" : `, at ${place}`;
 }
 
 /** Names the environments of a group. */
@@ -155,36 +164,6 @@ export function nameCopies({ first, numEnvs }: GroupRange): string {
   return numEnvs === 1
     ? `copy ${first}`
     : `copies ${first} to ${first + numEnvs - 1}`;
-}
-
-/**
- * Describes a restart as {@linkcode describeRestart} does, and below that the
- * host's own error and stack, where it threw.
- *
- * @param event The restart.
- * @returns The lines, without an end of line.
- * @example
- * ```ts
- * import { explainRestart, HostFailure } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const stack = "RangeError: no ball\n    at play.ts:3";
- * const lines = explainRestart({
- *   group: 1,
- *   copies: { first: 4, numEnvs: 1 },
- *   error: new HostFailure("error", "no ball", { name: "RangeError", stack }),
- *   output: "",
- *   restarts: 2,
- *   limit: 10,
- *   windowMs: 60_000,
- * });
- * assertEquals(lines.split("\n").slice(1).join("\n"), stack);
- * ```
- */
-export function explainRestart(event: RestartEvent): string {
-  const { reason, stack } = event.error;
-  const line = describeRestart(event);
-  return reason === "error" && stack ? `${line}\n${plainText(stack)}` : line;
 }
 
 /** An error that a host threw, as data. */

@@ -31,7 +31,6 @@ export {
 } from "./group_source.ts";
 export {
   describeRestart,
-  explainRestart,
   type FailureReason,
   HostFailure,
   type RestartEvent,
