@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
  * Milliseconds of a compiled A2C update of the Nature CNN, 80 frames of bytes
- * 84x84x4, and of its forward pass of 16: the same work as
+ * 84x84x4 or as many as `rows` says, and of its forward pass of 16: the same work as
  * torch_nature_a2c.py.
  */
 import {
@@ -18,12 +18,13 @@ import { clockOf, medianMs } from "./median_ms.ts";
 const task = {
   threads: 1,
   repeats: 30,
+  rows: 80,
   seed: 0,
   engine: "onnx" as Engine,
   clock: "wall" as const,
   ...JSON.parse(Deno.args[0]),
 };
-const ROWS = 80, ENVS = 16, ACTIONS = 6;
+const ROWS: number = task.rows, ENVS = 16, ACTIONS = 6;
 const FRAME = [84, 84, 4];
 
 await selectBackend(task.engine === "eager" ? "wasm" : "cpu");

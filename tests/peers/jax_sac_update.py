@@ -14,10 +14,11 @@ os.environ["XLA_FLAGS"] = (
     f"intra_op_parallelism_threads={threads}"
 )
 os.environ["OMP_NUM_THREADS"] = os.environ["NPROC"] = str(threads)
-os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["JAX_PLATFORMS"] = task.get("platform", "cpu")
 
 import jax  # noqa: E402 -- the lines above must come first
 import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
 import optax  # noqa: E402
 
 # A program runs in the caller's thread; handing it to another one costs more.
@@ -112,6 +113,8 @@ def main():
         jnp.ones(BATCH),
         jax.random.normal(keys[7], (BATCH, OBSERVATION)),
     )
+    if task.get("send"):  # from the host's memory at each update
+        batch = tuple(map(np.asarray, batch))
     times = []
     for _ in range(20 + task.get("repeats", 200)):
         started = time.perf_counter()

@@ -15,7 +15,7 @@ os.environ["XLA_FLAGS"] = (
     f"intra_op_parallelism_threads={threads}"
 )
 os.environ["OMP_NUM_THREADS"] = os.environ["NPROC"] = str(threads)
-os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["JAX_PLATFORMS"] = task.get("platform", "cpu")
 
 import jax  # noqa: E402 -- the lines above must come first
 import jax.numpy as jnp  # noqa: E402

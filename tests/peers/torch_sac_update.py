@@ -2,7 +2,8 @@
 
 Eager runs with the twin critics apart and as one batched product, and with
 either of Adam's fast forms; the best counts. torch.compile is reported beside
-it where it works.
+it where it works. With a platform, an update is a CUDA graph where that is a
+GPU, and its batch is sent at each.
 """
 import itertools
 import json
@@ -12,11 +13,13 @@ import time
 from statistics import median
 
 import torch
+import torch_graphs
 from torch.nn.functional import mse_loss, softplus
 
 task = json.loads(sys.argv[1])
 torch.set_num_threads(task.get("threads", 1))
 torch.manual_seed(task.get("seed", 0))
+torch_graphs.use(task.get("platform", "cpu"))
 OBSERVATION, ACTION, HIDDEN, BATCH = 17, 6, 256, 256
 GAMMA, POLYAK, LEARNING_RATE, TARGET_ENTROPY = 0.99, 0.005, 3e-4, -float(ACTION)
 LAYOUTS = "apart", "batched"
@@ -58,7 +61,10 @@ class SAC:
         self.targets = [it.detach().clone() for it in self.critics]
         self.log_alpha = torch.zeros((), requires_grad=True)
         self.optimizers = [
-            torch.optim.Adam(it, lr=LEARNING_RATE, **{adam: True})
+            # In a graph, the number of the step is a tensor.
+            torch.optim.Adam(
+                it, LEARNING_RATE, capturable=it[0].is_cuda, **{adam: True}
+            )
             for it in (self.critics, self.actor, [self.log_alpha])
         ]
 
@@ -132,6 +138,8 @@ def measure(twins, adam, repeats, compiled=False):
         torch.ones(BATCH),
         torch.randn(BATCH, OBSERVATION),
     )
+    if "platform" in task:
+        return torch_graphs.update_ms(sac.update, batch, repeats)
     for _ in range(20):
         sac.update(*batch)
     times = []

@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Runs every fixture file of a folder through the public API of the packages
- * and prints a line for each: `deno task reference DIR [--backend B]`.
+ * Runs every fixture file of a folder, or one, through the public API of the
+ * packages and prints a line for each: `deno task reference DIR [--backend B]`.
  */
 import { type Engine, selectBackend, selectEngine } from "@bellman/compute";
 import { parseArgs } from "@std/cli";
@@ -54,7 +54,9 @@ function parse(args: string[]): Options {
   return { dir: String(options._[0]), backend, engine };
 }
 
+/** Paths of a folder's fixtures, or of the one that is named. */
 function fixtureFiles(dir: string): string[] {
+  if (dir.endsWith(".json")) return [dir];
   let entries: Deno.DirEntry[];
   try {
     entries = [...Deno.readDirSync(dir)];
@@ -64,7 +66,7 @@ function fixtureFiles(dir: string): string[] {
   const names = entries.filter((it) => !it.isDirectory)
     .map((it) => it.name)
     .filter((name) => name.endsWith(".json"));
-  if (names.length > 0) return names.sort();
+  if (names.length > 0) return names.sort().map((it) => `${dir}/${it}`);
   throw new UsageError(`Cannot find fixtures in ${dir}: it has no .json file`);
 }
 
@@ -98,10 +100,10 @@ async function runFolder({ dir, backend, engine }: Options): Promise<boolean> {
   console.error(`${description}; backend ${chosen.description}`);
   let good = true;
   for (const file of files) {
-    const name = file.replace(/\.json$/, "");
+    const name = file.replace(/^.*\//, "").replace(/\.json$/, "");
     let outcome: Outcome | null;
     try {
-      outcome = await runFile(`${dir}/${file}`, { name, engine });
+      outcome = await runFile(file, { name, engine });
     } catch (error) {
       console.log(`${name}: cannot be run: ${(error as Error).message}`);
       good = false;
@@ -119,13 +121,14 @@ async function runFolder({ dir, backend, engine }: Options): Promise<boolean> {
   return good;
 }
 
-if (import.meta.main) {
-  let options: Options;
+/** Runs the command line. */
+export async function main(): Promise<void> {
   try {
-    options = parse(Deno.args);
-    Deno.exitCode = await runFolder(options) ? 0 : 1;
+    Deno.exitCode = await runFolder(parse(Deno.args)) ? 0 : 1;
   } catch (error) {
     console.error((error as Error).message.split("\n")[0]);
     Deno.exitCode = error instanceof UsageError ? 2 : 1;
   }
 }
+
+if (import.meta.main) await main();
