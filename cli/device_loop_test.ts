@@ -36,7 +36,7 @@ testEngines(
     const { code, err } = await train(
       `--engine=${engine}`,
       "--steps=790",
-      "--set=logInterval=200",
+      "--set=logInterval=10",
       "--set=evaluationInterval=400",
       "--set=checkpointInterval=200",
       `--out=${out}`,
@@ -65,7 +65,7 @@ testEngines(
 
 testEngines("a loop on the device resumes as the whole run", async (engine) => {
   const [whole, cut] = ["whole", "cut"].map((it) => `${dir}/${it}-${engine}`);
-  const steps = ["--set=checkpointInterval=400", "--set=logInterval=200"];
+  const steps = ["--set=checkpointInterval=400", "--set=logInterval=10"];
   for (const out of [whole, cut]) {
     const { code, err } = await train(
       ...["--steps=800", `--engine=${engine}`, ...steps, `--out=${out}`],

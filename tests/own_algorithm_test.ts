@@ -79,7 +79,7 @@ ${lines}
 for (const engine of ["onnx", "xla", "eager"]) {
   Deno.test({
     name: `a mistake in an update names its file and line (${engine})${
-      engine === "xla" ? ": no plugin of XLA" : ""
+      engine === "xla" ? " [XLA]" : ""
     }`,
     ignore: engine === "xla" && !isXlaInstalled(),
     async fn() {

@@ -210,6 +210,13 @@ export interface Env<
    */
   readonly stackedFrames?: number;
   /**
+   * Present scale of its observations, where a wrapper scales them: a policy that
+   * is exported applies it to observations as they were.
+   *
+   * @default none
+   */
+  readonly observationScaling?: ObservationScaling;
+  /**
    * Steps per second at which its images look as fast as what they show.
    *
    * @default unknown
@@ -312,6 +319,8 @@ export interface VecEnv {
   readonly spec?: EnvSpec;
   /** Frames that an observation stacks; see {@linkcode Env.stackedFrames}. */
   readonly stackedFrames?: number;
+  /** Present scale of its observations; see {@linkcode Env.observationScaling}. */
+  readonly observationScaling?: ObservationScaling;
   /** Starts an episode in each environment and returns the first observations. */
   reset(options?: VecResetOptions): Batch;
   /** Steps each environment with its row of `actions`. */
@@ -361,36 +370,38 @@ export interface PolicyOptions {
   seed?: number;
 }
 
+/** Scale of observations: `clip((x - mean) / sqrt(variance + epsilon))`. */
+export interface ObservationScaling {
+  /** Mean of each number of an observation. */
+  readonly mean: ArrayLike<number>;
+  /** Variance of each number. */
+  readonly variance: ArrayLike<number>;
+  /**
+   * Number added to the variance, inside of the root.
+   *
+   * @default 1e-8
+   */
+  readonly epsilon?: number;
+  /**
+   * Largest absolute value of a scaled number.
+   *
+   * @default 10
+   */
+  readonly clip?: number;
+}
+
 /** Options of {@linkcode Algorithm.exportPolicy}. */
 export interface PolicyExport {
   /**
-   * Scaling of observations in training:
-   * `clip((x - mean) / sqrt(variance + epsilon))`.
+   * Scaling of observations in training.
    *
-   * @default none
+   * @default that of the agent or of its environment
    */
-  readonly scaling?: {
-    /** Mean of each number of an observation. */
-    readonly mean: ArrayLike<number>;
-    /** Variance of each number. */
-    readonly variance: ArrayLike<number>;
-    /**
-     * Number added to the variance, inside of the root.
-     *
-     * @default 1e-8
-     */
-    readonly epsilon?: number;
-    /**
-     * Largest absolute value of a scaled number.
-     *
-     * @default 10
-     */
-    readonly clip?: number;
-  };
+  readonly scaling?: ObservationScaling;
   /**
    * Observations that the file takes at once.
    *
-   * @default 1
+   * @default any number
    */
   readonly batchSize?: number;
   /**

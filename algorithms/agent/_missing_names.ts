@@ -1,31 +1,33 @@
+import type { AgentParts } from "./definition.ts";
+
 /**
- * Calls a function of named tensors. Where it fails for want of one, the message
- * names what there is not, and what there is.
+ * Makes an update whose errors for want of a tensor name what the batch has not,
+ * and what it has.
  *
- * @param batch Tensors by name.
- * @param call The function.
+ * @param update Update of an algorithm.
  */
-export function namingMissing<Batch extends object, T>(
-  batch: Batch,
-  call: (batch: Batch) => T,
-): T {
-  const missing = new Set<string>();
-  const watched = new Proxy(batch, {
-    get(target, name) {
-      if (typeof name === "string" && !(name in target)) missing.add(name);
-      return Reflect.get(target, name);
-    },
-  });
-  try {
-    return call(watched);
-  } catch (error) {
-    const [name] = missing;
-    // An optional name that was looked for explains no other error.
-    const isForWant = error instanceof Error && name !== undefined &&
-      /\b(undefined|null)\b/.test(error.message);
-    if (isForWant) error.message += `; ${absence(name, batch)}`;
-    throw error;
-  }
+export function namingMissing(
+  update: AgentParts["update"],
+): AgentParts["update"] {
+  return (state, batch, numbers) => {
+    const missing = new Set<string>();
+    const watched = new Proxy(batch, {
+      get(target, name) {
+        if (typeof name === "string" && !(name in target)) missing.add(name);
+        return Reflect.get(target, name);
+      },
+    });
+    try {
+      return update(state, watched, numbers);
+    } catch (error) {
+      const [name] = missing;
+      // An optional name that was looked for explains no other error.
+      const isForWant = error instanceof Error && name !== undefined &&
+        /\b(undefined|null)\b/.test(error.message);
+      if (isForWant) error.message += `; ${absence(name, batch)}`;
+      throw error;
+    }
+  };
 }
 
 function absence(name: string, batch: object): string {

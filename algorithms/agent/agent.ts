@@ -158,6 +158,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /** Source of batches. */
   protected readonly experience: Experience;
   readonly #title: string;
+  /** The environment's, whose present scale files of the policy have. */
+  readonly #spaces: AgentSpaces;
   readonly #parts: AgentParts<P>;
   readonly #runtime: AgentRuntime;
   readonly #normalization: Normalization;
@@ -217,6 +219,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.config = config;
     this.model = policy;
     this.#title = title;
+    this.#spaces = spaces;
     this.#parts = parts;
     this.#normalization = normalization;
     this.#runtime = {
@@ -282,14 +285,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Makes a step of an update, with its statistics or without. */
   #stepOf(update: AgentParts["update"], isQuiet = false) {
-    const { prepare } = this.experience;
+    const { prepare } = this.experience, watched = namingMissing(update);
     return ((held: AgentState, given: Record<string, tf.Scalar>) => {
       const made = prepare?.(held.policy, given);
       const batch = { ...given, ...made?.batch };
-      const { state, stats, results = {} } = namingMissing(
-        batch,
-        (batch) => update(held, batch, given),
-      );
+      const { state, stats, results = {} } = watched(held, batch, given);
       const told = isQuiet ? {} : { ...stats, ...made?.stats };
       return { state, stats: told, results };
     }) as unknown as (
@@ -468,16 +468,17 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /**
    * Writes the present policy as an ONNX file: scaling and encoding of
    * observations, network, choice of the action. See `exportPolicy` of
-   * `@bellman/policies`. An agent that scales observations itself writes its own
-   * scale.
+   * `@bellman/policies`. The scale is that of the agent, where it scales
+   * observations itself, or else that of its environment.
    *
-   * @param options Scaling, size of the batch, deterministic or not.
+   * @param options Size of the batch, deterministic or not, another scale.
    * @returns The bytes of the file.
    */
   exportPolicy(
     options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
   ): Uint8Array<ArrayBuffer> {
-    const { scaling } = this.#normalization.observations ?? options;
+    const scaling = this.#normalization.observations?.scaling ??
+      options.scaling ?? this.#spaces.observationScaling;
     const { params, model } = this, { actionSpace } = this.#runtime;
     return exportPolicy(model, { ...options, scaling, params, actionSpace });
   }

@@ -7,6 +7,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
+import { makeVec, VecNormalizeObservation } from "@bellman/envs";
 import type { StateTree } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -384,4 +385,18 @@ Deno.test("targets that lack an input of the rollout are refused", () => {
     TypeError,
     "Cannot learn from a rollout without 'rewards', which its inputs name: targets gives reward",
   );
+});
+
+Deno.test("a file of the policy has the present scale of the environment", () => {
+  const env = new VecNormalizeObservation(
+    makeVec("CartPole-v1", { numEnvs: 2 }),
+  );
+  const agent = new Agent(counting(), env, { seed: 1 });
+  env.reset({ seed: 1 });
+  const { scaling } = env.normalizer;
+  assertEquals(agent.exportPolicy(), agent.exportPolicy({ scaling }));
+  const before = agent.exportPolicy();
+  env.step(new Int32Array(2));
+  assertNotEquals(agent.exportPolicy(), before);
+  agent.close();
 });

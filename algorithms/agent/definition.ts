@@ -19,6 +19,7 @@ import type {
 import type {
   Algorithm,
   Awaitable,
+  ObservationScaling,
   Space,
   StateTree,
   VecEnv,
@@ -162,6 +163,13 @@ export interface AgentSpaces {
    * @default 1
    */
   readonly stackedFrames?: number;
+  /**
+   * Present scale of the observations, where the environment gives them scaled:
+   * files of the policy apply it.
+   *
+   * @default none
+   */
+  readonly observationScaling?: ObservationScaling;
 }
 
 /** Everything that an agent is built for, observations as the policy sees them. */

@@ -211,9 +211,10 @@ export class DeviceLoop {
         ]),
       ),
     };
-    const update = namingMissing(
+    const update = namingMissing((...all) => this.#parts.update(...all))(
+      learned,
       batch,
-      (batch) => this.#parts.update(learned, batch, numbers),
+      numbers,
     );
     const stats = Object.entries({ ...update.stats, ...targets.stats })
       .filter((it): it is [string, tf.Tensor] => it[1] !== undefined);

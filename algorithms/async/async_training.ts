@@ -100,7 +100,15 @@ export class AsyncTraining implements WorkersAlgorithm {
   ) {
     const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
     const { observationSpace, actionSpace, stackedFrames } = options.spaces;
-    const spaces = { observationSpace, actionSpace, stackedFrames, numEnvs: 1 };
+    const spaces = {
+      observationSpace,
+      actionSpace,
+      stackedFrames,
+      get observationScaling() {
+        return options.spaces.observationScaling;
+      },
+      numEnvs: 1,
+    };
     this.#method = methodNamed(name);
     const { title = name, with: define } = this.#method;
     checkRanges({ workers }, { of: title, schema: RUN });

@@ -66,8 +66,8 @@ function methodOf<P extends Policy>(
     family: "async",
     schema: { properties: Object.fromEntries(settings) },
     presets: asyncPresets[names.name],
-    // A worker has one environment.
-    runDefaults: { numEnvs: 1 },
+    // A worker has one environment; a run logs at every tenth stop.
+    runDefaults: { numEnvs: 1, logInterval: 10 },
     check: (config, context) => checkConfig(config, context, names.title!),
     build: (given, context) => {
       const config = { ...defaultAsyncConfig, ...given };

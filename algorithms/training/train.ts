@@ -20,8 +20,8 @@ import {
   evaluationSeeds,
 } from "./evaluate.ts";
 import { EventLoopBreak } from "./event_loop.ts";
+import type { Logger } from "./logs/logger.ts";
 import type { ProgressState } from "./progress.ts";
-import { RunLog } from "./run_log.ts";
 import {
   CallbackList,
   checkOptions,
@@ -29,11 +29,15 @@ import {
   checkResumable,
   divergedArray,
   divergedStatistic,
+  evaluationRow,
   type Found,
   loadEvaluation,
   nextMultiple,
   type ResumableState,
   saveEvaluation,
+  saveLogs,
+  truncateLogs,
+  updateRow,
 } from "./training_state.ts";
 import type { TrainOptions } from "./train_options.ts";
 
@@ -42,8 +46,8 @@ import type { TrainOptions } from "./train_options.ts";
  * all environments, gives it to the algorithm, and asks for an
  * update; then it logs, evaluates, saves and stops, where it is time to.
  *
- * Rows go to the loggers at the first update, at the first one after each
- * `logInterval` steps and at the end, with the names of {@link STATISTICS}: `time/steps` and the like,
+ * Rows go to the loggers at the first update and every `logInterval` updates,
+ * with the names of {@link STATISTICS}: `time/steps` and the like,
  * `rollout/return_mean` and `rollout/length_mean` (means over the last
  * `episodeWindow` episodes), what the update returned under `train/`. Those of
  * an evaluation are under `eval/`.
@@ -115,9 +119,6 @@ export async function train(
 /** Numbered checkpoints that are kept where nothing is said. */
 const KEEP_LAST = 3;
 
-/** Evaluations of a run where nothing is said. */
-const EVALUATIONS = 20;
-
 /** One call of `train`: its counters, and what it does at each of them. */
 class TrainingRun implements TrainContext, ProgressState {
   readonly algorithm: Algorithm;
@@ -129,7 +130,7 @@ class TrainingRun implements TrainContext, ProgressState {
   episodes = 0;
 
   #options: TrainOptions;
-  #log: RunLog;
+  #loggers: readonly Logger[];
   #callbacks: CallbackList;
   #window: EpisodeWindow;
   #tracker: EpisodeTracker;
@@ -155,21 +156,13 @@ class TrainingRun implements TrainContext, ProgressState {
     this.env = env;
     this.totalTimesteps = options.totalTimesteps;
     this.#options = options;
-    this.#log = new RunLog(options);
+    this.#loggers = options.loggers ?? [];
     this.#callbacks = new CallbackList(options.callbacks ?? []);
     this.#window = new EpisodeWindow(options.episodeWindow ?? 100);
     this.#tracker = new EpisodeTracker(env.numEnvs);
     this.#now = options.now ?? (() => performance.now());
-    this.#nextEvaluation = this.#evaluateEvery;
+    this.#nextEvaluation = options.evaluation?.everyTimesteps ?? Infinity;
     this.#nextCheckpoint = options.checkpoints?.everyTimesteps ?? Infinity;
-  }
-
-  /** Steps between evaluations. */
-  get #evaluateEvery(): number {
-    const { evaluation } = this.#options;
-    if (evaluation === undefined) return Infinity;
-    return evaluation.everyTimesteps ??
-      Math.ceil(this.totalTimesteps / EVALUATIONS);
   }
 
   get elapsedSeconds(): number {
@@ -195,7 +188,7 @@ class TrainingRun implements TrainContext, ProgressState {
       checkObservations(this.#observations, { numEnvs, step: 0 });
       this.#startedAt = this.#now();
       await this.#callbacks.notify("onStart", this);
-      this.#log.begin(this.#options);
+      this.#logHyperparameters();
       // A run that dies before its first checkpoint can then be resumed as well.
       await this.#checkpoint();
     }
@@ -216,7 +209,6 @@ class TrainingRun implements TrainContext, ProgressState {
     const { signal } = this.#options;
     const turn = new EventLoopBreak();
     for (;;) {
-      if (this.#endReason() !== undefined) this.#log.end(this);
       if (this.#evaluationIsDue() && !signal?.aborted) await this.#evaluate();
       if (this.step >= this.#nextCheckpoint && this.#savedAt !== this.step) {
         await this.#checkpoint();
@@ -261,7 +253,7 @@ class TrainingRun implements TrainContext, ProgressState {
       this.episodes++;
       this.#window.push(episode);
       const logged = { ...episode, step: this.step };
-      this.#log.episode(logged);
+      this.#loggers.forEach((logger) => logger.writeEpisode?.(logged));
       await this.#callbacks.notify("onEpisode", this, logged);
     }
     if (this.#callbacks.has("onStep")) {
@@ -274,19 +266,36 @@ class TrainingRun implements TrainContext, ProgressState {
   }
 
   async #updated(statistics: Statistics): Promise<void> {
-    const { guard = isGuardedStatistic } = this.#options;
+    const { logInterval = 100, guard = isGuardedStatistic } = this.#options;
+    const before = this.updates;
     this.updates += this.algorithm.updatesInCall ?? 1;
     const diverged = divergedStatistic(statistics, guard);
-    this.#log.update(this, statistics, { always: diverged !== undefined });
+    const isLogged = before === 0 ||
+      nextMultiple(before, logInterval) <= this.updates;
+    if (isLogged || diverged) this.#log(updateRow(this, statistics));
     if (diverged) throw this.#divergence(diverged);
     if (this.#callbacks.has("onUpdate")) {
       await this.#callbacks.notify("onUpdate", this, statistics);
     }
   }
 
+  #logHyperparameters(): void {
+    const { hyperparameters = {} } = this.#options;
+    if (Object.keys(hyperparameters).length === 0) return;
+    for (const logger of this.#loggers) {
+      logger.writeHyperparameters?.(hyperparameters);
+    }
+  }
+
+  #log(statistics: Statistics): void {
+    const row = { step: this.step, statistics };
+    for (const logger of this.#loggers) logger.write(row);
+  }
+
   async #evaluate(): Promise<void> {
     const {
       env,
+      everyTimesteps,
       episodes = 10,
       deterministic = true,
       seed = evaluationSeeds(this.#options.seed ?? 0).during,
@@ -304,12 +313,12 @@ class TrainingRun implements TrainContext, ProgressState {
     } finally {
       actor.close?.();
     }
-    this.#nextEvaluation = nextMultiple(this.step, this.#evaluateEvery);
+    this.#nextEvaluation = nextMultiple(this.step, everyTimesteps);
     this.#evaluatedAt = this.step;
     // A checkpoint of this step, written before, does not know of it.
     this.#savedAt = -1;
     this.#lastEvaluation = result;
-    this.#log.evaluation(this, result);
+    this.#log(evaluationRow(this, result));
     const best = this.#bestEvaluation?.meanReturn ?? -Infinity;
     const improved = result.meanReturn > best;
     if (improved) {
@@ -317,7 +326,6 @@ class TrainingRun implements TrainContext, ProgressState {
       this.#bestStep = this.step;
     }
     await this.#callbacks.notify("onEvaluation", this, result);
-    if (this.#endReason() !== undefined) this.#log.end(this);
     if (!improved) return;
     await this.#checkpoint(true);
     // A second copy, should the best one be damaged.
@@ -333,7 +341,8 @@ class TrainingRun implements TrainContext, ProgressState {
     const diverged = divergedArray(state);
     if (diverged) throw this.#divergence(diverged);
     // What was logged up to here must be on the disk before the checkpoint is.
-    const notes = { ...checkpoints.notes, logs: this.#log.flush() };
+    for (const logger of this.#loggers) logger.flush?.();
+    const notes = { ...checkpoints.notes, logs: saveLogs(this.#loggers) };
     const info = store.save(this.step, state, { best, keepLast, notes });
     if (!best) {
       this.#savedAt = this.step;
@@ -360,7 +369,6 @@ class TrainingRun implements TrainContext, ProgressState {
         bestStep: this.#bestStep ?? null,
         stopReason: this.#callbacks.stopReason ?? null,
         hasEnded: this.#hasEnded(),
-        log: this.#log.save(),
       },
       callbacks: this.#callbacks.save(),
       algorithm: this.algorithm.save(),
@@ -385,7 +393,7 @@ class TrainingRun implements TrainContext, ProgressState {
       // Resumed from the best one, as no other could be read.
       if (!kept.some(({ step }) => step === this.step)) this.#savedAt = -1;
     }
-    this.#log.truncate(this.step, logs).forEach(onWarning);
+    truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);
   }
 
   #restore(parts: ResumableState): void {
@@ -396,7 +404,6 @@ class TrainingRun implements TrainContext, ProgressState {
     this.step = this.startStep = this.#savedAt = loop.step as number;
     this.updates = loop.updates as number;
     this.episodes = loop.episodes as number;
-    this.#log.load(loop.log, this);
     this.#secondsBefore = loop.elapsedSeconds as number;
     this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
@@ -406,7 +413,7 @@ class TrainingRun implements TrainContext, ProgressState {
     if (evaluation) {
       this.#nextEvaluation = Number.isFinite(loop.nextEvaluation)
         ? loop.nextEvaluation as number
-        : nextMultiple(this.step, this.#evaluateEvery);
+        : nextMultiple(this.step, evaluation.everyTimesteps);
     }
     const { everyTimesteps = Infinity } = checkpoints ?? {};
     this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);

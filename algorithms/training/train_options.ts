@@ -12,12 +12,8 @@ import type { ProgressReporter } from "./progress.ts";
 export interface EvaluationOptions {
   /** Environment for evaluations; it is reset with `seed` at each evaluation. */
   env: VecEnv;
-  /**
-   * Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither.
-   *
-   * @default a twentieth of totalTimesteps
-   */
-  everyTimesteps?: number;
+  /** Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither. */
+  everyTimesteps: number;
   /**
    * Episodes of an evaluation.
    *
@@ -83,9 +79,9 @@ export interface TrainOptions {
    */
   seed?: number;
   /**
-   * Environment steps between log rows. The first update and the end are always logged.
+   * Updates between log rows. The first update is always logged.
    *
-   * @default a hundredth of totalTimesteps
+   * @default 100
    */
   logInterval?: number;
   /**

@@ -18,13 +18,16 @@ export const exportCommand: Command = {
       "out FILE.onnx",
       "ONNX file; by default policy.onnx in the run folder.",
     ),
-    option("batch N", "Batch size of the file's input; 1 by default."),
+    option(
+      "batch N",
+      "Observations that the file takes at once; any number by default.",
+    ),
     ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
   ],
   async run(options, io) {
     const agent = await findAgent(options, "export", { environment: false });
     const { config, folder, deterministic, checkpoint: { step } } = agent;
-    const batchSize = integerOf(options, "batch", { fallback: 1 });
+    const batchSize = integerOf(options, "batch", { fallback: undefined });
     const path = valueOf(options, "out") ?? folder.policyPath;
     // What is there is replaced, so it should be no other file of the run's.
     if (!path.endsWith(".onnx")) {

@@ -331,9 +331,9 @@ export async function withOwnAlgorithm(
 function withEpochs(config: ResolvedConfig): ResolvedConfig {
   const { epochs, evaluationInterval } = config;
   if (epochs === null) return config;
-  if (!evaluationInterval) {
+  if (evaluationInterval === 0) {
     throw new UsageError(
-      `Cannot run for ${epochs} epochs with evaluationInterval = ${evaluationInterval}: expected the steps of an epoch`,
+      `Cannot run for ${epochs} epochs with evaluationInterval = 0: expected the steps of an epoch`,
     );
   }
   const totalTimesteps = epochs * evaluationInterval;
@@ -486,7 +486,7 @@ export async function configFromOptions(
   // With the settings and the presets that the modules have brought.
   const config = resolveConfig(algorithm, sources);
   for (const key of ["stopReward", "patience"] as const) {
-    if (config[key] === null || config.evaluationInterval !== 0) continue;
+    if (config[key] === null || config.evaluationInterval > 0) continue;
     throw new UsageError(
       `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
     );

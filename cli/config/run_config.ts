@@ -101,7 +101,7 @@ export interface RunConfig {
    */
   vectorization: "sync" | "workers" | "subprocesses";
   /**
-   * Place of the training loop: this program steps the environments (host), or acting, environments and updates are one compiled program (device), for algorithms that learn from rollouts in environments that are tensors; log rows, evaluations and checkpoints are between its calls.
+   * Place of the training loop: this program steps the environments (host), or acting, environments and updates are one compiled program (device), for algorithms that learn from rollouts in environments that are tensors; evaluations and checkpoints are between its calls, of at most logInterval updates.
    *
    * @default "host"
    */
@@ -194,25 +194,25 @@ export interface RunConfig {
    */
   backend: "auto" | "tensorflow" | "wasm" | "cpu";
   /**
-   * Environment steps between two log rows, beside one at the end; null logs about 100 rows a run.
+   * Updates between two log rows.
    *
-   * @default null
+   * @default 100
    * @minimum 1
    * @maximum 1000000000000000
-   * @multipleOf 1
+   * @asType integer
    * @alias log_interval
    */
-  logInterval: number | null;
+  logInterval: number;
   /**
-   * Environment steps between two evaluations, the last of them at the end of the run; null evaluates 20 times a run, 0 at the end only.
+   * Environment steps between two evaluations, the last of them at the end of the run; 0 evaluates at the end only.
    *
-   * @default null
+   * @default 20000
    * @minimum 0
    * @maximum 1000000000000000
-   * @multipleOf 1
+   * @asType integer
    * @alias eval_freq, evaluation_interval, epoch_length
    */
-  evaluationInterval: number | null;
+  evaluationInterval: number;
   /**
    * Episodes of an evaluation.
    *

@@ -53,18 +53,19 @@ export function describeEvaluation(result: EvaluationResult): string {
  * default it chooses actions as in the run's evaluations.
  */
 export function policyFile(
-  { algorithm, config, environments }: Session,
-  { batchSize = 1, deterministic = config.evaluationDeterministic } = {},
+  { algorithm, config }: Session,
+  { batchSize, deterministic = config.evaluationDeterministic }: {
+    batchSize?: number;
+    deterministic?: boolean;
+  } = {},
 ): Uint8Array | undefined {
   return algorithm.exportPolicy?.({
-    scaling: environments.scaling(),
     batchSize,
     deterministic,
     metadata: {
       algorithm: config.algorithm,
       environment: config.env,
       "frame stack": String(config.frameStack),
-      actions: deterministic ? "likeliest" : "sampled by the input noise",
     },
   });
 }

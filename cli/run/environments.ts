@@ -75,8 +75,6 @@ export interface Environments {
   single(): Env;
   /** Wraps an environment as for evaluation. */
   around(env: Env): VecEnv;
-  /** Returns the present scale of observations, if they are scaled. */
-  scaling(): ObservationScaling | undefined;
   /** Closes all environments that were made here. */
   close(): void;
 }
@@ -87,12 +85,6 @@ export interface Normalization {
   observations?: ObservationNormalizer;
   /** Scale of rewards, where they are normalized. */
   rewards?: RewardNormalizer;
-}
-
-/** Mean and variance of each number of an observation, frames stacked. */
-interface ObservationScaling {
-  mean: Float64Array;
-  variance: Float64Array;
 }
 
 /**
@@ -165,26 +157,8 @@ export async function makeEnvironments(
     single: () => make(id, { maxEpisodeSteps, kwargs }),
     around: (env) =>
       wrapped(new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]))),
-    scaling: () => normalized && scalingOf(normalized, frameStack),
     close: sets.close,
   };
-}
-
-/** Repeats the statistics of each row of the last axis for every stacked frame. */
-function scalingOf(
-  { normalizer, observationSpace }: VecNormalizeObservation,
-  frames: number,
-): ObservationScaling {
-  const last = observationSpace.type === "box"
-    ? observationSpace.shape.at(-1) ?? 1
-    : 1;
-  const repeated = (values: ArrayLike<number>) =>
-    Float64Array.from({ length: values.length * frames }, (_, i) => {
-      const row = Math.floor(i / (last * frames));
-      return values[row * last + i % last];
-    });
-  const { mean, variance } = normalizer.statistics;
-  return { mean: repeated(mean), variance: repeated(variance) };
 }
 
 /** Returns spaces with one bound where all elements of a box have it: images are long. */

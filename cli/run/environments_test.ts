@@ -45,13 +45,13 @@ Deno.test("evaluation is scaled by the training's statistics and leaves them", a
 
 Deno.test("observations of a space that is no box are left as they are", async () => {
   for (const algorithm of ["a2c", "acer"]) {
-    const { training, normalization, scaling } = await environmentsFor(
+    const { training, normalization } = await environmentsFor(
       algorithm,
       [["env", "Chain-v0"], ["normalizeObservation", true]],
     );
     assertEquals(training.observationSpace.type, "discrete");
     assertEquals(normalization?.observations, undefined);
-    assertEquals(scaling(), undefined);
+    assertEquals(training.observationScaling, undefined);
   }
 });
 
@@ -82,14 +82,13 @@ Deno.test("an environment of the caller's is wrapped for acting", async () => {
 });
 
 Deno.test("an algorithm with a replay buffer gets originals, and scales for them", async () => {
-  const { training, evaluation, normalization, scaling } =
-    await environmentsFor("sac", [
-      ["env", "Pendulum-v1"],
-      ["numEnvs", 2],
-      ["frameStack", 2],
-      ["normalizeObservation", true],
-      ["normalizeReward", true],
-    ]);
+  const { training, evaluation, normalization } = await environmentsFor("sac", [
+    ["env", "Pendulum-v1"],
+    ["numEnvs", 2],
+    ["frameStack", 2],
+    ["normalizeObservation", true],
+    ["normalizeReward", true],
+  ]);
   const { observationSpace } = training;
   assert(observationSpace.type === "box");
   assert((observationSpace.high as number[]).includes(8)); // Speed, unscaled.
@@ -97,7 +96,7 @@ Deno.test("an algorithm with a replay buffer gets originals, and scales for them
   const { rewards } = training.step(new Float32Array(2));
   assert(rewards.some((it) => it < -1));
   assertEquals(evaluation(1).observationSpace, observationSpace);
-  assertEquals(scaling(), undefined);
+  assertEquals(training.observationScaling, undefined);
   assertEquals(training.stackedFrames, 2);
   assertEquals(normalization?.observations?.statistics.mean.length, 6);
   assertEquals(normalization?.rewards?.statistics.mean.length, 1);

@@ -1,5 +1,10 @@
 import { evaluate } from "@bellman/training";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { capture } from "../testdata/capture.ts";
 import { loadRun } from "./load_run.ts";
 
@@ -46,7 +51,15 @@ for (const [name, args] of Object.entries(CASES)) {
     });
     assertEquals(again.returns, returns);
     assertEquals(loaded.step, 64);
-    assert(loaded.normalization.observations!.statistics.count > 50);
+    const { statistics, scaling } = loaded.normalization.observations!;
+    assert(statistics.count > 50);
+    // A file scales by itself, as that of the command line does.
+    const file = loaded.agent.exportPolicy!();
+    assertEquals(file, loaded.agent.exportPolicy!({ scaling }));
+    assertStringIncludes(
+      new TextDecoder("latin1").decode(file),
+      "within the file: (x - mean)",
+    );
     loaded.close();
   });
 }

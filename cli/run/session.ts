@@ -214,6 +214,9 @@ async function sessionIn(
     actionSpace: training.actionSpace,
     numEnvs: config.numEnvs,
     stackedFrames: training.stackedFrames,
+    get observationScaling() {
+      return training.observationScaling;
+    },
   }, {
     config: settingsOf(config),
     normalization: environments.normalization,
@@ -270,9 +273,8 @@ async function sessionOnDevice(
       config: settingsOf(config),
       seed: config.seed,
       totalTimesteps: config.totalTimesteps,
+      updatesPerCall: config.logInterval,
       stepsPerCall: Math.min(
-        // Rows and evaluations that are not set are parts of the run.
-        config.logInterval ?? Math.ceil(config.totalTimesteps / 100),
         evaluationInterval || Infinity,
         checkpointInterval || Infinity,
         config.totalTimesteps,
@@ -366,15 +368,22 @@ async function sessionOfWorkers(
     },
 ): Promise<Session> {
   const compute = await selectCompute(config, onNotice);
-  const { observationSpace, actionSpace, stackedFrames } =
-    environments.training;
+  const { training } = environments;
+  const { observationSpace, actionSpace, stackedFrames } = training;
   const workers = config.workers ?? navigator.hardwareConcurrency;
   const algorithm = await start({
     source: {
       module: import.meta.resolve("./worker_environment.ts"),
       options: { config: ofOneWorker(config), imports },
     },
-    spaces: { observationSpace, actionSpace, stackedFrames },
+    spaces: {
+      observationSpace,
+      actionSpace,
+      stackedFrames,
+      get observationScaling() {
+        return training.observationScaling;
+      },
+    },
     config: settingsOf(config),
     workers,
     seed: config.seed,

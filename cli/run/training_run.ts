@@ -171,7 +171,7 @@ function trainOptions(
   return {
     totalTimesteps: config.totalTimesteps,
     seed: config.seed,
-    logInterval: config.logInterval ?? undefined,
+    logInterval: config.logInterval,
     loggers,
     hyperparameters: hyperparametersOf(config),
     callbacks,
@@ -179,9 +179,7 @@ function trainOptions(
       env: environments.evaluation(
         evaluationEnvsFor(config.evaluationEpisodes),
       ),
-      everyTimesteps: config.evaluationInterval === 0
-        ? Infinity
-        : config.evaluationInterval ?? undefined,
+      everyTimesteps: config.evaluationInterval || Infinity,
       episodes: config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).during,

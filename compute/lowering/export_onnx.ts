@@ -1,3 +1,4 @@
+import type { TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import { encodeModel } from "../onnx/model_builder.ts";
 import {
@@ -5,12 +6,21 @@ import {
   traceFunction,
   type TypeTree,
 } from "../tracing/trace.ts";
+import { isTypeLeaf, mapLeaves, type Tree } from "../tracing/tree.ts";
 import { lowerGraph } from "./lower.ts";
+import { openBatch } from "./open_batch.ts";
 
 /** Options of {@linkcode exportOnnx}. */
 export interface ExportOnnxOptions<Types> {
   /** Shape and type of each input, in nested records. */
   readonly inputs: Types;
+  /**
+   * Name of the first axis of all inputs, whose length is left open, whatever is
+   * declared for it: so is that of outputs which depend on it.
+   *
+   * @default none: all lengths are those that are declared
+   */
+  readonly batch?: string;
   /**
    * Text by key that the file holds for its readers.
    *
@@ -28,7 +38,8 @@ export interface ExportOnnxOptions<Types> {
  * @param fn A function as {@linkcode trace} takes it.
  * @param options Declarations of the inputs, and metadata.
  * @returns The bytes of the file.
- * @throws {TypeError} If the function cannot be traced.
+ * @throws {TypeError} If the function cannot be traced, or is another one for
+ * batches of other lengths where these are left open.
  *
  * @example
  * ```ts
@@ -48,11 +59,22 @@ export function exportOnnx<const Types extends TypeTree>(
   fn: (inputs: TensorsOf<Types>) => unknown,
   options: ExportOnnxOptions<Types>,
 ): Uint8Array<ArrayBuffer> {
-  const { graph } = traceFunction(
-    fn as (inputs: unknown) => unknown,
-    options.inputs,
-    `export ${fn.name || "the function"}`,
-  );
-  const { metadata } = options;
-  return encodeModel({ ...lowerGraph(optimize(graph)), metadata });
+  const { inputs, batch, metadata } = options;
+  const action = `export ${fn.name || "the function"}`;
+  const lowered = (types: unknown) =>
+    lowerGraph(optimize(
+      traceFunction(fn as (inputs: unknown) => unknown, types, action).graph,
+    ));
+  const model = batch === undefined
+    ? lowered(inputs)
+    : openBatch(batch, (length) => lowered(withBatch(inputs, length)));
+  return encodeModel({ ...model, metadata });
+}
+
+/** Replaces the first length of all declarations. */
+function withBatch(types: unknown, length: number): Tree<TensorType> {
+  return mapLeaves(types, isTypeLeaf, ({ shape, dtype }) => ({
+    shape: [length, ...shape.slice(1)],
+    dtype,
+  }));
 }

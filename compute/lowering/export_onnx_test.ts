@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { exportOnnx } from "./export_onnx.ts";
 
@@ -25,4 +25,25 @@ Deno.test("the same function gives the same file", () => {
       metadata: { a: "1", b: "2" },
     });
   assertEquals(write(), write());
+});
+
+Deno.test("an open batch refuses what depends on its length otherwise", () => {
+  const batch = "rows";
+  const x = { shape: [1, 3], dtype: "float32" } as const;
+  assertThrows(
+    () =>
+      exportOnnx(({ x }) => ({ y: tf.div(tf.sum(x, 0), x.shape[0]) }), {
+        inputs: { x },
+        batch,
+      }),
+    TypeError,
+    "Cannot leave the batch open: the function does other operations on other lengths of it; give the length",
+  );
+  const file = text(
+    exportOnnx(({ x }) => ({ y: tf.sum(x, 0), z: tf.tanh(x) }), {
+      inputs: { x },
+      batch,
+    }),
+  );
+  assertEquals(file.match(/rows/g)?.length, 2, "of the input and one output");
 });

@@ -49,7 +49,8 @@ interface OnnxInitializer {
 export interface OnnxPort {
   readonly name: string;
   readonly dtype: OnnxType;
-  readonly shape: readonly number[];
+  /** Lengths of its axes; a name stands for any length. */
+  readonly shape: readonly (number | string)[];
 }
 
 /** All that is written of a model. */
@@ -167,7 +168,10 @@ function writePort(writer: BinaryWriter, it: OnnxPort): void {
       writer.tag(1, wire.varint).int32(ELEMENT_TYPES[it.dtype]);
       message(writer, 2, () => {
         for (const length of it.shape) {
-          message(writer, 1, () => writer.tag(1, wire.varint).int64(length));
+          message(writer, 1, () => {
+            if (typeof length === "string") text(writer, 2, length);
+            else writer.tag(1, wire.varint).int64(length);
+          });
         }
       });
     }));

@@ -2,6 +2,7 @@ import type {
   Batch,
   Env,
   EnvSpec,
+  ObservationScaling,
   RenderOptions,
   RgbImage,
   Space,
@@ -59,6 +60,11 @@ export abstract class WrapperBase<E extends Env | VecEnv> {
   /** Frames that an observation stacks; none where they cannot be shared. */
   get stackedFrames(): number | undefined {
     return this.env.stackedFrames;
+  }
+
+  /** Present scale of the observations, if they are scaled. */
+  get observationScaling(): ObservationScaling | undefined {
+    return this.env.observationScaling;
   }
 
   /**

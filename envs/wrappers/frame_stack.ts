@@ -3,6 +3,7 @@ import type {
   BoxArray,
   BoxSpace,
   Env,
+  ObservationScaling,
   Space,
   SpaceValue,
   StateTree,
@@ -108,6 +109,18 @@ function stackLayout(space: Space, options: FrameStackOptions) {
     /** Observations in a stack, where stacks along the last axis share them. */
     sharedFrames: axis === "last" && !isZeroPadded ? size : undefined,
   };
+}
+
+/** Repeats the scale of frames for each of a stack. */
+function scaleOf(
+  { observationScaling: scale }: Pick<Env, "observationScaling">,
+  layout: ReturnType<typeof stackLayout>,
+): ObservationScaling | undefined {
+  // Zeros before an episode are zeros after scaling.
+  if (scale === undefined || layout.isZeroPadded) return undefined;
+  const [mean, variance] = [scale.mean, scale.variance]
+    .map((it) => repeatBound(Array.from(it), layout) as number[]);
+  return { ...scale, mean, variance };
 }
 
 /** Checks that saved stacks are as long as those that take their place. */
@@ -304,6 +317,7 @@ class SlidingStack {
  * ```
  */
 export class FrameStack extends EnvWrapper {
+  readonly #layout: ReturnType<typeof stackLayout>;
   #stack: CopiedStack | SlidingStack;
 
   /**
@@ -315,6 +329,7 @@ export class FrameStack extends EnvWrapper {
    */
   constructor(env: Env, options: FrameStackOptions = {}) {
     super(env);
+    this.#layout = stackLayout(env.observationSpace, options);
     const Stack = options.axis === "first" ? SlidingStack : CopiedStack;
     this.#stack = new Stack(env.observationSpace, options);
   }
@@ -327,6 +342,11 @@ export class FrameStack extends EnvWrapper {
   /** Frames of a stack; none of stacks along a first axis or padded by zeros. */
   override get stackedFrames(): number | undefined {
     return this.#stack.sharedFrames;
+  }
+
+  /** Scale of the frames, for each of a stack. */
+  override get observationScaling(): ObservationScaling | undefined {
+    return scaleOf(this.env, this.#layout);
   }
 
   /**
@@ -387,6 +407,7 @@ export class FrameStack extends EnvWrapper {
  * ```
  */
 export class VecFrameStack extends VecEnvWrapper {
+  readonly #layout: ReturnType<typeof stackLayout>;
   #stacker: FrameStacker;
   #out = {} as MutableStep;
 
@@ -400,6 +421,7 @@ export class VecFrameStack extends VecEnvWrapper {
   constructor(env: VecEnv, options: FrameStackOptions = {}) {
     super(env);
     const { observationSpace, numEnvs } = env;
+    this.#layout = stackLayout(observationSpace, options);
     this.#stacker = new FrameStacker(observationSpace, numEnvs, options);
   }
 
@@ -411,6 +433,11 @@ export class VecFrameStack extends VecEnvWrapper {
   /** Frames of a stack; none of stacks along a first axis or padded by zeros. */
   override get stackedFrames(): number | undefined {
     return this.#stacker.sharedFrames;
+  }
+
+  /** Scale of the frames, for each of a stack. */
+  override get observationScaling(): ObservationScaling | undefined {
+    return scaleOf(this.env, this.#layout);
   }
 
   /**

@@ -3,6 +3,7 @@ import type {
   BoxArray,
   BoxSpace,
   Env,
+  ObservationScaling,
   Space,
   SpaceValue,
   StateTree,
@@ -113,12 +114,7 @@ export class ObservationNormalizer {
   }
 
   /** Numbers of the present scale; the arrays change with it. */
-  get scaling(): {
-    mean: Float64Array;
-    variance: Float64Array;
-    epsilon: number;
-    clip: number;
-  } {
+  get scaling(): Required<ObservationScaling> {
     const { mean, variance } = this.statistics;
     return { mean, variance, epsilon: this.#epsilon, clip: this.#clip };
   }
@@ -219,6 +215,11 @@ export class NormalizeObservation extends TransformObservation {
     this.normalizer = normalizer;
   }
 
+  /** Present scale; the arrays change with it. */
+  override get observationScaling(): ObservationScaling {
+    return this.normalizer.scaling;
+  }
+
   /**
    * Saves the statistics.
    *
@@ -275,6 +276,11 @@ export class VecNormalizeObservation extends VecObservationWrapper {
     const normalizer = new ObservationNormalizer(env.observationSpace, options);
     super(env, normalizer);
     this.normalizer = normalizer;
+  }
+
+  /** Present scale; the arrays change with it. */
+  override get observationScaling(): ObservationScaling {
+    return this.normalizer.scaling;
   }
 
   /**

@@ -12,6 +12,7 @@ import { chainOf } from "../testdata/chain_of.ts";
 import { playEnv, playVec, randomActions } from "../testdata/play.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/environments.ts";
+import { FrameStack, VecFrameStack } from "./frame_stack.ts";
 import {
   NormalizeObservation,
   NormalizeReward,
@@ -20,6 +21,7 @@ import {
 } from "./normalize.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
 import { TimeLimit } from "./time_limit.ts";
+import { TransformObservation } from "./transforms.ts";
 
 const cartPole = () => new NormalizeObservation(make("CartPole-v1"));
 
@@ -316,4 +318,42 @@ Deno.test("frozen statistics of another environment stay as they are", () => {
   const newest = statistics.save();
   env.load(saved);
   assertEquals(statistics.save(), newest);
+});
+
+for (const axis of ["last", "first"] as const) {
+  Deno.test(`stacks along the ${axis} axis tell the scale of their frames`, () => {
+    const options = { size: 3, axis };
+    const raw = new VecFrameStack(
+      makeVec("CartPole-v1", { numEnvs: 2 }),
+      options,
+    );
+    const inside = new VecNormalizeObservation(
+      makeVec("CartPole-v1", { numEnvs: 2 }),
+    );
+    const scaled = new VecFrameStack(inside, options);
+    scaled.reset({ seed: 1 });
+    playVec(scaled, 50, 0);
+    inside.normalizer.training = false;
+    const { mean, variance, epsilon, clip } = scaled.observationScaling!;
+    const expected = scaled.reset({ seed: 2 }) as Float32Array;
+    const given = raw.reset({ seed: 2 }) as Float32Array;
+    assertEquals([mean.length, clip], [12, 10]);
+    given.forEach((x, i) => {
+      const k = i % mean.length;
+      const y = (x - mean[k]) / Math.sqrt(variance[k] + epsilon!);
+      assertAlmostEquals(Math.min(10, Math.max(-10, y)), expected[i], 1e-4);
+    });
+  });
+}
+
+Deno.test("wrappers pass the scale on where it is that of their observations", () => {
+  const single = new TimeLimit(cartPole(), 9);
+  assertEquals(single.observationScaling?.mean.length, 4);
+  const other = new TransformObservation(single, (it) => it, {
+    space: single.observationSpace,
+  });
+  assertEquals(other.observationScaling, undefined);
+  const zeros = new FrameStack(cartPole(), { padding: "zero" });
+  assertEquals(zeros.observationScaling, undefined);
+  assertEquals(make("CartPole-v1").observationScaling, undefined);
 });

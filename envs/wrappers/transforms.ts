@@ -3,6 +3,7 @@ import type {
   BoxArray,
   BoxSpace,
   Env,
+  ObservationScaling,
   Space,
   SpaceValue,
   StateTree,
@@ -83,6 +84,11 @@ export class TransformObservation extends EnvWrapper {
     return undefined;
   }
 
+  /** None: a scale of the observations inside is none of these. */
+  override get observationScaling(): ObservationScaling | undefined {
+    return undefined;
+  }
+
   /**
    * Starts an episode.
    *
@@ -144,6 +150,11 @@ export abstract class VecObservationWrapper extends VecEnvWrapper {
 
   /** None: stacks inside cannot be shared, as they are other observations. */
   override get stackedFrames(): undefined {
+    return undefined;
+  }
+
+  /** None: a scale of the observations inside is none of these. */
+  override get observationScaling(): ObservationScaling | undefined {
     return undefined;
   }
 

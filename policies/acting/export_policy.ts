@@ -4,13 +4,15 @@ import {
   paramsFromArrays,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import type { BoxSpace, PolicyExport, Space } from "@bellman/types";
+import type {
+  BoxSpace,
+  ObservationScaling,
+  PolicyExport,
+  Space,
+} from "@bellman/types";
 import type { Policy } from "../models/policy.ts";
 import { sizeOf } from "../networks/_layers.ts";
 import type { EnvActionsOptions } from "./policy_actor.ts";
-
-/** Scaling of observations before the network sees them. */
-export type ObservationScaling = NonNullable<PolicyExport["scaling"]>;
 
 /** Options of {@linkcode exportPolicy}. */
 export interface ExportPolicyOptions extends PolicyExport {
@@ -29,11 +31,13 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * Writes a trained policy as an ONNX file that needs nothing else: scaling and
  * encoding of the observations, the network, and the choice of the action.
  *
- * The file takes `observation`, `[batchSize, ...]` as the environment gives it
+ * The file takes `observation`, `[batch, ...]` as the environment gives it
  * (frames that are stacked come stacked, oldest first), and gives `action`,
- * `[batchSize, ...]` as the environment takes it. Recurrent policies also take
- * `state`, zeros at first, and `start`, 1 where an episode starts, and give the
- * next `state`.
+ * `[batch, ...]` as the environment takes it. A policy that samples also takes
+ * `noise`. Recurrent policies also take `state`, zeros at first, and `start`, 1
+ * where an episode starts, and give `next_state`. The batch may have any length,
+ * unless `batchSize` says which. Metadata tell all of this: layout, scaling,
+ * bounds, noise, state.
  *
  * @param model The policy.
  * @param options Parameters, action space, scaling.
@@ -71,12 +75,13 @@ export function exportPolicy(
   model: Policy,
   options: ExportPolicyOptions,
 ): Uint8Array<ArrayBuffer> {
-  const { batchSize = 1, deterministic = true, scaling, metadata } = options;
-  checkBatchSize(batchSize);
+  const { batchSize, deterministic = true, scaling, metadata } = options;
+  if (batchSize !== undefined) checkBatchSize(batchSize);
   if (scaling !== undefined) checkScaling(model, scaling);
   const { observationInput, stateSize, noise } = model;
+  const rows = (shape: readonly number[]) => [batchSize ?? 1, ...shape];
   const float32 = (...shape: number[]) => ({
-    shape: [batchSize, ...shape],
+    shape: rows(shape),
     dtype: "float32" as const,
   });
   const dtype = scaling === undefined ? observationInput.dtype : "float32";
@@ -102,17 +107,68 @@ export function exportPolicy(
       action: envActionTensor(chosen, options.actionSpace, {
         squashed: model.squashesActions,
       }),
-      state: output.state,
+      next_state: output.state,
     };
   };
   return exportOnnx(policy, {
-    metadata,
+    metadata: { ...metadataOf(model, options), ...metadata },
+    batch: batchSize === undefined ? "batch" : undefined,
     inputs: {
-      observation: { shape: [batchSize, ...observationInput.shape], dtype },
+      observation: { shape: rows(observationInput.shape), dtype },
       ...(stateSize > 0 && { state: float32(stateSize), start: float32() }),
       ...(!deterministic && { noise: float32(noise.size) }),
     },
   });
+}
+
+/** Describes inputs and outputs of a file to those who run it. */
+function metadataOf(
+  model: Policy,
+  { actionSpace, scaling, deterministic = true }: ExportPolicyOptions,
+): Record<string, string> {
+  const { observationInput, stateSize, noise } = model;
+  return {
+    layout: LAYOUTS[observationInput.shape.length] ?? "the environment's",
+    scaling: scalingText(model, scaling),
+    "action space": JSON.stringify(actionSpace),
+    bounds: actionSpace.type !== "box"
+      ? "none"
+      : model.squashesActions
+      ? "actions are stretched from [-1, 1] to those of the action space"
+      : "actions are clipped to those of the action space",
+    actions: deterministic ? "likeliest" : "sampled by the input noise",
+    noise: deterministic ? "none" : noiseText(model, noise.size),
+    state: stateSize === 0 ? "none" : `${stateSize} numbers: zeros at first, ` +
+      "then next_state; start is 1 where an episode starts, else 0",
+  };
+}
+
+/** Order of the axes of observations, by the number of those of one. */
+const LAYOUTS: Readonly<Record<number, string>> = {
+  0: "N",
+  1: "NC",
+  3: "NHWC",
+};
+
+function scalingText(model: Policy, scaling?: ObservationScaling): string {
+  if (scaling !== undefined) {
+    const { epsilon = 1e-8, clip = 10 } = scaling;
+    return `within the file: (x - mean) / sqrt(variance + ${epsilon}), from -${clip} to ${clip}`;
+  }
+  return model.observationInput.shape.length === 3 &&
+      model.observationInput.dtype === "uint8"
+    ? "within the file: x / 255"
+    : "none";
+}
+
+function noiseText(model: Policy, size: number): string {
+  const of = model.noise.kind === "normal"
+    ? "standard normal numbers"
+    : "numbers from 0 to below 1";
+  const kept = model.usesStateDependentExploration
+    ? "; may be kept for some steps"
+    : "";
+  return `${size} independent ${of} for each observation${kept}`;
 }
 
 function checkBatchSize(batchSize: number): void {

@@ -43,8 +43,11 @@ Deno.test("the value's network is not in the file", () => {
 });
 
 Deno.test("noise is an input of a policy that samples", () => {
-  assertEquals(text(write()).includes("noise"), false);
-  assertStringIncludes(text(write({ deterministic: false })), "noise");
+  assertEquals(text(write()).includes("independent numbers"), false);
+  assertStringIncludes(
+    text(write({ deterministic: false })),
+    "2 independent numbers from 0 to below 1",
+  );
 });
 
 Deno.test("tensors are freed", () => {
@@ -63,4 +66,10 @@ Deno.test("sizes that do not fit are refused", () => {
     RangeError,
     "observations of 3 numbers by 1 means",
   );
+});
+
+Deno.test("the batch is open, unless its length is given", () => {
+  const openBatch = text(write()), fixed = text(write({ batchSize: 5 }));
+  assertStringIncludes(openBatch, "batch");
+  assertEquals(fixed.includes("batch"), false);
 });

@@ -13,10 +13,9 @@ for (const call of task.inputs) {
     const data = arrays[it.dtype as keyof typeof arrays].from(it.data);
     feed[name] = new ort.Tensor(it.dtype, data as any, it.shape);
   }
-  if (state !== undefined) feed.state = state;
+  if (state !== undefined) feed.state ??= state;
   const results = await session.run(feed);
   actions.push([...results.action.data as any].map(Number));
-  state = Object.entries(results)
-    .find(([name]) => name.startsWith("state"))?.[1];
+  state = results.next_state;
 }
-console.log(JSON.stringify(actions));
+console.log(JSON.stringify({ actions }));

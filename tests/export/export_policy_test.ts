@@ -6,19 +6,20 @@ import { A2C, type A2CConfig } from "@bellman/a2c";
 import { ACER, type AcerConfig } from "@bellman/acer";
 import { ACKTR, type AcktrConfig } from "@bellman/acktr";
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
+import { SAC, type SacConfig } from "@bellman/sac";
 import {
   envActions,
   exportPolicy,
-  type ObservationScaling,
   stochasticPolicy,
   type StochasticPolicyOptions,
 } from "@bellman/policies";
-import type { Space } from "@bellman/types";
-import { assert, assertEquals } from "@std/assert";
+import type { Actor, ObservationScaling, Space } from "@bellman/types";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { pythonWithOnnxRuntime } from "./python.ts";
 
-const OBSERVATIONS = 1000;
+/** Lengths of batches that each file is given, and calls of each. */
+const CALLS = { 1: 50, 7: 20, 64: 10 };
 const HERE = new URL(".", import.meta.url).pathname;
 const python = pythonWithOnnxRuntime();
 
@@ -36,13 +37,15 @@ interface Case {
   acer?: Partial<AcerConfig>;
   /** Settings of ACKTR in place of A2C. */
   acktr?: Partial<AcktrConfig>;
+  /** Settings of SAC in place of A2C. */
+  sac?: Partial<SacConfig>;
   /** A policy without a value in place of an agent. */
   policy?: Partial<StochasticPolicyOptions>;
   /** Whether such a policy samples, by noise that the file is given. */
   samples?: boolean;
   scaling?: ObservationScaling;
-  observations?: number;
-  batchSize?: number;
+  /** Share of the calls: images take long. */
+  share?: number;
 }
 
 const box = (shape: number[], dtype: "float32" | "uint8" = "float32") => ({
@@ -62,11 +65,10 @@ const TWO_ACTIONS: Space = {
 };
 
 const CASES: Record<string, Case> = {
-  "discrete actions, a batch of 10": {
+  "discrete actions": {
     observationSpace: box([4]),
     actionSpace: { type: "discrete", n: 3, start: 5 },
     config: { valueNetwork: "separate" },
-    batchSize: 10,
   },
   "box actions with bounds, observations scaled": {
     observationSpace: box([3]),
@@ -81,12 +83,35 @@ const CASES: Record<string, Case> = {
     observationSpace: box([40, 40, 4], "uint8"),
     actionSpace: { type: "discrete", n: 6 },
     config: { network: "cnn" },
-    observations: 20,
+    share: 0.1,
   },
   "a recurrent policy": {
     observationSpace: box([3]),
     actionSpace: { type: "discrete", n: 2 },
     config: { network: "lstm", lstmSize: 16 },
+  },
+  "a recurrent policy of images, box actions": {
+    observationSpace: box([40, 40, 4], "uint8"),
+    actionSpace: TWO_ACTIONS,
+    config: { network: "cnn_lstm", lstmSize: 16 },
+    share: 0.1,
+  },
+  "soft actor-critic, box actions": {
+    observationSpace: box([3]),
+    actionSpace: TWO_ACTIONS,
+    sac: { hiddenSizes: [32, 32] },
+    scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
+  },
+  "soft actor-critic, discrete actions": {
+    observationSpace: { type: "multiDiscrete", nvec: [3, 4] },
+    actionSpace: { type: "discrete", n: 4 },
+    sac: { hiddenSizes: [32, 32] },
+  },
+  "samples of discrete actions": {
+    observationSpace: box([3]),
+    actionSpace: { type: "multiDiscrete", nvec: [2, 5] },
+    policy: {},
+    samples: true,
   },
   "a policy beside Q values": {
     observationSpace: box([3]),
@@ -97,7 +122,6 @@ const CASES: Record<string, Case> = {
     observationSpace: box([3]),
     actionSpace: TWO_ACTIONS,
     acer: { qNetwork: "shared" },
-    batchSize: 10,
   },
   "a recurrent dueling network, several discrete actions": {
     observationSpace: box([3]),
@@ -109,7 +133,6 @@ const CASES: Record<string, Case> = {
     actionSpace: TWO_ACTIONS,
     acktr: { objective: "separate" },
     scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
-    batchSize: 10,
   },
   "a squashed Gaussian, stretched to the bounds": {
     observationSpace: box([3]),
@@ -117,12 +140,11 @@ const CASES: Record<string, Case> = {
     policy: {},
     scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
   },
-  "samples of a squashed Gaussian, a batch of 10": {
+  "samples of a squashed Gaussian": {
     observationSpace: box([3]),
     actionSpace: TWO_ACTIONS,
     policy: {},
     samples: true,
-    batchSize: 10,
   },
   "samples of a mixture": {
     observationSpace: { type: "multiDiscrete", nvec: [3, 4] },
@@ -135,7 +157,7 @@ const CASES: Record<string, Case> = {
     actionSpace: TWO_ACTIONS,
     policy: { network: "cnn", useSde: true, sdeInitialLogStd: 0 },
     samples: true,
-    observations: 20,
+    share: 0.1,
   },
 };
 
@@ -168,11 +190,19 @@ function scaled(values: Numbers, scaling?: ObservationScaling): Numbers {
   });
 }
 
+/** Result of a program that acts with a file. */
+interface Answer {
+  actions: number[][];
+  /** Shapes of the inputs; of Python alone, as are metadata. */
+  shapes?: Record<string, (number | string)[]>;
+  metadata?: Record<string, string>;
+}
+
 /** Runs a program that acts with a file. */
 async function actions(
   command: string[],
   task: { file: string; inputs: Record<string, Tensor>[] },
-): Promise<number[][]> {
+): Promise<Answer> {
   const [program, ...args] = command;
   const child = new Deno.Command(program, {
     args,
@@ -201,14 +231,15 @@ interface Subject {
   readonly stateSize: number;
   /** Noise of one row, if the file takes any. */
   readonly noiseSize: number;
+  readonly noiseKind?: "uniform" | "normal";
   readonly file: Uint8Array;
-  act(observations: Numbers, noise: Float32Array): number[];
+  act(observations: Numbers, noise: Float32Array, rows: number): number[];
   close(): void;
 }
 
 function agentSubject(it: Case): Subject {
-  const { observationSpace, actionSpace, scaling, batchSize = 1 } = it;
-  const spaces = { observationSpace, actionSpace, numEnvs: batchSize };
+  const { observationSpace, actionSpace, scaling } = it;
+  const spaces = { observationSpace, actionSpace, numEnvs: 1 };
   const options = <Config>(config: Partial<Config> = {}) => ({
     config: { orthogonalInit: false, ...config },
     seed: 7,
@@ -217,20 +248,28 @@ function agentSubject(it: Case): Subject {
     ? new ACER(spaces, options({ replayRatio: 0, ...it.acer }))
     : it.acktr
     ? new ACKTR(spaces, options(it.acktr))
+    : it.sac
+    ? new SAC(spaces, { config: it.sac, seed: 7 })
     : new A2C(spaces, options(it.config));
-  const actor = agent.policy({ deterministic: true, numEnvs: batchSize });
+  const actors = new Map<number, Actor>();
+  const actorOf = (numEnvs: number) => {
+    const actor = actors.get(numEnvs) ??
+      agent.policy({ deterministic: true, numEnvs });
+    actors.set(numEnvs, actor);
+    return actor;
+  };
   return {
     input: agent.model.observationInput,
     stateSize: agent.model.stateSize,
     noiseSize: 0,
-    file: agent.exportPolicy({ scaling, batchSize }),
-    act: (seen) => Array.from(actor.act(seen)),
+    file: agent.exportPolicy({ scaling }),
+    act: (seen, _, rows) => Array.from(actorOf(rows).act(seen) as Numbers),
     close: () => agent.close(),
   };
 }
 
 function policySubject(it: Case): Subject {
-  const { actionSpace, scaling, batchSize = 1, samples = false } = it;
+  const { actionSpace, scaling, samples = false } = it;
   const policy = stochasticPolicy({
     ...it.policy,
     observationSpace: it.observationSpace,
@@ -243,20 +282,20 @@ function policySubject(it: Case): Subject {
     input: policy.observationInput,
     stateSize: 0,
     noiseSize,
+    noiseKind: policy.noise.kind,
     file: exportPolicy(policy, {
       params: paramsToArrays(params),
       actionSpace,
       scaling,
-      batchSize,
       deterministic: !samples,
     }),
-    act: (seen, noise) =>
+    act: (seen, noise, rows) =>
       tf.tidy(() => {
-        const observations = policy.observationTensor(seen, batchSize);
+        const observations = policy.observationTensor(seen, rows);
         const output = policy.apply(params, observations);
         const actions = samples
           ? policy.sample(params, output, {
-            noise: tf.tensor2d(noise, [batchSize, noiseSize]),
+            noise: tf.tensor2d(noise, [rows, noiseSize]),
           })
           : policy.mode(output);
         return Array.from(toEnv(actions.dataSync()));
@@ -268,28 +307,41 @@ function policySubject(it: Case): Subject {
 /** A file, what it is given and what its subject itself does. */
 async function prepare(it: Case) {
   await selectBackend("cpu");
-  const { observationSpace, scaling, batchSize = 1 } = it;
-  const calls = (it.observations ?? OBSERVATIONS) / batchSize;
+  const { observationSpace, scaling, share = 1 } = it;
   const random = new RandomStream(3);
   const subject = it.policy ? policySubject(it) : agentSubject(it);
   const { input: { shape, dtype }, stateSize, noiseSize } = subject;
   const inputs: Record<string, Tensor>[] = [];
   const expected: number[][] = [];
-  for (let call = 0; call < calls; call++) {
-    const seen = draw(observationSpace, batchSize, random);
-    const noise = random.fillNormal(new Float32Array(batchSize * noiseSize));
-    inputs.push({
-      observation: { data: [...seen], shape: [batchSize, ...shape], dtype },
-      ...(stateSize > 0 && recurrence(call, stateSize)),
-      ...(noiseSize > 0 && {
-        noise: {
-          data: [...noise],
-          shape: [batchSize, noiseSize],
-          dtype: "float32" as const,
-        },
-      }),
+  const sizes = Object.entries(CALLS).flatMap(([rows, calls]) =>
+    Array.from({ length: Math.ceil(calls * share) }, (_, call) => ({
+      rows: Number(rows),
+      isFirst: call === 0,
+    }))
+  );
+  for (const { rows, isFirst } of sizes) {
+    const seen = draw(observationSpace, rows, random);
+    const noise = random.fillNormal(new Float32Array(rows * noiseSize));
+    if (subject.noiseKind === "uniform") {
+      noise.forEach((_, i) => noise[i] = random.uniform());
+    }
+    const float32 = (data: ArrayLike<number>, ...shape: number[]): Tensor => ({
+      data: Array.from(data),
+      shape: [rows, ...shape],
+      dtype: "float32",
     });
-    expected.push(subject.act(scaled(seen, scaling), noise));
+    inputs.push({
+      observation: { data: [...seen], shape: [rows, ...shape], dtype },
+      ...(stateSize > 0 && {
+        start: float32(new Array(rows).fill(isFirst ? 1 : 0)),
+      }),
+      // Its numbers are of no matter where an episode starts.
+      ...(stateSize > 0 && isFirst && {
+        state: float32(new Array(rows * stateSize).fill(7), stateSize),
+      }),
+      ...(noiseSize > 0 && { noise: float32(noise, noiseSize) }),
+    });
+    expected.push(subject.act(scaled(seen, scaling), noise, rows));
   }
   const file = await Deno.makeTempFile({ suffix: ".onnx" });
   await Deno.writeFile(file, subject.file);
@@ -297,39 +349,48 @@ async function prepare(it: Case) {
   return { task: { file, inputs }, expected };
 }
 
-/** What a recurrent policy takes beside an observation; its state is kept. */
-function recurrence(call: number, stateSize: number): Record<string, Tensor> {
-  const row = (...data: number[]): Tensor => ({
-    data,
-    shape: data.length === 1 ? [1] : [1, data.length],
-    dtype: "float32",
-  });
-  const start = row(call === 0 ? 1 : 0);
-  if (call > 0) return { start };
-  return { start, state: row(...new Array(stateSize).fill(0)) };
-}
-
-async function compare(it: Case, command: string[]): Promise<void> {
+async function compare(it: Case, command: string[]): Promise<Answer> {
   const { task, expected } = await prepare(it);
-  const actual = await actions(command, task);
+  const answer = await actions(command, task), actual = answer.actions;
   await Deno.remove(task.file);
   assertEquals(actual.length, expected.length);
   const wrong = expected.filter((row, i) => !agreed(actual[i], row));
   assertEquals(wrong.length, 0);
   // A policy that always does the same would prove little.
   assert(new Set(expected.map(String)).size > 1);
+  return answer;
+}
+
+/** Checks what a file says of its inputs. */
+function checkDescription(
+  it: Case,
+  { shapes, metadata }: Answer,
+): void {
+  for (const shape of Object.values(shapes!)) assertEquals(shape[0], "batch");
+  const says = (key: string, part: string) =>
+    assertStringIncludes(metadata![key], part);
+  const { observation, noise, state } = shapes!;
+  says("layout", observation.length === 4 ? "NHWC" : "NC");
+  if (it.scaling) says("scaling", "within the file: (x - mean) / sqrt(");
+  else says("scaling", observation.length === 4 ? "x / 255" : "none");
+  says("noise", noise ? `${noise[1]} independent ` : "none");
+  says("actions", noise ? "sampled by the input noise" : "likeliest");
+  says("state", state ? `${state[1]} numbers: zeros at first` : "none");
+  says("bounds", it.actionSpace.type === "box" ? "action space" : "none");
+  assertEquals(JSON.parse(metadata!["action space"]), it.actionSpace);
 }
 
 const deno = [Deno.execPath(), "run", "-A", "--no-config", `${HERE}act.ts`];
 
 for (const [name, it] of Object.entries(CASES)) {
-  Deno.test(`an exported policy acts alike in a fresh Deno process: ${name}`, () =>
-    compare(it, deno));
+  Deno.test(`an exported policy acts alike in a fresh Deno process: ${name}`, async () => {
+    await compare(it, deno);
+  });
 
   Deno.test({
-    name:
-      `an exported policy acts alike in Python: ${name} [ONNX Runtime in Python]`,
+    name: `an exported policy acts alike in Python: ${name} [onnxruntime]`,
     ignore: python === undefined,
-    fn: () => compare(it, [python!, `${HERE}act.py`]),
+    fn: async () =>
+      checkDescription(it, await compare(it, [python!, `${HERE}act.py`])),
   });
 }
