@@ -44,6 +44,8 @@ export interface TrainContext {
   readonly meanReturn: number;
   /** Mean length of the last episodes, NaN while there is none. */
   readonly meanLength: number;
+  /** Steps of the longest episode so far; while none has ended, those that each environment has taken. */
+  readonly longestEpisode: number;
 }
 
 /** Result of a run: its last numbers, and how it ended. */
@@ -56,6 +58,7 @@ export interface TrainResult extends
     | "elapsedSeconds"
     | "meanReturn"
     | "meanLength"
+    | "longestEpisode"
   > {
   /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
   readonly stopReason: string;

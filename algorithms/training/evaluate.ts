@@ -1,4 +1,4 @@
-import type { Actor, VecEnv } from "@bellman/types";
+import type { Actor, VecEnv, VecResetOptions, VecStep } from "@bellman/types";
 import { EpisodeTracker, mean } from "./episodes.ts";
 import { EventLoopBreak } from "./event_loop.ts";
 import { checkObservations, checkStep } from "./checks.ts";
@@ -17,6 +17,13 @@ export interface EvaluateOptions {
    * @default the environment's own
    */
   seed?: number;
+  /**
+   * Steps after which an episode that has not ended is cut; such episodes are
+   * counted in the result.
+   *
+   * @default the environment's own limit, or 100,000 where it has none
+   */
+  maxSteps?: number;
   /** Ends the evaluation with an `AbortError` when aborted. */
   signal?: AbortSignal;
 }
@@ -61,6 +68,11 @@ export interface EvaluationResult {
   readonly returns: readonly number[];
   /** Length of each episode in steps, in the same order. */
   readonly lengths: readonly number[];
+  /**
+   * Episodes among them that were cut after the most steps, as they had not ended:
+   * neither terminated nor truncated by the environment.
+   */
+  readonly cut: number;
   /** Mean of the returns. */
   readonly meanReturn: number;
   /** Standard deviation of the returns (of the population). */
@@ -75,15 +87,161 @@ export interface EvaluationResult {
   readonly meanLength: number;
 }
 
+/** Least bound of an evaluation's episodes, in steps. */
+const LEAST_BOUND = 1000;
+/** Longest episode that is taken for granted where training is not known. */
+const LONG = 10_000;
+
+/**
+ * Bounds the episodes of an evaluation: a greedy policy may walk in a circle for
+ * ever where an environment has no limit of steps. Episodes that the environment
+ * limits itself are never cut.
+ *
+ * @param env The environment, of which the limit is read.
+ * @param longest Steps of the longest episode of training.
+ * @returns Ten times the longest, at least 1,000 and at least the limit.
+ *
+ * @example
+ * ```ts
+ * import { evaluationBound } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(evaluationBound({}, 250), 2500);
+ * const spec = { id: "CartPole-v1", maxEpisodeSteps: 500 };
+ * assertEquals(evaluationBound({ spec }, 20), 1000);
+ * ```
+ */
+export function evaluationBound(
+  env: Pick<VecEnv, "spec">,
+  longest: number,
+): number {
+  return Math.max(10 * longest, limitOf(env) ?? 0, LEAST_BOUND);
+}
+
+/** Returns the environment's own limit of steps, if it has one. */
+function limitOf({ spec }: Pick<VecEnv, "spec">): number | undefined {
+  const limit = spec?.maxEpisodeSteps;
+  return limit === undefined || limit === Infinity ? undefined : limit;
+}
+
 /** Times that an environment may be lost in an evaluation. */
 const MOST_LOSSES = 5;
 
-function lostTooOften(copy: number): Error {
-  return new Error(
-    `Cannot evaluate in copy ${copy} of the environment: its host failed over the same episodes ${
-      MOST_LOSSES + 1
-    } times`,
-  );
+/** Episode that counts. */
+interface Played {
+  readonly return: number;
+  readonly length: number;
+  readonly isCut: boolean;
+}
+
+/** Environment of an evaluation: its episodes, of which it has a fixed quota. */
+class Copy {
+  readonly #quota: number;
+  readonly #maxSteps: number;
+  readonly #index: number;
+  played: Played[] = [];
+  #losses = 0;
+  #return = 0;
+  #length = 0;
+  /** Its episode was cut, and goes on until it ends or the environment is reset. */
+  #waits = false;
+
+  constructor(
+    index: number,
+    { quota, maxSteps }: { quota: number; maxSteps: number },
+  ) {
+    this.#index = index;
+    this.#quota = quota;
+    this.#maxSteps = maxSteps;
+  }
+
+  get isDone(): boolean {
+    return this.played.length === this.#quota;
+  }
+
+  get isPlaying(): boolean {
+    return !this.isDone && !this.#waits;
+  }
+
+  begin(): void {
+    this.#return = this.#length = 0;
+    this.#waits = false;
+  }
+
+  /** Counts a step, and cuts the episode where that was its last. */
+  step(reward: number): void {
+    this.#return += reward;
+    if (++this.#length < this.#maxSteps) return;
+    this.#end({ return: this.#return, length: this.#length, isCut: true });
+    this.#waits = true;
+  }
+
+  /** Takes in an episode that ended in the environment. */
+  end(episode: Omit<Played, "isCut">): void {
+    this.#end({ ...episode, isCut: false });
+    this.begin();
+  }
+
+  #end(episode: Played): void {
+    if (this.isPlaying) this.played.push(episode);
+  }
+
+  /** It begins with its seed again, and so with its first episode. */
+  lose(): void {
+    if (this.isDone) return;
+    if (++this.#losses > MOST_LOSSES) {
+      throw new Error(
+        `Cannot evaluate in copy ${this.#index} of the environment: its host failed over the same episodes ${
+          MOST_LOSSES + 1
+        } times`,
+      );
+    }
+    this.played = [];
+    this.begin();
+  }
+}
+
+/** Environments of an evaluation. */
+class Copies {
+  readonly #copies: readonly Copy[];
+  readonly #tracker: EpisodeTracker;
+
+  constructor(numEnvs: number, episodes: number, maxSteps: number) {
+    this.#tracker = new EpisodeTracker(numEnvs);
+    this.#copies = Array.from({ length: numEnvs }, (_, i) => {
+      const quota = Math.floor(episodes / numEnvs) + +(i < episodes % numEnvs);
+      return new Copy(i, { quota, maxSteps });
+    });
+  }
+
+  get areDone(): boolean {
+    return this.#copies.every(({ isDone }) => isDone);
+  }
+
+  get arePlaying(): boolean {
+    return this.#copies.some(({ isPlaying }) => isPlaying);
+  }
+
+  get played(): readonly Played[] {
+    return this.#copies.flatMap(({ played }) => played);
+  }
+
+  begin(): void {
+    this.#tracker.begin();
+    for (const copy of this.#copies) copy.begin();
+  }
+
+  observe(step: VecStep): void {
+    const ended = new Map(
+      this.#tracker.observe(step).map((episode) => [episode.env, episode]),
+    );
+    this.#copies.forEach((copy, i) => {
+      const episode = ended.get(i);
+      if (step.lost?.includes(i)) copy.lose();
+      else if (episode !== undefined) copy.end(episode);
+      else copy.step(step.rewards[i]);
+    });
+  }
 }
 
 /**
@@ -93,15 +251,19 @@ function lostTooOften(copy: number): Error {
  * not counted. Taking the first episodes to end, of whichever environment, would
  * favour short ones.
  *
+ * An episode that does not end within `maxSteps` is cut. Its environment's next
+ * one begins when that ends after all, or when no other one plays any more: then
+ * all of them are reset.
+ *
  * An environment that is lost over its episodes, as its host crashed or hung,
  * plays all of them again from its seed: where actions are deterministic, the result is that of
  * an evaluation in which nothing fails.
  *
  * @param actor Chooses the actions.
  * @param env The environment; it is reset first and not closed.
- * @param options Number of episodes, seed, abort signal.
+ * @param options Number of episodes and of their steps, seed, abort signal.
  * @returns Returns, lengths and their summary.
- * @throws {RangeError} When `episodes` is not a whole number of at least 1.
+ * @throws {RangeError} When `episodes` or `maxSteps` is not a whole number of at least 1.
  * @throws {Error} When an environment is lost for the sixth time.
  *
  * @example
@@ -140,54 +302,51 @@ export async function evaluate(
   options: EvaluateOptions = {},
 ): Promise<EvaluationResult> {
   const { episodes = 10, seed, signal } = options;
-  if (!Number.isInteger(episodes) || episodes < 1) {
-    throw new RangeError(
-      `Cannot evaluate ${episodes} episodes: the number must be a whole number of at least 1`,
-    );
-  }
-  const quotas = Array.from(
-    { length: env.numEnvs },
-    (_, i) =>
-      Math.floor(episodes / env.numEnvs) + +(i < episodes % env.numEnvs),
-  );
-  const perEnv = quotas.map(() => [] as { return: number; length: number }[]);
-  const tracker = new EpisodeTracker(env.numEnvs);
-  const turn = new EventLoopBreak();
-  let remaining = episodes;
+  const { maxSteps = limitOf(env) ?? 10 * LONG } = options;
+  check(episodes, `${episodes} episodes`);
+  check(maxSteps, `with episodes of at most ${maxSteps} steps`);
   const { numEnvs } = env;
-  const losses = new Uint8Array(numEnvs);
-  let steps = 0;
-  let observations = env.reset(
-    seed === undefined ? undefined : { seed, keepSeeds: true },
-  );
-  checkObservations(observations, { numEnvs, step: 0 });
-  while (remaining > 0) {
-    signal?.throwIfAborted();
-    const acting = actor.act(observations);
-    const step = env.step(acting instanceof Promise ? await acting : acting);
-    checkStep(step, { numEnvs, step: steps += numEnvs });
-    actor.observe?.(step);
-    observations = step.observations;
-    for (const episode of tracker.observe(step)) {
-      if (perEnv[episode.env].length === quotas[episode.env]) continue;
-      if (step.lost?.includes(episode.env)) continue;
-      perEnv[episode.env].push(episode);
-      remaining--;
+  const copies = new Copies(numEnvs, episodes, maxSteps);
+  const turn = new EventLoopBreak();
+  // Seeds are kept where environments are reset once more: their streams go on.
+  let steps = 0,
+    start: VecResetOptions | undefined = seed === undefined
+      ? undefined
+      : { seed, keepSeeds: true };
+  while (!copies.areDone) {
+    let observations = env.reset(start);
+    start = undefined;
+    copies.begin();
+    checkObservations(observations, { numEnvs, step: steps });
+    while (copies.arePlaying) {
+      signal?.throwIfAborted();
+      const acting = actor.act(observations);
+      const step = env.step(acting instanceof Promise ? await acting : acting);
+      checkStep(step, { numEnvs, step: steps += numEnvs });
+      observations = step.observations;
+      copies.observe(step);
+      actor.observe?.(copies.arePlaying ? step : asEnd(step));
+      if (turn.due()) await turn.take();
     }
-    for (const copy of step.lost ?? []) {
-      if (perEnv[copy].length === quotas[copy]) continue;
-      if (++losses[copy] > MOST_LOSSES) throw lostTooOften(copy);
-      // It begins with its seed again, and so with its first episode.
-      remaining += perEnv[copy].length;
-      perEnv[copy] = [];
-    }
-    if (turn.due()) await turn.take();
   }
-  const ended = perEnv.flat();
+  const { played } = copies;
   return summarizeEpisodes(
-    ended.map((episode) => episode.return),
-    ended.map((episode) => episode.length),
+    played.map((episode) => episode.return),
+    played.map(({ length }) => length),
+    played.filter(({ isCut }) => isCut).length,
   );
+}
+
+function check(count: number, evaluated: string): void {
+  if (Number.isInteger(count) && count >= 1) return;
+  throw new RangeError(
+    `Cannot evaluate ${evaluated}: the number must be a whole number of at least 1`,
+  );
+}
+
+/** Returns a step after which the episodes of all environments are over. */
+function asEnd(step: VecStep): VecStep {
+  return { ...step, truncated: new Uint8Array(step.truncated.length).fill(1) };
 }
 
 /**
@@ -195,7 +354,8 @@ export async function evaluate(
  *
  * @param returns Return of each episode.
  * @param lengths Length of each episode.
- * @returns Both with their summary; NaN for the summary of no episode.
+ * @param cut Episodes among them that were cut.
+ * @returns All with their summary; NaN for the summary of no episode.
  *
  * @example
  * ```ts
@@ -211,6 +371,7 @@ export async function evaluate(
 export function summarizeEpisodes(
   returns: readonly number[],
   lengths: readonly number[],
+  cut = 0,
 ): EvaluationResult {
   const sorted = [...returns].sort((a, b) => a - b);
   const meanReturn = mean(returns);
@@ -218,6 +379,7 @@ export function summarizeEpisodes(
   return {
     returns,
     lengths,
+    cut,
     meanReturn,
     stdReturn: Math.sqrt(mean(returns.map((x) => (x - meanReturn) ** 2))),
     minReturn: sorted[0] ?? NaN,

@@ -1,7 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { Actor, Batch, VecStep } from "@bellman/types";
-import { evaluate, evaluationSeeds, summarizeEpisodes } from "./evaluate.ts";
+import {
+  evaluate,
+  evaluationBound,
+  evaluationSeeds,
+  summarizeEpisodes,
+} from "./evaluate.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 
@@ -165,4 +170,73 @@ Deno.test("a copy that is lost again and again is an error", async () => {
     Error,
     "Cannot evaluate in copy 1 of the environment: its host failed over the same episodes 6 times",
   );
+});
+
+/** Copies of which some never end; a walk without a bound would not either. */
+class EndlessEnv extends FixedEnv {
+  override step(actions: Batch): VecStep {
+    if (this.steps > 10_000) throw new Error("the evaluation does not end");
+    return super.step(actions);
+  }
+}
+
+Deno.test("episodes that do not end are cut, counted, and others follow", async () => {
+  const env = new EndlessEnv([3, Infinity, 50, 51]);
+  const seen: number[][] = [];
+  const actor: Actor = {
+    act: () => new Int32Array(4),
+    observe: ({ truncated }) => void seen.push([...truncated]),
+  };
+  const options = { episodes: 8, seed: 1, maxSteps: 50 };
+  const result = await evaluate(actor, env, options);
+  assertEquals(result.lengths, [3, 3, 50, 50, 50, 50, 50, 50]);
+  assertEquals(result.returns, result.lengths);
+  assertEquals(result.cut, 4);
+  // The last copy's ends after all at 51; the second waits until it is done.
+  assertEquals(env.seeds, [1, undefined]);
+  assertEquals(env.steps, 151);
+  // Recurrent actors begin anew with the environments.
+  assertEquals(seen[100], [1, 1, 1, 1]);
+  assert(!seen.slice(0, 100).flat().includes(1));
+  const whole = await evaluate(idle(2), new FixedEnv([3, 50]), options);
+  assertEquals(whole.cut, 0);
+});
+
+Deno.test("an episode is bounded by the environment's limit, or else by training's longest", () => {
+  const of = (maxEpisodeSteps?: number) => ({
+    spec: { id: "A-v0", maxEpisodeSteps },
+  });
+  assertEquals(evaluationBound({}, 0), 1000);
+  assertEquals(evaluationBound(of(), 0), 1000);
+  assertEquals(evaluationBound(of(Infinity), 101), 1010);
+  assertEquals(evaluationBound(of(27_000), 60), 27_000);
+  assertEquals(evaluationBound(of(50), 50), 1000);
+});
+
+Deno.test("without training an endless episode ends, too", async () => {
+  const result = await evaluate(idle(1), new FixedEnv([Infinity]), {
+    episodes: 1,
+  });
+  assertEquals([result.cut, result.meanLength], [1, 100_000]);
+});
+
+Deno.test("copies that are lost have the same episodes cut", async () => {
+  const lengths = [7, Infinity];
+  const options = { episodes: 6, seed: 1, maxSteps: 20 };
+  const unbroken = await evaluate(idle(2), new FixedEnv(lengths), options);
+  assertEquals(unbroken.cut, 3);
+  for (const at of [5, 19, 20, 21, 33]) {
+    const env = new LosingEnv(lengths, new Map([[at, [0, 1]]]));
+    assertEquals(await evaluate(idle(2), env, options), unbroken);
+  }
+});
+
+Deno.test("a bound of steps that cannot be is refused", async () => {
+  for (const maxSteps of [0, 1.5, NaN, Infinity]) {
+    await assertRejects(
+      () => evaluate(idle(1), new FixedEnv([1]), { maxSteps }),
+      RangeError,
+      `Cannot evaluate with episodes of at most ${maxSteps} steps`,
+    );
+  }
 });

@@ -326,9 +326,12 @@ function linesOf(width: number, columns: number): number {
 /** Describes an evaluation in a line. */
 function evaluationLine({ step, statistics }: LogRow): string {
   const of = (name: string) => formatNumber(statistics[`eval/${name}`]);
+  const cut = statistics["eval/episodes_cut"] > 0
+    ? `, ${of("episodes_cut")} episodes cut`
+    : "";
   return `Evaluation at step ${count(step)}: return ${of("return_mean")} ± ${
     of("return_std")
-  }, from ${of("return_min")} to ${of("return_max")}\n`;
+  }, from ${of("return_min")} to ${of("return_max")}${cut}\n`;
 }
 
 interface Sample {

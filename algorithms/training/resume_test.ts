@@ -11,6 +11,7 @@ import { readProgress } from "./logs/read_logs.ts";
 import { runStatus } from "./training_state.ts";
 import { isStateRecord } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
+import { FixedEnv } from "./testdata/fixed_env.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
 import type { TrainOptions } from "./train_options.ts";
@@ -167,6 +168,7 @@ for (const [name, callback] of stops) {
       hasEnded: true,
       stopReason: result.stopReason,
       bestStep: store.load("best").step,
+      longestEpisode: result.longestEpisode,
     });
     const { checkpoints } = store.list();
     assertEquals(checkpoints.at(-1)?.step, result.step);
@@ -370,5 +372,34 @@ Deno.test("a run that dies before it learns anything can be resumed", async () =
   await train(resumed, new ToyEnv(numEnvs), { ...options, resumeFrom: state });
   assertEquals(step, 0);
   assertEquals(resumed.save(), whole.save());
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("evaluations are bounded by training's longest episode, after a resume as well", async () => {
+  const dir = await Deno.makeTempDir();
+  const bounds: (readonly number[])[] = [];
+  const env = new FixedEnv([Infinity]);
+  const evaluation = { env, everyTimesteps: 250, episodes: 1 };
+  const options = (store: CheckpointStore): TrainOptions => ({
+    totalTimesteps: 340,
+    callbacks: [{ onEvaluation: (_, it) => void bounds.push(it.lengths) }],
+    evaluation,
+    checkpoints: { store, everyTimesteps: 320 },
+  });
+  const run = (more: Partial<TrainOptions> = {}) => {
+    const store = new CheckpointStore(`${dir}/${bounds.length}`);
+    const env = new FixedEnv([150, 170]);
+    return train(new ToyAlgorithm(2), env, { ...options(store), ...more });
+  };
+  // None has ended after 125 steps each; after 170, the longest is just over.
+  const result = await run();
+  assertEquals(bounds, [[1250], [1700]]);
+  assertEquals([result.longestEpisode, result.lastEvaluation?.cut], [170, 1]);
+  const saved = new CheckpointStore(`${dir}/0`).load(320).state;
+  assertEquals(runStatus(saved).longestEpisode, 150);
+  await run({ resumeFrom: saved, totalTimesteps: 330 });
+  assertEquals(bounds[2], [1500]);
+  await run({ evaluation: { ...evaluation, maxSteps: 9 } });
+  assertEquals(bounds.slice(3), [[9], [9]]);
   await Deno.remove(dir, { recursive: true });
 });

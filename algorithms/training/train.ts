@@ -16,6 +16,7 @@ import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import { EpisodeTracker, EpisodeWindow } from "./episodes.ts";
 import {
   evaluate,
+  evaluationBound,
   type EvaluationResult,
   evaluationSeeds,
 } from "./evaluate.ts";
@@ -149,6 +150,8 @@ class TrainingRun implements TrainContext, ProgressState {
   #lastEvaluation: EvaluationResult | undefined;
   #bestEvaluation: EvaluationResult | undefined;
   #bestStep: number | undefined;
+  /** Steps of the longest episode that has ended. */
+  #longest = 0;
 
   constructor(algorithm: Algorithm, env: VecEnv, options: TrainOptions) {
     checkOptions(options);
@@ -175,6 +178,10 @@ class TrainingRun implements TrainContext, ProgressState {
 
   get meanLength(): number {
     return this.#window.meanLength;
+  }
+
+  get longestEpisode(): number {
+    return this.#longest || Math.ceil(this.step / this.env.numEnvs);
   }
 
   async run(): Promise<TrainResult> {
@@ -251,6 +258,7 @@ class TrainingRun implements TrainContext, ProgressState {
     this.step = taken;
     for (const episode of this.#tracker.observe(step)) {
       this.episodes++;
+      this.#longest = Math.max(this.#longest, episode.length);
       this.#window.push(episode);
       const logged = { ...episode, step: this.step };
       this.#loggers.forEach((logger) => logger.writeEpisode?.(logged));
@@ -297,6 +305,7 @@ class TrainingRun implements TrainContext, ProgressState {
       env,
       everyTimesteps,
       episodes = 10,
+      maxSteps = evaluationBound(env, this.longestEpisode),
       deterministic = true,
       seed = evaluationSeeds(this.#options.seed ?? 0).during,
     } = this.#options.evaluation!;
@@ -305,7 +314,8 @@ class TrainingRun implements TrainContext, ProgressState {
     const actor = this.algorithm.policy({ deterministic, numEnvs, seed });
     let result: EvaluationResult;
     try {
-      result = await evaluate(actor, env, { episodes, seed, signal });
+      const bounds = { episodes, maxSteps };
+      result = await evaluate(actor, env, { ...bounds, seed, signal });
     } catch (error) {
       // Interrupted: it stays due, so that a resumed run makes up for it.
       if (signal?.aborted) return;
@@ -367,6 +377,7 @@ class TrainingRun implements TrainContext, ProgressState {
         lastEvaluation: saveEvaluation(this.#lastEvaluation),
         bestEvaluation: saveEvaluation(this.#bestEvaluation),
         bestStep: this.#bestStep ?? null,
+        longestEpisode: this.#longest,
         stopReason: this.#callbacks.stopReason ?? null,
         hasEnded: this.#hasEnded(),
       },
@@ -408,6 +419,8 @@ class TrainingRun implements TrainContext, ProgressState {
     this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
     this.#bestStep = loop.bestStep as number ?? undefined;
+    // Runs of before did not know it.
+    this.#longest = loop.longestEpisode as number ?? 0;
     this.#evaluatedAt = loop.evaluatedAt as number;
     this.#savedEnd = loop.hasEnded as boolean;
     if (evaluation) {
@@ -469,6 +482,7 @@ class TrainingRun implements TrainContext, ProgressState {
       episodes: this.episodes,
       meanReturn: this.meanReturn,
       meanLength: this.meanLength,
+      longestEpisode: this.longestEpisode,
       elapsedSeconds: this.elapsedSeconds,
       lastEvaluation: this.#lastEvaluation,
       bestEvaluation: this.#bestEvaluation,

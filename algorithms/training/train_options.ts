@@ -21,6 +21,13 @@ export interface EvaluationOptions {
    */
   episodes?: number;
   /**
+   * Steps after which an episode that has not ended is cut; evaluations count such
+   * episodes.
+   *
+   * @default 10 times the longest episode of training so far, but at least 1000 and at least the environment's own limit
+   */
+  maxSteps?: number;
+  /**
    * Take the most likely action instead of sampling one.
    *
    * @default true

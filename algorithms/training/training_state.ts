@@ -16,6 +16,7 @@ export function checkOptions(options: TrainOptions): void {
     ["episodeWindow", options.episodeWindow],
     ["evaluation.everyTimesteps", evaluation?.everyTimesteps],
     ["evaluation.episodes", evaluation?.episodes],
+    ["evaluation.maxSteps", evaluation?.maxSteps],
     ["checkpoints.everyTimesteps", checkpoints?.everyTimesteps],
     ["checkpoints.keepLast", checkpoints?.keepLast],
   ];
@@ -161,6 +162,7 @@ export function evaluationRow(
     "eval/return_median": result.medianReturn,
     "eval/return_max": result.maxReturn,
     "eval/length_mean": result.meanLength,
+    "eval/episodes_cut": result.cut,
   };
 }
 
@@ -168,13 +170,18 @@ export function saveEvaluation(result?: EvaluationResult): StateTree {
   return result === undefined ? null : {
     returns: Float64Array.from(result.returns),
     lengths: Float64Array.from(result.lengths),
+    cut: result.cut,
   };
 }
 
 export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
   if (state === null) return undefined;
-  const { returns, lengths } = state as Record<string, Float64Array>;
-  return summarizeEpisodes([...returns], [...lengths]);
+  const { returns, lengths, cut } = state as Record<string, StateTree>;
+  return summarizeEpisodes(
+    [...returns as Float64Array],
+    [...lengths as Float64Array],
+    cut as number | undefined,
+  );
 }
 
 /** Finds the first multiple of an interval after a step. */
@@ -190,6 +197,8 @@ export interface RunStatus {
   readonly stopReason?: string;
   /** Step of the best evaluation, if there was one. */
   readonly bestStep?: number;
+  /** Steps of the longest episode; 0 where none had ended. */
+  readonly longestEpisode: number;
 }
 
 /**
@@ -208,11 +217,13 @@ export interface RunStatus {
  * ```
  */
 export function runStatus(state: StateTree): RunStatus {
-  const { hasEnded, stopReason, bestStep } = checkResumable(state).loop;
+  const { loop } = checkResumable(state);
+  const { hasEnded, stopReason, bestStep, longestEpisode } = loop;
   return {
     hasEnded: hasEnded === true,
     ...(typeof stopReason === "string" && { stopReason }),
     ...(typeof bestStep === "number" && { bestStep }),
+    longestEpisode: typeof longestEpisode === "number" ? longestEpisode : 0,
   };
 }
 

@@ -1,7 +1,14 @@
+import { runStatus } from "@bellman/training";
 import { type Command, integerOf, option } from "../terminal/command.ts";
 import { describeEvaluation, evaluateSession, round } from "../run/agent.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
-import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
+import {
+  AGENT_OPTIONS,
+  findAgent,
+  MAX_STEPS_OPTION,
+  maxStepsOf,
+  withAgent,
+} from "./saved_agent.ts";
 
 /** `eval`: plays whole episodes with a trained agent and sums them up. */
 export const evalCommand: Command = {
@@ -10,6 +17,7 @@ export const evalCommand: Command = {
   summary: "Evaluate the agent of a run folder.",
   options: [
     option("episodes N", "Episodes to play; by default as many as in the run."),
+    MAX_STEPS_OPTION,
     ...AGENT_OPTIONS,
     option("json", "Print one JSON object."),
   ],
@@ -19,10 +27,17 @@ export const evalCommand: Command = {
     const episodes = integerOf(options, "episodes", {
       fallback: config.evaluationEpisodes,
     });
+    const maxSteps = maxStepsOf(options);
+    const { longestEpisode } = runStatus(agent.checkpoint.state);
     const kind = deterministic ? "deterministic" : "stochastic";
     await withAgent(agent, io, async (session) => {
-      const settings = { episodes, deterministic, seed };
-      const result = await evaluateSession(session, settings);
+      const result = await evaluateSession(session, {
+        episodes,
+        longestEpisode,
+        maxSteps,
+        deterministic,
+        seed,
+      });
       if (options.switches.has("json")) {
         io.out(`${JSON.stringify({ run: dir, step, kind, ...result })}\n`);
         return;

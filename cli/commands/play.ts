@@ -1,4 +1,4 @@
-import { EventLoopBreak } from "@bellman/training";
+import { EventLoopBreak, runStatus } from "@bellman/training";
 import type { Env, RenderOptions, RgbImage } from "@bellman/types";
 import type { Session } from "../run/session.ts";
 import { existsSync, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import { round } from "../run/agent.ts";
+import { mostSteps, round } from "../run/agent.ts";
 import { type CommandIo, interruptSignal } from "../terminal/process.ts";
 import { captionOf, withCaption } from "../play/caption.ts";
 import { enlarged, frameRateOf, playEpisodes } from "../play/episodes.ts";
@@ -21,7 +21,13 @@ import {
 import { hasFfmpeg, Mp4Writer } from "../play/mp4.ts";
 import { type PictureSink, pngSink, terminalSink } from "../play/pictures.ts";
 import { checkWritable, UsageError } from "../terminal/errors.ts";
-import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
+import {
+  AGENT_OPTIONS,
+  findAgent,
+  MAX_STEPS_OPTION,
+  maxStepsOf,
+  withAgent,
+} from "./saved_agent.ts";
 
 /** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {
@@ -179,6 +185,7 @@ export const playCommand: Command = {
     ),
     option("height N", "Height in pixels; by default as the width is."),
     option("no-caption", "Leave out the line with step and return."),
+    MAX_STEPS_OPTION,
     ...AGENT_OPTIONS,
   ],
   async run(options, io) {
@@ -186,8 +193,10 @@ export const playCommand: Command = {
     const draw = drawerOf(options);
     // A rate that cannot be is refused before anything is made.
     integerOf(options, "every", { fallback: 1 });
+    const asked = maxStepsOf(options);
     const agent = await findAgent(options, "play");
     const { dir, seed, deterministic } = agent;
+    const { longestEpisode } = runStatus(agent.checkpoint.state);
     const output = await outputOf(options, { dir, io });
     const isCaptioned = output.hasCaption &&
       !options.switches.has("no-caption");
@@ -206,6 +215,7 @@ export const playCommand: Command = {
         episodes,
         deterministic,
         seed,
+        maxSteps: asked ?? mostSteps(env, session.config, longestEpisode),
         show: async (moment) => {
           if (turn.due()) await turn.take();
           signal.throwIfAborted();
@@ -223,7 +233,7 @@ export const playCommand: Command = {
         io.out(
           `episode ${i + 1}: return ${
             round(episode.return)
-          }, ${episode.length} steps\n`,
+          }, ${episode.length} steps${episode.isCut ? " (cut)" : ""}\n`,
         )
       );
       // A sink that leaves nothing behind may be ended at once.

@@ -67,6 +67,17 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
   TRUST_OPTION,
 ];
 
+/** Option that bounds the episodes of a trained agent. */
+export const MAX_STEPS_OPTION: OptionSpec = option(
+  "max-steps N",
+  "Steps after which an episode is cut; by default as in the run's evaluations.",
+);
+
+/** Returns the bound of episodes that a command line gives, if any. */
+export function maxStepsOf(options: ParsedOptions): number | undefined {
+  return integerOf(options, "max-steps", { fallback: undefined });
+}
+
 /** A trained agent as a command line names it. */
 export interface SavedAgent {
   /** The run folder, as it was given. */

@@ -224,6 +224,16 @@ export interface RunConfig {
    */
   evaluationEpisodes: number;
   /**
+   * Steps after which an episode of an evaluation is cut, if it has not ended; such episodes are counted. null takes 10 times the longest episode of training, at least 1000 and at least maxEpisodeSteps.
+   *
+   * @default null
+   * @minimum 1
+   * @maximum 1000000000000000
+   * @multipleOf 1
+   * @alias evaluation_max_steps
+   */
+  evaluationMaxSteps: number | null;
+  /**
    * Evaluate with the most likely actions instead of sampled ones.
    *
    * @default true

@@ -25,32 +25,54 @@ export interface PlayOptions {
   deterministic: boolean;
   seed: number;
   /**
+   * Steps after which an episode that has not ended is cut.
+   *
+   * @default Infinity
+   */
+  maxSteps?: number;
+  /**
    * Called with each state of an episode but the last, whose step starts the
    * next episode. Where it returns false, playing ends.
    */
   show(moment: Moment): Promise<boolean | void> | boolean | void;
 }
 
+/** Episode that was played. */
+export interface PlayedEpisode extends EpisodeStatistics {
+  /** True where it had not ended after the most steps. */
+  readonly isCut?: boolean;
+}
+
 /** Plays whole episodes with the session's agent in one environment, which is closed. */
 export async function playEpisodes(
   { algorithm, environments }: Player,
-  { env, episodes, deterministic, seed, show }: PlayOptions,
-): Promise<EpisodeStatistics[]> {
+  { env, episodes, deterministic, seed, maxSteps = Infinity, show }:
+    PlayOptions,
+): Promise<PlayedEpisode[]> {
   const vec = environments.around(env);
   const actor = algorithm.policy({ deterministic, numEnvs: 1, seed });
-  const played: EpisodeStatistics[] = [];
+  const played: PlayedEpisode[] = [];
   try {
     let observations = vec.reset({ seed });
     let moment: Moment = { episode: 1, step: 0, return: 0 };
     if (await show(moment) === false) return played;
     while (played.length < episodes) {
-      const step = vec.step(await actor.act(observations) as Batch);
-      actor.observe?.(step);
-      observations = step.observations;
+      let step = vec.step(await actor.act(observations) as Batch);
       const { episode, step: before, return: sum } = moment;
       moment = { episode, step: before + 1, return: sum + step.rewards[0] };
-      for (const ended of step.episodes ?? []) {
-        played.push(ended);
+      const ended: PlayedEpisode[] = [...step.episodes ?? []];
+      if (ended.length === 0 && moment.step >= maxSteps) {
+        const { step: length, return: total } = moment;
+        const episode = { env: 0, return: total, length, terminated: false };
+        ended.push({ ...episode, isCut: true });
+        // Recurrent actors begin anew with the environment.
+        const truncated = new Uint8Array([1]);
+        step = { ...step, truncated, observations: vec.reset() };
+      }
+      actor.observe?.(step);
+      observations = step.observations;
+      played.push(...ended);
+      if (ended.length > 0) {
         moment = { episode: played.length + 1, step: 0, return: 0 };
       }
       if (played.length === episodes) break;

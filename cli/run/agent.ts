@@ -1,5 +1,6 @@
 import {
   evaluate,
+  evaluationBound,
   type EvaluationResult,
   evaluationSeeds,
   type RunFolder,
@@ -8,28 +9,47 @@ import type { PlottedAgent } from "@bellman/training/plots";
 import type { Session } from "./session.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { mkdir } from "node:fs/promises";
-import type { Algorithm } from "@bellman/types";
+import type { Algorithm, VecEnv } from "@bellman/types";
 import { UsageError, writeWhole } from "../terminal/errors.ts";
 
 /** Settings of an evaluation. */
 interface EvaluationSettings {
   episodes: number;
+  /** Steps of the longest episode of training, which bounds those of the evaluation. */
+  longestEpisode: number;
+  /**
+   * Steps after which an episode is cut.
+   *
+   * @default those of the configuration, or of the longest episode
+   */
+  maxSteps?: number;
   deterministic: boolean;
   seed: number;
   /** Ends the evaluation with an `AbortError` when aborted. */
   signal?: AbortSignal;
 }
 
+/** Returns the steps after which an episode of a trained agent is cut. */
+export function mostSteps(
+  env: Pick<VecEnv, "spec">,
+  { evaluationMaxSteps }: Session["config"],
+  longestEpisode: number,
+): number {
+  return evaluationMaxSteps ?? evaluationBound(env, longestEpisode);
+}
+
 /** Plays whole episodes with the session's present agent. */
 export async function evaluateSession(
-  { algorithm, environments }: Session,
-  { episodes, deterministic, seed, signal }: EvaluationSettings,
+  { algorithm, config, environments }: Session,
+  { longestEpisode, episodes, deterministic, seed, ...rest }:
+    EvaluationSettings,
 ): Promise<EvaluationResult> {
   const numEnvs = evaluationEnvsFor(episodes);
   const env = environments.evaluation(numEnvs);
   const actor = algorithm.policy({ deterministic, numEnvs, seed });
   try {
-    return await evaluate(actor, env, { episodes, seed, signal });
+    const { signal, maxSteps = mostSteps(env, config, longestEpisode) } = rest;
+    return await evaluate(actor, env, { episodes, maxSteps, seed, signal });
   } finally {
     actor.close?.();
     env.close();
@@ -41,11 +61,18 @@ export function round(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** Describes an evaluation in one line: `498.3 ± 2.1 over 20 episodes`. */
-export function describeEvaluation(result: EvaluationResult): string {
-  return `${round(result.meanReturn)} ± ${
-    round(result.stdReturn)
-  } over ${result.returns.length} episodes`;
+/**
+ * Describes an evaluation in one line: `498.3 ± 2.1 over 20 episodes`. Episodes that
+ * were cut are the longest.
+ */
+export function describeEvaluation(
+  { meanReturn, stdReturn, returns, lengths, cut }: EvaluationResult,
+): string {
+  const steps = Math.max(...lengths).toLocaleString("en-US");
+  const cuts = cut > 0 ? `, ${cut} of them cut after ${steps} steps` : "";
+  return `${round(meanReturn)} ± ${
+    round(stdReturn)
+  } over ${returns.length} episodes${cuts}`;
 }
 
 /**

@@ -10,6 +10,7 @@ Deno.test("an evaluation is told in one line", () => {
   const result = {
     returns: [500, 480],
     lengths: [500, 480],
+    cut: 0,
     meanReturn: 490,
     stdReturn: 10.123,
     minReturn: 480,
@@ -18,6 +19,10 @@ Deno.test("an evaluation is told in one line", () => {
     meanLength: 490,
   };
   assertEquals(describeEvaluation(result), "490 ± 10.12 over 2 episodes");
+  assertEquals(
+    describeEvaluation({ ...result, lengths: [2500, 480], cut: 1 }),
+    "490 ± 10.12 over 2 episodes, 1 of them cut after 2,500 steps",
+  );
   assertEquals(round(12.3456), "12.35");
 });
 

@@ -79,7 +79,10 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     ? policyPlotter(session, folder)
     : undefined;
   await openReplay(run);
-  if (!run.quiet) warnOfNoUpdate(run);
+  if (!run.quiet) {
+    warnOfNoUpdate(run);
+    warnOfNoLimit(run);
+  }
   const loggers = loggersOf(run);
   const videos = session.config.videoInterval > 0
     ? videoRecorder(session, folder, {
@@ -108,6 +111,17 @@ function warnOfNoUpdate({ session: { config }, io }: TrainingRun): void {
     `The run will learn nothing: ${algorithm} makes its first update after ${
       count(startsAfter)
     } steps (${setting}), the run has ${count(totalTimesteps)}`,
+  );
+}
+
+/** Tells of an environment in which an episode may never end. */
+function warnOfNoLimit(
+  { session: { config, environments }, io }: TrainingRun,
+): void {
+  const { maxEpisodeSteps = Infinity } = environments.training.spec ?? {};
+  if (maxEpisodeSteps !== Infinity) return;
+  notices(io)(
+    `${config.env} has no limit of steps, so that an episode may never end: --set maxEpisodeSteps=1000 sets one`,
   );
 }
 
@@ -181,6 +195,7 @@ function trainOptions(
       ),
       everyTimesteps: config.evaluationInterval || Infinity,
       episodes: config.evaluationEpisodes,
+      maxSteps: config.evaluationMaxSteps ?? undefined,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).during,
     },
@@ -215,12 +230,13 @@ interface EvaluatedAgent {
  */
 async function evaluateAgents(
   { session, folder, configText, io, signal }: TrainingRun,
-  step: number,
+  { step, longestEpisode }: TrainResult,
 ): Promise<{ last: EvaluatedAgent; best: EvaluatedAgent }> {
   const { config } = session;
   const evaluated = () =>
     evaluateSession(session, {
       episodes: config.evaluationEpisodes,
+      longestEpisode,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).final,
       signal,
@@ -340,7 +356,7 @@ async function conclude(
   }
   let agents;
   try {
-    agents = await evaluateAgents(run, result.step);
+    agents = await evaluateAgents(run, result);
   } catch (error) {
     // Without a report, the evaluation is still to be done.
     if (run.signal.aborted) return interrupted();

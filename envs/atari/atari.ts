@@ -68,7 +68,7 @@ export function atari(id: string, options: AtariOptions = {}): Env {
     fullActionSpace: settings.fullActionSpace,
   });
   try {
-    const spec = limitedSpec(id, maxEpisodeSteps);
+    const spec = limitedSpec(id, { maxEpisodeSteps, ...settings });
     const env = preprocessed(game as Env, settings);
     return new GameLimit(env, maxEpisodeSteps, { spec });
   } catch (error) {
@@ -117,7 +117,9 @@ export function checkOptionNames(
 /** Thirty minutes of play. */
 const MAX_FRAMES = 108_000;
 
-type Settings = Pick<AtariEnvOptions, "frameskip" | "repeatActionProbability">;
+type Settings = Required<
+  Pick<AtariEnvOptions, "frameskip" | "repeatActionProbability">
+>;
 
 /** Lists a game's ids in Gymnasium, with the settings in which they differ. */
 function settingsOf({ name, isLegacy }: AtariGame): Map<string, Settings> {
@@ -146,6 +148,7 @@ interface Preprocessing {
  */
 function forms(
   id: string,
+  defaults: Settings & { maxNumFramesPerEpisode: number },
   raw: (kwargs: AtariEnvOptions) => Env,
 ): Pick<EnvRegistration, "make" | "makeVec"> {
   return {
@@ -156,8 +159,9 @@ function forms(
         return atari(id, { maxEpisodeSteps, preset, ...rest });
       }
       checkStepLimit(maxEpisodeSteps);
-      const spec = limitedSpec(id, maxEpisodeSteps);
-      return new TimeLimit(raw(rest), maxEpisodeSteps, { spec });
+      const game = raw(rest), frames = { ...defaults, ...givenOptions(rest) };
+      const spec = limitedSpec(id, { maxEpisodeSteps, ...frames });
+      return new TimeLimit(game, maxEpisodeSteps, { spec });
     },
     makeVec({ kwargs, ...limits }) {
       const { preprocessing: preset, ...rest } = kwargs as Preprocessing;
@@ -197,7 +201,10 @@ export function registerAtari(options: RegistryOptions = {}): void {
       const defaults = { ...settings, maxNumFramesPerEpisode: MAX_FRAMES };
       const single = (kwargs: AtariEnvOptions) =>
         new AtariEnv(game.id, { ...defaults, ...givenOptions(kwargs) });
-      register({ id, limitsItself: true, ...forms(id, single) }, options);
+      register(
+        { id, limitsItself: true, ...forms(id, defaults, single) },
+        options,
+      );
     }
   }
 }

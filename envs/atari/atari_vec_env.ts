@@ -102,7 +102,7 @@ export class AtariVecEnv implements VecEnv {
     const settings = resolvePreprocessing(id, rest);
     const { size, frameStack, stackAxis, maximum } = settings;
     this.numEnvs = numEnvs;
-    this.spec = limitedSpec(id, maxEpisodeSteps);
+    this.spec = limitedSpec(id, { maxEpisodeSteps, ...settings });
     const shape = [size.height, size.width, 1];
     this.#stacker = new FrameStacker(
       box({ low: 0, high: 255, shape, dtype: "uint8" }),

@@ -240,8 +240,19 @@ export function emulatorOptions(settings: PreprocessingSettings): Pick<
 }
 
 /**
- * Makes the specification of a game with a limit of steps; `Infinity` is none.
+ * Makes the specification of a game with a limit of steps, its own or that of its
+ * frames; `Infinity` is none.
  */
-export function limitedSpec(id: string, maxEpisodeSteps: number): EnvSpec {
-  return maxEpisodeSteps === Infinity ? { id } : { id, maxEpisodeSteps };
+export function limitedSpec(
+  id: string,
+  { maxEpisodeSteps, frameskip, maxNumFramesPerEpisode }: {
+    maxEpisodeSteps: number;
+    frameskip: number | readonly [number, number];
+    maxNumFramesPerEpisode: number;
+  },
+): EnvSpec {
+  const [fewest] = [frameskip].flat();
+  const steps = Math.ceil(maxNumFramesPerEpisode / fewest);
+  const limit = Math.min(maxEpisodeSteps, steps);
+  return limit === Infinity ? { id } : { id, maxEpisodeSteps: limit };
 }

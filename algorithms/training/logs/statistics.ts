@@ -69,6 +69,7 @@ export const STATISTICS: readonly StatisticInfo[] = [
     "eval_length_mean",
     "eval/mean_ep_length",
   ),
+  info("eval/episodes_cut", "Evaluation: episodes cut"),
   info("train/loss", "Loss"),
   info("train/policy_loss", "Policy loss", "loss_policy", "actor_loss"),
   info(

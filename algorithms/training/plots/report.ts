@@ -377,6 +377,7 @@ const EVALUATION_ROWS: readonly [
   ["highest", (it) => round(it.maxReturn)],
   ["mean length", (it) => round(it.meanLength)],
   ["episodes", ({ returns }) => String(returns.length)],
+  ["cut episodes", ({ cut }) => cut > 0 ? String(cut) : undefined],
   ["seed of the episodes", ({ seed }) => seed?.toString()],
   [
     "checkpoint",
