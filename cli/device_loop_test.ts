@@ -63,6 +63,18 @@ testEngines(
   },
 );
 
+Deno.test("a loop on the device knows its environment's limit and threshold", async () => {
+  const out = `${dir}/spec`;
+  const { code, err } = await capture(
+    ...["train", "--engine=onnx", "--set=loop=device", "--set=numEnvs=4"],
+    ...["--steps=200", "--set=evaluationEpisodes=2", `--out=${out}`],
+  );
+  assertEquals(code, 0, err);
+  assert(!err.includes("no limit of steps"), err);
+  const report = await Deno.readTextFile(`${out}/report.html`);
+  assertStringIncludes(report, "solved: 475");
+});
+
 testEngines("a loop on the device resumes as the whole run", async (engine) => {
   const [whole, cut] = ["whole", "cut"].map((it) => `${dir}/${it}-${engine}`);
   const steps = ["--set=checkpointInterval=400", "--set=logInterval=10"];

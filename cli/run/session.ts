@@ -9,7 +9,7 @@ import {
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { describeSpace, spacesEqual } from "@bellman/envs";
 import { tensorVecEnv } from "@bellman/envs/tensor";
-import type { Algorithm } from "@bellman/types";
+import type { Algorithm, VecEnv } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
 import { absoluteWrappers, isGymnasium } from "../config/gymnasium.ts";
 import { idleModules } from "../config/modules.ts";
@@ -285,7 +285,7 @@ async function sessionOnDevice(
     });
     return sessionOf(config, {
       compute,
-      environments: { ...environments, training: algorithm.env },
+      environments: { ...environments, training: withSpec(environments, algorithm) },
       algorithm,
     });
   } catch (error) {
@@ -294,6 +294,14 @@ async function sessionOnDevice(
     }
     throw new UsageError(messageOf(error), { cause: error });
   }
+}
+
+/** Returns the environment of an algorithm that steps its own, with what is known of those. */
+function withSpec(
+  { training: { spec } }: Environments,
+  { env }: { env: VecEnv },
+): VecEnv {
+  return { ...env, spec };
 }
 
 /** Steps after which a loop on the device comes back: a second or two. */
@@ -396,7 +404,7 @@ async function sessionOfWorkers(
   });
   const session = sessionOf({ ...config, workers }, {
     compute,
-    environments: { ...environments, training: algorithm.env },
+    environments: { ...environments, training: withSpec(environments, algorithm) },
     algorithm,
   });
   const rates = () =>
