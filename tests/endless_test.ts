@@ -74,7 +74,7 @@ Deno.test("a limit that is set is no matter for a warning, nor is the run's boun
 
 Deno.test({
   name:
-    "a greedy policy that walks in a circle on Gymnasium's cliff is judged, played and exported",
+    "a greedy policy that walks in a circle on Gymnasium's cliff is judged, played and exported [Gymnasium]",
   ignore: !hasGymnasium(),
   fn: async () => {
     const out = `${dir}/cliff`;

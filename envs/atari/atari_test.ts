@@ -150,11 +150,7 @@ Deno.test({
 
 Deno.test({
   name:
-<<<<<<< HEAD
-    "whatever the form, its spec has the id and the limit, if there is one [ALE]",
-=======
-    "whatever the form, its spec has the id and the limit of steps or frames",
->>>>>>> 9302abf (training, cli: evaluations cut episodes that never end, count them and say so; a run warns where its environment has no limit of steps)
+    "whatever the form, its spec has the id and the limit of steps or frames [ALE]",
   ignore,
   fn() {
     const id = "ALE/Pong-v5";
