@@ -44,7 +44,7 @@ export interface TrainContext {
   readonly meanReturn: number;
   /** Mean length of the last episodes, NaN while there is none. */
   readonly meanLength: number;
-  /** Steps of the longest episode so far; while none has ended, those that each environment has taken. */
+  /** Steps of the longest episode that has ended; 0 while there is none. */
   readonly longestEpisode: number;
 }
 

@@ -393,7 +393,7 @@ Deno.test("evaluations are bounded by training's longest episode, after a resume
   };
   // None has ended after 125 steps each; after 170, the longest is just over.
   const result = await run();
-  assertEquals(bounds, [[1250], [1700]]);
+  assertEquals(bounds, [[1000], [1700]]);
   assertEquals([result.longestEpisode, result.lastEvaluation?.cut], [170, 1]);
   const saved = new CheckpointStore(`${dir}/0`).load(320).state;
   assertEquals(runStatus(saved).longestEpisode, 150);

@@ -129,6 +129,7 @@ class TrainingRun implements TrainContext, ProgressState {
   startStep = 0;
   updates = 0;
   episodes = 0;
+  longestEpisode = 0;
 
   #options: TrainOptions;
   #loggers: readonly Logger[];
@@ -150,8 +151,6 @@ class TrainingRun implements TrainContext, ProgressState {
   #lastEvaluation: EvaluationResult | undefined;
   #bestEvaluation: EvaluationResult | undefined;
   #bestStep: number | undefined;
-  /** Steps of the longest episode that has ended. */
-  #longest = 0;
 
   constructor(algorithm: Algorithm, env: VecEnv, options: TrainOptions) {
     checkOptions(options);
@@ -178,10 +177,6 @@ class TrainingRun implements TrainContext, ProgressState {
 
   get meanLength(): number {
     return this.#window.meanLength;
-  }
-
-  get longestEpisode(): number {
-    return this.#longest || Math.ceil(this.step / this.env.numEnvs);
   }
 
   async run(): Promise<TrainResult> {
@@ -258,7 +253,7 @@ class TrainingRun implements TrainContext, ProgressState {
     this.step = taken;
     for (const episode of this.#tracker.observe(step)) {
       this.episodes++;
-      this.#longest = Math.max(this.#longest, episode.length);
+      this.longestEpisode = Math.max(this.longestEpisode, episode.length);
       this.#window.push(episode);
       const logged = { ...episode, step: this.step };
       this.#loggers.forEach((logger) => logger.writeEpisode?.(logged));
@@ -377,7 +372,7 @@ class TrainingRun implements TrainContext, ProgressState {
         lastEvaluation: saveEvaluation(this.#lastEvaluation),
         bestEvaluation: saveEvaluation(this.#bestEvaluation),
         bestStep: this.#bestStep ?? null,
-        longestEpisode: this.#longest,
+        longestEpisode: this.longestEpisode,
         stopReason: this.#callbacks.stopReason ?? null,
         hasEnded: this.#hasEnded(),
       },
@@ -420,7 +415,7 @@ class TrainingRun implements TrainContext, ProgressState {
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
     this.#bestStep = loop.bestStep as number ?? undefined;
     // Runs of before did not know it.
-    this.#longest = loop.longestEpisode as number ?? 0;
+    this.longestEpisode = loop.longestEpisode as number ?? 0;
     this.#evaluatedAt = loop.evaluatedAt as number;
     this.#savedEnd = loop.hasEnded as boolean;
     if (evaluation) {
