@@ -8,7 +8,10 @@ import type { RandomStream } from "./random_stream.ts";
 export interface RandomSource {
   /** Two words, `[2]`: a key has numbers of its own. */
   readonly key: tf.Tensor;
-  /** Number of the call, a scalar: each one has numbers of its own. */
+  /**
+   * Number of the call, a scalar: each one has numbers of its own. With numbers
+   * `[n]`, each row of a result `[n, ...]` is that of a call of its own.
+   */
   readonly counter: tf.Tensor;
 }
 
@@ -128,15 +131,17 @@ export function randomNormal(
     const size = shape.reduce((product, length) => product * length, 1);
     // TensorFlow.js cannot cut what it joined of nothing.
     if (size === 0) return tf.zeros([...shape]);
-    const half = Math.ceil(size / 2);
-    const [u, angles] = tf.split(randomUniform([2 * half], source), 2);
+    const rows = source.counter.size, half = Math.ceil(size / rows / 2);
+    const pairs = randomUniform([rows, 2 * half], source);
+    const [u, angles] = tf.split(pairs, 2, 1);
     // The logarithm takes no 0.
     const lengths = tf.sqrt(tf.mul(tf.log(tf.sub(1, u)), -2));
     const turns = tf.mul(angles, 2 * Math.PI);
     const both = tf.concat([
       tf.mul(lengths, tf.cos(turns)),
       tf.mul(lengths, tf.sin(turns)),
-    ]);
-    return tf.reshape(tf.slice(both, [0], [size]), [...shape]);
+    ], 1);
+    const numbers = tf.slice(both, [0, 0], [rows, size / rows]);
+    return tf.reshape(numbers, [...shape]);
   });
 }

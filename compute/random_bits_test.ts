@@ -77,6 +77,22 @@ testEngines("a state of a key and a counter resumes the numbers", (engine) => {
   later.close();
 });
 
+Deno.test("each row of several counters is that of a call of its own", () => {
+  const key = tf.tensor1d(KEY, "int32");
+  const counters = [7, 0, 8];
+  for (const draw of [randomBits, randomUniform, randomNormal]) {
+    for (const shape of [[5], [2, 3], []]) {
+      const counter = tf.tensor1d(counters, "int32");
+      const made = draw([3, ...shape], { key, counter }).dataSync();
+      const rows = counters.flatMap((it) => {
+        const counter = tf.scalar(it, "int32");
+        return [...draw(shape, { key, counter }).dataSync()];
+      });
+      assertEquals([...made], rows);
+    }
+  }
+});
+
 Deno.test("uniform numbers fill the range, normal ones have its moments", () => {
   const size = 20_000;
   const key = tf.tensor1d([1, 2], "int32"), counter = tf.scalar(3, "int32");

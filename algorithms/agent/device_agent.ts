@@ -222,7 +222,8 @@ export class DeviceAgent<
       const { rounds, ...numbers } = given;
       // One vector goes round in the place of many small tensors.
       const { pack, unpack } = packingOf(before.learned);
-      const { random, draws } = this.#program.draw(before.random, length);
+      const { random, draws } = this.#program
+        .draw(before.random, { length, rounds });
       const { learned, episodes } = before;
       const { state, results } = scan({ packed: pack(learned), episodes }, {
         length,

@@ -132,6 +132,41 @@ testEngines("a restored agent goes on bit for bit", (engine) => {
   other.close();
 });
 
+testEngines(
+  "what is learned does not depend on where calls begin and end",
+  (engine) => {
+    const totalTimesteps = 4 * 5 * 21;
+    /** Trains in calls of at most so many updates; each of another agent, if resumed. */
+    const learned = (updatesPerCall: number, isResumed = false) => {
+      const make = (seed: number) =>
+        agentOf("CartPole-v1", {
+          engine,
+          updatesPerCall,
+          totalTimesteps,
+          seed,
+        });
+      let agent = make(1);
+      while (agent.updates < 21) {
+        if (isResumed) {
+          const next = make(9);
+          next.load(agent.save());
+          agent.close();
+          agent = next;
+        }
+        agent.env.step([]);
+      }
+      const state = agent.save();
+      agent.close();
+      return state;
+    };
+    const whole = learned(21);
+    for (const updatesPerCall of [1, 4, 5]) {
+      assertEquals(learned(updatesPerCall), whole, `${updatesPerCall}`);
+    }
+    assertEquals(learned(8, true), whole);
+  },
+);
+
 testEngines("calls keep no tensors", (engine) => {
   const agent = agentOf("CartPole-v1", { engine });
   agent.env.step([]);

@@ -164,22 +164,36 @@ export class DeviceLoop {
     });
   }
 
-  /** Draws the random numbers of all updates of a call: faster than for each. */
+  /**
+   * Draws the random numbers of all updates of a call: faster than for each. Those
+   * of an update depend on its number, not on where calls begin and end.
+   *
+   * @param random Key, and counter of the first update.
+   * @param options Most updates of a call, and those that it makes.
+   */
   draw(
     { key, counter }: LoopState["random"],
-    updates: number,
+    { length, rounds }: { length: number; rounds: tf.Tensor },
   ): { random: LoopState["random"]; draws: LoopDraws } {
     const { numSteps } = this.#rollout, { numEnvs } = this.#context;
     const { kind, size } = this.#parts.policy.noise;
     const sample = kind === "uniform" ? randomUniform : randomNormal;
-    const one = tf.scalar(1, "int32");
-    const next = tf.add(counter, one);
+    // An update makes two draws.
+    const two = tf.scalar(2, "int32");
+    const counters = tf.add(
+      counter,
+      tf.mul(tf.range(0, length, 1, "int32"), two),
+    );
+    const next = tf.add(counters, tf.scalar(1, "int32"));
     return {
-      random: { key, counter: tf.add(next, one) },
+      random: { key, counter: tf.add(counter, tf.mul(rounds, two)) },
       draws: {
-        noise: sample([updates, numSteps, numEnvs, size], { key, counter }),
+        noise: sample(
+          [length, numSteps, numEnvs, size],
+          { key, counter: counters },
+        ),
         uniform: randomUniform(
-          [updates, numSteps, this.#device.startSize, numEnvs],
+          [length, numSteps, this.#device.startSize, numEnvs],
           { key, counter: next },
         ),
       },

@@ -104,10 +104,10 @@ function wordsOfModel(model: ModelBuilder): Words<string> {
 
 function wordsOfProgram(
   program: ProgramBuilder,
-  half: number,
+  shape: readonly number[],
 ): Words<HloTensor> {
   const word = (value: number) =>
-    program.fill(value, { shape: [half], dtype: "int32" });
+    program.fill(value, { shape, dtype: "int32" });
   return {
     add: (a, b) => program.map("add", a, b),
     xor: (a, b) => program.map("xor", a, b),
@@ -124,25 +124,35 @@ function wordsOfProgram(
 /** Shape of the words, and lower bits of each that are shifted out. */
 type Bits = { readonly shape: number[]; readonly shift: number };
 
+/** Counts the rows that have a counter each, and the words of one. */
+function rowsOf(
+  shape: readonly number[],
+  counters: readonly number[],
+): { rows: number; size: number } {
+  const rows = sizeOf(counters);
+  return { rows, size: rows === 0 ? 0 : sizeOf(shape) / rows };
+}
+
 const THREEFRY: PrimitiveKernel<Bits> = {
   inputs: ["key", "counter"],
   infer: (_, { shape }) => ({ shape, dtype: "int32" }),
   lower: ({ model, inputs: [key, counter], node }) => {
     const { shape, shift: by } = node.attributes;
-    const size = sizeOf(shape), half = Math.ceil(size / 2);
+    const { rows, size } = rowsOf(shape, node.inputs[1].shape);
+    const half = Math.ceil(size / 2);
     const [k0, k1] = [0, 1].map((i) =>
       model.slice(key, { starts: [i], ends: [i + 1], axes: [0] })
     );
     const places = model.tensor(
       Int32Array.from({ length: half }, (_, i) => i),
-      {
-        shape: [half],
-        dtype: "int32",
-      },
+      { shape: [1, half], dtype: "int32" },
     );
-    const made = threefry(wordsOfModel(model), [k0, k1], [counter, places]);
-    const all = model.op("Concat", made, { axis: 0 });
-    const cut = model.slice(all, { starts: [0], ends: [size], axes: [0] });
+    const made = threefry(wordsOfModel(model), [k0, k1], [
+      model.reshape(counter, [rows, 1]),
+      places,
+    ]);
+    const all = model.op("Concat", made, { axis: 1 });
+    const cut = model.slice(all, { starts: [0], ends: [size], axes: [1] });
     const bits = by === 0
       ? cut
       : shifted(model, cut, { by, direction: "RIGHT" });
@@ -150,19 +160,20 @@ const THREEFRY: PrimitiveKernel<Bits> = {
   },
   lowerHlo: ({ program, inputs: [key, counter], node }) => {
     const { shape, shift: by } = node.attributes;
-    const size = sizeOf(shape), half = Math.ceil(size / 2);
+    const { rows, size } = rowsOf(shape, counter.shape);
+    const pairs = [rows, Math.ceil(size / 2)];
     const [k0, k1] = [0, 1].map((from) =>
-      program.broadcast(program.range(key, { axis: 0, from, to: from + 1 }), [
-        half,
-      ])
+      program.broadcast(
+        program.range(key, { axis: 0, from, to: from + 1 }),
+        pairs,
+      )
     );
-    const places = program.iota({ shape: [half], dtype: "int32" }, 0);
-    const made = threefry(wordsOfProgram(program, half), [k0, k1], [
-      program.broadcast(counter, [half]),
-      places,
+    const made = threefry(wordsOfProgram(program, pairs), [k0, k1], [
+      program.broadcast(program.reshape(counter, [rows, 1]), pairs),
+      program.iota({ shape: pairs, dtype: "int32" }, 1),
     ]);
-    const all = program.concat(made, 0);
-    const cut = program.range(all, { axis: 0, from: 0, to: size });
+    const all = program.concat(made, 1);
+    const cut = program.range(all, { axis: 1, from: 0, to: size });
     return program.reshape(program.with("shift_right_logical", cut, by), shape);
   },
 };
@@ -181,8 +192,12 @@ for (const backendName of EAGER) {
       const { shape, shift } = attrs as unknown as Bits;
       const host = backend as tf.KernelBackend;
       const words = host.readSync(key!.dataId) as Int32Array;
-      const [call] = host.readSync(counter!.dataId) as Int32Array;
-      const bits = threefryBits(words, call, { size: sizeOf(shape), shift });
+      const calls = host.readSync(counter!.dataId) as Int32Array;
+      const { size } = rowsOf(shape, counter!.shape);
+      const bits = new Int32Array(sizeOf(shape));
+      calls.forEach((call, i) =>
+        bits.set(threefryBits(words, call, { size, shift }), i * size)
+      );
       const dataId = host.write(bits, shape, "int32");
       return { dataId, shape, dtype: "int32" };
     },

@@ -44,6 +44,29 @@ testCompiled(
   }),
 );
 
+testCompiled(
+  "each row has the words of its counter, on every engine",
+  fc.record({
+    shape: shapes({ maxLength: 5 }),
+    counters: fc.array(fc.integer({ min: 0, max: 99 }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    shift: fc.constantFrom(0, 8),
+  }),
+  ({ shape, counters, shift }) => ({
+    fn: (key, counter) =>
+      run("Threefry", { key, counter }, {
+        shape: [counters.length, ...shape],
+        shift,
+      }),
+    inputs: [
+      exactly([5, 6], [2], "int32"),
+      exactly(counters, [counters.length], "int32"),
+    ],
+  }),
+);
+
 Deno.test("tensors of a backend give what arrays do", async () => {
   await tf.setBackend("cpu");
   const key = tf.tensor1d([5, 6], "int32"), counter = tf.scalar(9, "int32");
