@@ -285,7 +285,10 @@ async function sessionOnDevice(
     });
     return sessionOf(config, {
       compute,
-      environments: { ...environments, training: withSpec(environments, algorithm) },
+      environments: {
+        ...environments,
+        training: withSpec(environments, algorithm),
+      },
       algorithm,
     });
   } catch (error) {
@@ -404,7 +407,10 @@ async function sessionOfWorkers(
   });
   const session = sessionOf({ ...config, workers }, {
     compute,
-    environments: { ...environments, training: withSpec(environments, algorithm) },
+    environments: {
+      ...environments,
+      training: withSpec(environments, algorithm),
+    },
     algorithm,
   });
   const rates = () =>
