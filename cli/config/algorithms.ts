@@ -1,7 +1,11 @@
 import { a2c } from "@bellman/a2c";
 import { acer } from "@bellman/acer";
 import { acktr } from "@bellman/acktr";
-import type { AlgorithmDefinition } from "@bellman/agent";
+import type {
+  AlgorithmDefinition,
+  ConfigSchema,
+  PropertySchema,
+} from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
 import { sac } from "@bellman/sac";
 import run from "./run_config.schema.json" with { type: "json" };
@@ -53,12 +57,29 @@ export function registerAlgorithm(definition: AlgorithmDefinition): void {
   if (findAlgorithm(name) !== undefined) {
     throw refuse("there is one of that name");
   }
-  const taken = Object.keys(schema.properties)
-    .find((key) => Object.hasOwn(run.properties, key));
+  const taken = takenName(schema);
   if (taken !== undefined) {
     throw refuse(`its setting '${taken}' is one of every run`);
   }
   algorithms.push(definition);
+}
+
+/** Finds a name of an algorithm's settings that is one of every run's. */
+export function takenName(own: ConfigSchema): string | undefined {
+  const taken = new Set(namesOf(run));
+  return namesOf(own).find((name) => taken.has(name));
+}
+
+/** Lists the names of settings, their aliases among them. */
+function namesOf({ properties }: ConfigSchema): string[] {
+  return Object.entries(properties)
+    .flatMap(([key, property]) => [key, ...aliasesOf(property)]);
+}
+
+/** Returns the aliases of a property. */
+export function aliasesOf(property: PropertySchema): string[] {
+  return (property.alias ?? "").split(",").map((name) => name.trim())
+    .filter((name) => name !== "");
 }
 
 /** Finds an algorithm by its name. */

@@ -1,7 +1,12 @@
 import type { AlgorithmDefinition } from "@bellman/agent";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { capture } from "../testdata/capture.ts";
-import { ALGORITHMS, findAlgorithm, registerAlgorithm } from "./algorithms.ts";
+import {
+  ALGORITHMS,
+  findAlgorithm,
+  registerAlgorithm,
+  takenName,
+} from "./algorithms.ts";
 
 const a2c = findAlgorithm("a2c")!;
 const { gamma, numSteps, hiddenSizes } = a2c.schema.properties;
@@ -51,6 +56,19 @@ Deno.test("an algorithm is known by its definition alone", async () => {
   assertEquals(evaluated.code, 0, evaluated.err);
   assertStringIncludes(evaluated.out, "dummy on Acrobot-v1");
   await Deno.remove(out, { recursive: true });
+});
+
+Deno.test("no algorithm has a setting by a name of every run", () => {
+  for (const { name, schema } of ALGORITHMS) {
+    assertEquals(takenName(schema), undefined, name);
+  }
+  const named = (key: string, alias?: string) =>
+    takenName({ properties: { [key]: { type: "integer", alias } } });
+  assertEquals(named("seed"), "seed");
+  assertEquals(named("n_timesteps"), "n_timesteps");
+  assertEquals(named("length", "mine, save_freq"), "save_freq");
+  // Of PPO, for one, these are passes over a rollout.
+  assertEquals(named("epochs", "n_epochs"), undefined);
 });
 
 Deno.test("a name is registered once", () => {

@@ -4,9 +4,9 @@ import type {
   PropertySchema,
 } from "@bellman/agent";
 import { hintAt, UsageError } from "../terminal/errors.ts";
-import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
+import { ALGORITHMS, aliasesOf, findAlgorithm } from "./algorithms.ts";
 import { fullSchema, ownSchema } from "./resolve.ts";
-import { aliasesOf, describeProperty, findKey, runSchema } from "./schema.ts";
+import { describeProperty, findKey, runSchema } from "./schema.ts";
 
 /** Letters of a line. */
 const WIDTH = 100;

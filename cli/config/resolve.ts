@@ -294,7 +294,7 @@ function merged(
   };
   const config = resolved as ResolvedConfig;
   wrappersOf(config); // Throws where they cannot be.
-  return withEpochs(config);
+  return config;
 }
 
 /** Imports the modules that may bring the algorithm of a configuration. */
@@ -325,25 +325,6 @@ export async function withOwnAlgorithm(
   if (algorithm === undefined) throw unknownAlgorithm(name);
   const checked = merged({ name, algorithm, base: () => file, entries: [] });
   return { ...checked, algorithmModules };
-}
-
-/** Sets the length of a run that is given in evaluation intervals. */
-function withEpochs(config: ResolvedConfig): ResolvedConfig {
-  const { epochs, evaluationInterval } = config;
-  if (epochs === null) return config;
-  if (evaluationInterval === 0) {
-    throw new UsageError(
-      `Cannot run for ${epochs} epochs with evaluationInterval = 0: expected the steps of an epoch`,
-    );
-  }
-  const totalTimesteps = epochs * evaluationInterval;
-  const most = runConfigSchema.properties.totalTimesteps.maximum!;
-  if (totalTimesteps > most) {
-    throw new UsageError(
-      `Cannot run for ${epochs} epochs of evaluationInterval = ${evaluationInterval} steps: expected at most ${most} steps in all`,
-    );
-  }
-  return { ...config, totalTimesteps };
 }
 
 /** Options that choose a configuration. */

@@ -191,13 +191,3 @@ Deno.test("each number of a configuration has bounds that a run can be computed 
     }
   }
 });
-
-Deno.test("epochs are not longer than a run may be", () => {
-  const error = assertThrows(() =>
-    resolveConfig("a2c", { entries: [["epochs", 1e15]] })
-  );
-  assertEquals(
-    (error as Error).message,
-    "Cannot run for 1000000000000000 epochs of evaluationInterval = 20000 steps: expected at most 1000000000000000 steps in all",
-  );
-});

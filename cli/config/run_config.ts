@@ -74,16 +74,6 @@ export interface RunConfig {
    */
   totalTimesteps: number;
   /**
-   * Length of the run in evaluation intervals, instead of totalTimesteps; null uses totalTimesteps.
-   *
-   * @default null
-   * @minimum 1
-   * @maximum 1000000000000000
-   * @multipleOf 1
-   * @alias n_epochs
-   */
-  epochs: number | null;
-  /**
    * Number of environments that step side by side.
    *
    * @default 8

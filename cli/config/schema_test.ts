@@ -1,11 +1,7 @@
 import type { ConfigSchema } from "@bellman/agent";
 import { assertEquals, assertThrows } from "@std/assert";
-import {
-  aliasesOf,
-  describeProperty,
-  findKey,
-  validateEntries,
-} from "./schema.ts";
+import { aliasesOf } from "./algorithms.ts";
+import { describeProperty, findKey, validateEntries } from "./schema.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 const schema: ConfigSchema = {

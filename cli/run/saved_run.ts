@@ -98,8 +98,8 @@ function isConfigOf(text: string, folder: RunFolder): boolean {
   }
 }
 
-/** Lines of a configuration that change where a run is prolonged. */
-const LENGTH = /^(totalTimesteps|epochs): .*$/gm;
+/** Line of a configuration that changes where a run is prolonged. */
+const LENGTH = /^totalTimesteps: .*$/gm;
 
 /** Returns true for configurations of one run, which may have been prolonged. */
 function isSameRun(a: unknown, b: string): boolean {
@@ -119,12 +119,8 @@ export function prolonged(run: SavedRun, totalTimesteps: number): SavedRun {
       `Cannot resume ${folder.dir} with --steps ${totalTimesteps}: expected more than its ${config.totalTimesteps} steps`,
     );
   }
-  const lengths: Record<string, number | null> = {
-    totalTimesteps,
-    epochs: null,
-  };
   const configText = run.configText
-    .replaceAll(LENGTH, (_, key: string) => `${key}: ${lengths[key]}`);
+    .replaceAll(LENGTH, `totalTimesteps: ${totalTimesteps}`);
   return { ...run, configText, config: runConfigOf(configText, folder) };
 }
 
