@@ -1,21 +1,27 @@
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /**
- * A Python that has the package onnxruntime: `BELLMAN_PYTHON`, or one of the
- * project's virtual environments.
+ * Finds a Python that has the package onnxruntime: `BELLMAN_PYTHON`, or one of
+ * the project's virtual environments.
+ *
+ * @param modules What it must be able to import.
  */
-export function pythonWithOnnxRuntime(): string | undefined {
+export function pythonWithOnnxRuntime(
+  modules: string = "onnxruntime",
+): string | undefined {
   const candidates = [
     Deno.env.get("BELLMAN_PYTHON"),
     `${ROOT}.venv/onnx/bin/python`,
     `${ROOT}.venv/peers/bin/python`,
   ];
-  return candidates.find((path) => path !== undefined && imports(path));
+  return candidates.find((path) =>
+    path !== undefined && imports(path, modules)
+  );
 }
 
-function imports(python: string): boolean {
+function imports(python: string, modules: string): boolean {
   try {
-    const args = ["-c", "import onnxruntime"];
+    const args = ["-c", `import ${modules}`];
     return new Deno.Command(python, { args }).outputSync().success;
   } catch {
     return false;
