@@ -50,7 +50,7 @@ const TINY = [
 ];
 
 function test(name: string, run: () => Promise<void>): void {
-  Deno.test(name, { ignore: !hasGymnasium() }, run);
+  Deno.test(`${name} [Gymnasium]`, { ignore: !hasGymnasium() }, run);
 }
 
 async function train(...args: string[]): Promise<string> {

@@ -130,7 +130,7 @@ Deno.test("the environment of the guide trains, plays and resumes", async () => 
 
 Deno.test({
   name:
-    "Python's environment of the guide resumes after a kill, with its wrappers",
+    "Python's environment of the guide resumes after a kill, with its wrappers [Gymnasium]",
   ignore: !hasGymnasium(),
   fn: async () => {
     const section = "## Your own environment", guide = "python_environments";

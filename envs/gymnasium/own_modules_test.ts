@@ -9,7 +9,7 @@ const FOLDER = fileURLToPath(new URL("testdata/own", import.meta.url));
 const FILE = `${FOLDER}/own_env.py`;
 
 function test(name: string, run: () => void): void {
-  Deno.test(name, { ignore: NO_GYMNASIUM }, run);
+  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 function open(id: string, options: GymnasiumOptions = {}): GymnasiumEnv {
