@@ -297,6 +297,10 @@ test("functions that return what cannot be are told in one line", () => {
       "Cannot use the reward of Slider: it is NaN, expected a finite number",
     ],
     [
+      { reward: () => null },
+      "Cannot use the reward of Slider: it is null, expected a finite number",
+    ],
+    [
       { reward: () => undefined },
       "Cannot use the reward of Slider: it is undefined, expected a finite number",
     ],

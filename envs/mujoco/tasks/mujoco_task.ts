@@ -303,14 +303,19 @@ class TaskRules<O extends MujocoTaskValues> extends MujocoRules<Settings<O>> {
   }
 
   override locate(data: PhysicsData, place: Float64Array): void {
-    const [x = 0, y = 0] = this.#task.place?.(data, this.#step) ?? [];
-    place[0] = x;
-    place[1] = y;
+    if (this.#task.place === undefined) return;
+    const at = this.#task.place(data, this.#step);
+    place[0] = at[0];
+    place[1] = at[1] ?? 0;
   }
 
   observe(data: PhysicsData, row: ObservationRow): void {
-    const parts = this.#task.observe?.(data, this.#step) ??
-      [data.qpos, data.qvel];
+    if (this.#task.observe === undefined) {
+      append(row, data.qpos);
+      append(row, data.qvel);
+      return;
+    }
+    const parts = this.#task.observe(data, this.#step);
     // Before it is written, as what follows is another environment's.
     const size = countOf(parts), begin = row.at;
     if (size !== this.observationSize) {
@@ -342,10 +347,13 @@ class TaskRules<O extends MujocoTaskValues> extends MujocoRules<Settings<O>> {
       throw this.#fault("terminated", step.terminated, "true or false");
     }
     const reward = task.reward(data, step);
-    this.#parts = typeof reward === "object" ? reward : {};
-    outcome.reward = typeof reward === "object"
-      ? Object.values(reward).reduce((sum, it) => sum + it)
-      : reward;
+    if (typeof reward === "object" && reward !== null) {
+      this.#parts = reward;
+      outcome.reward = 0;
+      for (const part in reward) outcome.reward += reward[part];
+    } else {
+      outcome.reward = reward;
+    }
     if (!Number.isFinite(outcome.reward)) {
       throw this.#fault("the reward", outcome.reward, "a finite number");
     }
