@@ -169,6 +169,23 @@ for (const [name, args, says] of WRONG) {
   });
 }
 
+test("actions of several parts are refused in one line", async () => {
+  const hostile = new URL(
+    "../envs/gymnasium/testdata/hostile_env.py",
+    import.meta.url,
+  );
+  for (const algorithm of ["a2c", "sac"]) {
+    const { code, err } = await capture(
+      ...["train", algorithm, "--env=gym:Hostile-v0", `--out=${dir}/never`],
+      ...[`--set=envModules=[${hostile}]`, "--set=envKwargs={acts: pair}"],
+    );
+    assertEquals([code, err], [
+      2,
+      `error: Cannot train ${algorithm} on gym:Hostile-v0, whose actions are a tuple: expected one box, discrete, multiDiscrete or multiBinary space, which a wrapper can make of it\n`,
+    ]);
+  }
+});
+
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });
 });

@@ -305,7 +305,7 @@ const CASES: [args: string[], says: string][] = [
   [["train", "--config", zoo, "--env=CartPole-v1"], "Unknown key 'clip_range'"],
   [
     ["train", "--config", zoo, "--env=Acrobot-v1"],
-    "a module of envModules may wrap an environment",
+    "a module of envModules may wrap another",
   ],
   [
     ["train", "--config", zoo, "--env=MountainCar-v0"],

@@ -19,6 +19,7 @@ import type { CommandIo } from "../terminal/process.ts";
 import { loadEnvironment, milliseconds } from "./environment_modules.ts";
 import {
   type Environments,
+  type EnvironmentSpaces,
   evaluationEnvsFor,
   groupsOf,
   type Hosting,
@@ -176,6 +177,7 @@ export async function openSession(
   // Paths are relative to the folder that the run is started in, wherever it is resumed.
   const envModules = imports.length > 0 ? imports : config.envModules;
   try {
+    checkActions(config, environments.spaces);
     if (!isForEvaluation) {
       const notice = checkMemory(config, environments.training);
       if (notice !== undefined) onNotice(notice);
@@ -198,6 +200,17 @@ export async function openSession(
     environments.close();
     throw error;
   }
+}
+
+/** Refuses actions of several parts, which no algorithm has a policy for. */
+function checkActions(
+  { algorithm, env }: ResolvedConfig,
+  { actionSpace: { type } }: EnvironmentSpaces,
+): void {
+  if (type !== "dict" && type !== "tuple") return;
+  throw new UsageError(
+    `Cannot train ${algorithm} on ${env}, whose actions are a ${type}: expected one box, discrete, multiDiscrete or multiBinary space, which a wrapper can make of it`,
+  );
 }
 
 /** Makes the agent that acts and learns in the environments. */

@@ -232,7 +232,7 @@ export class GymnasiumHosts extends ChildHosts {
     const end = this.children.end(group);
     if (end?.failure === undefined && end?.code !== 0) return;
     const message = end.failure === undefined
-      ? `Cannot host environments in '${this.#python}': it ended before it answered`
+      ? `Cannot host environments in '${this.#python}': it ended with code 0 before it answered, by its environment or as it is no Python`
       : `Cannot start Python '${this.#python}': ${end.failure}`;
     throw new Refusal(`${message}; ${otherPython()}`, { name: "TypeError" });
   }

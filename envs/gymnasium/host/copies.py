@@ -68,6 +68,11 @@ def frame_rate(env):
     return rate if 0 < rate < float("inf") else None
 
 
+def space_of(env, what):
+    """A space of an environment; nothing where it has none."""
+    return getattr(env, what + "_space", None)
+
+
 class Copies:
     """The environments, stepped one after the other."""
 
@@ -79,8 +84,8 @@ class Copies:
         self.envs = [make(settings) for _ in range(count)]
         self.steps = [env.step for env in self.envs]
         env = self.envs[0]
-        seen, self.seen = map_space(env.observation_space, "observation", self.name)
-        leaves, self.done = map_space(env.action_space, "action", self.name)
+        seen, self.seen = map_space(space_of(env, "observation"), "observation", self.name)
+        leaves, self.done = map_space(space_of(env, "action"), "action", self.name)
         self.answer = Answer(env.observation_space, seen, count)
         self.actions = Actions(env.action_space, leaves, count)
         self.episodes = Episodes(leaves, count)

@@ -21,8 +21,18 @@ class EnvDataError(Exception):
 def first_line(error):
     """The first line of an error's message, and where in a person's code it arose."""
     is_syntax = isinstance(error, SyntaxError) and error.msg
-    lines = str(error.msg if is_syntax else error).strip().splitlines()
-    return (lines[0] if lines else "") + place(error)
+    try:
+        lines = str(error.msg if is_syntax else error).strip().splitlines()
+    except Exception:
+        lines = ["its message cannot be shown"]
+    line = lines[0] if lines else ""
+    if len(line) > LONGEST:
+        line = line[: LONGEST - 3] + "..."
+    return (line + place(error)).strip()
+
+
+# Letters of a message that are told.
+LONGEST = 500
 
 
 def told(error):

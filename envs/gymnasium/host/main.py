@@ -142,7 +142,7 @@ class Host:
                     break
                 try:
                     self.obey(message[0], message[1:])
-                except (Exception, SystemExit, KeyboardInterrupt) as error:
+                except BaseException as error:
                     self.tell(error)
         finally:
             self.remove_folder()
@@ -207,9 +207,8 @@ class Host:
     def tell(self, error):
         """Sends an error with its traceback."""
         refused = isinstance(error, Refused)
-        text = "".join(
-            traceback.format_exception(type(error), error, error.__traceback__)
-        )
+        kind = type(error)
+        text = "".join(traceback.format_exception(kind, error, error.__traceback__))
         told = {
             "name": error.kind if refused else type(error).__name__,
             "message": str(error) if refused else first_line(error),

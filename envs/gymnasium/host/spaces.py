@@ -139,6 +139,8 @@ def box_leaf(space):
 def leaf_of(space):
     """A space without parts as a leaf."""
     kinds = gym.spaces
+    if not isinstance(space, gym.Space):
+        raise Refused("TypeError", "it is none of gymnasium.spaces")
     if isinstance(space, kinds.Box):
         return box_leaf(space)
     if isinstance(space, kinds.Discrete):

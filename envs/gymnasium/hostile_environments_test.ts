@@ -1,0 +1,165 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { EnvDataError } from "../env_data_error.ts";
+import { GymnasiumEnv } from "./gymnasium_env.ts";
+import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
+import { NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
+
+const FILE = fileURLToPath(
+  new URL("testdata/hostile_env.py", import.meta.url),
+);
+
+/** What an environment comes to in ten steps: the error, if there is one. */
+function play(kwargs: Record<string, string>): string | undefined {
+  try {
+    const env = new GymnasiumEnv("Hostile-v0", {
+      python: PYTHON,
+      modules: [FILE],
+      kwargs,
+      stepTimeoutMs: 1_000,
+    });
+    try {
+      env.reset({ seed: 0 });
+      for (let t = 0; t < 10; t++) env.step(0);
+    } finally {
+      env.close();
+    }
+  } catch (error) {
+    assert(error instanceof Error);
+    const line = error.message;
+    assert(!line.includes("\n") && line.length < 1_000, line);
+    return line.replaceAll(FILE, "hostile_env.py");
+  }
+}
+
+const raised = (what: string, line: number) =>
+  `Python raised ${what} (hostile_env.py:${line})`;
+const DATA = "Cannot use the data of gym:Hostile-v0, copy 0: ";
+const SPACE =
+  "change it in the environment, or by a wrapper of Python's in the option 'wrappers' (--set wrappers=[module:Class])";
+
+const CASES: [kwargs: Record<string, string>, says: string | undefined][] = [
+  [
+    { do: "raise" },
+    `Cannot step Hostile-v0: ${raised("ValueError: harm", 39)}`,
+  ],
+  [
+    { do: "raise", at: "reset" },
+    `Cannot reset Hostile-v0: ${raised("ValueError: harm", 39)}`,
+  ],
+  [
+    { do: "raise", at: "make" },
+    "Cannot make 'Hostile-v0': ValueError: harm (hostile_env.py:39)",
+  ],
+  [
+    { do: "raise_nothing" },
+    `Cannot step Hostile-v0: ${raised("ValueError:", 42)}`,
+  ],
+  [
+    { do: "raise_silent" },
+    `Cannot step Hostile-v0: ${
+      raised("Silent: its message cannot be shown", 45)
+    }`,
+  ],
+  [
+    { do: "raise_long" },
+    `Cannot step Hostile-v0: ${
+      raised(`ValueError: ${"x".repeat(497)}...`, 48)
+    }`,
+  ],
+  [
+    { do: "raise_base" },
+    `Cannot step Hostile-v0: ${raised("BaseException: harm", 51)}`,
+  ],
+  [{ do: "leave" }, `Cannot step Hostile-v0: ${raised("SystemExit: 0", 54)}`],
+  [
+    { do: "leave", at: "make" },
+    "Cannot make 'Hostile-v0': SystemExit: 0 (hostile_env.py:54)",
+  ],
+  [
+    { do: "exit" },
+    "Cannot step Hostile-v0: its process ended with code 0",
+  ],
+  [
+    { do: "sleep" },
+    "Cannot step Hostile-v0: it gave no answer within 1000 ms",
+  ],
+  [{ do: "print" }, undefined],
+  [{ do: "close" }, undefined],
+  [
+    { do: "shape" },
+    `${DATA}an observation has the shape (3,): expected (2,)`,
+  ],
+  [
+    { do: "shape", at: "reset" },
+    `${DATA}an observation has the shape (3,): expected (2,)`,
+  ],
+  [{ do: "dict" }, `${DATA}an observation has the shape (): expected (2,)`],
+  [
+    { do: "array" },
+    `${DATA}the reward is array([0., 0., 0.]): expected a number`,
+  ],
+  [
+    { sees: "none" },
+    `Cannot use the observation space None of 'Hostile-v0', as it is none of gymnasium.spaces: ${SPACE}`,
+  ],
+  [
+    { acts: "text" },
+    `Cannot use the action space Box(2) of 'Hostile-v0', as it is none of gymnasium.spaces: ${SPACE}`,
+  ],
+  [
+    { acts: "number" },
+    `Cannot use the action space 3.0 of 'Hostile-v0', as it is none of gymnasium.spaces: ${SPACE}`,
+  ],
+];
+
+for (const [kwargs, says] of CASES) {
+  const name = Object.entries(kwargs).map((it) => it.join(": ")).join(", ");
+  Deno.test({
+    name: `an environment with ${name} comes to ${
+      says === undefined ? "no harm" : "one clear line"
+    }`,
+    ignore: NO_GYMNASIUM,
+    fn: () => assertEquals(play(kwargs), says),
+  });
+}
+
+Deno.test({
+  name: "numbers that are not finite end a run of several in one clear line",
+  ignore: NO_GYMNASIUM,
+  fn() {
+    const cases = { nan: "the reward", dtype: "observation[1]" };
+    for (const [does, field] of Object.entries(cases)) {
+      const env = new GymnasiumVecEnv("Hostile-v0", {
+        python: PYTHON,
+        modules: [FILE],
+        kwargs: { do: does },
+        numEnvs: 2,
+      });
+      env.reset({ seed: 0 });
+      assertThrows(
+        () => env.step(new Int32Array(2)),
+        EnvDataError,
+        `Cannot use ${field} of gym:Hostile-v0, copy 0: it is ${
+          does === "nan" ? "NaN" : "Infinity"
+        }, expected a finite number`,
+      );
+      env.close();
+    }
+  },
+});
+
+Deno.test({
+  name: "a process that ends while it makes an environment is told as that",
+  ignore: NO_GYMNASIUM,
+  fn() {
+    const { message } = assertThrows(() => {
+      const said = play({ do: "exit", at: "make" });
+      throw new Error(said);
+    }, Error);
+    assert(
+      message.includes("it ended with code 0 before it answered, by its env"),
+      message,
+    );
+  },
+});
