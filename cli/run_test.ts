@@ -53,6 +53,54 @@ Deno.test("train says what it does and what came of it", async () => {
   assertStringIncludes(outcome.err, "400/400 steps");
 });
 
+Deno.test("train says which given settings do nothing beside the others", async () => {
+  const idle = async (...args: string[]) => {
+    const out = await Deno.makeTempDir({ dir });
+    const given = ["--steps=40", "--quiet", "--set=evaluationEpisodes=2"];
+    const { code, err } = await capture(
+      ...["train", ...args, ...given, "--backend=cpu", `--out=${out}/run`],
+    );
+    assertEquals(code, 0, err);
+    return err.split("\n").filter((line) => line.includes("does nothing"));
+  };
+  const why = "with separate objectives no loss is weighed against another";
+  assertEquals(await idle("a2c", "--preset=none", "--set=vf_coef=0.7"), [
+    `valueCoefficient does nothing here: ${why}, and valueLearningRate is the value's`,
+  ]);
+  assertEquals(await idle("acktr", "--set=valueCoefficient=0.7"), [
+    `valueCoefficient does nothing here: ${why}; valueLearningRate and valueKlClip are the value's`,
+  ]);
+  const shared = ["a2c", "--preset=baselines"];
+  assertEquals(await idle(...shared, "--set=valueLearningRate=0.1"), [
+    "valueLearningRate does nothing here: one step for both losses has learningRate",
+  ]);
+  assertEquals(await idle(...shared, "--set=valueCoefficient=0.7"), []);
+  assertEquals(await idle("a2c", "--preset=none"), []);
+});
+
+Deno.test("values of actions are evaluated greedily, which is said", async () => {
+  const run = `${dir}/greedy`;
+  const train = await capture(
+    ...["train", "async-q", "--env=CartPole-v1", "--steps=40", "--backend=cpu"],
+    ...["--set=evaluationDeterministic=false", "--set=evaluationEpisodes=2"],
+    ...["--workers=1", `--out=${run}`],
+  );
+  assertEquals(train.code, 0, train.err);
+  assertMatch(train.out, /^Last agent \(step \d+\), greedy: /m);
+  assertStringIncludes(
+    train.err,
+    "evaluationDeterministic: false does nothing here: async-q has nothing to sample, evaluations take the best action",
+  );
+  const evaluated = await capture("eval", run, "--stochastic", "--episodes=2");
+  assertMatch(evaluated.out, /^async-q on CartPole-v1, step \d+, greedy: /);
+  assertStringIncludes(
+    evaluated.err,
+    "--stochastic does nothing here: async-q has nothing to sample, and takes the best action",
+  );
+  const { out } = await capture("eval", run, "--episodes=2", "--json");
+  assertEquals(JSON.parse(out).kind, "greedy");
+});
+
 Deno.test("train says that it takes the defaults, and how to print them", async () => {
   const bare = async (...args: string[]) => {
     const out = `${dir}/bare${args.length}`;

@@ -7,12 +7,14 @@ import { assertEquals } from "@std/assert";
 import { A2C } from "@bellman/a2c";
 import { ACER } from "@bellman/acer";
 import { ACKTR } from "@bellman/acktr";
-import type {
-  AgentSpaces,
-  ObservationScale,
-  RewardScale,
+import {
+  Agent,
+  type AgentSpaces,
+  type ObservationScale,
+  type RewardScale,
 } from "@bellman/agent";
 import * as buffers from "@bellman/buffers";
+import { ALGORITHMS } from "@bellman/cli";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
 import * as policies from "@bellman/policies";
@@ -72,6 +74,40 @@ for (const name of Object.keys(AGENTS) as (keyof typeof AGENTS)[]) {
     env.load(copy.env);
     algorithm.load(copy.algorithm);
     algorithm.close();
+  });
+}
+
+for (const definition of ALGORITHMS) {
+  Deno.test(`${definition.name} looks at images of at least 36x36 with convolutions by default`, () => {
+    const pathsOf = (side: number) => {
+      const observationSpace = envs.box({
+        low: 0,
+        high: 255,
+        shape: [side, side, 1],
+        dtype: "uint8",
+      });
+      const spaces = { observationSpace, actionSpace: envs.discrete(2) };
+      // Orthogonal kernels of 512 units take seconds.
+      const own = {
+        orthogonalInit: false,
+        bufferSize: 100,
+        numSteps: 20,
+        replayStart: 20,
+      };
+      const config = Object.fromEntries(
+        Object.entries(own)
+          .filter(([key]) => key in definition.schema.properties),
+      );
+      const agent = new Agent(definition, { ...spaces, numEnvs: 1 }, {
+        config,
+      });
+      const paths = Object.keys(agent.params);
+      agent.close();
+      return paths;
+    };
+    const isConvolution = (path: string) => path.includes("conv0/kernel");
+    assertEquals(pathsOf(36).some(isConvolution), true);
+    assertEquals(pathsOf(35).some(isConvolution), false);
   });
 }
 

@@ -43,6 +43,13 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   presets: a2cPresets,
   // One learning rate is for inputs and values of about one size.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
+  idle(config): Record<string, string> {
+    if (objectiveOf(config) === "shared") {
+      return { valueLearningRate: "one step for both losses has learningRate" };
+    }
+    const why = "with separate objectives no loss is weighed against another";
+    return { valueCoefficient: `${why}, and valueLearningRate is the value's` };
+  },
   build(config, spaces): AgentParts<ActorCritic> {
     const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
     const { hiddenSizes, activation, lstmSize } = config;
@@ -125,9 +132,14 @@ function optimizersOf(
     ? "rmsprop_tf1"
     : "adam";
   const make = () => createOptimizer(name, { decay, epsilon });
-  const objective = config.objective ?? config.valueNetwork;
-  if (objective === "shared") return { optimizer: make() };
+  if (objectiveOf(config) === "shared") return { optimizer: make() };
   return { optimizer: make(), valueOptimizer: make() };
+}
+
+function objectiveOf(
+  { objective, valueNetwork }: Pick<A2CConfig, "objective" | "valueNetwork">,
+): "shared" | "separate" {
+  return objective ?? valueNetwork;
 }
 
 /** Advantages and returns of a rollout. */

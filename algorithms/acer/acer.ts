@@ -281,7 +281,7 @@ export class ACER extends Agent<AcerConfig> {
    * ones up to a number that is the same for all.
    *
    * @param observation One observation, as the environment gives it.
-   * @param actions Actions `[count, ...]`; not used for discrete ones.
+   * @param actions Actions `[count, ...]`; left out for discrete ones.
    * @returns Values, a new array.
    */
   declare readonly qValues: NonNullable<Agent["qValues"]>;

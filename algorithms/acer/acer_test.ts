@@ -205,7 +205,7 @@ Deno.test("values of all actions are those of the network", () => {
     paramsFromArrays(agent.params),
     tf.tensor2d(seen, [1, 3]),
   );
-  const found = agent.qValues(seen, []);
+  const found = agent.qValues(seen);
   q.dataSync().forEach((it, i) => assertAlmostEquals(found[i], it, 1e-6));
   agent.close();
 });
@@ -226,6 +226,11 @@ Deno.test("values of given actions are V and their advantages", () => {
     assertEquals(new Set(found).size, actions.length);
     actions.forEach((action, i) =>
       assertAlmostEquals(agent.qValues(seen, action)[0], found[i], 1e-5)
+    );
+    assertThrows(
+      () => agent.qValues(seen),
+      TypeError,
+      "Cannot estimate values of no actions: expected",
     );
     agent.close();
   }
@@ -269,7 +274,7 @@ Deno.test("impossible settings are one clear line", () => {
   );
   refused(
     { burnIn: 2 },
-    "burnIn = 2 and network: mlp: expected a recurrent network, as lstm",
+    "burnIn = 2 and network: auto: expected a recurrent network, as lstm",
   );
   refused(
     { useSde: true },

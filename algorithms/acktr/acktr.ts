@@ -37,6 +37,20 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
   // Steps of values in the hundreds are bounded, and inputs of small variance are
   // damped away: both have to be scaled.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
+  idle({ objective, valueNetwork }): Record<string, string> {
+    if ((objective ?? valueNetwork) === "shared") {
+      const why = "one step for both losses has";
+      return {
+        valueLearningRate: `${why} learningRate`,
+        valueKlClip: `${why} klClip`,
+      };
+    }
+    const why = "with separate objectives no loss is weighed against another";
+    return {
+      valueCoefficient:
+        `${why}; valueLearningRate and valueKlClip are the value's`,
+    };
+  },
   check(config, { numEnvs }) {
     const { objective, valueNetwork, numSteps, exampleEvery } = config;
     if (objective === "separate" && valueNetwork !== "separate") {

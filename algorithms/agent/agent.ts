@@ -150,7 +150,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * Estimates values of actions in one state, of algorithms with a Q function.
    *
    * @param observation One observation, as the environment gives it.
-   * @param actions Actions `[count, ...]` as the policy samples them; not used
+   * @param actions Actions `[count, ...]` as the policy samples them; left out
    * for discrete actions, whose values are all returned.
    * @returns Values `[count]`, a new array.
    */

@@ -261,9 +261,9 @@ Deno.test("the state of exploration is saved with the agent, and restored", () =
 
 Deno.test("values of discrete actions are those of the present parameters", () => {
   const agent = agentOf({ numSteps: 1 });
-  const before = agent.qValues!([0.1, 0.2], []);
+  const before = agent.qValues!([0.1, 0.2]);
   play(agent, 1, 1);
-  const after = agent.qValues!([0.1, 0.2], []);
+  const after = agent.qValues!([0.1, 0.2]);
   assertEquals([before.length, after.length], [2, 2]);
   assert(before[0] !== after[0]);
   agent.close();

@@ -75,6 +75,22 @@ export interface AlgorithmDefinition<
    */
   readonly hasReplay?: boolean;
   /**
+   * True where the policy always takes the best action, and exploration chooses in
+   * its place: evaluations have no other form.
+   *
+   * @default false
+   */
+  readonly isGreedy?: boolean;
+  /**
+   * Finds settings that do nothing beside the others, and why: a run says so where
+   * one of them is given.
+   *
+   * @param config All settings.
+   * @returns Reasons by setting.
+   * @default none
+   */
+  idle?(config: Config): Readonly<Record<string, string>>;
+  /**
    * Refuses settings that exclude each other; ranges are checked before.
    *
    * @param config All settings.

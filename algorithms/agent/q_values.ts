@@ -18,13 +18,13 @@ import type {
  * Estimates values of actions in one state.
  *
  * @param observation One observation, as the environment gives it.
- * @param actions Actions `[count, ...]` as the policy samples them; not used for
+ * @param actions Actions `[count, ...]` as the policy samples them; left out for
  * discrete actions, whose values are all returned.
  * @returns Values `[count]`, a new array.
  */
 export type QValues = (
   observation: ObservationArray,
-  actions: ArrayLike<number>,
+  actions?: ArrayLike<number>,
 ) => Float32Array;
 
 /** Makes estimates of an agent's Q function, compiled for each number of actions. */
@@ -64,16 +64,23 @@ export function qValuesOf(
       },
     });
   const made = new Map<number, ReturnType<typeof compileFor>>();
-  return (observation, actions) => {
+  return (observation, actions = []) => {
+    if (!isDiscrete && actions.length === 0) {
+      throw new TypeError(
+        `Cannot estimate values of no actions: expected ${actionSpace.type} actions [count, ${actionShape}] as the second argument`,
+      );
+    }
     const count = isDiscrete ? 1 : actions.length / size;
     const compiled = made.get(count) ?? compileFor(count);
     made.set(count, compiled);
     const { values } = compiled.run({
       params: present()[part],
       observation: read(observation),
-      actions: actionDtype === "int32"
-        ? Int32Array.from(actions)
-        : Float32Array.from(actions),
+      ...(!isDiscrete && {
+        actions: actionDtype === "int32"
+          ? Int32Array.from(actions)
+          : Float32Array.from(actions),
+      }),
     } as never);
     return Float32Array.from(values as Float32Array);
   };

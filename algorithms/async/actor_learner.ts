@@ -15,6 +15,7 @@ import {
   flattenParams,
   mapParams,
   nest,
+  type Params,
   type RandomStream,
   scope,
   type TensorData,
@@ -158,6 +159,11 @@ export function actorLearner<P extends Policy>(
       entropyCoefficient: config.entropyCoefficient,
     }),
     ...(form.learnsQ && actionSpace.type === "discrete" && {
+      actionValues: {
+        part: "policy",
+        estimate: (params: Params, observations: tf.Tensor) =>
+          policy.apply(params, observations).policy,
+      },
       explore: ({ random, sample }: Exploration) => {
         const { n, start = 0 } = actionSpace;
         if (random.uniform() >= steps.epsilon) return sample();

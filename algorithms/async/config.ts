@@ -159,9 +159,9 @@ export interface AsyncConfig {
    */
   stepsPerStop: number;
   /**
-   * Network between the observations and the heads.
+   * Network between the observations and the heads: auto is cnn for images of at least 36x36, mlp for others.
    *
-   * @default "mlp"
+   * @default "auto"
    */
   network: NetworkName;
   /**

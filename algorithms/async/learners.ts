@@ -3,6 +3,8 @@ import type { AgentContext, WindowTensors } from "@bellman/agent";
 import type { Params } from "@bellman/compute";
 import {
   type ActorCritic,
+  networkFor,
+  observationEncoder,
   type Policy,
   stochasticPolicy,
   valuesOfActions,
@@ -226,17 +228,23 @@ export type QPolicyOptions =
  * ```
  */
 export function qPolicy(options: QPolicyOptions): Policy {
-  const { actionSpace, network = "mlp" } = options;
+  const { actionSpace, observationSpace, network = "auto" } = options;
   const { hiddenSizes = [64, 64], activation = "tanh" } = options;
   if (actionSpace.type !== "discrete") {
     throw new TypeError(
       `Cannot learn values of ${actionSpace.type} actions: expected discrete actions, or the algorithm a3c`,
     );
   }
+  const { observationShape } = observationEncoder(observationSpace);
+  const named = network === "auto" ? networkFor(observationShape) : network;
   // After the convolutions comes no mlp.
-  const sizes = network === "mlp" ? hiddenSizes : [];
+  const sizes = named === "mlp" ? hiddenSizes : [];
   const networkOptions = { hiddenSizes: sizes, activation };
-  const policy = stochasticPolicy({ ...options, network, networkOptions });
+  const policy = stochasticPolicy({
+    ...options,
+    network: named,
+    networkOptions,
+  });
   // Values take the place of logits: the best action is the likeliest one.
   return { ...policy, sample: (_, output) => policy.mode(output) };
 }

@@ -66,6 +66,7 @@ function methodOf<P extends Policy>(
     family: "async",
     schema: { properties: Object.fromEntries(settings) },
     presets: asyncPresets[names.name],
+    isGreedy: form.learnsQ,
     // A worker has one environment; a run logs at every tenth stop.
     runDefaults: { numEnvs: 1, logInterval: 10 },
     check: (config, context) => checkConfig(config, context, names.title!),
@@ -108,7 +109,7 @@ const Q_PROPERTIES = {
   rmspropEpsilon: { ...rmspropEpsilon, default: 0.01 },
   network: {
     ...network,
-    enum: ["mlp", "cnn", "cnn_2013", "cnn_small", "conv_only"],
+    enum: ["auto", "mlp", "cnn", "cnn_2013", "cnn_small", "conv_only"],
   },
 };
 

@@ -175,6 +175,24 @@ function copyOf(params: Params): Params {
   return mapOf(params, (it) => it.clone());
 }
 
+for (const name of ["asyncQ", "asyncNStepQ", "asyncSarsa"] as const) {
+  Deno.test(`values of all actions of ${name} are those of the network`, () => {
+    const env = makeVec("CartPole-v1", { numEnvs: 1 });
+    const agent = agentOf(name, env);
+    const seen = env.reset({ seed: 1 }) as Float32Array;
+    const { policy } = agent.model.apply(
+      agentParams(agent),
+      tf.tensor2d(seen, [1, 4]),
+    );
+    const found = agent.qValues!(seen);
+    assertEquals(found.length, 2);
+    policy.dataSync().forEach((it, i) =>
+      assertAlmostEquals(found[i], it, 1e-6)
+    );
+    agent.close();
+  });
+}
+
 Deno.test("settings that cannot be are told in one line", () => {
   const env = makeVec("CartPole-v1", { numEnvs: 1 });
   assertThrows(

@@ -17,14 +17,17 @@ export const asyncPresets: Readonly<
   },
   "async-q": {
     "CartPole-v1": texts["async_q_cartpole_v1.yaml"],
+    "ALE": texts["async_one_step_atari.yaml"],
     "paper": texts["async_one_step_paper.yaml"],
   },
   "async-nstep-q": {
     "CartPole-v1": texts["async_nstep_q_cartpole_v1.yaml"],
+    "ALE": texts["async_nstep_q_atari.yaml"],
     "paper": texts["async_nstep_q_paper.yaml"],
   },
   "async-sarsa": {
     "CartPole-v1": texts["async_sarsa_cartpole_v1.yaml"],
+    "ALE": texts["async_one_step_atari.yaml"],
     "paper": texts["async_one_step_paper.yaml"],
   },
 };

@@ -245,11 +245,11 @@ export interface SacConfig {
    */
   bootstrapTruncated: boolean;
   /**
-   * Network that turns observations into features: mlp uses them as they are, the others are for images.
+   * Network that turns observations into features: mlp uses them as they are, the others are for images; auto is cnn for those of at least 36x36.
    *
-   * @default "mlp"
+   * @default "auto"
    */
-  network: "mlp" | "cnn" | "cnn_2013" | "cnn_small" | "conv_only";
+  network: "auto" | "mlp" | "cnn" | "cnn_2013" | "cnn_small" | "conv_only";
   /**
    * Units of each hidden layer.
    *

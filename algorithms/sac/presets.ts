@@ -23,8 +23,9 @@ function mujocoPreset(
 }
 
 /**
- * Settings that are known to work, as YAML texts: by environment id, and by
- * names of their own for other forms of SAC. Each holds keys of
+ * Settings that are known to work, as YAML texts: by environment id, where `ALE`
+ * is for all ids that start with `ALE/`, and by names of their own for other
+ * forms of SAC. Each holds keys of
  * {@linkcode SacConfig} beside those of a run: `env`, `totalTimesteps`,
  * `numEnvs`.
  */
@@ -34,6 +35,7 @@ export const sacPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1-mixture": texts["pendulum_v1_mixture.yaml"],
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
   "CartPole-v1": texts["cartpole_v1.yaml"],
+  "ALE": texts["atari.yaml"],
   "gym:LunarLanderContinuous-v3": texts["lunar_lander_continuous_v3.yaml"],
   ...Object.fromEntries(
     Object.entries(MUJOCO).map(([id, own]) => [id, mujocoPreset(id, own)]),

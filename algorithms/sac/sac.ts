@@ -87,7 +87,7 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
    * Estimates values of actions in one state, by the first Q function.
    *
    * @param observation One observation, as the environment gives it.
-   * @param actions Box actions `[count, ...]` in [-1, 1]; not used for discrete
+   * @param actions Box actions `[count, ...]` in [-1, 1]; left out for discrete
    * actions, whose values are all returned.
    * @returns Values `[count]`, a new array.
    */

@@ -1,6 +1,11 @@
 import { runStatus } from "@bellman/training";
 import { type Command, integerOf, option } from "../terminal/command.ts";
-import { describeEvaluation, evaluateSession, round } from "../run/agent.ts";
+import {
+  describeEvaluation,
+  evaluateSession,
+  kindOf,
+  round,
+} from "../run/agent.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
 import {
   AGENT_OPTIONS,
@@ -29,7 +34,7 @@ export const evalCommand: Command = {
     });
     const maxSteps = maxStepsOf(options);
     const { longestEpisode } = runStatus(agent.checkpoint.state);
-    const kind = deterministic ? "deterministic" : "stochastic";
+    const kind = kindOf(config, deterministic);
     await withAgent(agent, io, async (session) => {
       const result = await evaluateSession(session, {
         episodes,

@@ -10,6 +10,7 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
+import { findAlgorithm } from "../config/algorithms.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import {
@@ -150,6 +151,11 @@ export async function findAgent(
   }
   // By default as in the run's evaluations.
   const deterministic = mode || config.evaluationDeterministic && !sample;
+  if (sample && findAlgorithm(config.algorithm)!.isGreedy) {
+    warnings.push(
+      `--stochastic does nothing here: ${config.algorithm} has nothing to sample, and takes the best action`,
+    );
+  }
   const common = { dir, folder, config, checkpoint };
   return { ...common, seed, deterministic, warnings, spaces };
 }

@@ -191,10 +191,13 @@ async function startRun(
   const resolved = await configFromOptions(
     algorithmOf(options),
     options,
-    (config) => {
-      const { modules } = codeOf(config);
-      if (modules.length === 0) return;
-      notices(output.io)(`The run imports ${modules.join(", ")}`);
+    {
+      onFile(config) {
+        const { modules } = codeOf(config);
+        if (modules.length === 0) return;
+        notices(output.io)(`The run imports ${modules.join(", ")}`);
+      },
+      onNotice: notices(output.io),
     },
   );
   // An engine that is named takes any plugin.

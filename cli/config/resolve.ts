@@ -443,12 +443,16 @@ export async function readText(path: string, what: string): Promise<string> {
  *
  * @param algorithm Algorithm that the command names, if any.
  * @param options Options of the command.
- * @param onFile Takes the configuration before anything of a file's is imported.
+ * @param hooks `onFile` takes the configuration before anything of a file's is
+ * imported, `onNotice` lines that the user should see.
  */
 export async function configFromOptions(
   algorithm: string | undefined,
   options: ParsedOptions,
-  onFile: (config: ResolvedConfig) => void = () => {},
+  { onFile, onNotice }: {
+    onFile: (config: ResolvedConfig) => void;
+    onNotice: (line: string) => void;
+  },
 ): Promise<ResolvedConfig> {
   const path = valueOf(options, "config");
   const preset = valueOf(options, "preset");
@@ -472,5 +476,29 @@ export async function configFromOptions(
       `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
     );
   }
+  const given = [
+    ...file ? parseMapping(file.text, file.name) : [],
+    ...sources.entries,
+  ];
+  idleLines(config, given).forEach(onNotice);
   return config;
+}
+
+/** Tells of given settings that do nothing beside the others. */
+function idleLines(
+  config: ResolvedConfig,
+  given: readonly Entry[],
+): string[] {
+  const algorithm = findAlgorithm(config.algorithm)!;
+  const schema = fullSchema(algorithm);
+  const keys = new Set(given.map(([name]) => findKey(schema, name)));
+  const idle = Object.entries(algorithm.idle?.(config) ?? {})
+    .filter(([key]) => keys.has(key) && config[key] !== null)
+    .map(([key, why]) => `${key} does nothing here: ${why}`);
+  if (algorithm.isGreedy && !config.evaluationDeterministic) {
+    idle.push(
+      `evaluationDeterministic: false does nothing here: ${algorithm.name} has nothing to sample, evaluations take the best action`,
+    );
+  }
+  return idle;
 }

@@ -6,6 +6,8 @@ import {
   type RunFolder,
 } from "@bellman/training";
 import type { PlottedAgent } from "@bellman/training/plots";
+import { findAlgorithm } from "../config/algorithms.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
 import type { Session } from "./session.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { mkdir } from "node:fs/promises";
@@ -54,6 +56,15 @@ export async function evaluateSession(
     actor.close?.();
     env.close();
   }
+}
+
+/** Names the way in which an agent chose its actions. */
+export function kindOf(
+  { algorithm }: Pick<ResolvedConfig, "algorithm">,
+  deterministic: boolean,
+): string {
+  if (findAlgorithm(algorithm)!.isGreedy) return "greedy";
+  return deterministic ? "deterministic" : "stochastic";
 }
 
 /** Formats a number with at most two decimals. */

@@ -47,10 +47,17 @@ export interface LoadedRun {
   /** The agent: its `policy()` acts, its `exportPolicy()` writes an ONNX file. */
   readonly agent: Algorithm;
   /**
-   * Environment as the run's evaluations see it: wrapped, scaled by the frozen
-   * statistics of training, rewards as they are.
+   * Environment as the run's evaluations see it: wrapped, rewards as they are,
+   * observations as the agent takes them.
    */
   readonly env: VecEnv;
+  /**
+   * What scales observations by the frozen statistics of training: `env`, which
+   * gives them scaled already; the `agent`, which takes and scales original ones;
+   * null where nothing does. Where it is `env`, observations from elsewhere are
+   * scaled by `normalization.observations` before the agent acts on them.
+   */
+  readonly observationsScaledBy: "env" | "agent" | null;
   /** Statistics that observations and rewards were scaled by, if they were. */
   readonly normalization: Normalization;
   /** Frees the agent and the environment. */
@@ -59,7 +66,8 @@ export interface LoadedRun {
 
 /**
  * Loads the agent of a run folder, with its environment, normalization and
- * settings.
+ * settings. `observationsScaledBy` says whether `env` gives observations that are
+ * scaled already.
  *
  * @param dir The run folder.
  * @param options Checkpoint, number of environments, trust.
@@ -109,6 +117,11 @@ export async function loadRun(
       step: checkpoint.step,
       agent,
       env,
+      observationsScaledBy: environments.scaling() !== undefined
+        ? "env"
+        : environments.normalization?.observations !== undefined
+        ? "agent"
+        : null,
       normalization: environments.scales,
       close() {
         env.close();

@@ -1,3 +1,4 @@
+import { makeVec } from "@bellman/envs";
 import { evaluate } from "@bellman/training";
 import {
   assert,
@@ -63,6 +64,25 @@ for (const [name, args] of Object.entries(CASES)) {
     loaded.close();
   });
 }
+
+Deno.test("a loaded run says what scales its observations", async () => {
+  const cases = [
+    ["scaled-env", CASES.rollout, "env"],
+    ["scaled-agent", CASES.replay, "agent"],
+    ["plain", ["a2c", "--set=normalizeObservation=false"], null],
+  ] as const;
+  for (const [name, args, wanted] of cases) {
+    const loaded = await loadRun(await trained(name, ...args));
+    assertEquals(loaded.observationsScaledBy, wanted);
+    const original = makeVec(loaded.config.env, { numEnvs: 1 });
+    const [given, raw] = [loaded.env, original].map((env) =>
+      Array.from(env.reset({ seed: 5 }) as Float32Array)
+    );
+    assertEquals(String(given) === String(raw), wanted !== "env");
+    original.close();
+    loaded.close();
+  }
+});
 
 Deno.test("a checkpoint that there is not, and a run that there is not, are refused", async () => {
   const run = await trained("few", "a2c");

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { elementCount, flattenedSize } from "@bellman/envs";
+import { networkFor } from "@bellman/policies";
 import type { Space } from "@bellman/types";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -51,7 +52,11 @@ export function estimateMemory(
   const hidden: number[] = Array.isArray(hiddenSizes) ? hiddenSizes : [];
   const numberOf = (key: string, fallback: number) =>
     typeof config[key] === "number" ? config[key] : fallback;
-  const isImage = String(network).startsWith("c");
+  const { observationSpace: space } = spaces;
+  const named = network === "auto" && space.type === "box"
+    ? networkFor(space.shape)
+    : String(network);
+  const isImage = named.startsWith("c");
   const features = isImage ? IMAGE_FEATURES : observation.numbers;
   const units = hidden.reduce((sum, n) => sum + n, 0) + features;
   const environments = { numEnvs: numEnvs * 8 * (observation.bytes + 512) };
@@ -96,6 +101,21 @@ export function estimateMemory(
   };
 }
 
+/** Returns a round size of the replay buffer that fits into memory; 0 if none does. */
+function fittingBuffer(
+  config: ResolvedConfig,
+  { bytes, free }: { bytes: number; free: number },
+): number {
+  const size = config.bufferSize as number * free / bytes;
+  if (size < 1) return 0;
+  const unit = 10 ** Math.max(Math.floor(Math.log10(size)) - 1, 0);
+  const rows = config.numSteps === undefined ? 1 : config.numSteps as number;
+  const most = Math.floor(Math.floor(size / unit) * unit / rows) * rows;
+  const { learningStarts = 0, batchSize, replayStart = 0 } = config;
+  const least = [learningStarts, batchSize ?? 0, replayStart] as number[];
+  return most >= Math.max(...least) ? most : 0;
+}
+
 /** Returns the bytes that this machine lets a process have, if that is known. */
 function machineMemory(): number | undefined {
   try {
@@ -132,15 +152,18 @@ export function checkMemory(
 ): string | undefined {
   const uses = Object.entries(estimateMemory(config, spaces));
   const total = uses.reduce((sum, [, bytes]) => sum + bytes, 0);
-  const [key] = uses.reduce((a, b) => b[1] > a[1] ? b : a);
+  const [key, bytes] = uses.reduce((a, b) => b[1] > a[1] ? b : a);
   const value = `${key} = ${JSON.stringify(config[key])}`;
   if (available !== undefined && total > available) {
+    const most = key === "bufferSize"
+      ? fittingBuffer(config, { bytes, free: available - (total - bytes) })
+      : 0;
     throw new UsageError(
       `Cannot train with ${value}: that takes about ${
         gibibytes(total)
       } of memory, expected at most the ${
         gibibytes(available)
-      } of this machine`,
+      } of this machine${most > 0 ? `; --set bufferSize=${most} fits` : ""}`,
     );
   }
   if (total < WORTH_SAYING) return undefined;

@@ -45,10 +45,46 @@ Deno.test("what a machine has not is refused with the key that takes it", () => 
     );
     assert(error.message.startsWith(`Cannot train with ${named}: that takes`));
     assert(
-      error.message.endsWith("expected at most the 24.0 GiB of this machine"),
+      error.message.includes("expected at most the 24.0 GiB of this machine"),
       error.message,
     );
   }
+});
+
+Deno.test("a replay buffer that does not fit names one that does", () => {
+  const image = {
+    observationSpace: box({
+      low: 0,
+      high: 255,
+      shape: [84, 84, 4],
+      dtype: "uint8",
+    }),
+    actionSpace: discrete(6),
+  };
+  const cases = [
+    [sac(["bufferSize", 1e6]), image],
+    [sac(["bufferSize", 1e12]), pendulum],
+    [resolveConfig("acer", { entries: [["bufferSize", 1e6]] }), image],
+  ] as const;
+  for (const [config, spaces] of cases) {
+    const { message } = assertThrows(
+      () => checkMemory(config, spaces, 8 * GIBIBYTE),
+      UsageError,
+    );
+    const named = /; --set bufferSize=(\d+) fits$/.exec(message);
+    assert(named !== null, message);
+    const bufferSize = Number(named[1]);
+    checkMemory({ ...config, bufferSize }, spaces, 8 * GIBIBYTE);
+    const larger = { ...config, bufferSize: bufferSize * 1.2 };
+    assertThrows(() => checkMemory(larger, spaces, 8 * GIBIBYTE), UsageError);
+    assertEquals(bufferSize % ((config.numSteps as number) ?? 1), 0);
+  }
+  const tooSmall = sac(["bufferSize", 1e6], ["learningStarts", 900_000]);
+  const { message } = assertThrows(
+    () => checkMemory(tooSmall, image, 8 * GIBIBYTE),
+    UsageError,
+  );
+  assert(message.endsWith("of this machine"), message);
 });
 
 Deno.test("segments of frames take memory, or a file", () => {
@@ -101,6 +137,8 @@ Deno.test("a recurrent network, a mixture and images count by their own keys", (
   };
   const rows = a2c(["network", "cnn"], ["numSteps", 1e5]);
   assertEquals(most(estimateMemory(rows, image)), "numSteps");
+  const chosen = a2c(["network", "auto"], ["numSteps", 1e5]);
+  assertEquals(estimateMemory(chosen, image), estimateMemory(rows, image));
   const stored = sac(["bufferSize", 1e6]);
   const { bufferSize } = estimateMemory(stored, image);
   assert(bufferSize > 26 * GIBIBYTE && bufferSize < 28 * GIBIBYTE);

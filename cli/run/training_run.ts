@@ -39,6 +39,7 @@ import { type CommandIo, strayErrorsHeard } from "../terminal/process.ts";
 import {
   describeEvaluation,
   evaluateSession,
+  kindOf,
   policyFile,
   policyPlotter,
   round,
@@ -372,8 +373,12 @@ async function conclude(
     [`Last agent (step ${last.step})`, last],
     [`Best agent (step ${best.step})`, best],
   ];
-  const { evaluationDeterministic: deterministic, seed } = session.config;
-  const about = { deterministic, seed: evaluationSeeds(seed).final };
+  const { evaluationDeterministic, seed } = session.config;
+  const kind = kindOf(session.config, evaluationDeterministic);
+  const about = {
+    deterministic: kind !== "stochastic",
+    seed: evaluationSeeds(seed).final,
+  };
   const evaluations = named.map(([name, { step, evaluation }]) => [
     name,
     { ...evaluation, ...about, checkpoint: step },
@@ -382,7 +387,6 @@ async function conclude(
     result,
     evaluations: Object.fromEntries(evaluations),
   });
-  const kind = deterministic ? "deterministic" : "stochastic";
   const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`
   );

@@ -11,6 +11,7 @@ import {
 import {
   createNetwork,
   type CreateNetworkOptions,
+  networkFor,
   type NetworkName,
   type NetworkOptions,
 } from "../networks/create_network.ts";
@@ -35,7 +36,7 @@ export interface FunctionOptions {
    * an object, after which comes an mlp of `networkOptions`. Actions go into
    * the mlp with the observations or features. None may be recurrent.
    *
-   * @default "mlp"
+   * @default "auto"
    */
   readonly network?: NetworkName | Network;
   /**
@@ -99,7 +100,7 @@ export function layerInitializers(
 export function body(
   inputShape: readonly number[],
   actionSize: number,
-  { network = "mlp", networkOptions, initializer }: BodyOptions,
+  { network = "auto", networkOptions, initializer }: BodyOptions,
 ): Body {
   const options: NetworkOptions = {
     hiddenSizes: [256, 256],
@@ -107,9 +108,10 @@ export function body(
     ...layerInitializers(initializer),
     ...networkOptions,
   };
-  const features = network === "mlp"
+  const named = network === "auto" ? networkFor(inputShape) : network;
+  const features = named === "mlp"
     ? flatObservations(inputShape)
-    : resolveNetwork(network, { inputShape, ...options });
+    : resolveNetwork(named, { inputShape, ...options });
   checkFeedForward(features);
   const layers = mlp({
     ...options,

@@ -36,8 +36,9 @@ export interface CreateNetworkOptions extends NetworkOptions {
   readonly inputShape: readonly number[];
 }
 
-/** Name of a network of this package, as in baselines. */
+/** Name of a network of this package, as in baselines; `auto` is {@link networkFor}. */
 export type NetworkName =
+  | "auto"
   | "mlp"
   | "cnn"
   | "cnn_32"
@@ -65,6 +66,7 @@ const PAPER_OF_2013: Pick<CnnOptions, "convLayers" | "denseSize"> = {
 export type NetworkMaker = (options: CreateNetworkOptions) => Network;
 
 const MAKERS: Readonly<Record<NetworkName, NetworkMaker>> = {
+  auto: (options) => MAKERS[networkFor(options.inputShape)](options),
   mlp,
   cnn: (options) => cnn(forImages(options)),
   cnn_32: (options) => cnn({ convLayers: ACKTR_LAYERS, ...forImages(options) }),
@@ -80,6 +82,33 @@ const MAKERS: Readonly<Record<NetworkName, NetworkMaker>> = {
 /** Convolutions keep their own activation. */
 function forImages(options: CreateNetworkOptions): CreateNetworkOptions {
   return { ...options, activation: undefined };
+}
+
+/** Smallest side of an image that the layers of `cnn` fit into. */
+const SMALLEST_IMAGE = 36;
+
+/**
+ * Chooses the network that `auto` stands for.
+ *
+ * @param inputShape Shape of one input.
+ * @returns `cnn` for images `[height, width, channels]` of at least 36x36, `mlp`
+ * for everything else.
+ *
+ * @example
+ * ```ts
+ * import { networkFor } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(networkFor([84, 84, 4]), "cnn");
+ * assertEquals(networkFor([8, 8, 3]), "mlp");
+ * assertEquals(networkFor([17]), "mlp");
+ * ```
+ */
+export function networkFor(inputShape: readonly number[]): "cnn" | "mlp" {
+  const [height, width] = inputShape;
+  const isImage = inputShape.length === 3 &&
+    Math.min(height, width) >= SMALLEST_IMAGE;
+  return isImage ? "cnn" : "mlp";
 }
 
 /** Names that {@link createNetwork} knows. */

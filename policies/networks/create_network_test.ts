@@ -23,6 +23,7 @@ const ENVS = 2;
 const ROWS = ENVS * 3;
 
 const OUTPUT_SIZES: Record<NetworkName, number> = {
+  auto: 5,
   mlp: 5,
   cnn: 512,
   cnn_32: 512,
@@ -82,6 +83,25 @@ testOnBackends("the same seed gives the same parameters", () => {
     const [a, b] = [1, 1].map((seed) => network.init(seededRandom(seed)));
     assertEquals(Object.keys(a), Object.keys(b));
     for (const path in a) assertEquals(values(a[path]), values(b[path]));
+  }
+});
+
+Deno.test("auto is cnn for images of at least 36x36, mlp for everything else", () => {
+  const shapes: [number[], "cnn" | "mlp"][] = [
+    [[84, 84, 4], "cnn"],
+    [[36, 36, 1], "cnn"],
+    [[35, 84, 3], "mlp"],
+    [[84, 35, 3], "mlp"],
+    [[84, 84], "mlp"],
+    [[48], "mlp"],
+  ];
+  for (const [inputShape, name] of shapes) {
+    const options = { inputShape, kernelInitializer: glorotUniform() };
+    const [auto, named] = ["auto", name].map((it) =>
+      Object.entries(createNetwork(it, options).init(seededRandom(1)))
+        .map(([path, { shape }]) => [path, shape])
+    );
+    assertEquals(auto, named);
   }
 });
 
