@@ -34,8 +34,8 @@ export const evalCommand: Command = {
     });
     const maxSteps = maxStepsOf(options);
     const { longestEpisode } = runStatus(agent.checkpoint.state);
-    const kind = kindOf(config, deterministic);
     await withAgent(agent, io, async (session) => {
+      const kind = kindOf(config, deterministic);
       const result = await evaluateSession(session, {
         episodes,
         longestEpisode,

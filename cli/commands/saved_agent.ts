@@ -88,6 +88,8 @@ export interface SavedAgent {
   checkpoint: Checkpoint;
   seed: number;
   deterministic: boolean;
+  /** True where sampled actions were asked for. */
+  samples: boolean;
   /** Lines that the user should see before the agent is made. */
   warnings: string[];
   /** Spaces that stand for the environment, where it is not needed. */
@@ -151,12 +153,7 @@ export async function findAgent(
   }
   // By default as in the run's evaluations.
   const deterministic = mode || config.evaluationDeterministic && !sample;
-  if (sample && findAlgorithm(config.algorithm)!.isGreedy) {
-    warnings.push(
-      `--stochastic does nothing here: ${config.algorithm} has nothing to sample, and takes the best action`,
-    );
-  }
-  const common = { dir, folder, config, checkpoint };
+  const common = { dir, folder, config, checkpoint, samples: sample };
   return { ...common, seed, deterministic, warnings, spaces };
 }
 
@@ -185,6 +182,12 @@ export async function withAgent(
     evaluationEnvs,
     spaces: agent.spaces,
   });
+  // A module of the run's may have brought the algorithm.
+  if (agent.samples && findAlgorithm(config.algorithm)!.isGreedy) {
+    notice(
+      `--stochastic does nothing here: ${config.algorithm} has nothing to sample, and takes the best action`,
+    );
+  }
   try {
     restoreSession(session, agent.checkpoint);
     await use(session);

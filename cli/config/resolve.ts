@@ -11,6 +11,7 @@ import {
   UsageError,
 } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
+import { idleLines } from "./idle.ts";
 import { wrappersOf } from "./gymnasium.ts";
 import { idleModules, importModules } from "./modules.ts";
 import {
@@ -476,29 +477,10 @@ export async function configFromOptions(
       `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
     );
   }
-  const given = [
-    ...file ? parseMapping(file.text, file.name) : [],
-    ...sources.entries,
-  ];
-  idleLines(config, given).forEach(onNotice);
+  const fromFile = file ? parseMapping(file.text, file.name) : [];
+  const given = [...fromFile, ...sources.entries].map(([name]) => name);
+  const definition = findAlgorithm(config.algorithm)!;
+  const schema = fullSchema(definition);
+  idleLines(definition, { config, schema, given }).forEach(onNotice);
   return config;
-}
-
-/** Tells of given settings that do nothing beside the others. */
-function idleLines(
-  config: ResolvedConfig,
-  given: readonly Entry[],
-): string[] {
-  const algorithm = findAlgorithm(config.algorithm)!;
-  const schema = fullSchema(algorithm);
-  const keys = new Set(given.map(([name]) => findKey(schema, name)));
-  const idle = Object.entries(algorithm.idle?.(config) ?? {})
-    .filter(([key]) => keys.has(key) && config[key] !== null)
-    .map(([key, why]) => `${key} does nothing here: ${why}`);
-  if (algorithm.isGreedy && !config.evaluationDeterministic) {
-    idle.push(
-      `evaluationDeterministic: false does nothing here: ${algorithm.name} has nothing to sample, evaluations take the best action`,
-    );
-  }
-  return idle;
 }
