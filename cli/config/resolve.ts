@@ -479,8 +479,7 @@ export async function configFromOptions(
   }
   const fromFile = file ? parseMapping(file.text, file.name) : [];
   const given = [...fromFile, ...sources.entries].map(([name]) => name);
-  const definition = findAlgorithm(config.algorithm)!;
-  const schema = fullSchema(definition);
-  idleLines(definition, { config, schema, given }).forEach(onNotice);
+  const schema = fullSchema(findAlgorithm(config.algorithm)!);
+  idleLines(config, { schema, given }).forEach(onNotice);
   return config;
 }
