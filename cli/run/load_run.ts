@@ -117,11 +117,11 @@ export async function loadRun(
       step: checkpoint.step,
       agent,
       env,
-      observationsScaledBy: environments.scaling() !== undefined
+      observationsScaledBy: environments.scales.observations === undefined
+        ? null
+        : environments.normalization === undefined
         ? "env"
-        : environments.normalization?.observations !== undefined
-        ? "agent"
-        : null,
+        : "agent",
       normalization: environments.scales,
       close() {
         env.close();
