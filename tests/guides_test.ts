@@ -98,6 +98,26 @@ for (const [name, file] of Object.entries(FILES)) {
   });
 }
 
+/** Steps, and a mean return that CartPole-v1 has after them: at random it is 22. */
+const LEARNED = {
+  reinforce: { steps: 40_000, meanReturn: 300 },
+  dqn: { steps: 30_000, meanReturn: 180 },
+};
+
+for (const [name, { steps, meanReturn }] of Object.entries(LEARNED)) {
+  Deno.test(`${name} of the guide learns`, async () => {
+    const file = FILES[name as keyof typeof FILES],
+      run = `${dir}/${name}-learns`;
+    await output(
+      ...["train", name, `--set=algorithmModules=[${file}]`, "--quiet"],
+      ...["--env=CartPole-v1", `--steps=${steps}`, "--seed=0"],
+      ...["--set=evaluationInterval=0", `--out=${run}`],
+    );
+    const result = JSON.parse(await output("eval", run, "--json"));
+    assert(result.meanReturn > meanReturn, `${result.meanReturn}`);
+  });
+}
+
 Deno.test("a network of the guide stands where a name does", async () => {
   const file = writeCode(
     "own_algorithm",
