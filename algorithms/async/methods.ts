@@ -101,14 +101,17 @@ function checkConfig(
   );
 }
 
-const { learningRate, rmspropEpsilon, network } = asyncConfigSchema.properties;
+const { properties: PROPERTIES } = asyncConfigSchema;
 
 /** Settings that differ where Q values are learned: other defaults, fewer networks. */
 const Q_PROPERTIES = {
-  learningRate: { ...learningRate, default: 0.001 },
-  rmspropEpsilon: { ...rmspropEpsilon, default: 0.01 },
+  learningRate: { ...PROPERTIES.learningRate, default: 0.001 },
+  rmspropEpsilon: { ...PROPERTIES.rmspropEpsilon, default: 0.01 },
+  // Large errors saturate tanh: all states then have one value.
+  activation: { ...PROPERTIES.activation, default: "relu" },
+  maxGradNorm: { ...PROPERTIES.maxGradNorm, default: 10 },
   network: {
-    ...network,
+    ...PROPERTIES.network,
     enum: ["auto", "mlp", "cnn", "cnn_2013", "cnn_small", "conv_only"],
   },
 };
