@@ -27,7 +27,7 @@ export function wrapped(id: string, options: AtariOptions): SyncVecEnv {
 export function testFused([id, options, steps]: FusedCase): void {
   const name = `${id} ${JSON.stringify(options)}`;
   Deno.test({
-    name: `fused, the numbers are those of the wrappers: ${name}`,
+    name: `fused, the numbers are those of the wrappers: ${name} [ALE]`,
     ignore: !isAtariInstalled(),
     fn() {
       const ours = new AtariVecEnv(id, { ...options, numEnvs: COPIES });
