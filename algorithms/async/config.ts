@@ -58,7 +58,7 @@ export interface AsyncConfig {
   /**
    * Steps of all workers over which the exploration rate goes from 1 to its final value.
    *
-   * @default 100000
+   * @default 50000
    * @minimum 1
    * @maximum 1000000000000000
    * @asType integer

@@ -101,17 +101,14 @@ function checkConfig(
   );
 }
 
-const { properties: PROPERTIES } = asyncConfigSchema;
+const { learningRate, rmspropEpsilon, network } = asyncConfigSchema.properties;
 
 /** Settings that differ where Q values are learned: other defaults, fewer networks. */
 const Q_PROPERTIES = {
-  learningRate: { ...PROPERTIES.learningRate, default: 0.001 },
-  rmspropEpsilon: { ...PROPERTIES.rmspropEpsilon, default: 0.01 },
-  // Large errors saturate tanh: all states then have one value.
-  activation: { ...PROPERTIES.activation, default: "relu" },
-  maxGradNorm: { ...PROPERTIES.maxGradNorm, default: 10 },
+  learningRate: { ...learningRate, default: 0.001 },
+  rmspropEpsilon: { ...rmspropEpsilon, default: 0.01 },
   network: {
-    ...PROPERTIES.network,
+    ...network,
     enum: ["auto", "mlp", "cnn", "cnn_2013", "cnn_small", "conv_only"],
   },
 };
