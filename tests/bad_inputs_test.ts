@@ -330,13 +330,6 @@ const CASES: [args: string[], says: string][] = [
   [["train", "--init-from", `${dir}/none`], "there is no such folder"],
   [["train", "--init-from", corrupt], "checkpoint"],
   [
-    [
-      ...["train", "acer", "--set=replayStorage=file", "--init-from", trained],
-      "--quiet",
-    ],
-    "Cannot use --init-from with replayStorage: file",
-  ],
-  [
     [...["train", "--env=Acrobot-v1", "--init-from", trained], "--quiet"],
     "use the same spaces and network",
   ],

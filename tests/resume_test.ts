@@ -1,7 +1,8 @@
 /** What a run that was stopped, killed or damaged does when it is resumed. */
+import type { ColumnSpec, FileStorageState } from "@bellman/buffers/storage";
 import { CheckpointStore, readProgress } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   copyRun,
   logsOf,
@@ -409,44 +410,100 @@ for (const [name, damage] of Object.entries(UNUSABLE)) {
   );
 }
 
-Deno.test(
-  "a run with segments in a file resumes with them, and not without",
-  inFolder(async (root) => {
-    const whole = `${root}/whole`, stopped = `${root}/stopped`;
-    const lost = `${root}/lost`, broken = `${root}/broken`;
-    const settings = [
-      ...["acer", "--env=CartPole-v1", "--set=numEnvs=2", "--steps=1200"],
-      ...["--set=hiddenSizes=[8]", "--set=replayStorage=file"],
-      ...["--set=bufferSize=200", "--set=replayStart=40"],
-      ...["--set=evaluationEpisodes=2", "--set=checkpointInterval=300"],
-      ...["--set=evaluationInterval=0", "--quiet"],
-    ];
-    await trainWell([...settings, `--out=${whole}`]);
-    const inMemory = `${root}/memory`;
-    await trainWell([
-      ...settings.map((it) => it.replace("Storage=file", "Storage=memory")),
-      `--out=${inMemory}`,
-    ]);
-    assertEquals(logsOf(inMemory), logsOf(whole));
-    copyRun(whole, stopped);
-    // Killed after the checkpoint at 900 steps.
-    Deno.removeSync(`${stopped}/report.html`);
-    Deno.removeSync(`${stopped}/checkpoints/step_000001200.safetensors`);
-    for (const copy of [lost, broken]) copyRun(stopped, copy);
-    await trainWell(["--resume", stopped, "--quiet"]);
-    assertEquals(remainsOf(stopped), remainsOf(whole));
+const IN_FILES: Record<string, string[]> = {
+  acer: [
+    ...["acer", "--env=CartPole-v1", "--set=numEnvs=2", "--steps=1200"],
+    ...["--set=bufferSize=200", "--set=replayStart=40"],
+  ],
+  sac: [
+    ...["sac", "--env=Pendulum-v1", "--preset=none", "--steps=1200"],
+    ...["--set=bufferSize=500", "--set=learningStarts=100"],
+    ...["--set=batchSize=8", "--set=nSteps=3", "--set=replay=rank"],
+    "--set=trainFrequency=4",
+  ],
+};
 
-    Deno.removeSync(`${lost}/replay.rows`);
-    Deno.truncateSync(`${broken}/replay.rows`, 5000);
-    for (
-      const [run, says] of [
-        [lost, "segments from a file: expected a save that it has, of none"],
-        [broken, "replay.rows"],
-      ]
-    ) {
-      const { code, err } = await runCommand(["train", "--resume", run]);
-      assertEquals(code, 2, `${run}: ${err}`);
-      assertStringIncludes(err, says);
-    }
-  }),
-);
+for (const [algorithm, own] of Object.entries(IN_FILES)) {
+  Deno.test(
+    `a run of ${algorithm} with its replay in a file resumes with it, from an older checkpoint where rows are damaged, and without where none has them`,
+    inFolder(async (root) => {
+      const whole = `${root}/whole`, stopped = `${root}/stopped`;
+      const settings = [
+        ...own,
+        ...["--set=hiddenSizes=[8]", "--set=replayStorage=file"],
+        ...["--set=evaluationEpisodes=2", "--set=checkpointInterval=300"],
+        ...["--set=evaluationInterval=0", "--quiet"],
+      ];
+      await trainWell([...settings, `--out=${whole}`]);
+      const inMemory = `${root}/memory`;
+      await trainWell([
+        ...settings.map((it) => it.replace("Storage=file", "Storage=memory")),
+        `--out=${inMemory}`,
+      ]);
+      assertEquals(logsOf(inMemory), logsOf(whole));
+      copyRun(whole, stopped);
+      // Killed after the checkpoint at 900 steps.
+      Deno.removeSync(`${stopped}/report.html`);
+      Deno.removeSync(`${stopped}/checkpoints/step_000001200.safetensors`);
+      const damaged = ["resumed", "newest", "all", "gone", "cut", "other"]
+        .map((name) => `${root}/${name}`);
+      for (const copy of damaged) copyRun(stopped, copy);
+      const [resumed, newest, all, gone, cut, other] = damaged;
+      await trainWell(["--resume", resumed, "--quiet"]);
+      assertEquals(remainsOf(resumed), remainsOf(whole));
+
+      // Rows that the older ones do not need.
+      damageNewestRows(newest);
+      const back = await trainWell(["--resume", newest, "--quiet"]);
+      assertMatch(
+        back.err,
+        /^Cannot restore .*900\.safetensors: Cannot read rows \d+ to \d+ of .*replay\.rows', which has \d+ bytes: they do not have the checksum that they should; going back to step 600\n$/,
+      );
+      assertEquals(remainsOf(newest), remainsOf(whole));
+
+      const bytes = Deno.readFileSync(`${all}/replay.rows`);
+      for (let at = 4096; at < bytes.length; at += 99) bytes[at] ^= 16;
+      Deno.writeFileSync(`${all}/replay.rows`, bytes);
+      Deno.removeSync(`${gone}/replay.rows`);
+      Deno.truncateSync(`${cut}/replay.rows`, 5000);
+      Deno.copyFileSync(`${all}/replay.rows`, `${other}/replay.rows`);
+      for (const run of [all, gone, cut, other]) {
+        const { err } = await trainWell(["--resume", run, "--quiet"]);
+        assertMatch(
+          err,
+          /^Cannot restore .*900\.safetensors: .*; step 900 has an empty replay buffer\n$/,
+        );
+        assertEquals(stepsOf(run).at(-1), 1200);
+      }
+    }),
+  );
+}
+
+/** Steps of the checkpoints of a run. */
+function stepsOf(dir: string): number[] {
+  return new CheckpointStore(`${dir}/checkpoints`).list().checkpoints
+    .map(({ step }) => step);
+}
+
+/** Changes a bit of each block of rows that only the newest checkpoint has. */
+function damageNewestRows(dir: string): void {
+  const store = new CheckpointStore(`${dir}/checkpoints`);
+  const tables = stepsOf(dir).map((step) => {
+    const { algorithm } = store.load(step).state as Record<string, Parts>;
+    const experience = algorithm.experience as Parts;
+    const replay = (experience.replay ?? experience) as Parts;
+    return replay.storage as unknown as FileStorageState;
+  });
+  const { places, columns, blockRows } = tables.pop()!;
+  const older = new Set(tables.flatMap((it) => [...it.places]));
+  const widths: Record<string, number> = { uint8: 1, float64: 8 };
+  const rowBytes = (JSON.parse(columns) as ColumnSpec[])
+    .reduce((sum, { dtype, size }) => sum + size * (widths[dtype] ?? 4), 0);
+  const path = `${dir}/replay.rows`, bytes = Deno.readFileSync(path);
+  const chosen = [...places].filter((it) => it >= 0 && !older.has(it));
+  assert(chosen.length > 0);
+  // Wide numbers come first, and rows are filled up to a multiple of them.
+  const blockBytes = blockRows * Math.ceil(rowBytes / 4) * 4;
+  for (const place of chosen) bytes[4096 + place * blockBytes] ^= 1;
+  Deno.writeFileSync(path, bytes);
+}

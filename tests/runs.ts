@@ -86,9 +86,10 @@ export function stateOf(dir: string, which: "latest" | "best"): StateTree {
     Record<string, StateTree>
   >;
   delete loop.elapsedSeconds;
-  type Replay = { replay?: { file?: { places?: StateTree } } } | null;
-  // Segments lie in a file as it has room.
-  delete (algorithm.experience as Replay)?.replay?.file?.places;
+  type Replay = { storage?: { places?: StateTree }; replay?: Replay } | null;
+  // Rows lie in a file as it has room.
+  const experience = algorithm.experience as Replay;
+  for (const it of [experience, experience?.replay]) delete it?.storage?.places;
   return state;
 }
 

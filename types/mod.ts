@@ -421,6 +421,24 @@ export interface PolicyExport {
 /** Named numbers that describe an update. */
 export type Statistics = Record<string, number>;
 
+/** Rows of saved states that lie in a file. */
+export interface SavedRows {
+  /**
+   * Finds where the rows of a saved state lie.
+   *
+   * @param state State that `Algorithm.save` returned.
+   * @returns Plain data; nothing where the state has all.
+   */
+  of(state: StateTree): StateTree | undefined;
+  /**
+   * Leaves rows where they lie, and uses the places of all others again. The
+   * training loop names those of all checkpoints.
+   *
+   * @param rows What `of` found.
+   */
+  keep(rows: readonly StateTree[]): void;
+}
+
 /** Algorithm as the training loop sees it. */
 export interface Algorithm {
   /** Chooses the actions to take in training, one row for each environment. */
@@ -447,6 +465,8 @@ export interface Algorithm {
   save(): StateTree;
   /** Restores a state that `save` returned. */
   load(state: StateTree): void;
+  /** Rows that saved states have outside of themselves, such as a replay buffer in a file. */
+  readonly rows?: SavedRows;
   /** Makes an actor with the present parameters and a random stream of its own. */
   policy(options?: PolicyOptions): Actor;
   /** Writes the present policy as the bytes of an ONNX file. */

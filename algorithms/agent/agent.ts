@@ -25,7 +25,6 @@ import {
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
-import { FileStorage } from "@bellman/buffers/storage";
 import { isStateRecord } from "@bellman/files";
 import { checkStep } from "@bellman/training";
 import type {
@@ -60,6 +59,7 @@ import {
   scalesWith,
 } from "./observations.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
+import { ReplayFile } from "./replay_file.ts";
 
 /**
  * Options of {@link Agent}.
@@ -155,6 +155,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns Values `[count]`, a new array.
    */
   readonly qValues?: QValues;
+  /** The file of the replay buffer, where settings keep it in one. */
+  readonly rows: ReplayFile;
   /** Source of batches. */
   protected readonly experience: Experience;
   readonly #title: string;
@@ -179,8 +181,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #moment = { steps: 0, updates: 0, progress: 0 };
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
   #decision: Decision | undefined;
-  /** File of the replay buffer. */
-  #replay: FileStorage | undefined;
 
   /**
    * Creates a new agent; the TensorFlow.js backend must have been chosen.
@@ -232,6 +232,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     };
     // Before what takes long: memory is what is missing most often.
     this.experience = experience(this.#runtime);
+    this.rows = new ReplayFile(this.experience, title);
     this.#noises = mapValues(
       updateNoise,
       ({ rows, size }) => new Float32Array(rows * size),
@@ -520,6 +521,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @throws {TypeError} If it is not the state of such an agent, or of one that
    * normalizes otherwise.
    * @throws {RangeError} If it is one of an agent of other sizes.
+   * @throws {SyntaxError} If rows of its replay buffer in a file are damaged or lost.
    */
   load(state: StateTree): void {
     const saved = isStateRecord(state) ? state : {};
@@ -546,28 +548,23 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /**
    * Keeps the replay buffer in a file, which may be larger than memory, where the
-   * settings say so: before the first step, and before `load`. A file that is there
-   * is opened as it was when the agent was saved last.
+   * settings say so: before the first step, and before `load`, which checks all
+   * rows of a file that is there. `save` brings the rows to the disk; they stay
+   * until two later saves, and as long as `rows.keep` names them.
    *
    * @param path The file; its folder exists.
-   * @throws {TypeError} If the settings keep the replay buffer in memory.
-   * @throws {SyntaxError} If the file is damaged or something else.
+   * @throws {TypeError} If the settings keep the replay buffer in memory, or the
+   * path is no file's.
    */
-  async openReplay(path: string | URL): Promise<void> {
-    if (this.experience.keepIn === undefined) {
-      throw new TypeError(
-        `Cannot keep the steps of ${this.#title} in a file: expected replayStorage: file`,
-      );
-    }
-    this.#replay = await FileStorage.open(path, { readRows: 1 });
-    this.experience.keepIn(this.#replay);
+  openReplay(path: string | URL): void {
+    this.rows.open(path);
   }
 
   /** Frees the tensors and closes the file of the replay buffer; the agent cannot be used afterwards. */
   close(): void {
     this.#learner.close();
     this.#parts.close?.();
-    this.#replay?.close();
+    this.rows.close();
   }
 }
 

@@ -512,9 +512,22 @@ export interface Experience {
   /**
    * Keeps what it replays in a storage, before the first step.
    *
-   * @param storage Place of the replay buffer's rows.
+   * @param storage Place of the replay buffer's rows; none from now on without it.
    */
-  keepIn?(storage: Storage): void;
+  keepIn?(storage: Storage | undefined): void;
+  /**
+   * Finds the rows that a saved state has in a storage.
+   *
+   * @param state State that `save` gave.
+   * @returns What the storage saved; nothing where the state has all.
+   */
+  savedRows?(state: StateTree): StateTree | undefined;
+  /**
+   * Puts the present replay buffer in the place of a saved state's own.
+   *
+   * @param state State that `save` gave.
+   */
+  withReplay?(state: StateTree): StateTree;
   /** Saves everything that it holds, as plain data. */
   save(): StateTree;
   /** Restores what `save` gave. */

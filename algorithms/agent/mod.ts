@@ -40,6 +40,7 @@ export {
   type RewardScale,
 } from "./observations.ts";
 export type { QValues } from "./q_values.ts";
+export type { ReplayFile } from "./replay_file.ts";
 export {
   checkReplay,
   type PriorityOptions,

@@ -5,7 +5,9 @@ import {
   ReplayBuffer,
   type ReplayBufferOptions,
 } from "@bellman/buffers";
+import type { Storage } from "@bellman/buffers/storage";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
+import { isStateRecord } from "@bellman/files";
 import {
   observationBuffer,
   type ObservationInput,
@@ -97,6 +99,12 @@ export interface ReplayOptions extends PriorityOptions {
    */
   readonly bootstrapTruncated?: boolean;
   /**
+   * Place of the transitions: memory, or the file of `Agent.openReplay`.
+   *
+   * @default "memory"
+   */
+  readonly replayStorage?: "memory" | "file";
+  /**
    * True where the transitions are saved with the agent.
    *
    * @default true
@@ -181,7 +189,10 @@ class Replay implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
   readonly #options: ReplayOptions;
   readonly #runtime: AgentRuntime;
-  readonly #buffer: ReplayBuffer;
+  readonly keepIn: Experience["keepIn"];
+  #buffer: ReplayBuffer | undefined;
+  /** State of a replay buffer whose file is not open. */
+  #unopened: StateTree = null;
   readonly #sampler: PrioritySampler | undefined;
   readonly #batch: ReturnType<ReplayBuffer["batch"]>;
   /** Arrays of the batch by the names of an update. */
@@ -236,10 +247,24 @@ class Replay implements Experience {
           },
         }),
       },
-      ...(this.#sampler && { sampler: this.#sampler }),
     };
-    this.#buffer = allocated(capacity, () => new ReplayBuffer(sizes));
-    this.#batch = this.#buffer.batch(batchSize);
+    const sampler = this.#sampler && { sampler: this.#sampler };
+    const keep = (storage?: Storage) =>
+      allocated(
+        capacity,
+        () => new ReplayBuffer({ ...sizes, ...sampler, storage }),
+      );
+    if (options.replayStorage === "file") {
+      this.keepIn = (storage) => {
+        this.#buffer = storage && keep(storage);
+      };
+      const initialCapacity = numEnvs;
+      const small = new ReplayBuffer({ ...sizes, initialCapacity });
+      this.#batch = small.batch(batchSize);
+    } else {
+      this.#buffer = keep();
+      this.#batch = this.#buffer.batch(batchSize);
+    }
     const drawn = this.#batch as unknown as Record<string, TensorData>;
     const seen = policy.observationInput;
     const discounts = { ...NUMBER, shape: [nSteps - 1] };
@@ -278,10 +303,11 @@ class Replay implements Experience {
   }
 
   get length(): number {
-    return this.#buffer.length;
+    return this.#buffer?.length ?? 0;
   }
 
   add({ observations, actions }: Decision, step: VecStep): void {
+    if (this.#buffer === undefined) throw unopened("transitions");
     const { bootstrapTruncated = true } = this.#options;
     const { rewards, observations: { encoder } } = this.#runtime;
     const { terminated, truncated } = step;
@@ -309,7 +335,7 @@ class Replay implements Experience {
     const { numEnvs } = this.#runtime;
     const { learningStarts, trainFrequency = 1, gradientSteps = 1 } =
       this.#options;
-    if (this.#buffer.length < learningStarts) return 0;
+    if (this.length < learningStarts) return 0;
     if (steps / numEnvs % trainFrequency !== 0) return 0;
     return gradientSteps === -1 ? trainFrequency * numEnvs : gradientSteps;
   }
@@ -319,7 +345,7 @@ class Replay implements Experience {
       const { priorityBeta = 0.4 } = this.#options;
       this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
     }
-    this.#buffer.sample(random, { into: this.#batch });
+    this.#buffer!.sample(random, { into: this.#batch });
     const batch: Record<string, TensorData> = { ...this.#arrays };
     for (const [name, view] of this.#views) {
       batch[name] = view(batch[name] as ObservationInputArray);
@@ -343,7 +369,16 @@ class Replay implements Experience {
 
   save(): StateTree {
     const { saveReplay = true } = this.#options;
+    if (this.#buffer === undefined) return this.#unopened;
     return saveReplay ? this.#buffer.save() as unknown as StateTree : null;
+  }
+
+  savedRows(state: StateTree): StateTree | undefined {
+    return rowsIn(state);
+  }
+
+  withReplay(): StateTree {
+    return this.save();
   }
 
   /**
@@ -351,7 +386,8 @@ class Replay implements Experience {
    * first stacks of frames that it draws repeat the first frame after it.
    */
   load(state: StateTree): void {
-    if (state === null) this.#buffer.clear();
+    if (this.#buffer === undefined) this.#unopened = state;
+    else if (state === null) this.#buffer.clear();
     else this.#buffer.load(state as never);
     this.#newest?.forget();
   }
@@ -369,6 +405,18 @@ export function allocated<T>(capacity: number, create: () => T): T {
       { cause: error },
     );
   }
+}
+
+/** Returns where the state of a buffer has its rows in a file. */
+export function rowsIn(state: StateTree): StateTree | undefined {
+  return isStateRecord(state) ? state.storage : undefined;
+}
+
+/** Returns the error where a file is missing. */
+export function unopened(what: string): TypeError {
+  return new TypeError(
+    `Cannot keep ${what} in a file: expected openReplay() of one before`,
+  );
 }
 
 /** Creates the sampler of settings with priorities. */

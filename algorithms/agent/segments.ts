@@ -17,7 +17,9 @@ import {
   allocated,
   NewestFrames,
   type PriorityOptions,
+  rowsIn,
   samplerOf,
+  unopened,
 } from "./replay.ts";
 
 /** Options of {@link segments}. */
@@ -148,8 +150,8 @@ class Segments implements Experience {
   /** Rows that are being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
   #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
-  /** Reason why nothing can be kept. */
-  #problem: Error | undefined;
+  /** State of a replay buffer whose file is not open. */
+  #unopened: StateTree = null;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   readonly #next: ObservationInputArray;
   readonly #scaledRewards: Float32Array;
@@ -220,13 +222,12 @@ class Segments implements Experience {
           () => keep(bufferSize, { sampler, storage }),
         );
         this.#replayed = this.#buffer.batch();
-        this.#problem = undefined;
       };
       if (replayStorage === "file") {
-        this.keepIn = keepIn;
-        this.#problem = new TypeError(
-          "Cannot keep segments in a file: expected openReplay() of one before",
-        );
+        this.keepIn = (storage) => {
+          this.#buffer = undefined;
+          if (storage !== undefined) keepIn(storage);
+        };
       } else keepIn();
     } else if (replayStorage === "file") this.keepIn = () => {};
     const { segments: _, ...empty } = keep(numSteps).batch();
@@ -304,7 +305,8 @@ class Segments implements Experience {
 
   /** Throws where new segments could not be kept beside the old ones. */
   #checkKept(): void {
-    if (this.#problem !== undefined) throw this.#problem;
+    const isKept = this.#options.replayRatio > 0;
+    if (isKept && this.#buffer === undefined) throw unopened("segments");
   }
 
   #begin({ state }: Decision, isZero: boolean): void {
@@ -439,44 +441,40 @@ class Segments implements Experience {
   }
 
   save(): StateTree {
-    this.#checkKept();
-    const { saveReplay = true } = this.#options;
-    const replay = saveReplay ? this.#buffer?.save() ?? null : null;
     return {
       rows: copyArrays(this.#rows),
       filled: this.#filled.slice(),
       length: this.#length,
       dropped: this.#dropped,
-      replay: replay as unknown as StateTree,
+      replay: this.#saveReplay(),
     };
   }
 
-  /**
-   * Restores what `save` gave; without segments, it replays none of before. Where
-   * a file no longer has them, the agent can act, but not learn.
-   */
+  #saveReplay(): StateTree {
+    const { saveReplay = true } = this.#options;
+    if (this.#buffer === undefined) return this.#unopened;
+    return saveReplay ? this.#buffer.save() as unknown as StateTree : null;
+  }
+
+  savedRows(state: StateTree): StateTree | undefined {
+    return rowsIn((state as Record<string, StateTree>).replay);
+  }
+
+  withReplay(state: StateTree): StateTree {
+    return { ...state as object, replay: this.#saveReplay() };
+  }
+
+  /** Restores what `save` gave; without segments, it replays none of before. */
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
     restoreArrays(this.#rows, saved.rows);
     this.#filled.set(saved.filled as Int32Array);
     this.#length = saved.length as number;
     this.#dropped = saved.dropped as number;
-    if (this.keepIn === undefined || saved.replay === null) {
-      this.#loadReplay(saved.replay);
-    } else if (this.#buffer !== undefined) {
-      try {
-        this.#loadReplay(saved.replay);
-        this.#problem = undefined;
-      } catch (error) {
-        this.#problem = error as Error;
-      }
-    }
+    if (this.#buffer === undefined) this.#unopened = saved.replay;
+    else if (saved.replay === null) this.#buffer.clear();
+    else this.#buffer.load(saved.replay as never);
     this.#newest?.forget();
-  }
-
-  #loadReplay(state: StateTree): void {
-    if (state === null) this.#buffer?.clear();
-    else this.#buffer?.load(state as never);
   }
 }
 

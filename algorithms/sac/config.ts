@@ -232,6 +232,12 @@ export interface SacConfig {
    */
   priorityEpsilon: number;
   /**
+   * Place of the replay buffer: memory, or a file in the run's folder, which may be larger than memory.
+   *
+   * @default "memory"
+   */
+  replayStorage: "memory" | "file";
+  /**
    * Save the replay buffer in checkpoints, so that a resumed run continues bit for bit.
    *
    * @default true

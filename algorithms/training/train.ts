@@ -26,6 +26,7 @@ import type { ProgressState } from "./progress.ts";
 import {
   CallbackList,
   checkOptions,
+  CheckpointRows,
   checkRestored,
   checkResumable,
   divergedArray,
@@ -151,6 +152,8 @@ class TrainingRun implements TrainContext, ProgressState {
   #lastEvaluation: EvaluationResult | undefined;
   #bestEvaluation: EvaluationResult | undefined;
   #bestStep: number | undefined;
+  /** Rows that checkpoints have outside of their files. */
+  readonly #rows: CheckpointRows | undefined;
 
   constructor(algorithm: Algorithm, env: VecEnv, options: TrainOptions) {
     checkOptions(options);
@@ -165,6 +168,9 @@ class TrainingRun implements TrainContext, ProgressState {
     this.#now = options.now ?? (() => performance.now());
     this.#nextEvaluation = options.evaluation?.everyTimesteps ?? Infinity;
     this.#nextCheckpoint = options.checkpoints?.everyTimesteps ?? Infinity;
+    const store = options.checkpoints?.store;
+    const { rows } = algorithm;
+    if (rows && store) this.#rows = new CheckpointRows(rows, store);
   }
 
   get elapsedSeconds(): number {
@@ -349,6 +355,7 @@ class TrainingRun implements TrainContext, ProgressState {
     for (const logger of this.#loggers) logger.flush?.();
     const notes = { ...checkpoints.notes, logs: saveLogs(this.#loggers) };
     const info = store.save(this.step, state, { best, keepLast, notes });
+    this.#rows?.add(info.path, state);
     if (!best) {
       this.#savedAt = this.step;
       this.#savedEnd = this.#hasEnded();
@@ -398,6 +405,7 @@ class TrainingRun implements TrainContext, ProgressState {
       const { checkpoints: kept } = store.list();
       // Resumed from the best one, as no other could be read.
       if (!kept.some(({ step }) => step === this.step)) this.#savedAt = -1;
+      this.#rows?.find(state);
     }
     truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);
   }

@@ -1,6 +1,7 @@
 import { isStateRecord, isTypedArray } from "@bellman/files";
-import type { StateTree, Statistics } from "@bellman/types";
+import type { SavedRows, StateTree, Statistics } from "@bellman/types";
 import type { Callback, Listener, TrainContext } from "./callbacks.ts";
+import type { CheckpointInfo, CheckpointStore } from "./checkpoint_store.ts";
 import type { Divergence } from "./checks.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import type { Logger } from "./logs/logger.ts";
@@ -90,6 +91,62 @@ export function checkRestored(
   const [before, after] = [saved, restored] as Record<string, StateTree>[];
   for (const key of Object.keys({ ...before, ...after })) {
     checkRestored(before[key], after[key], `${path}/${key}`);
+  }
+}
+
+/**
+ * Rows that the states of checkpoints have outside of their files, such as those of
+ * a replay buffer: they stay as long as their checkpoint does.
+ */
+export class CheckpointRows {
+  readonly #rows: SavedRows;
+  readonly #store: CheckpointStore;
+  /** Rows by the path of the checkpoint. */
+  readonly #ofPaths = new Map<string, StateTree>();
+
+  constructor(rows: SavedRows, store: CheckpointStore) {
+    this.#rows = rows;
+    this.#store = store;
+  }
+
+  /** Takes in a checkpoint that was written; the rows of one that it replaced are given up. */
+  add(path: string, state: StateTree): void {
+    this.#ofPaths.delete(path);
+    this.#note(path, state);
+    this.#keep();
+  }
+
+  /** Finds the rows of all checkpoints of a run that resumes from a state, before it writes any. */
+  find(state: StateTree): void {
+    this.#note("", state);
+    if (this.#ofPaths.size === 0) return;
+    for (const { path, best, step } of this.#checkpoints()) {
+      try {
+        this.#note(path, this.#store.load(best ? "best" : step).state);
+      } catch {
+        // What cannot be loaded needs nothing.
+      }
+    }
+    this.#keep();
+  }
+
+  #note(path: string, state: StateTree): void {
+    const rows = this.#rows.of(
+      (state as { [key: string]: StateTree }).algorithm,
+    );
+    if (rows !== undefined) this.#ofPaths.set(path, rows);
+  }
+
+  #checkpoints(): CheckpointInfo[] {
+    const { checkpoints, best } = this.#store.list();
+    return [...checkpoints, ...best ? [best] : []];
+  }
+
+  #keep(): void {
+    if (this.#ofPaths.size === 0) return;
+    this.#rows.keep(
+      this.#checkpoints().flatMap(({ path }) => this.#ofPaths.get(path) ?? []),
+    );
   }
 }
 

@@ -248,6 +248,8 @@ export type ReplayBufferState = {
   sampler: StateTree;
   /** State of the accumulator, if there is one. */
   accumulator: StateTree;
+  /** Place of the rows that a storage keeps itself, if it does. */
+  storage?: StateTree;
 };
 
 /** State of one writer's part in a {@linkcode ReplayBufferState}. */

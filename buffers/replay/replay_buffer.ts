@@ -333,12 +333,14 @@ export class ReplayBuffer {
     this.#memory.clear();
     this.#writer.seen = 0;
     this.#options.accumulator?.clear();
+    this.#options.storage?.clear?.();
   }
 
   /**
    * Saves all rows that are held, and the states of sampler and accumulator. It
-   * takes as much memory as these rows; without a copy next to none. In shared
-   * memory no other worker may write meanwhile.
+   * takes as much memory as these rows; without a copy next to none. Rows in a
+   * file are brought to the disk there, and left out. In shared memory no other
+   * worker may write meanwhile.
    *
    * @param options Rows are copied unless `copy` is false: their arrays are then
    * the buffer's own memory, to be written somewhere before the next change.
@@ -347,6 +349,7 @@ export class ReplayBuffer {
   save({ copy = true }: { readonly copy?: boolean } = {}): ReplayBufferState {
     this.#refresh();
     const { capacity, numEnvs, allocated, rings } = this.#memory;
+    const storage = this.#options.storage?.save?.();
     return {
       capacity,
       numEnvs,
@@ -355,6 +358,7 @@ export class ReplayBuffer {
       rings: rings.map((_, i) => saveRing(this.#memory, i, copy)),
       sampler: this.#sampler.save(),
       accumulator: this.#options.accumulator?.save() ?? null,
+      ...(storage !== undefined && { storage }),
     };
   }
 
@@ -365,12 +369,16 @@ export class ReplayBuffer {
    * @param state The state of a buffer for the same options; copied.
    * @throws {RangeError} If sizes or names differ.
    * @throws {TypeError} If it is not such a state.
+   * @throws {SyntaxError} If its rows in a file are damaged, or were overwritten.
    */
   load(state: ReplayBufferState): void {
     this.#refresh();
+    const { storage } = this.#options;
     const rings = checkState(state, this.#memory);
+    storage?.check?.(state.storage);
     this.#writer.reserve(Math.min(this.capacity, state.allocated));
     this.#loadParts(state);
+    storage?.load?.(state.storage!);
     rings.forEach((ring, i) => loadRing(this.#memory, i, ring));
     this.#writer.seen = state.seen;
     this.#feed.skip();

@@ -42,8 +42,8 @@ export type SequenceReplayBufferState = {
   next: number;
   /** The arrays of all fields, as far as they are filled; none that are in a file. */
   fields: { [name: string]: FieldData };
-  /** Rows of the segments in a file, if they are in one. */
-  file?: FileSave;
+  /** Place of the segments that a storage keeps itself, if it does. */
+  storage?: StateTree;
   /** State of the sampler that was given, if one was. */
   sampler?: StateTree;
 };
@@ -100,7 +100,8 @@ export class SequenceReplayBuffer {
   /** Segments of a batch as a file holds them, by array field. */
   readonly #read: FieldArray[] = [];
   readonly #padding: "zero" | "reset" | undefined;
-  readonly #file: FilePlaces | undefined;
+  /** Storage of segments that are not in memory. */
+  readonly #file: Storage | undefined;
   readonly #sampler: Sampler | undefined;
   #length = 0;
   #next = 0;
@@ -137,7 +138,7 @@ export class SequenceReplayBuffer {
       data && this.#stackerOf(i, data)
     );
     this.#file = this.#columns.some(({ column }) => column.persistent)
-      ? new FilePlaces(storage, this.capacity)
+      ? storage
       : undefined;
     this.#sampler = sampler;
     sampler?.resize?.(this.capacity * numEnvs);
@@ -200,9 +201,8 @@ export class SequenceReplayBuffer {
     collect(this.#schema.kept.root, segment, { action: "add", rows }, values);
     if (this.#file === undefined) this.#write(this.#next, 0, rows);
     else {
-      const place = this.#file.take(this.#next, isFull);
       // All fields of a row together, as files keep them.
-      for (let env = 0; env < rows; env++) this.#write(place, env, 1);
+      for (let env = 0; env < rows; env++) this.#write(this.#next, env, 1);
     }
     const first = this.#next * rows;
     if (isFull) this.#sampler?.removed(first, rows);
@@ -346,8 +346,7 @@ export class SequenceReplayBuffer {
 
   /** Copies segments to arrays; from memory all but frames. */
   #gather(segments: Int32Array, arrays: readonly FieldArray[]): void {
-    const { numEnvs } = this, file = this.#file;
-    if (file === undefined) {
+    if (this.#file === undefined) {
       this.#columns.forEach((rows, i) => {
         if (this.#frames[i] !== undefined) return;
         rows.gather(segments, arrays[i], unitsOf(arrays[i]));
@@ -355,10 +354,8 @@ export class SequenceReplayBuffer {
       return;
     }
     for (let i = 0; i < segments.length; i++) {
-      const env = segments[i] % numEnvs;
-      const row = file.places[(segments[i] - env) / numEnvs] * numEnvs + env;
       this.#columns.forEach(({ column, leaf }, k) =>
-        column.read(row, arrays[k], i * leaf.size)
+        column.read(segments[i], arrays[k], i * leaf.size)
       );
     }
   }
@@ -382,20 +379,20 @@ export class SequenceReplayBuffer {
   /** Forgets all segments. */
   clear(): void {
     this.#sampler?.removed(0, this.#length * this.numEnvs);
-    this.#file?.clear();
+    this.#file?.clear?.();
     this.#length = 0;
     this.#next = 0;
   }
 
   /**
-   * Saves all segments. Those in a file are brought to the disk instead: the file
-   * keeps those of this save and of the one before, whatever is added later, so
-   * that a process that dies meanwhile can resume from either.
+   * Saves all segments. Those in a file are brought to the disk there, and left
+   * out.
    *
    * @returns Plain data, owned by the caller.
    */
   save(): SequenceReplayBufferState {
     const rows = this.#length * this.numEnvs;
+    const storage = this.#file?.save?.();
     const fields = this.#file ? {} : nest(
       this.#schema.kept,
       ({ index, size }) => this.#columns[index].data!.slice(0, rows * size),
@@ -404,7 +401,7 @@ export class SequenceReplayBuffer {
       length: this.#length,
       next: this.#next,
       fields,
-      ...(this.#file && { file: this.#file.save(this.#length) }),
+      ...(storage !== undefined && { storage }),
       ...(this.#sampler && { sampler: this.#sampler.save() }),
     };
   }
@@ -413,9 +410,10 @@ export class SequenceReplayBuffer {
    * Restores what {@link save} returned, bit for bit.
    *
    * @param state The state of a buffer with the same options; copied.
-   * @throws {RangeError} If sizes or names differ, or the file has no longer
-   * the segments of that save.
+   * @throws {RangeError} If sizes or names differ.
    * @throws {TypeError} If it is not such a state.
+   * @throws {SyntaxError} If its segments in a file are damaged, or were
+   * overwritten.
    */
   load(state: SequenceReplayBufferState): void {
     checkPlaces(state, this.capacity);
@@ -423,11 +421,11 @@ export class SequenceReplayBuffer {
     const check = { action: "load", rows: state.length * this.numEnvs };
     if (this.#file === undefined) {
       collect(this.#schema.kept.root, state.fields, check, values);
-    } else this.#file.check(state.file);
+    } else this.#file.check?.(state.storage);
     this.#sampler?.load(state.sampler ?? null);
     if (this.#file === undefined) {
       this.#columns.forEach(({ data }, i) => data!.set(values[i]));
-    } else this.#file.load(state.file!);
+    } else this.#file.load?.(state.storage!);
     this.#length = state.length;
     this.#next = state.next;
   }
@@ -449,96 +447,5 @@ function checkPlaces(state: SequenceReplayBufferState, capacity: number): void {
     : Number.isInteger(next) && next >= 0 && next < length;
   if (!isNext) {
     throw foreignState(`${length} segments with ${next} as the next`);
-  }
-}
-
-/** Segments in a file at a save. */
-export type FileSave = {
-  /** Segments that were ever added, of each environment; clearing counts as one. */
-  added: number;
-  /** Place in the file of each place of the buffer. */
-  places: Int32Array;
-};
-
-/** Saves that a file has the segments of: the newest, and the one before. */
-const SAVES = 2;
-
-/**
- * Places of segments in a file. One that a save knows is not written to before
- * two later saves: the file grows by what is added meanwhile.
- */
-class FilePlaces {
-  /** Place in the file of each place of the buffer. */
-  readonly places: Int32Array;
-  readonly #storage: Storage;
-  #added = 0;
-  /** The newest comes first. */
-  #saves: FileSave[];
-  /** Places of these saves. */
-  #saved = new Set<number>();
-  #free: number[] = [];
-  /** Places that were used so far. */
-  #used = 0;
-
-  constructor(storage: Storage, capacity: number) {
-    this.places = new Int32Array(capacity);
-    this.#storage = storage;
-    this.#saves = (storage.state ?? []) as FileSave[];
-    this.#release(0);
-  }
-
-  /** Finds what no save needs, nor the first places of the buffer. */
-  #release(length: number): void {
-    this.#saved = new Set(this.#saves.flatMap(({ places }) => [...places]));
-    const held = new Set(this.places.subarray(0, length));
-    for (const place of this.#saved) {
-      this.#used = Math.max(this.#used, place + 1);
-    }
-    this.#free = Array.from({ length: this.#used }, (_, place) => place)
-      .filter((place) => !held.has(place) && !this.#saved.has(place));
-  }
-
-  /** Chooses the place of the next segment; it may replace another one. */
-  take(next: number, replaces: boolean): number {
-    const old = this.places[next];
-    if (replaces && !this.#saved.has(old)) this.#free.push(old);
-    this.#added++;
-    return this.places[next] = this.#free.pop() ?? this.#used++;
-  }
-
-  /** Makes a save of nothing another one than that before. */
-  clear(): void {
-    this.#added++;
-  }
-
-  save(length: number): FileSave {
-    const places = this.places.slice(0, length);
-    const save = { added: this.#added, places };
-    this.#keep(save, length);
-    this.#storage.flush!(this.#saves);
-    return { ...save, places: places.slice() };
-  }
-
-  #keep(save: FileSave, length: number): void {
-    const others = this.#saves.filter(({ added }) => added !== save.added);
-    this.#saves = [save, ...others].slice(0, SAVES);
-    this.#release(length);
-  }
-
-  /** Throws unless the file has the segments of a save. */
-  check(save: FileSave | undefined): void {
-    if (save === undefined) throw foreignState("segments that no file has");
-    const { added } = save;
-    if (this.#saves.some((it) => it.added === added)) return;
-    const held = this.#saves.map((it) => it.added).join(" or ") || "none";
-    throw new RangeError(
-      `Cannot load ${added} segments from a file: expected a save that it has, of ${held}`,
-    );
-  }
-
-  load({ added, places }: FileSave): void {
-    this.places.set(places);
-    this.#added = added;
-    this.#keep({ added, places: places.slice() }, places.length);
   }
 }

@@ -1,8 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
+import { loadState } from "@bellman/files";
 import fc from "fast-check";
 import type { FieldArray, FieldDtype } from "../fields.ts";
 import { withFolder } from "../testdata/with_folder.ts";
-import { FileStorage, type FileStorageOptions } from "./file_storage.ts";
+import {
+  FileStorage,
+  type FileStorageOptions,
+  type FileStorageState,
+} from "./file_storage.ts";
 import { MemoryStorage } from "./memory_storage.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 
@@ -22,8 +27,8 @@ const ARRAYS = {
 
 const ROWS = 50;
 
-/** So little memory that everything is evicted. */
-const tiny: FileStorageOptions = { cacheBytes: 200, blockBytes: 100 };
+/** So little memory that everything is evicted: blocks of four rows of 24 bytes. */
+const tiny: FileStorageOptions = { cacheBytes: 200, blockBytes: 100, saves: 3 };
 
 function columnsOf(storage: Storage): Column[] {
   return specs.map((spec) => storage.allocate(spec, ROWS));
@@ -42,7 +47,8 @@ function contents(columns: readonly Column[]): FieldArray[] {
 type Operation =
   | { kind: "write"; column: number; row: number; values: number[] }
   | { kind: "read"; column: number; row: number }
-  | { kind: "flush" | "reopen" | "crash" };
+  | { kind: "save" }
+  | { kind: "reopen" | "crash"; back: number };
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
@@ -62,7 +68,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       row: fc.nat(ROWS - 1),
     }),
   },
-  fc.record({ kind: fc.constantFrom("flush", "reopen", "crash") }),
+  { weight: 2, arbitrary: fc.constant({ kind: "save" as const }) },
+  fc.record({ kind: fc.constantFrom("reopen", "crash"), back: fc.nat(2) }),
 );
 
 /** Values of whole rows that do not go over the end. */
@@ -83,7 +90,13 @@ async function copyFiles(from: string, to: string): Promise<void> {
   }
 }
 
-Deno.test("any operations give what memory gives, and a crash what was flushed", () =>
+/** A save, and the numbers of that time. */
+interface Saved {
+  readonly state: FileStorageState;
+  readonly numbers: FieldArray[];
+}
+
+Deno.test("any operations give what memory gives, and a crash any of the last saves", () =>
   withFolder(async (root) => {
     let run = 0;
     await fc.assert(
@@ -92,19 +105,28 @@ Deno.test("any operations give what memory gives, and a crash what was flushed",
         async (operations) => {
           let folder = `${root}/${run++}`;
           await Deno.mkdir(folder);
-          let storage = await FileStorage.open(`${folder}/x.rows`, tiny);
+          let storage = FileStorage.open(`${folder}/x.rows`, tiny);
           let columns = columnsOf(storage);
           let memory = columnsOf(new MemoryStorage());
-          let flushed = contents(memory);
-          let flushes = 0;
-          const goBack = async () => {
-            storage.close();
-            storage = await FileStorage.open(`${folder}/x.rows`, tiny);
-            assertEquals(storage.state, flushes > 0 ? { flushes } : undefined);
-            columns = columnsOf(storage);
-            memory = columnsOf(new MemoryStorage());
-            memory.forEach((column, i) => column.write(0, flushed[i]));
+          /** The newest ones, the last one first. */
+          let saves: Saved[] = [];
+          const save = () => {
+            const state = structuredClone(storage.save());
+            saves = [{ state, numbers: contents(memory) }, ...saves]
+              .slice(0, tiny.saves);
           };
+          const goBack = (to: Saved) => {
+            storage.close();
+            storage = FileStorage.open(`${folder}/x.rows`, tiny);
+            columns = columnsOf(storage);
+            storage.check(to.state);
+            storage.load(to.state);
+            // The file is told which others may still be loaded.
+            storage.keep(saves.map(({ state }) => state));
+            memory = columnsOf(new MemoryStorage());
+            memory.forEach((column, i) => column.write(0, to.numbers[i]));
+          };
+          save();
           for (const it of operations) {
             if (it.kind === "write") {
               const values = rowsOf(it);
@@ -118,21 +140,21 @@ Deno.test("any operations give what memory gives, and a crash what was flushed",
                 return into;
               });
               assertEquals(a, b);
-            } else if (it.kind === "flush") {
-              storage.flush({ flushes: ++flushes });
-              flushed = contents(memory);
-            } else {
+            } else if (it.kind === "save") save();
+            else {
               if (it.kind === "crash") {
                 const next = `${root}/${run++}`;
                 await copyFiles(folder, next);
                 folder = next;
               }
-              await goBack();
+              goBack(saves[it.back % saves.length]);
             }
           }
           assertEquals(contents(columns), contents(memory));
-          await goBack();
-          assertEquals(contents(columns), flushed);
+          for (const to of saves) {
+            goBack(to);
+            assertEquals(contents(columns), to.numbers);
+          }
           storage.close();
           await Deno.remove(folder, { recursive: true });
         },
@@ -141,10 +163,10 @@ Deno.test("any operations give what memory gives, and a crash what was flushed",
     );
   }));
 
-Deno.test("a process killed in the middle leaves the rows of its last flush", () =>
+Deno.test("a process killed in the middle leaves the rows of its last save", () =>
   withFolder(async (folder) => {
     const path = `${folder}/x.rows`;
-    const script = new URL("../testdata/flush_forever.ts", import.meta.url);
+    const script = new URL("../testdata/save_rows_forever.ts", import.meta.url);
     let last = 0;
     for (let kill = 0; kill < 4; kill++) {
       const child = new Deno.Command(Deno.execPath(), {
@@ -154,39 +176,39 @@ Deno.test("a process killed in the middle leaves the rows of its last flush", ()
           ...[script.pathname, path],
         ],
       }).spawn();
-      await untilOverwriting(folder, last + 2 + kill);
+      await untilSaved(`${path}.state`, last + 2 + kill);
       child.kill("SIGKILL");
       await child.status;
 
-      const storage = await FileStorage.open(path);
-      const { round } = storage.state as { round: number };
+      const { round, rows } = await loadState(`${path}.state`) as {
+        round: number;
+        rows: FileStorageState;
+      };
       assert(round > last);
       last = round;
+      const storage = FileStorage.open(path);
       const column = storage.allocate(
         { name: "x", dtype: "float64", size: 10 },
-        storage.rows,
+        3000,
       );
-      assertEquals(storage.rows, 3000);
+      storage.check(rows);
+      storage.load(rows);
       const all = new Float64Array(3000 * 10);
       for (let row = 0; row < 3000; row++) column.read(row, all, row * 10);
       assert(all.every((value) => value === round));
       storage.close();
-      const names = await Array.fromAsync(
-        Deno.readDir(folder),
-        (it) => it.name,
-      );
-      assertEquals(names.sort(), ["x.rows", `x.rows.${round}.state`]);
     }
   }));
 
-/** Waits until so many flushes are done and the next one's rows are being written. */
-async function untilOverwriting(folder: string, flush: number): Promise<void> {
+/** Waits until so many saves are done; rows of the next one are written then. */
+async function untilSaved(path: string, round: number): Promise<void> {
   for (;;) {
-    const names = await Array.fromAsync(Deno.readDir(folder), (it) => it.name);
-    const done = names.some((name) =>
-      Number(/rows\.(\d+)\.state$/.exec(name)?.[1]) >= flush
-    );
-    if (done && names.includes("x.rows.undo")) return;
+    try {
+      const state = await loadState(path) as { round: number };
+      if (state.round >= round) return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "ENOENT") throw error;
+    }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

@@ -1,158 +1,172 @@
-import { loadState, rewordError, toPath } from "@bellman/files";
+import { toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
-import { checkWhole, type FieldArray, viewBuffer } from "../fields.ts";
-import { type RecordLayout, RowFile } from "./row_file.ts";
-import type { Column, ColumnSpec, Storage } from "./storage.ts";
 import { copyNumbers } from "../copy.ts";
+import {
+  checkWhole,
+  type FieldArray,
+  foreignState,
+  viewBuffer,
+} from "../fields.ts";
+import { BlockFile, type BlockTable } from "./block_file.ts";
+import { layOut, type RecordLayout } from "./records.ts";
+import type { Column, ColumnSpec, Storage } from "./storage.ts";
+import { SyncFile } from "./sync_file.ts";
 
-/** Memory that a {@linkcode FileStorage} takes. */
+/** Memory that a {@linkcode FileStorage} takes, and saves that it keeps the rows of. */
 export interface FileStorageOptions {
   /**
-   * Bytes of records that were read, enough for those of a batch: each of its
-   * rows is then read once for all fields. The system's own cache of the file comes
-   * in addition.
+   * Bytes of rows that were read or are to be written: those of a batch at least,
+   * so that each of its rows is read once for all fields. The system's own cache
+   * of the file comes in addition.
    *
    * @default 16777216
    */
   readonly cacheBytes?: number;
   /**
-   * Rows that are read at once, from the wanted one on. One more than there are
-   * environments brings the next step along.
+   * Bytes of a block: as many whole rows as fit in, at least one, that are read,
+   * checked and written together.
+   *
+   * @default 4096
+   */
+  readonly blockBytes?: number;
+  /**
+   * Newest saves whose rows stay, beside those that {@link FileStorage.keep}
+   * names: the last one, and the one that is being written somewhere.
    *
    * @default 2
    */
-  readonly readRows?: number;
-  /**
-   * Bytes of records that are collected before they are written at once. Four
-   * such blocks are open at most.
-   *
-   * @default 262144
-   */
-  readonly blockBytes?: number;
+  readonly saves?: number;
 }
 
 /**
- * Keeps rows in a file, which may be larger than memory. All fields of a row lie
- * together in one record, so that drawing a row reads the file once, together
- * with the row after it; added rows are collected and written in blocks.
+ * Error where a file has not all rows of a state any more: they are damaged, or
+ * their places were used again.
  *
- * The file always comes back as it was at the last {@link flush}: rows of that
- * time are copied to a log before they are overwritten (`PATH.undo`), and later
- * changes of a process that died are undone when the file is opened again. A flush
- * takes a state along, that of the buffer, which comes into force together with
- * the rows (`PATH.N.state`).
+ * @example
+ * ```ts
+ * import { FileStorage, LostRowsError } from "@bellman/buffers/storage";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const storage = FileStorage.open(`${folder}/x.rows`);
+ * storage.allocate({ name: "x", dtype: "float32", size: 1 }, 9).write(0, [7]);
+ * const state = storage.save();
+ * await Deno.truncate(`${folder}/x.rows`, 4097);
+ * assertThrows(() => storage.check(state), LostRowsError, "Cannot read rows 0 to");
+ * storage.close();
+ * await Deno.remove(folder, { recursive: true });
+ * ```
+ */
+export class LostRowsError extends SyntaxError {
+  override readonly name = "LostRowsError";
+}
+
+/** What a {@linkcode FileStorage} saves: where its rows lie, and their checksums. */
+export type FileStorageState = BlockTable & {
+  /** Name, dtype and size of each column. */
+  columns: string;
+  /** Rows of a block. */
+  blockRows: number;
+};
+
+/**
+ * Keeps rows in a file, which may be larger than memory. All fields of a row lie
+ * together in one record, and rows that follow each other in a block with a
+ * checksum.
+ *
+ * A buffer's `save()` brings its rows to the disk, and its state tells where they
+ * lie: `saveBuffer` and `loadBuffer` work as with rows in memory. Rows that a save
+ * needs are not overwritten while its state may be loaded: changes go to other
+ * places, and the file grows by them. A block is checked whenever it is read, and
+ * all of them when a state is loaded: damaged rows are an error, and so is a state
+ * whose rows the file no longer has.
  *
  * One process at a time may have the file open. Deno needs the permission to
  * read and write its folder.
  *
  * @example
  * ```ts
- * import { ReplayBuffer, type ReplayBufferState } from "@bellman/buffers";
+ * import { loadBuffer, ReplayBuffer, saveBuffer } from "@bellman/buffers";
  * import { FileStorage } from "@bellman/buffers/storage";
  * import { assertEquals } from "@std/assert";
  *
  * const folder = await Deno.makeTempDir();
- * const storage = await FileStorage.open(`${folder}/pool.rows`);
- * const fields = { x: { shape: [2], dtype: "float32" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 1000, fields, storage });
+ * const open = () => {
+ *   const storage = FileStorage.open(`${folder}/pool.rows`);
+ *   const fields = { x: { shape: [2], dtype: "float32" } } as const;
+ *   return new ReplayBuffer({ capacity: 1000, fields, storage });
+ * };
+ * const buffer = open();
  * buffer.addBatch({ x: [1, 2, 3, 4] }, 2);
- * storage.flush(buffer.save()); // A state without rows: the file has them.
+ * await saveBuffer(buffer, `${folder}/pool`); // All but the rows: the file has them.
  * buffer.addBatch({ x: [5, 6] }, 1);
- * buffer.close(); // As good as a crash: the last row was not flushed.
+ * buffer.close(); // As good as a crash: the last row was not saved.
  *
- * const again = await FileStorage.open(`${folder}/pool.rows`);
- * const other = new ReplayBuffer({ capacity: 1000, fields, storage: again });
- * other.load(again.state as ReplayBufferState);
- * assertEquals(other.length, 2);
- * assertEquals(other.gather([1]).x, Float32Array.of(3, 4));
- * other.close();
+ * const again = open();
+ * await loadBuffer(again, `${folder}/pool`);
+ * assertEquals(again.length, 2);
+ * assertEquals(again.gather([1]).x, Float32Array.of(3, 4));
+ * again.close();
  * await Deno.remove(folder, { recursive: true });
  * ```
  */
 export class FileStorage implements Storage {
-  /**
-   * The state that the last flush before it was opened took along; nothing
-   * without one.
-   */
-  readonly state: StateTree | undefined;
-  readonly #file: RowFile;
+  readonly #file: SyncFile;
   readonly #sizes: Required<FileStorageOptions>;
   readonly #columns: ColumnSpec[] = [];
-  #store: RecordStore | undefined;
-  #closed = false;
+  #blocks: BlockCache | undefined;
+  /** Saves whose rows stay. */
+  #kept: readonly FileStorageState[] = [];
+  /** The newest ones, the last one first. */
+  #newest: readonly FileStorageState[] = [];
+  #isClosed = false;
 
-  private constructor(
-    file: RowFile,
-    state: StateTree | undefined,
-    sizes: Required<FileStorageOptions>,
-  ) {
+  private constructor(file: SyncFile, sizes: Required<FileStorageOptions>) {
     this.#file = file;
-    this.state = state;
     this.#sizes = sizes;
   }
 
   /**
-   * Opens a file of rows as it was last flushed, or begins one.
+   * Opens a file of rows, or begins one. Rows that it has are there once a state
+   * of theirs is loaded.
    *
    * @param path The file; its folder exists.
-   * @param options Memory that it takes.
+   * @param options Memory that it takes, and saves that it keeps the rows of.
    * @returns The storage.
-   * @throws {SyntaxError} If the file is cut off, damaged or something else.
-   * @throws {RangeError} If a newer version wrote it, or a size is not a whole
-   * number above 0.
-   * @throws {TypeError} If the runtime has no files.
+   * @throws {RangeError} If a size is not a whole number above 0.
+   * @throws {TypeError} If it is no file, or the runtime has none.
    * @throws {Error} The system's error where it cannot be opened.
    */
-  static async open(
+  static open(
     path: string | URL,
     options: FileStorageOptions = {},
-  ): Promise<FileStorage> {
-    const { cacheBytes = 1 << 24, readRows = 2, blockBytes = 1 << 18 } =
-      options;
-    const sizes = { cacheBytes, readRows, blockBytes };
+  ): FileStorage {
+    const { cacheBytes = 1 << 24, blockBytes = 4096, saves = 2 } = options;
+    const sizes = { cacheBytes, blockBytes, saves };
     for (const [name, size] of Object.entries(sizes)) {
       checkWhole(size, `open a file with ${name} ${size}`);
     }
-    const name = toPath(path);
-    const file = openRows(name);
-    try {
-      const state = file.header?.flush.hasState
-        ? await loadState(file.statePath)
-        : undefined;
-      return new FileStorage(file, state, sizes);
-    } catch (error) {
-      file.close();
-      throw error;
-    }
-  }
-
-  /** Rows up to the last one that was flushed. */
-  get rows(): number {
-    return this.#file.header?.flush.rows ?? 0;
+    return new FileStorage(new SyncFile(toPath(path)), sizes);
   }
 
   /**
-   * Adds a column to the file's records. A file that has rows has columns, and
-   * takes the same ones again in the same order; the rows that it holds stay.
+   * Adds a column to the file's records.
    *
    * @param spec The field.
    * @param rows Not used: the file grows as rows are written.
    * @returns The column.
-   * @throws {TypeError} If the file has another column in its place, or rows were
-   * written already.
+   * @throws {TypeError} If another buffer uses the file already.
    */
-  allocate(spec: ColumnSpec, rows: number): Column {
+  allocate({ name, dtype, size }: ColumnSpec, rows: number): Column {
     void rows;
-    const index = this.#columns.length;
-    if (this.#store !== undefined) {
+    if (this.#blocks !== undefined) {
       throw new TypeError(
-        `Cannot store '${spec.name}' in '${this.#file.path}' for another buffer: expected a storage of its own`,
+        `Cannot store '${name}' in '${this.#file.path}' for another buffer: expected a storage of its own`,
       );
     }
-    this.#checkColumn(spec, index);
-    this.#columns.push(spec);
+    const index = this.#columns.push({ name, dtype, size }) - 1;
     const shareOfMemory = () =>
-      (this.#store?.byteLength ?? 0) / this.#columns.length;
+      (this.#blocks?.byteLength ?? 0) / this.#columns.length;
     return {
       persistent: true,
       get byteLength(): number {
@@ -165,223 +179,225 @@ export class FileStorage implements Storage {
     };
   }
 
-  /** Returns the records, and checks all columns before the first use. */
-  #open(): RecordStore {
-    if (this.#store !== undefined) return this.#store;
-    if (this.#closed) {
-      throw new TypeError(
-        `Cannot use '${this.#file.path}' after it was closed: expected it open`,
-      );
-    }
-    const count = this.#columns.length;
-    const wanted = this.#file.header?.layout.columns.length ??
-      Math.max(1, count);
-    if (count !== wanted) {
-      throw new TypeError(
-        `Cannot use '${this.#file.path}' for ${count} columns: expected ${wanted}`,
-      );
-    }
-    const layout = this.#file.begin(this.#columns);
-    return this.#store = new RecordStore(layout, this.#file, this.#sizes);
-  }
-
-  #checkColumn(spec: ColumnSpec, index: number): void {
-    const columns = this.#file.header?.layout.columns;
-    if (columns === undefined) return;
-    const own = columns[index];
-    const say = ({ name, dtype, size }: ColumnSpec) =>
-      `'${name}' of ${size} ${dtype}`;
-    if (own && say(own) === say(spec)) return;
-    throw new TypeError(
-      `Cannot store ${say(spec)} in '${this.#file.path}': it holds ${
-        own ? say(own) : `only ${columns.length} columns`
-      } there`,
+  #open(): BlockCache {
+    const { blockBytes } = this.#sizes;
+    return this.#blocks ??= this.#withBlocks(({ bytes }) =>
+      Math.max(1, Math.floor(blockBytes / bytes))
     );
   }
 
-  /**
-   * Brings all rows to the disk. From its return on, the file comes back like this
-   * after a process died; if it dies meanwhile, like this or as flushed before.
-   *
-   * @param state Plain data that is kept along, such as the buffer's `save()`;
-   * an earlier one is given up.
-   * @throws {TypeError} If the state is not plain, or the storage is closed.
-   * @throws {Error} The system's error where it cannot be written.
-   */
-  flush(state?: StateTree): void {
-    const store = this.#open();
-    store.flush();
-    this.#file.flush(store.rows, state);
+  /** Makes blocks of so many rows. */
+  #withBlocks(rowsOf: (layout: RecordLayout) => number): BlockCache {
+    const { path } = this.#file, { cacheBytes } = this.#sizes;
+    if (this.#isClosed || this.#columns.length === 0) {
+      throw new TypeError(
+        this.#isClosed
+          ? `Cannot use '${path}' after it was closed: expected it open`
+          : `Cannot use '${path}' for no columns: expected a buffer with it`,
+      );
+    }
+    const layout = layOut(this.#columns), blockRows = rowsOf(layout);
+    return new BlockCache(this.#file, { layout, blockRows, cacheBytes });
   }
 
-  /** Closes the file. Rows that were not flushed are lost. */
+  /**
+   * Brings all rows to the disk. They stay until two later saves, or as many as
+   * `saves` says, and as long as {@link keep} names this one.
+   *
+   * @returns Where they lie, and their checksums: plain data for {@link load}.
+   * @throws {Error} The system's error where it cannot be written.
+   */
+  save(): FileStorageState {
+    const blocks = this.#open();
+    const columns = JSON.stringify(this.#columns);
+    const state = { columns, blockRows: blocks.blockRows, ...blocks.save() };
+    this.#newest = [state, ...this.#newest].slice(0, this.#sizes.saves);
+    this.#protect();
+    return state;
+  }
+
+  /** Leaves the rows of saves where they are. */
+  #protect(): void {
+    const blocks = this.#open();
+    const isAlike = (it: FileStorageState) => it.blockRows === blocks.blockRows;
+    blocks.file.protect([...this.#kept, ...this.#newest].filter(isAlike));
+  }
+
+  /**
+   * Throws unless the file has all rows of a save, as they were: reads them.
+   *
+   * @param state What {@link save} returned.
+   * @throws {LostRowsError} If rows are damaged, or were overwritten since then, it
+   * is no such state, or one of other columns.
+   */
+  check(state: StateTree | undefined): void {
+    try {
+      this.#verify(state);
+    } catch (error) {
+      throw new LostRowsError((error as Error).message, { cause: error });
+    }
+  }
+
+  #verify(state: StateTree | undefined): void {
+    const { columns, blockRows, places, checksums } = (state ?? {}) as Partial<
+      FileStorageState
+    >;
+    const isTable = places instanceof Int32Array &&
+      checksums instanceof Int32Array && places.length === checksums.length;
+    if (!isTable || !(Number.isSafeInteger(blockRows) && blockRows! > 0)) {
+      throw foreignState("rows of a file from something else");
+    }
+    const own = JSON.stringify(this.#columns);
+    if (columns !== own) {
+      throw new TypeError(
+        `Cannot load rows of ${columns} into '${this.#file.path}': expected ${own}`,
+      );
+    }
+    this.#withBlocks(() => blockRows!).file.verify({ places, checksums });
+  }
+
+  /**
+   * Takes over the rows of a save, in the place of the present ones.
+   *
+   * @param state What {@link check} accepted.
+   */
+  load(state: StateTree): void {
+    const saved = state as FileStorageState;
+    this.#blocks = this.#withBlocks(() => saved.blockRows);
+    this.#blocks.file.load(saved);
+    this.#newest = [saved, ...this.#newest].slice(0, this.#sizes.saves);
+    this.#protect();
+  }
+
+  /**
+   * Names the saves whose states may still be loaded, such as those of all
+   * checkpoints on the disk: their rows stay, and the places of all others are
+   * used again.
+   *
+   * @param states What {@link save} returned, also before the file was opened.
+   */
+  keep(states: readonly StateTree[]): void {
+    this.#kept = states as FileStorageState[];
+    this.#newest = [];
+    this.#protect();
+  }
+
+  /** Forgets all rows. Those of saves stay, as far as they are known. */
+  clear(): void {
+    this.#open().clear();
+    this.#protect();
+  }
+
+  /** Closes the file. Rows that were not saved are lost. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#store = undefined;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#blocks = undefined;
     this.#file.close();
   }
 }
 
-function openRows(path: string): RowFile {
-  try {
-    return new RowFile(path);
-  } catch (error) {
-    const isOurs = error instanceof SyntaxError || error instanceof RangeError;
-    if (!isOurs) throw error;
-    throw rewordError(error, (reason) => `Cannot open '${path}': ${reason}`);
-  }
-}
-
-/** Records that follow each other, in memory. */
-interface Records {
-  readonly bytes: Uint8Array;
-  /** The same memory as numbers, for each column. */
-  readonly views: readonly FieldArray[];
-}
-
-/** Records that are written together. */
-interface Block extends Records {
-  readonly index: number;
-}
-
 /**
- * Blocks that are open at once: rows that are added column by column go back to
- * the block that they began in.
+ * Blocks of a file with some of them in memory, each at its own place: a block
+ * that is needed there takes the place of another, which is written if it was
+ * changed.
  */
-const MAX_BLOCKS = 4;
-
-/**
- * Records of a file with a little memory between. Writes are collected in blocks.
- * A row that is read brings its whole record, with one read, which then serves
- * the other columns.
- */
-class RecordStore {
-  readonly #file: RowFile;
+class BlockCache {
+  readonly file: BlockFile;
+  readonly blockRows: number;
   readonly #layout: RecordLayout;
-  readonly #readRows: number;
-  readonly #blockRows: number;
-  /** The one that was used last comes last. */
-  readonly #blocks = new Map<number, Block>();
-  #last: Block | undefined;
-  /** Rows up to the last one that was written. */
-  rows = 0;
-  readonly #cache: Records;
-  /** The row of each record in the cache; -1 for none. */
-  readonly #cached: Float64Array;
+  readonly #blockBytes: number;
+  readonly #bytes: Uint8Array;
+  /** The same memory as numbers, for each column. */
+  readonly #views: readonly FieldArray[];
+  /** The block at each place; -1 for none. */
+  readonly #held: Int32Array;
+  /** 1 where it is not in the file yet. */
+  readonly #isChanged: Uint8Array;
 
   constructor(
-    layout: RecordLayout,
-    file: RowFile,
-    sizes: Required<FileStorageOptions>,
+    file: SyncFile,
+    { layout, blockRows, cacheBytes }: {
+      readonly layout: RecordLayout;
+      readonly blockRows: number;
+      readonly cacheBytes: number;
+    },
   ) {
-    this.#file = file;
+    const bytes = this.#blockBytes = blockRows * layout.bytes;
+    const places = Math.max(1, Math.floor(cacheBytes / bytes));
+    this.file = new BlockFile(file, { rows: blockRows, bytes });
+    this.blockRows = blockRows;
     this.#layout = layout;
-    const { bytes } = layout;
-    this.#readRows = sizes.readRows;
-    this.#blockRows = Math.max(1, Math.floor(sizes.blockBytes / bytes));
-    const cached = Math.max(1, Math.floor(sizes.cacheBytes / bytes));
-    this.#cache = this.#allocate(cached);
-    this.#cached = new Float64Array(cached).fill(-1);
+    this.#bytes = new Uint8Array(places * bytes);
+    const { buffer } = this.#bytes;
+    this.#views = layout.columns.map(({ dtype }) => viewBuffer(dtype, buffer));
+    this.#held = new Int32Array(places).fill(-1);
+    this.#isChanged = new Uint8Array(places);
   }
 
-  #allocate(rows: number): Records {
-    const bytes = new Uint8Array(rows * this.#layout.bytes);
-    const views = this.#layout.columns.map(({ dtype }) =>
-      viewBuffer(dtype, bytes.buffer)
-    );
-    return { bytes, views };
-  }
-
-  /** Bytes of memory that it takes at most. */
+  /** Bytes of memory that it takes. */
   get byteLength(): number {
-    const blockBytes = this.#blockRows * this.#layout.bytes;
-    return MAX_BLOCKS * blockBytes + this.#cache.bytes.length +
-      this.#cached.byteLength;
+    return this.#bytes.length + 5 * this.#held.length + this.file.byteLength;
   }
 
   /** Writes rows of one column that follow each other. */
   write(column: number, row: number, values: ArrayLike<number>): void {
+    this.file.begin();
     const { size, start, stride } = this.#layout.columns[column];
-    const rows = values.length / size;
+    const view = this.#views[column], rows = values.length / size;
     for (let i = 0; i < rows; i++) {
-      const block = this.#blockOf(row + i);
-      const from = i * size, place = (row + i) % this.#blockRows;
-      const to = place * stride + start;
-      copyNumbers(values, block.views[column], { from, to, count: size });
-      this.#forget(row + i);
+      const record = this.#recordOf(row + i);
+      this.#isChanged[Math.floor(record / this.blockRows)] = 1;
+      const from = i * size, to = record * stride + start;
+      copyNumbers(values, view, { from, to, count: size });
     }
-    this.rows = Math.max(this.rows, row + rows);
   }
 
   /** Reads a row of one column. */
   read(column: number, row: number, into: FieldArray, at: number): void {
     const { size, start, stride } = this.#layout.columns[column];
-    const block = this.#blocks.get(Math.floor(row / this.#blockRows));
-    const place = block ? row % this.#blockRows : this.#fetch(row);
-    const { views } = block ?? this.#cache;
-    const from = place * stride + start;
-    copyNumbers(views[column], into, { from, to: at, count: size });
+    const from = this.#recordOf(row) * stride + start;
+    copyNumbers(this.#views[column], into, { from, to: at, count: size });
   }
 
-  /** Brings all writes to the file. */
-  flush(): void {
-    for (const index of this.#blocks.keys()) this.#writeBack(index);
-    this.#last = undefined;
+  /** Returns the record of a row in memory, where its block is brought. */
+  #recordOf(row: number): number {
+    const block = Math.floor(row / this.blockRows);
+    const place = block % this.#held.length;
+    if (this.#held[place] !== block) this.#fetch(block, place);
+    return place * this.blockRows + row - block * this.blockRows;
   }
 
-  /** Returns the place of a row's record in the cache. */
-  #fetch(row: number): number {
-    const place = row % this.#cached.length;
-    if (this.#cached[place] === row) return place;
-    const count = this.#countAhead(row, place);
-    const { bytes } = this.#layout;
-    const start = place * bytes, end = start + count * bytes;
-    this.#cached.fill(-1, place, place + count);
-    this.#file.read(row, this.#cache.bytes.subarray(start, end));
-    for (let i = 0; i < count; i++) this.#cached[place + i] = row + i;
-    return place;
+  #fetch(block: number, place: number): void {
+    this.#writeBack(place);
+    this.#held[place] = -1; // Where it cannot be read.
+    this.file.read(block, this.#bytesAt(place));
+    this.#held[place] = block;
   }
 
-  /** Counts the records that are read with one: not those in blocks, which are newer than the file's. */
-  #countAhead(row: number, place: number): number {
-    const room = Math.min(this.#readRows, this.#cached.length - place);
-    for (let i = 1; i < room; i++) {
-      if (this.#blocks.has(Math.floor((row + i) / this.#blockRows))) return i;
+  #writeBack(place: number): void {
+    if (this.#isChanged[place] === 0) return;
+    this.file.write(this.#held[place], this.#bytesAt(place));
+    this.#isChanged[place] = 0;
+  }
+
+  #bytesAt(place: number): Uint8Array {
+    const start = place * this.#blockBytes;
+    return this.#bytes.subarray(start, start + this.#blockBytes);
+  }
+
+  /** Brings all blocks to the disk; returns where they lie. */
+  save(): BlockTable {
+    for (let place = 0; place < this.#held.length; place++) {
+      this.#writeBack(place);
     }
-    return room;
+    return this.file.save();
   }
 
-  #forget(row: number): void {
-    const place = row % this.#cached.length;
-    if (this.#cached[place] === row) this.#cached[place] = -1;
-  }
-
-  /** Returns the block that a row is to be written in. */
-  #blockOf(row: number): Block {
-    const index = Math.floor(row / this.#blockRows);
-    if (this.#last?.index === index) return this.#last;
-    const block = this.#blocks.get(index) ?? this.#readBlock(index);
-    this.#blocks.delete(index);
-    this.#blocks.set(index, block);
-    return this.#last = block;
-  }
-
-  /** Reads a block, to the memory of the one that was not used for longest. */
-  #readBlock(index: number): Block {
-    const [oldest] = this.#blocks.keys();
-    const { bytes, views } = this.#blocks.size < MAX_BLOCKS
-      ? this.#allocate(this.#blockRows)
-      : this.#writeBack(oldest);
-    this.#file.read(index * this.#blockRows, bytes);
-    return { bytes, views, index };
-  }
-
-  /** Writes a block to the file, and gives it up. */
-  #writeBack(index: number): Block {
-    const block = this.#blocks.get(index)!;
-    this.#file.write(index * this.#blockRows, block.bytes);
-    this.#blocks.delete(index);
-    return block;
+  /** Forgets all blocks. */
+  clear(): void {
+    this.#held.fill(-1);
+    this.#isChanged.fill(0);
+    this.file.clear();
   }
 }

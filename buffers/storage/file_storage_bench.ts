@@ -27,7 +27,7 @@ globalThis.addEventListener("unload", () => {
 const storages = {
   memory: new MemoryStorage(),
   // So little that nearly each row is read from the file.
-  file: await FileStorage.open(`${folder}/pool.rows`, { cacheBytes: 1 << 18 }),
+  file: FileStorage.open(`${folder}/pool.rows`, { cacheBytes: 1 << 18 }),
 };
 
 for (const [name, storage] of Object.entries(storages)) {

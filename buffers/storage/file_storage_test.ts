@@ -1,7 +1,12 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import type { StateTree } from "@bellman/types";
 import { withFolder } from "../testdata/with_folder.ts";
-import { crc32 } from "./row_file.ts";
-import { FileStorage } from "./file_storage.ts";
+import { testRandom } from "../testdata/random.ts";
+import {
+  FileStorage,
+  type FileStorageState,
+  LostRowsError,
+} from "./file_storage.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 
 const specs = [
@@ -12,137 +17,113 @@ const specs = [
 ] as const satisfies ColumnSpec[];
 
 const ROWS = 50;
+/** Blocks of three rows of 24 bytes, two of them in memory. */
+const tiny = { blockBytes: 80, cacheBytes: 160 };
 
 function columnsOf(storage: Storage): Column[] {
   return specs.map((spec) => storage.allocate(spec, ROWS));
 }
 
-Deno.test("a file of other columns is refused and stays", () =>
-  withFolder(async (folder) => {
+/** A file whose column of positions is filled with one number. */
+function filled(path: string, value: number, options = tiny) {
+  const storage = FileStorage.open(path, options);
+  const [, position] = columnsOf(storage);
+  position.write(0, new Float64Array(ROWS).fill(value));
+  return { storage, position };
+}
+
+function read(column: Column): Float64Array {
+  const all = new Float64Array(ROWS);
+  for (let row = 0; row < ROWS; row++) column.read(row, all, row);
+  return all;
+}
+
+Deno.test("rows of other columns are refused, and the file stays", () =>
+  withFolder((folder) => {
     const path = `${folder}/x.rows`;
-    const storage = await FileStorage.open(new URL(`file://${path}`));
-    columnsOf(storage)[1].write(2, [0.5]);
-    storage.flush();
+    const { storage } = filled(path, 0.5);
+    const state = storage.save();
     storage.close();
+    const bytes = Deno.readFileSync(path);
 
-    const again = await FileStorage.open(path);
+    const other = FileStorage.open(new URL(`file://${path}`));
+    other.allocate({ name: "flag", dtype: "uint8", size: 4 }, ROWS);
     assertThrows(
-      () => again.allocate({ name: "flag", dtype: "uint8", size: 4 }, ROWS),
-      TypeError,
-      `Cannot store 'flag' of 4 uint8 in '${path}': it holds 'flag' of 3 uint8 there`,
+      () => other.check(state),
+      LostRowsError,
+      `into '${path}': expected [{"name":"flag","dtype":"uint8","size":4}]`,
     );
-    const [first] = specs.slice(0, 2).map((spec) => again.allocate(spec, ROWS));
+    other.close();
+    assertEquals(Deno.readFileSync(path), bytes);
+
+    const again = FileStorage.open(path);
+    const [, position] = columnsOf(again);
     assertThrows(
-      () => first.read(0, new Uint8Array(3), 0),
+      () => position.write(0, [1]),
       TypeError,
-      `Cannot use '${path}' for 2 columns: expected 4`,
+      `Cannot add rows to '${path}', which has some: expected their state to be loaded first, or clear()`,
     );
-    specs.slice(2).forEach((spec) => again.allocate(spec, ROWS));
-    const last: ColumnSpec = { name: "more", dtype: "int32", size: 1 };
     assertThrows(
-      () => again.allocate(last, ROWS),
-      TypeError,
-      `Cannot store 'more' of 1 int32 in '${path}': it holds only 4 columns there`,
+      () => again.check({ ...state, places: null }),
+      LostRowsError,
+      "Cannot load rows of a file from something else: expected what save() gave",
     );
-    first.read(0, new Uint8Array(3), 0);
+    assertThrows(() => again.check(undefined), LostRowsError, "something else");
+    again.check(state);
+    again.load(state);
+    assertEquals(read(position), new Float64Array(ROWS).fill(0.5));
     assertThrows(
-      () => again.allocate(last, ROWS),
+      () => again.allocate(specs[0], ROWS),
       TypeError,
-      `Cannot store 'more' in '${path}' for another buffer: expected a storage of its own`,
+      `Cannot store 'flag' in '${path}' for another buffer: expected a storage of its own`,
     );
+    again.clear();
+    assertEquals(read(position), new Float64Array(ROWS));
+    position.write(7, [1]);
+    again.check(state); // The rows of a save stay.
     again.close();
-
-    const position = columnsOf(await FileStorage.open(path))[1];
-    const into = new Float64Array(1);
-    position.read(2, into, 0);
-    assertEquals(into[0], 0.5);
-    position.close!();
   }));
 
-Deno.test("what is no such file, or a damaged one, is refused and stays", () =>
-  withFolder(async (folder) => {
-    const path = `${folder}/x.rows`;
-    const storage = await FileStorage.open(path);
-    columnsOf(storage)[3].write(0, [1, 2, 3]);
-    storage.flush({ length: 3 });
-    storage.close();
-    const whole = await Deno.readFile(path);
-    const refused = async (
-      change: (bytes: Uint8Array) => Uint8Array,
-      errorClass: ErrorConstructor,
-      message: string,
-    ) => {
-      const bytes = change(whole.slice());
-      await Deno.writeFile(path, bytes);
-      await assertRejects(() => FileStorage.open(path), errorClass, message);
-      assertEquals(await Deno.readFile(path), bytes);
-    };
-    const at = (place: number) => (bytes: Uint8Array) => {
-      bytes[place] ^= 4;
-      return bytes;
-    };
-    const start = `Cannot open '${path}': `;
-    await refused(
-      () => new Uint8Array(5000),
-      SyntaxError,
-      `${start}it does not start as a file of rows does`,
-    );
-    await refused(
-      (bytes) => bytes.slice(0, 3000),
-      SyntaxError,
-      `${start}it is cut off after 3000 bytes`,
-    );
-    await refused(
-      (bytes) => bytes.slice(0, 8193), // in its first record
-      SyntaxError,
-      `${start}it is cut off after 8193 bytes`,
-    );
-    for (const place of [12, 16, 4096, 4130]) {
-      await refused(at(place), SyntaxError, start);
+Deno.test("what is no file of rows is refused and stays", () =>
+  withFolder((folder) => {
+    const text = `${folder}/text`, link = `${folder}/link`;
+    Deno.writeTextFileSync(text, "alias ls=ls\n");
+    Deno.symlinkSync(text, link);
+    const empty = FileStorage.open(`${folder}/empty`);
+    columnsOf(empty);
+    const nothing = empty.save();
+    empty.close();
+    for (const path of [link, folder]) {
+      assertThrows(
+        () => FileStorage.open(path),
+        TypeError,
+        `Cannot keep rows in '${path}': expected a file`,
+      );
     }
-    await refused(
-      (bytes) => at(515)(at(1030)(bytes)),
-      SyntaxError,
-      `${start}both records of what was flushed are damaged`,
-    );
-    await refused(
-      (bytes) => {
-        bytes[8] = 3;
-        const length = new DataView(bytes.buffer).getUint32(12, true);
-        const crc = crc32(
-          bytes.subarray(4096, 4096 + length),
-          crc32(bytes.subarray(0, 16)),
-        );
-        new DataView(bytes.buffer).setUint32(16, crc, true);
-        return bytes;
-      },
-      RangeError,
-      `${start}its format is version 3, expected 2`,
-    );
-    await Deno.writeFile(path, whole);
-    await Deno.writeFile(`${path}.1.state`, new Uint8Array(3));
-    await assertRejects(
-      () => FileStorage.open(path),
-      SyntaxError,
-      `Cannot load '${path}.1.state': it is cut off after 3 bytes`,
-    );
+    const storage = FileStorage.open(text);
+    const [flag] = columnsOf(storage);
+    const message = `'${text}': it does not start as a file of rows does`;
+    assertThrows(() => flag.write(0, [1, 2, 3]), SyntaxError, message);
+    assertThrows(() => storage.check(nothing), LostRowsError, message);
+    storage.clear();
+    assertThrows(() => flag.write(0, [1, 2, 3]), SyntaxError, message);
+    storage.close();
+    assertEquals(Deno.readTextFileSync(text), "alias ls=ls\n");
   }));
 
 Deno.test("a storage that cannot be used says so", () =>
-  withFolder(async (folder) => {
+  withFolder((folder) => {
     const path = `${folder}/x.rows`;
-    await assertRejects(
-      () => FileStorage.open(path, { cacheBytes: 0 }),
-      RangeError,
-      "Cannot open a file with cacheBytes 0: expected a whole number above 0",
-    );
-    await assertRejects(() => FileStorage.open(`${folder}/no/x`), Error);
-    const storage = await FileStorage.open(path);
-    assertThrows(
-      () => storage.flush(),
-      TypeError,
-      `Cannot use '${path}' for 0 columns: expected 1`,
-    );
+    for (const name of ["cacheBytes", "blockBytes", "saves"]) {
+      assertThrows(
+        () => FileStorage.open(path, { [name]: 0 }),
+        RangeError,
+        `Cannot open a file with ${name} 0: expected a whole number above 0`,
+      );
+    }
+    assertThrows(() => FileStorage.open(`${folder}/no/x`), Error);
+    const storage = FileStorage.open(path);
+    assertThrows(() => storage.save(), TypeError, "for no columns");
     const [flag] = columnsOf(storage);
     flag.write(0, [1, 2, 3]);
     assert(flag.byteLength > 0);
@@ -153,5 +134,117 @@ Deno.test("a storage that cannot be used says so", () =>
       TypeError,
       `Cannot use '${path}' after it was closed: expected it open`,
     );
-    assertEquals((await FileStorage.open(path)).rows, 0);
+  }));
+
+/** Damages of a file of rows, by name. */
+const damages: Record<string, (path: string, place: number) => void> = {
+  "a changed bit": (path, place) => {
+    const bytes = Deno.readFileSync(path);
+    bytes[place] ^= 1 << (place % 8);
+    Deno.writeFileSync(path, bytes);
+  },
+  "a cut": (path, place) => Deno.truncateSync(path, place),
+  "zeros": (path, place) => {
+    const bytes = Deno.readFileSync(path);
+    bytes.fill(0, place, place + 512);
+    Deno.writeFileSync(path, bytes);
+  },
+  "another file": (path) => {
+    const other = filled(`${path}.other`, 7);
+    other.storage.save();
+    other.storage.close();
+    Deno.renameSync(`${path}.other`, path);
+  },
+  "no file": (path) => Deno.removeSync(path),
+};
+
+for (const [name, damage] of Object.entries(damages)) {
+  Deno.test(`rows are never read from ${name}`, () =>
+    withFolder((folder) => {
+      const path = `${folder}/x.rows`, kept = `${folder}/kept`;
+      const { storage, position } = filled(path, 0.5);
+      const state = storage.save();
+      Deno.copyFileSync(path, kept);
+      const size = Deno.statSync(path).size, random = testRandom(3);
+      const expected = read(position);
+      for (let i = 0; i < 40; i++) {
+        const place = 4096 + random.integer(size - 4096);
+        // Where it changes rows while the file is open, and before it is opened.
+        damage(path, place);
+        if (name !== "another file" && name !== "no file") {
+          assertThrows(() => read(position), SyntaxError, "Cannot read rows");
+        }
+        const again = FileStorage.open(path, tiny);
+        columnsOf(again);
+        assertThrows(() => again.check(state), LostRowsError, `of '${path}'`);
+        again.close();
+        Deno.writeFileSync(path, Deno.readFileSync(kept));
+        assertEquals(read(position), expected);
+      }
+      storage.close();
+    }));
+}
+
+/** Rows of a state, in a file that is opened for them. */
+function rowsOf(path: string, state: StateTree): Float64Array {
+  const storage = FileStorage.open(path, tiny);
+  const [, position] = columnsOf(storage);
+  try {
+    storage.check(state);
+    storage.load(state);
+    return read(position);
+  } finally {
+    storage.close();
+  }
+}
+
+Deno.test("rows of a save stay while its state may be loaded, and no longer", () =>
+  withFolder((folder) => {
+    const path = `${folder}/x.rows`;
+    const { storage, position } = filled(path, 0);
+    const states: FileStorageState[] = [storage.save()];
+    const size = Deno.statSync(path).size;
+    for (let value = 1; value < 20; value++) {
+      position.write(0, new Float64Array(ROWS).fill(value));
+      states.push(storage.save());
+      // The first one, and the newest two.
+      if (value === 3) storage.keep([states[1], states[3]]);
+      if (value === 10) storage.keep([states[1]]);
+    }
+    position.write(0, new Float64Array(ROWS).fill(-1)); // not saved
+    const found = states.map((state, value) => {
+      try {
+        assertEquals(
+          rowsOf(path, state),
+          new Float64Array(ROWS).fill(value),
+        );
+        return true;
+      } catch (error) {
+        assert(error instanceof SyntaxError, String(error));
+        return false;
+      }
+    });
+    // Others are gone, but for those whose places nothing has needed since.
+    assertEquals([1, 18, 19].map((value) => found[value]), [true, true, true]);
+    assert(found.filter((it) => it).length <= 4, String(found));
+    // Two that were named, two newest and the present rows at most.
+    assert(Deno.statSync(path).size <= 5 * size);
+    storage.close();
+
+    // Another process: saves that it is told of stay as well.
+    const again = FileStorage.open(path, tiny);
+    const [, column] = columnsOf(again);
+    again.check(states[18]);
+    again.load(states[18]);
+    again.keep([states[1], states[18]]);
+    for (let value = 30; value < 40; value++) {
+      column.write(0, new Float64Array(ROWS).fill(value));
+      again.save();
+    }
+    again.close();
+    for (const value of [1, 18]) {
+      const expected = new Float64Array(ROWS).fill(value);
+      assertEquals(rowsOf(path, states[value]), expected);
+    }
+    assertThrows(() => rowsOf(path, states[19]), SyntaxError);
   }));

@@ -62,12 +62,24 @@ export interface Storage {
    * @param rows Number of rows.
    */
   allocate(spec: ColumnSpec, rows: number): Column;
-  /** State that came with the rows that it holds, where they outlive the process. */
-  readonly state?: StateTree;
   /**
-   * Brings rows that outlive the process to the disk, together with a state.
+   * Brings rows that outlive the process to the disk.
    *
-   * @param state Plain data.
+   * @returns Plain data by which `load` finds them again.
    */
-  flush?(state?: StateTree): void;
+  save?(): StateTree;
+  /**
+   * Throws unless the rows of a save are all there, as they were.
+   *
+   * @param state What `save` returned, perhaps in another process.
+   */
+  check?(state: StateTree | undefined): void;
+  /**
+   * Takes over the rows of a save.
+   *
+   * @param state What `check` accepted.
+   */
+  load?(state: StateTree): void;
+  /** Forgets all rows that outlive the process. */
+  clear?(): void;
 }

@@ -1,6 +1,6 @@
 /** Makes a folder for as long as a test needs one. */
 export async function withFolder(
-  use: (folder: string) => Promise<void>,
+  use: (folder: string) => void | Promise<void>,
 ): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "bellman-buffers-" });
   try {

@@ -7,6 +7,7 @@ import {
   type RunStatus,
   runStatus,
 } from "@bellman/training";
+import { LostRowsError } from "@bellman/buffers/storage";
 import { findAlgorithm } from "../config/algorithms.ts";
 import {
   type Command,
@@ -207,11 +208,6 @@ async function startRun(
   if (options.switches.has("print-config")) {
     return await printConfig(config, options, output);
   }
-  if (from !== undefined && config.replayStorage === "file") {
-    throw new UsageError(
-      "Cannot use --init-from with replayStorage: file: expected replayStorage: memory",
-    );
-  }
   // Before the session, whose engine and backend stay chosen.
   const weights = from === undefined
     ? undefined
@@ -297,43 +293,67 @@ async function resumeLocked(
   output: Output,
   { isProlonged }: { isProlonged: boolean },
 ): Promise<number> {
-  const { folder, config, configText, isOwn } = run;
-  const notice = notices(output.io);
-  const passedOver: string[] = [];
+  const { folder } = run;
   let failure: RestoreFailure | undefined;
-  for (const checkpoint of checkpointsOf(run)) {
-    passedOver.push(...checkpoint.warnings);
-    try {
-      checkResumable(checkpoint, run, { isProlonged });
-      for (const line of passedOver.splice(0)) {
-        notice(`${line}; going back to step ${checkpoint.step}`);
+  /** Why checkpoints have no rows to replay, by their paths. */
+  const lost = new Map<string, string>();
+  // Where none has its rows, the newest one begins with an empty replay buffer.
+  for (const isReplayLost of [false, true]) {
+    const passedOver: string[] = [];
+    for (const checkpoint of checkpointsOf(run)) {
+      const { path, step } = checkpoint;
+      if (isReplayLost && !lost.has(path)) continue;
+      passedOver.push(...checkpoint.warnings);
+      const restored = [
+        ...passedOver.map((line) => `${line}; going back to step ${step}`),
+        ...isReplayLost
+          ? [`${lost.get(path)}; step ${step} has an empty replay buffer`]
+          : [],
+        ...warnings,
+      ];
+      try {
+        checkResumable(checkpoint, run, { isProlonged });
+        const options = { isProlonged, isReplayLost, restored };
+        return await resumeFrom(checkpoint, run, output, options);
+      } catch (error) {
+        if (!(error instanceof RestoreFailure)) throw error;
+        failure = new RestoreFailure(
+          `Cannot restore ${path}: ${error.message}`,
+          { cause: error },
+        );
+        passedOver.push(failure.message);
+        if (error.cause instanceof LostRowsError) {
+          lost.set(path, failure.message);
+        }
       }
-      warnings.splice(0).forEach(notice);
-      const session = await openTraining(config, output);
-      if (isProlonged) {
-        // First the copy that tells which of both is right.
-        writeWhole(folder.signaturePath, signConfig(configText, { isOwn }));
-      }
-      if (isProlonged || !existsSync(folder.configPath)) {
-        writeWhole(folder.configPath, configText);
-      }
-      const { state: resumeFrom, notes } = checkpoint;
-      const command = String(notes.command ?? "");
-      const start = { session, folder, configText, command, resumeFrom };
-      return await carryOut({ ...output, ...start });
-    } catch (error) {
-      if (!(error instanceof RestoreFailure)) throw error;
-      failure = new RestoreFailure(
-        `Cannot restore ${checkpoint.path}: ${error.message}`,
-        { cause: error },
-      );
-      passedOver.push(failure.message);
     }
   }
   throw new UsageError(
     `Cannot resume ${folder.dir}: none of its checkpoints can be restored: ${failure?.message}`,
     { cause: failure },
   );
+}
+
+/** Goes on from a checkpoint. */
+async function resumeFrom(
+  { state, notes }: Checkpoint,
+  { folder, config, configText, isOwn }: SavedRun,
+  output: Output,
+  { isProlonged, isReplayLost, restored }:
+    & { isProlonged: boolean }
+    & Pick<TrainingRun, "isReplayLost" | "restored">,
+): Promise<number> {
+  const session = await openTraining(config, output);
+  if (isProlonged) {
+    // First the copy that tells which of both is right.
+    writeWhole(folder.signaturePath, signConfig(configText, { isOwn }));
+  }
+  if (isProlonged || !existsSync(folder.configPath)) {
+    writeWhole(folder.configPath, configText);
+  }
+  const command = String(notes.command ?? "");
+  const start = { session, folder, configText, command, resumeFrom: state };
+  return await carryOut({ ...output, ...start, isReplayLost, restored });
 }
 
 /** Checks that a run can be resumed from a checkpoint. */

@@ -31,6 +31,8 @@ const PER_STEP = 48;
 const SEGMENT_ROWS = 5;
 /** Bytes of a replay buffer in a file: what was read and is to be written. */
 const FILE_BYTES = 2 ** 25;
+/** Bytes of a transition in a file that stay in memory: its ends, its reward. */
+const FLAG_BYTES = 6;
 
 function layersOf(sizes: readonly number[]): number {
   return sizes.slice(1).reduce((sum, n, i) => sum + n * (sizes[i] + 1), 0);
@@ -81,19 +83,21 @@ export function estimateMemory(
   const critics = 4 * layersOf([features + action.numbers, ...hidden, 1]);
   const body = layersOf([features, ...hidden]);
   const head = (hidden.at(-1) ?? features) * outputs;
-  const transition = observation.bytes / (spaces.stackedFrames ?? 1) +
-    4 * action.numbers + 8 + (config.replay === "uniform" ? 0 : 24);
+  const isInFile = config.replayStorage === "file";
+  const priority = config.replay === "uniform" ? 0 : 24;
+  const transition = isInFile ? priority + FLAG_BYTES : priority + 8 +
+    observation.bytes / (spaces.stackedFrames ?? 1) + 4 * action.numbers;
   // Segments are counted in steps of one environment, and have rows between them.
-  const steps = typeof config.numSteps === "number"
-    ? numEnvs * (1 + SEGMENT_ROWS / config.numSteps)
+  const isSegments = typeof config.numSteps === "number";
+  const steps = isSegments
+    ? numEnvs * (1 + SEGMENT_ROWS / (config.numSteps as number))
     : 1;
+  const rows = isInFile && isSegments ? 0 : numberOf("bufferSize", 0) * steps;
   return {
     ...environments,
     hiddenSizes: PER_PARAMETER / 2 * (critics + body),
     components: PER_PARAMETER / 2 * head,
-    bufferSize: config.replayStorage === "file"
-      ? FILE_BYTES
-      : numberOf("bufferSize", 0) * steps * transition,
+    bufferSize: rows * transition + (isInFile ? FILE_BYTES : 0),
     // SAC's null is at most 256.
     batchSize: numberOf("batchSize", config.batchSize === null ? 256 : 0) *
       (2 * observation.bytes * numberOf("nSteps", 1) +

@@ -109,6 +109,17 @@ Deno.test("segments of frames take memory, or a file", () => {
   assert(acer() < 2 ** 26); // the preset keeps them in a file
 });
 
+Deno.test("a million transitions take memory, or a file", () => {
+  const wide = { ...pendulum, observationSpace: box({ shape: [376] }) };
+  const sacWith = (...entries: Entry[]) =>
+    estimateMemory(sac(["bufferSize", 1e6], ...entries), wide).bufferSize;
+  assert(sacWith() > 1.4 * GIBIBYTE);
+  const inFile = sacWith(["replayStorage", "file"]);
+  assert(inFile < 50e6, `${inFile}`);
+  const prioritized: Entry[] = [["replay", "rank"], ["replayStorage", "file"]];
+  assertEquals(sacWith(...prioritized), inFile + 24e6);
+});
+
 Deno.test("much memory is said, the presets' is not", () => {
   assertEquals(
     checkMemory(a2c(["numSteps", 1e6]), cartPole, 24 * GIBIBYTE),

@@ -67,6 +67,10 @@ export interface TrainingRun {
   command?: string;
   /** State to resume from. */
   resumeFrom?: StateTree;
+  /** True where the file of its replay buffer has not the rows of that state. */
+  isReplayLost?: boolean;
+  /** Lines that the user should see once the state is restored. */
+  restored?: readonly string[];
 }
 
 /**
@@ -79,7 +83,7 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   const plot = session.config.policyPlots
     ? policyPlotter(session, folder)
     : undefined;
-  await openReplay(run);
+  openReplay(run);
   if (!run.quiet) {
     warnOfNoUpdate(run);
     warnOfNoLimit(run);
@@ -92,6 +96,8 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     })
     : undefined;
   const result = await trained(run, { loggers, plot, videos });
+  // What follows acts, and needs no rows.
+  if (session.algorithm instanceof Agent) session.algorithm.rows.close();
   try {
     await hearStrayErrors(run);
     return await conclude(run, { result, plot, videos });
@@ -130,16 +136,23 @@ function count(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-/** Opens the replay buffer of a run that keeps it in a file. */
-async function openReplay(
-  { session: { config, algorithm }, folder }: TrainingRun,
-): Promise<void> {
+/** Opens the replay buffer of a run that keeps it in a file: an empty one, where that is lost. */
+function openReplay(run: TrainingRun): void {
+  const { session: { config, algorithm }, folder, resumeFrom } = run;
   if (config.replayStorage !== "file") return;
+  const agent = algorithm as Agent;
   try {
-    await (algorithm as Agent).openReplay(folder.replayPath);
+    if (run.isReplayLost) rmSync(folder.replayPath, { force: true });
+    agent.openReplay(folder.replayPath);
   } catch (error) {
     throw new UsageError(messageOf(error), { cause: error });
   }
+  if (!run.isReplayLost || resumeFrom === undefined) return;
+  const state = resumeFrom as Record<string, StateTree>;
+  run.resumeFrom = {
+    ...state,
+    algorithm: agent.rows.replaceIn(state.algorithm),
+  };
 }
 
 /** Draws the present agent after a step. */
@@ -269,6 +282,7 @@ async function trained(
   const begin = {
     onStart(context: TrainContext) {
       progress = context;
+      run.restored?.forEach(notices(run.io));
       // The report of an interrupted run would say that this one has ended.
       rmSync(folder.reportPath, { force: true });
       hasBegun ||= !isNew;

@@ -71,6 +71,7 @@ function drawSac(
     learningStarts: between(random, 20, 200),
     bufferSize: pick(random, [300, 2_000]),
     replay: pick(random, ["uniform", "proportional", "rank"]),
+    replayStorage: pick(random, ["memory", "file"]),
     nSteps: pick(random, [1, 1, 3]),
     trainFrequency: pick(random, [1, 4]),
     // In the place of presets, which ask for many more updates, and for forms

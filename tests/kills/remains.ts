@@ -21,8 +21,8 @@ function namesIn(folder: string, inside = ""): string[] {
 export function remainsOf(folder: string): Remains {
   const names = namesIn(folder)
     // Each process writes events into a file of its own, and one that was
-    // killed after its report leaves its lock. What segments a file has is in
-    // what is learned from them, where it has them is by chance.
+    // killed after its report leaves its lock. What rows a file has is in their
+    // checksums, where it has them is by chance.
     .filter((it) => !/^(events|replay)\.|^run\.lock$/.test(it)).sort();
   const remains: Remains = {
     "names of files": names,
