@@ -1,8 +1,8 @@
 /** What a run that was stopped, killed or damaged does when it is resumed. */
-import type { ColumnSpec, FileStorageState } from "@bellman/buffers/storage";
 import { CheckpointStore, readProgress } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { blockStart, savedRows } from "./rows.ts";
 import {
   copyRun,
   logsOf,
@@ -487,23 +487,12 @@ function stepsOf(dir: string): number[] {
 
 /** Changes a bit of each block of rows that only the newest checkpoint has. */
 function damageNewestRows(dir: string): void {
-  const store = new CheckpointStore(`${dir}/checkpoints`);
-  const tables = stepsOf(dir).map((step) => {
-    const { algorithm } = store.load(step).state as Record<string, Parts>;
-    const experience = algorithm.experience as Parts;
-    const replay = (experience.replay ?? experience) as Parts;
-    return replay.storage as unknown as FileStorageState;
-  });
-  const { places, columns, blockRows } = tables.pop()!;
-  const older = new Set(tables.flatMap((it) => [...it.places]));
-  const widths: Record<string, number> = { uint8: 1, float64: 8 };
-  const rowBytes = (JSON.parse(columns) as ColumnSpec[])
-    .reduce((sum, { dtype, size }) => sum + size * (widths[dtype] ?? 4), 0);
+  const all = stepsOf(dir).map((step) => savedRows(dir, step)!);
+  const newest = all.pop()!;
+  const older = new Set(all.flatMap(({ places }) => [...places]));
   const path = `${dir}/replay.rows`, bytes = Deno.readFileSync(path);
-  const chosen = [...places].filter((it) => it >= 0 && !older.has(it));
+  const chosen = newest.places.filter((it) => it >= 0 && !older.has(it));
   assert(chosen.length > 0);
-  // Wide numbers come first, and rows are filled up to a multiple of them.
-  const blockBytes = blockRows * Math.ceil(rowBytes / 4) * 4;
-  for (const place of chosen) bytes[4096 + place * blockBytes] ^= 1;
+  for (const place of chosen) bytes[blockStart(newest, place)] ^= 1;
   Deno.writeFileSync(path, bytes);
 }
