@@ -191,7 +191,8 @@ function stepsWithRows(dir: string): number[] {
   return [...checkpoints, ...best ? [best] : []].flatMap(({ best, step }) => {
     try {
       const rows = savedRows(dir, best ? "best" : step);
-      return rows !== undefined && hasRows(file, rows) ? [step] : [];
+      const isFilled = rows?.places.some((place) => place >= 0);
+      return isFilled && hasRows(file, rows!) ? [step] : [];
     } catch {
       return []; // It is damaged itself.
     }

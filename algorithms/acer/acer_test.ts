@@ -5,7 +5,6 @@ import {
   assert,
   assertAlmostEquals,
   assertEquals,
-  assertRejects,
   assertThrows,
 } from "@std/assert";
 import type { QActorCritic } from "@bellman/policies";
@@ -107,21 +106,21 @@ for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
 
 Deno.test("an agent with segments in a file goes on from its last save", async () => {
   const folder = await Deno.makeTempDir({ prefix: "bellman-acer-" });
-  const open = async (options = {}) => {
+  const open = (options = {}) => {
     const agent = agentOf({ replayStorage: "file" }, options);
-    await agent.openReplay(`${folder}/replay.rows`);
+    agent.openReplay(`${folder}/replay.rows`);
     return agent;
   };
-  const memory = agentOf(), agent = await open();
+  const memory = agentOf(), agent = open();
   assertEquals(run(agent, 0, 22), run(memory, 0, 22));
   const state = agent.save();
   run(agent, 22, 9);
   agent.close();
-  const other = await open({ seed: 99 });
+  const other = open({ seed: 99 });
   other.load(state);
   assertEquals(run(other, 22, 21), run(memory, 22, 21));
   other.close();
-  await assertRejects(
+  assertThrows(
     () => memory.openReplay(`${folder}/other.rows`),
     TypeError,
     "Cannot keep the steps of ACER in a file: expected replayStorage: file",

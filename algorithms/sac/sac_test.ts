@@ -86,6 +86,10 @@ function agentFor(
   return new SAC(spaces, { config: { ...SMALL, ...config }, seed, engine });
 }
 
+function learnedOf(agent: SAC): StateTree {
+  return (agent.save() as { learned: StateTree }).learned;
+}
+
 Deno.test("the form of log-probabilities reaches the update", () => {
   const [exact, epsilon] = (["exact", "epsilon"] as const).map((form) => {
     const agent = agentFor([BOX_SPACES, { squashCorrection: form }]);
@@ -149,6 +153,57 @@ for (const [name, form] of Object.entries(FORMS)) {
       }
     });
     for (const agent of agents) agent.close();
+  });
+}
+
+for (
+  const name of [
+    "two Q functions",
+    "proportional replay of several steps",
+    "replay by rank",
+    "discrete actions, returns of several steps",
+    "frames that are shared",
+  ]
+) {
+  Deno.test(`${name}: with its transitions in a file it is the same, and goes on from any save`, async () => {
+    const folder = await Deno.makeTempDir({ prefix: "bellman-sac-" });
+    const [spaces, config] = FORMS[name];
+    // Older transitions make room before the first save.
+    const small = { ...config, bufferSize: 24 };
+    const inFile = (seed?: number) => {
+      const settings = { ...small, replayStorage: "file" } as const;
+      const agent = agentFor([spaces, settings], { seed });
+      agent.openReplay(`${folder}/replay.rows`);
+      return agent;
+    };
+    const memory = agentFor([spaces, small]), first = inFile();
+    const stages = [new Stage(spaces), new Stage(spaces)];
+    const wanted = stages[0].play(memory, 14);
+    assertEquals(stages[1].play(first, 14), wanted);
+    const state = structuredClone(first.save()), later = stages[1].step;
+    const going = stages[0].play(memory, 8);
+    assertEquals(stages[1].play(first, 8), going);
+    first.save(); // the second one that is kept
+    stages[1].play(first, 5);
+    first.close(); // as good as a crash
+
+    const second = inFile(99);
+    second.load(state);
+    assertEquals(new Stage(spaces, later).play(second, 8), going);
+    assertEquals(learnedOf(second), learnedOf(memory));
+    // Without its rows it goes on with the buffer that there is.
+    const { rows } = second;
+    assert(rows.of(state) !== undefined);
+    rows.close();
+    await Deno.remove(`${folder}/replay.rows`);
+    rows.open(`${folder}/replay.rows`);
+    assertThrows(() => second.load(state), SyntaxError, "Cannot read rows");
+    second.load(rows.replaceIn(state));
+    assertEquals(second.replaySize, 0);
+    new Stage(spaces, later).play(second, 2);
+    assertEquals(second.replaySize, 2 * spaces.numEnvs);
+    [memory, second].forEach((it) => it.close());
+    await Deno.remove(folder, { recursive: true });
   });
 }
 

@@ -185,6 +185,18 @@ for (const [name, damage] of Object.entries(damages)) {
     }));
 }
 
+Deno.test("rows that are whole are loaded, whatever became of the file's start", () =>
+  withFolder((folder) => {
+    const path = `${folder}/x.rows`;
+    const { storage } = filled(path, 0.5);
+    const state = storage.save();
+    storage.close();
+    const whole = Deno.readFileSync(path), bytes = whole.slice();
+    Deno.writeFileSync(path, bytes.fill(0, 0, 4096));
+    assertEquals(rowsOf(path, state), new Float64Array(ROWS).fill(0.5));
+    assertEquals(Deno.readFileSync(path), whole);
+  }));
+
 /** Rows of a state, in a file that is opened for them. */
 function rowsOf(path: string, state: StateTree): Float64Array {
   const storage = FileStorage.open(path, tiny);

@@ -9,7 +9,7 @@
  * import { assertEquals } from "@std/assert";
  *
  * const folder = await Deno.makeTempDir();
- * const storage = await FileStorage.open(`${folder}/pool.rows`);
+ * const storage = FileStorage.open(`${folder}/pool.rows`);
  * const fields = { x: { shape: [], dtype: "float32" } } as const;
  * const buffer = new ReplayBuffer({ capacity: 1e6, fields, storage });
  * buffer.add({ x: [7] });
