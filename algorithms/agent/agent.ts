@@ -553,8 +553,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * until two later saves, and as long as `rows.keep` names them.
    *
    * @param path The file; its folder exists.
-   * @throws {TypeError} If the settings keep the replay buffer in memory, or the
-   * path is no file's.
+   * @throws {TypeError} If the settings keep the replay buffer in memory.
+   * @throws {SyntaxError} If the path is no file's.
    */
   openReplay(path: string | URL): void {
     this.rows.open(path);

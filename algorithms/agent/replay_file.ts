@@ -24,7 +24,8 @@ export class ReplayFile implements SavedRows {
    * Opens a file, or begins one; the replay buffer is empty then.
    *
    * @param path The file; its folder exists.
-   * @throws {TypeError} If the replay buffer is in memory, or the path is no file's.
+   * @throws {TypeError} If the replay buffer is in memory.
+   * @throws {SyntaxError} If the path is no file's.
    */
   open(path: string | URL): void {
     if (this.#experience.keepIn === undefined) {

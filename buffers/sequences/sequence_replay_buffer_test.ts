@@ -261,7 +261,7 @@ Deno.test("segments of an older save that were overwritten are an error", () =>
     assertThrows(() => buffer.load(states[5]), SyntaxError, "Cannot read rows");
     assertThrows(
       () => buffer.load({ ...states[11], storage: undefined }),
-      TypeError,
+      SyntaxError,
       "Cannot load rows of a file from something else",
     );
     assertEquals(buffer.length, 3);

@@ -134,7 +134,8 @@ export class FileStorage implements Storage {
    * @param options Memory that it takes, and saves that it keeps the rows of.
    * @returns The storage.
    * @throws {RangeError} If a size is not a whole number above 0.
-   * @throws {TypeError} If it is no file, or the runtime has none.
+   * @throws {SyntaxError} If it is no file: a link, a folder.
+   * @throws {TypeError} If the runtime has no files.
    * @throws {Error} The system's error where it cannot be opened.
    */
   static open(

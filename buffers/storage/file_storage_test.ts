@@ -96,8 +96,8 @@ Deno.test("what is no file of rows is refused and stays", () =>
     for (const path of [link, folder]) {
       assertThrows(
         () => FileStorage.open(path),
-        TypeError,
-        `Cannot keep rows in '${path}': expected a file`,
+        SyntaxError,
+        `Cannot open ${path}: it is a`,
       );
     }
     const storage = FileStorage.open(text);
