@@ -40,7 +40,8 @@ export {
   type RewardScale,
 } from "./observations.ts";
 export type { QValues } from "./q_values.ts";
-export type { ReplayFile } from "./replay_file.ts";
+export { LostRowsError } from "@bellman/buffers/storage";
+export { ReplayFile } from "./replay_file.ts";
 export {
   checkReplay,
   type PriorityOptions,

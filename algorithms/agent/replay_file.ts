@@ -3,7 +3,27 @@ import { isStateRecord } from "@bellman/files";
 import type { SavedRows, StateTree } from "@bellman/types";
 import type { Experience } from "./definition.ts";
 
-/** The file of an agent's replay buffer, where settings keep it in one: see `Agent.openReplay`. */
+/**
+ * The file of an agent's replay buffer, where settings keep it in one: see
+ * `Agent.openReplay`.
+ *
+ * @example
+ * ```ts
+ * import { a2c } from "@bellman/a2c";
+ * import { Agent } from "@bellman/agent";
+ * import { selectBackend } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await selectBackend("cpu");
+ * const agent = new Agent(a2c, {
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 3,
+ * }, { config: { hiddenSizes: [8] } });
+ * assertEquals(agent.rows.of(agent.save()), undefined); // A2C replays nothing.
+ * agent.close();
+ * ```
+ */
 export class ReplayFile implements SavedRows {
   readonly #experience: Experience;
   readonly #title: string;

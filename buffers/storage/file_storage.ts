@@ -58,15 +58,20 @@ export interface FileStorageOptions {
  * ```
  */
 export class LostRowsError extends SyntaxError {
+  /** Its name, as errors print it. */
   override readonly name = "LostRowsError";
 }
 
 /** What a {@linkcode FileStorage} saves: where its rows lie, and their checksums. */
-export type FileStorageState = BlockTable & {
+export type FileStorageState = {
   /** Name, dtype and size of each column. */
   columns: string;
   /** Rows of a block. */
   blockRows: number;
+  /** Place of each block in the file; -1 of one that was never written. */
+  places: Int32Array;
+  /** CRC-32 of the bytes of each block. */
+  checksums: Int32Array;
 };
 
 /**

@@ -101,10 +101,10 @@ function makeSteps(seed: number, numEnvs: number) {
 }
 
 Deno.test("a buffer in a file gives what one in memory gives, before and after it was opened again", () =>
-  withFolder(async (folder) => {
+  withFolder((folder) => {
     let run = 0;
-    await fc.assert(
-      fc.asyncProperty(setups, async (setup) => {
+    fc.assert(
+      fc.property(setups, (setup) => {
         const path = `${folder}/${run++}.rows`;
         const options = optionsOf(setup);
         const memory = new ReplayBuffer(options);

@@ -7,7 +7,7 @@ import {
   type RunStatus,
   runStatus,
 } from "@bellman/training";
-import { LostRowsError } from "@bellman/buffers/storage";
+import { LostRowsError } from "@bellman/agent";
 import { findAlgorithm } from "../config/algorithms.ts";
 import {
   type Command,
