@@ -409,7 +409,7 @@ Deno.test("help comes from the configuration's types", async () => {
   assertStringIncludes(brief, "--preset NAME");
   assertStringIncludes(out, "entropyCoefficient (also ent_coef");
   assertStringIncludes(out, "Number of environments that step side by side.");
-  assertStringIncludes(out, "an integer from 1 to 4096; default 8");
+  assertStringIncludes(out, "an integer from 1 to 1048576; default 8");
 });
 
 globalThis.addEventListener("unload", () => {

@@ -235,11 +235,11 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set numEnvs=4097",
-    "Cannot use numEnvs = 4097 of the command line: expected an integer from 1 to 4096",
+    "Cannot use numEnvs = 4097 with loop: host: expected at most 4096, or loop: device",
   ],
   [
     "train --set numEnvs=1e6",
-    "Cannot use numEnvs = 1000000 of the command line: expected an integer from 1 to 4096",
+    "Cannot use numEnvs = 1000000 with loop: host: expected at most 4096, or loop: device",
   ],
   [
     "train --set workers=0 --set vectorization=workers",
@@ -854,7 +854,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --config @float.yaml",
-    "Cannot use numEnvs = 2.5 of @float.yaml: expected an integer from 1 to 4096",
+    "Cannot use numEnvs = 2.5 of @float.yaml: expected an integer from 1 to 1048576",
   ],
   [
     "train --set lr=1e-3e",
@@ -935,7 +935,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set n_envs=0",
-    "Cannot use n_envs = 0 of the command line: expected an integer from 1 to 4096",
+    "Cannot use n_envs = 0 of the command line: expected an integer from 1 to 1048576",
   ],
   [
     "train --set stopReward=5 --set evaluationInterval=0",

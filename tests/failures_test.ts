@@ -60,6 +60,22 @@ Deno.test("whatever a step throws is one line with the way on", async () => {
   }
 });
 
+Deno.test("an environment that ends the process does not end the run in silence", async () => {
+  for (const how of ["exit", "exit of Node"]) {
+    const out = `${dir}/${how.replaceAll(" ", "-")}`;
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", MAIN, ...failing(how, out)],
+      env: { NO_COLOR: "1" },
+    }).output();
+    const err = new TextDecoder().decode(stderr);
+    assertEquals(code, 1, err);
+    assertMatch(
+      err,
+      /error: The run of a2c on Failing-v0 failed after \d+ steps: its code ended the process, as Deno\.exit\(\) does; go on from step 0 with: deno task train --resume /,
+    );
+  }
+});
+
 Deno.test("an environment that cannot be closed does not cost the run", async () => {
   const out = `${dir}/closing`;
   const { code, err } = await capture(...failing("throw on closing", out));

@@ -295,8 +295,16 @@ function merged(
   };
   const config = resolved as ResolvedConfig;
   wrappersOf(config); // Throws where they cannot be.
+  if (config.loop !== "device" && config.numEnvs > MOST_HOSTED) {
+    throw new UsageError(
+      `Cannot use numEnvs = ${config.numEnvs} with loop: host: expected at most ${MOST_HOSTED}, or loop: device`,
+    );
+  }
   return config;
 }
+
+/** Most environments that are stepped one after the other. */
+const MOST_HOSTED = 4096;
 
 /** Imports the modules that may bring the algorithm of a configuration. */
 async function importAlgorithmModules(

@@ -74,11 +74,11 @@ export interface RunConfig {
    */
   totalTimesteps: number;
   /**
-   * Number of environments that step side by side.
+   * Number of environments that step side by side; more than 4096 with loop: device alone.
    *
    * @default 8
    * @minimum 1
-   * @maximum 4096
+   * @maximum 1048576
    * @asType integer
    * @alias num_env, num_envs, n_envs, nenvs
    */

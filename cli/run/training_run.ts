@@ -100,7 +100,11 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   if (session.algorithm instanceof Agent) session.algorithm.rows.close();
   try {
     await hearStrayErrors(run);
-    return await conclude(run, { result, plot, videos });
+    return await tellingExit(
+      run,
+      () => result.step,
+      () => conclude(run, { result, plot, videos }),
+    );
   } catch (error) {
     throw failureOf(run, error, result.step);
   }
@@ -292,10 +296,15 @@ async function trained(
     },
   };
   try {
-    return await train(algorithm, environments.training, {
-      ...options,
-      callbacks: [begin, ...options.callbacks ?? []],
-    });
+    return await tellingExit(
+      run,
+      () => progress.step,
+      () =>
+        train(algorithm, environments.training, {
+          ...options,
+          callbacks: [begin, ...options.callbacks ?? []],
+        }),
+    );
   } catch (error) {
     if (!hasBegun && isNew) {
       rmSync(folder.dir, { recursive: true, force: true });
@@ -343,6 +352,30 @@ function failureOf(
     `The run of ${config.algorithm} on ${config.env} failed after ${step} steps: ${message}${next}`,
     { cause },
   );
+}
+
+/**
+ * Tells how to resume where an environment ends the process meanwhile, as by
+ * `Deno.exit(0)`: that is no end of a run.
+ */
+async function tellingExit<T>(
+  run: TrainingRun,
+  stepOf: () => number,
+  act: () => Promise<T>,
+): Promise<T> {
+  const tell = () => {
+    // Any other code is of this program.
+    if (Deno.exitCode !== 0) return;
+    Deno.exitCode = 1;
+    const cause = new Error("its code ended the process, as Deno.exit() does");
+    run.io.err(`error: ${failureOf(run, cause, stepOf()).message}\n`);
+  };
+  globalThis.addEventListener("unload", tell);
+  try {
+    return await act();
+  } finally {
+    globalThis.removeEventListener("unload", tell);
+  }
 }
 
 /** Throws the error that nothing could catch so far, if there is one. */

@@ -228,7 +228,13 @@ export class XlaFunction {
         });
       }),
     ];
-    const call = program.bind(buffers);
+    const constants = lowered.constants.map(({ values, shape, dtype }) => {
+      const array = aligned(dtype, values.length);
+      array.set(values);
+      const use = "borrow" as const;
+      return client.buffer(array, { dtype: OUTSIDE[dtype], shape, use });
+    });
+    const call = program.bind([...buffers, ...constants]);
     const before = vectors.filter(({ isFixed }) => !isFixed).length;
     const arrays = new Map<string, TensorData>();
     const outputs = lowered.outputs.map((places, i): Slot => {

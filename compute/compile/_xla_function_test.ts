@@ -10,6 +10,8 @@ import { float } from "../testdata/traced.ts";
 import { testEngines } from "../testdata/engines.ts";
 import { adam, type OptimizerState } from "../optimizers.ts";
 import type { Params } from "../params.ts";
+import { MOST_WRITTEN } from "../stablehlo/program_builder.ts";
+import { scan } from "../tracing/scan.ts";
 import { compile, compileStep } from "./compile.ts";
 
 await selectBackend("cpu");
@@ -162,3 +164,30 @@ testXla("equal functions share a program", () => {
   const y = a.run({ x }).y.slice();
   assertEquals(b.run({ x }).y, y);
 });
+
+testXla(
+  "constants are numbers that fill, or inputs where they are large",
+  () => {
+    const size = MOST_WRITTEN + 1;
+    const table = tf.tensor1d(
+      Float32Array.from({ length: size }, (_, i) => i % 7),
+    );
+    const flags = tf.tensor1d(new Uint8Array(size).fill(1, 3), "bool");
+    const same = tf.tensor2d(new Float32Array(2 * size).fill(-2), [2, size]);
+    const fn = compile(({ x }: { x: tf.Tensor }) => {
+      const { state } = scan({ sum: x }, {
+        length: 3,
+        rows: {},
+        body: ({ sum }) => {
+          const row = tf.where(flags, table, tf.zerosLike(table));
+          return { state: { sum: tf.add(sum, tf.sum(row)) }, results: {} };
+        },
+      });
+      return { sum: tf.add(state.sum, tf.sum(tf.mul(same, x))), table };
+    }, { inputs: { x: float() }, engine: "xla" });
+    const { sum, table: back } = fn.run({ x: Float32Array.of(1) });
+    const row = [...table.dataSync()].reduce((a, b) => a + b, 0) - 3;
+    assertAlmostEquals(sum[0], 1 + 3 * row - 4 * size, 64);
+    assertEquals(back, table.dataSync());
+  },
+);

@@ -40,6 +40,14 @@ export type ConstantData =
   | { readonly fill: number; readonly values?: undefined }
   | { readonly values: TensorData; readonly fill?: undefined };
 
+/** Returns numbers as a constant's: the one number where all are the same. */
+export function asConstant(values: TensorData): ConstantData {
+  const [first] = values;
+  return values.length > 1 && values.every((it) => Object.is(it, first))
+    ? { fill: first }
+    : { values };
+}
+
 /** Numbers of a tensor, row-major. */
 export type TensorData = Float32Array | Int32Array | Uint8Array;
 

@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import { float, typed } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
-import { CONSTANT, makeGraph } from "./graph.ts";
+import { asConstant, CONSTANT, makeGraph } from "./graph.ts";
 
 await selectBackend("cpu");
 
@@ -54,4 +54,11 @@ Deno.test("numbers that JSON lacks are printed", () => {
     String(graph).split("\n")[1],
     "%0: float32[2] = ClipByValue(x, clipValueMin=-Infinity, clipValueMax=1)",
   );
+});
+
+Deno.test("numbers that are all the same are one that fills", () => {
+  assertEquals(asConstant(Float32Array.of(2, 2)), { fill: 2 });
+  assertEquals(asConstant(new Float32Array(3).fill(NaN)), { fill: NaN });
+  const values = [[0, -0], [1], [], [1, 2]].map((it) => Float32Array.from(it));
+  for (const it of values) assertEquals(asConstant(it), { values: it });
 });

@@ -16,6 +16,7 @@ import {
 } from "../graph/graph.ts";
 import { primitive } from "../kernels/mod.ts";
 import {
+  type GivenConstant,
   type HloTensor,
   hloType,
   ProgramBuilder,
@@ -44,6 +45,8 @@ export interface HloProgram {
    * together in one vector: to return and read one takes 1.4 us.
    */
   readonly outputs: readonly (readonly number[])[];
+  /** Constants that are its last inputs, as they are large. */
+  readonly constants: readonly GivenConstant[];
 }
 
 /** Tensors of a program by the values of the graph. */
@@ -117,8 +120,13 @@ export function lowerToHlo(
       return parts.length === 1 ? parts[0] : joined(parts);
     }),
   ];
-  const text = moduleText(program, { parameters, returned, vectors });
-  return { text, inputs, outputs };
+  const { given: constants } = program;
+  const text = moduleText(program, {
+    parameters: [...parameters, ...constants],
+    returned,
+    vectors,
+  });
+  return { text, inputs, outputs, constants };
 }
 
 /** Joins the places of numbers to one list, and gives each other one its own. */

@@ -13,6 +13,15 @@ export interface HloTensor extends TensorType {
   readonly name: string;
 }
 
+/** A constant that a program is given as an input. */
+export interface GivenConstant extends HloTensor {
+  /** Its numbers, row-major. */
+  readonly values: TensorData;
+}
+
+/** Most numbers of a constant that are written into the text. */
+export const MOST_WRITTEN = 1 << 20;
+
 /** Numbers of a tensor for which each step costs more than what it computes. */
 export const SMALL = 1 << 14;
 
@@ -76,6 +85,8 @@ export function pairs(
 export class ProgramBuilder {
   readonly #lines: string[] = [];
   readonly #constants = new Map<string, HloTensor>();
+  /** Large constants by their numbers: they come as inputs. */
+  readonly #given = new Map<TensorData, GivenConstant>();
   #next = 0;
   /** True where it is to run on a CPU. */
   readonly isForCpu: boolean;
@@ -88,6 +99,11 @@ export class ProgramBuilder {
   /** Operations so far, one a line. */
   get text(): string {
     return this.#lines.join("\n");
+  }
+
+  /** Constants that come as inputs, as they are too large for a text. */
+  get given(): readonly GivenConstant[] {
+    return [...this.#given.values()];
   }
 
   /** Adds an operation with one result of a type. */
@@ -136,9 +152,20 @@ export class ProgramBuilder {
       const bytes = this.constant(values, { shape, dtype: "uint8" });
       return this.cast(bytes, "bool");
     }
+    if (values.length > MOST_WRITTEN) {
+      return this.#give(values, { shape, dtype });
+    }
     const { buffer, byteOffset, byteLength } = ARRAYS[dtype].from(values);
     const bytes = new Uint8Array(buffer, byteOffset, byteLength);
     return this.#constant(`"0x${bytes.toHex()}"`, { shape, dtype });
+  }
+
+  #give(values: TensorData, { shape, dtype }: TensorType): HloTensor {
+    const name = `%given${this.#given.size}`;
+    const given = this.#given.get(values) ??
+      { name, shape: [values.length], dtype, values };
+    this.#given.set(values, given);
+    return this.reshape(given, shape);
   }
 
   #constant(text: string, type: TensorType): HloTensor {

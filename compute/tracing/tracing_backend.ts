@@ -1,6 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import {
   ARRAYS,
+  asConstant,
   type Attributes,
   CONSTANT,
   type ConstantData,
@@ -93,7 +94,7 @@ export class Recorder {
       dtype === type.dtype && sameShape(shape, type.shape)
     );
     if (same !== undefined) return same;
-    const made = this.constant({ values: arrayOf(numbers, type) }, type);
+    const made = this.constant(asConstant(arrayOf(numbers, type)), type);
     this.#known.set(numbers, [...values, made]);
     return made;
   }

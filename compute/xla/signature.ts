@@ -38,8 +38,11 @@ const TENSOR = /tensor<((?:\d+x)*)(\w+)>\s*(?:\{([^}]*)\})?/g;
  * ```
  */
 export function readSignature(program: string): ProgramSignature {
-  // Names in attributes may hold any character.
-  const main = MAIN.exec(program.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""'));
+  // Names in attributes may hold any character. A choice for each of them would
+  // be remembered, and there may be millions.
+  const main = MAIN.exec(
+    program.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '""'),
+  );
   if (main === null) {
     throw new SyntaxError(
       "Cannot read the program's signature: it has no func.func @main",

@@ -35,6 +35,15 @@ Deno.test("readSignature reads programs without inputs, outputs or line breaks",
   assertEquals([one.inputs.length, one.outputs.length], [1, 1]);
 });
 
+Deno.test("readSignature reads programs with long texts of numbers", () => {
+  const { inputs } = readSignature(
+    `func.func @main(%a: tensor<f32> {name = "a\\"{"}) -> tensor<f32> {
+  %b = dense<"0x${"00".repeat(1 << 24)}">
+}`,
+  );
+  assertEquals(inputs, [{ dtype: "f32", shape: [] }]);
+});
+
 Deno.test("readSignature refuses what it cannot read", () => {
   assertThrows(
     () => readSignature("module {}"),

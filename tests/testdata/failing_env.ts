@@ -2,6 +2,7 @@
  * An environment that fails as its option says: `Failing-v0`. Tests train on
  * it.
  */
+import process from "node:process";
 import { CART_POLE, DynamicsEnv, register } from "@bellman/envs";
 
 /** When and how it fails. */
@@ -44,6 +45,8 @@ class FailingEnv extends DynamicsEnv<number> {
           },
         });
       }
+      if (how === "exit") Deno.exit(0);
+      if (how === "exit of Node") process.exit(0);
       if (how === "reject") Promise.reject(new Error("no luck"));
       if (how === "reject nothing") Promise.reject();
       if (how === "throw in timer") {

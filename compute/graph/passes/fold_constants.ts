@@ -2,6 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import { withBackend } from "../../backends/select_backend.ts";
 import { primitive } from "../../kernels/mod.ts";
 import {
+  asConstant,
   CONSTANT,
   type ConstantData,
   type DType,
@@ -39,7 +40,7 @@ function fold(node: Node, rewriter: Rewriter): readonly Value[] | undefined {
   if (data.some((it) => it === undefined)) return undefined;
   const results = run(name, node, data as ConstantData[]);
   return outputs.map((output, i) =>
-    rewriter.constant({ values: results[i] }, output)
+    rewriter.constant(asConstant(results[i]), output)
   );
 }
 
