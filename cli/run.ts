@@ -1,3 +1,4 @@
+import { hintAtOption } from "./config/schema.ts";
 import {
   type Command,
   commandHelp,
@@ -54,7 +55,7 @@ async function dispatch(
     return name === undefined ? 2 : 0;
   }
   const command = findCommand(name);
-  const options = parseOptions(rest, command.options);
+  const options = parseOptions(rest, command.options, hintAtOption);
   if (options.switches.has("help")) {
     io.out(await commandHelp(command, options));
     return 0;

@@ -115,7 +115,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set hiddenSizes=64",
-    "Cannot use hiddenSizes = 64 of the command line: expected a list, each an integer from 1 to 1000000",
+    "Cannot use hiddenSizes = 64 of the command line: expected a list, each an integer from 1 to 1000000, as in [64, 64]",
   ],
   [
     "train --set hiddenSizes=[64,0]",

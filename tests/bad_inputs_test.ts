@@ -253,7 +253,7 @@ const CASES: [args: string[], says: string][] = [
   [["plot", trained, "--out", `${dir}/curve.bmp`], "ends in .svg or .html"],
   [["plot", noProgress], "nothing has been logged yet"],
   [["list", "--jsn"], "did you mean '--json'?"],
-  [["train", "ppo"], "Unknown algorithm 'ppo': expected one of a2c, acer,"],
+  [["train", "ppo"], "Unknown algorithm 'ppo': it is not here; expected a2c"],
   [
     ["train", "--env", "LunarLander-v3"],
     "did you mean 'gym:LunarLander-v3', of Python's Gymnasium?",

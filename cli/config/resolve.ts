@@ -21,6 +21,7 @@ import {
   runSchema,
   validateEntries,
 } from "./schema.ts";
+import { hintAtAlgorithm } from "./elsewhere.ts";
 import type { RunConfig } from "./run_config.ts";
 import { isZoo, zooEntries } from "./zoo.ts";
 import {
@@ -106,7 +107,8 @@ function namedAlgorithm(
 }
 
 function unknownAlgorithm(name: string, place = ""): UsageError {
-  const hint = hintAt(name, ALGORITHMS.map((it) => it.name));
+  const hint = hintAtAlgorithm(name) ??
+    hintAt(name, ALGORITHMS.map((it) => it.name));
   return new UsageError(`Unknown algorithm '${name}'${place}: ${hint}`);
 }
 

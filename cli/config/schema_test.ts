@@ -1,5 +1,6 @@
 import type { ConfigSchema } from "@bellman/agent";
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { capture } from "../testdata/capture.ts";
 import { aliasesOf } from "./algorithms.ts";
 import { describeProperty, findKey, validateEntries } from "./schema.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -135,4 +136,26 @@ Deno.test("a key under two of its names is refused", () => {
     UsageError,
     "Cannot use both 'numSteps' and 'nsteps' in a2c.yaml",
   );
+});
+
+Deno.test("names of elsewhere are told with what stands for them", async () => {
+  const cases: Record<string, string> = {
+    "ppo": "Unknown algorithm 'ppo': it is not here; expected a2c or acktr",
+    "TD3": "Unknown algorithm 'TD3': it is not here; expected sac",
+    "--algo ppo":
+      "Unknown option '--algo': the algorithm stands without a name",
+    "--lr 0.1":
+      "Unknown option '--lr': it is a setting, as in '--set lr=VALUE'",
+    "--net-arch 64": "'--set hiddenSizes=[64, 64]' sizes the layers",
+    "--set load_path=x": "--init-from RUN",
+    "--set num_hidden=64": "'--set hiddenSizes=[64, 64]' sizes the layers",
+    "--set batch_size=64": "numSteps steps of each of numEnvs environments",
+    "--set n_epochs=4": "that is PPO's, which is not here",
+    "--set hiddenSizes=64": "each an integer from 1 to 1000000, as in [64, 64]",
+  };
+  for (const [words, message] of Object.entries(cases)) {
+    const { code, err } = await capture("train", ...words.split(" "));
+    assertEquals(code, 2, words);
+    assertStringIncludes(err, message);
+  }
 });

@@ -60,13 +60,24 @@ const COMMON_OPTIONS: readonly OptionSpec[] = [
   option("debug", "Show the stack trace of an error."),
 ];
 
-function unknownOption(arg: string, specs: readonly OptionSpec[]): UsageError {
+/** Says what stands for an option that there is not, if that is known. */
+export type OptionHint = (name: string) => string | undefined;
+
+function unknownOption(
+  arg: string,
+  specs: readonly OptionSpec[],
+  hintAt?: OptionHint,
+): UsageError {
   const given = arg.split("=")[0];
   const name = given.replace(/^-+/, "");
   const guess = nearest(name, specs.map((spec) => spec.name));
-  const hint = isLikelyTypo(name, guess)
-    ? `did you mean '--${guess}'?`
-    : "'--help' lists the options";
+  // A setting is no option, unless it has too many dashes.
+  const takesSettings = specs.some((spec) => spec.name === "set");
+  const setting = takesSettings && guess !== name ? hintAt?.(name) : undefined;
+  const hint = setting ??
+    (isLikelyTypo(name, guess)
+      ? `did you mean '--${guess}'?`
+      : "'--help' lists the options");
   return new UsageError(`Unknown option '${given}': ${hint}`);
 }
 
@@ -74,6 +85,7 @@ function unknownOption(arg: string, specs: readonly OptionSpec[]): UsageError {
 export function parseOptions(
   args: readonly string[],
   commandSpecs: readonly OptionSpec[],
+  hintAt?: OptionHint,
 ): ParsedOptions {
   const specs = [...commandSpecs, ...COMMON_OPTIONS];
   const { tokens, positionals } = parseArgs({
@@ -90,7 +102,9 @@ export function parseOptions(
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const spec = specs.find(({ name }) => name === token.name);
-    if (spec === undefined) throw unknownOption(args[token.index], specs);
+    if (spec === undefined) {
+      throw unknownOption(args[token.index], specs, hintAt);
+    }
     const { name, value: wanted } = spec;
     if (wanted === undefined) {
       checkPlain(name, args.slice(token.index));

@@ -1,0 +1,73 @@
+/** Hints for names that other libraries have and that are none here. */
+
+/** Algorithms, with the nearest one that is here. */
+const ALGORITHMS: ReadonlyMap<string, string> = new Map([
+  ...["ppo", "ppo1", "ppo2", "recurrentppo", "ppo_lstm", "trpo", "ars"]
+    .map((it) =>
+      [it, "a2c or acktr, which learn from rollouts as well"] as const
+    ),
+  ...["td3", "ddpg", "tqc", "crossq", "droq", "redq"]
+    .map((it) =>
+      [it, "sac, which learns from a replay buffer as well"] as const
+    ),
+  ...["dqn", "deepq", "qrdqn", "rainbow", "ddqn", "c51"]
+    .map((it) =>
+      [
+        it,
+        "sac or async-q, or the guide 'own algorithm', which builds one",
+      ] as const
+    ),
+]);
+
+/**
+ * Says what is nearest to an algorithm of elsewhere.
+ *
+ * @param name Name that was given.
+ * @returns The hint; `undefined` for other names.
+ */
+export function hintAtAlgorithm(name: string): string | undefined {
+  const near = ALGORITHMS.get(name.toLowerCase());
+  return near && `it is not here; expected ${near}`;
+}
+
+/** Settings and options, with what stands for them. */
+const SETTINGS: ReadonlyMap<string, string> = new Map([
+  ["load_path", "--init-from RUN starts from the weights of a run"],
+  ["save_path", "--out DIR names the run folder"],
+  ["algo", "the algorithm stands without a name, as in 'train a2c'"],
+  ["alg", "the algorithm stands without a name, as in 'train a2c'"],
+  ["network_type", "'--set network=mlp' names the network"],
+  ...["num_hidden", "num_layers", "net_arch", "hidden_dim", "layers"].map((
+    it,
+  ) => [it, "'--set hiddenSizes=[64, 64]' sizes the layers"] as const),
+  [
+    "batch_size",
+    "an update learns from numSteps steps of each of numEnvs environments",
+  ],
+  ["epochs", "the length of a run is totalTimesteps, or --steps N"],
+  [
+    "n_epochs",
+    "that is PPO's, which is not here: a rollout is learned from once",
+  ],
+  [
+    "noptepochs",
+    "that is PPO's, which is not here: a rollout is learned from once",
+  ],
+  ["clip_range", "that is PPO's, which is not here"],
+  ["cliprange", "that is PPO's, which is not here"],
+  ["nminibatches", "that is PPO's, which is not here"],
+  ["policy_delay", "that is TD3's, which is not here"],
+  ["target_policy_noise", "that is TD3's, which is not here"],
+  ["device", "'--engine xla' computes on a GPU where XLA's plugin is of one"],
+  ["verbose", "--quiet shows only the progress bar and the result"],
+]);
+
+/**
+ * Says what stands for a setting or an option of elsewhere.
+ *
+ * @param name Name that was given, with `_` or `-`.
+ * @returns The hint; `undefined` for other names.
+ */
+export function hintAtSetting(name: string): string | undefined {
+  return SETTINGS.get(name.replaceAll("-", "_").toLowerCase());
+}
