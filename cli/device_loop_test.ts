@@ -36,7 +36,7 @@ testEngines(
     const { code, err } = await train(
       `--engine=${engine}`,
       "--steps=790",
-      "--set=logInterval=10",
+      "--set=logInterval=200",
       "--set=evaluationInterval=400",
       "--set=checkpointInterval=200",
       `--out=${out}`,
@@ -77,7 +77,7 @@ Deno.test("a loop on the device knows its environment's limit and threshold", as
 
 testEngines("a loop on the device resumes as the whole run", async (engine) => {
   const [whole, cut] = ["whole", "cut"].map((it) => `${dir}/${it}-${engine}`);
-  const steps = ["--set=checkpointInterval=400", "--set=logInterval=10"];
+  const steps = ["--set=checkpointInterval=400", "--set=logInterval=200"];
   for (const out of [whole, cut]) {
     const { code, err } = await train(
       ...["--steps=800", `--engine=${engine}`, ...steps, `--out=${out}`],

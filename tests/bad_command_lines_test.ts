@@ -283,11 +283,11 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set logInterval=0",
-    "Cannot use logInterval = 0 of the command line: expected an integer from 1 to 1000000000000000",
+    "Cannot use logInterval = 0 of the command line: expected an integer from 1 to 1000000000000000 or null",
   ],
   [
     "train --set evaluationInterval=-1",
-    "Cannot use evaluationInterval = -1 of the command line: expected an integer from 0 to 1000000000000000",
+    "Cannot use evaluationInterval = -1 of the command line: expected an integer from 0 to 1000000000000000 or null",
   ],
   [
     "train --set evaluationEpisodes=0",

@@ -67,8 +67,8 @@ function methodOf<P extends Policy>(
     schema: { properties: Object.fromEntries(settings) },
     presets: asyncPresets[names.name],
     isGreedy: form.learnsQ,
-    // A worker has one environment; a run logs at every tenth stop.
-    runDefaults: { numEnvs: 1, logInterval: 10 },
+    // A worker has one environment.
+    runDefaults: { numEnvs: 1 },
     check: (config, context) => checkConfig(config, context, names.title!),
     build: (given, context) => {
       const config = { ...defaultAsyncConfig, ...given };

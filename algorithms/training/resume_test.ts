@@ -12,6 +12,7 @@ import { runStatus } from "./training_state.ts";
 import { isStateRecord } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import { FixedEnv } from "./testdata/fixed_env.ts";
+import { MemoryLogger } from "./testdata/memory_logger.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
 import type { TrainOptions } from "./train_options.ts";
@@ -54,6 +55,43 @@ Deno.test("a run resumed from any step ends as the uninterrupted one", async () 
     });
     assertEquals(timeless(other.load(400).state), wanted, `from ${step}`);
   }
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("rows of a run resumed from any step are those of the uninterrupted one", async () => {
+  const dir = await Deno.makeTempDir();
+  const run = async (name: string, resumeFrom?: StateTree) => {
+    const logger = new MemoryLogger(), store = new CheckpointStore(dir + name);
+    const everyTimesteps = resumeFrom === undefined ? numEnvs : Infinity;
+    await train(new ToyAlgorithm(numEnvs), new ToyEnv(numEnvs), {
+      totalTimesteps: 208,
+      seed: 5,
+      logInterval: 50,
+      now: () => 0,
+      loggers: [logger],
+      evaluation: { env: new ToyEnv(2), everyTimesteps: 72, episodes: 3 },
+      checkpoints: { store, everyTimesteps, keepLast: 1000 },
+      resumeFrom,
+    });
+    return { store, rows: logger.rows };
+  };
+  const whole = await run("/whole");
+  // Updates at 20, 40 and so on: that of the end is of 200.
+  const steps = whole.rows.map(({ step }) => step);
+  assertEquals(steps, [20, 60, 72, 100, 144, 160, 200, 208, 208]);
+  for (let from = 0; from < 208; from += numEnvs) {
+    const { rows } = await run(`/${from}`, whole.store.load(from).state);
+    assertEquals(rows, whole.rows.filter(({ step }) => step > from));
+  }
+  // Resumed from its end, nothing is logged twice.
+  assertEquals((await run("/end", whole.store.load(208).state)).rows, []);
+  // A checkpoint of before runs knew of their rows.
+  const { loop, ...others } = whole.store.load(120).state as never as {
+    loop: Record<string, StateTree>;
+  };
+  const { log: _, ...former } = loop;
+  const { rows } = await run("/former", { loop: former, ...others });
+  assertEquals(rows.map(({ step }) => step), [144, 160, 200, 208, 208]);
   await Deno.remove(dir, { recursive: true });
 });
 

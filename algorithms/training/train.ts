@@ -21,8 +21,8 @@ import {
   evaluationSeeds,
 } from "./evaluate.ts";
 import { EventLoopBreak } from "./event_loop.ts";
-import type { Logger } from "./logs/logger.ts";
 import type { ProgressState } from "./progress.ts";
+import { RunLog } from "./run_log.ts";
 import {
   CallbackList,
   checkOptions,
@@ -31,15 +31,11 @@ import {
   checkResumable,
   divergedArray,
   divergedStatistic,
-  evaluationRow,
   type Found,
   loadEvaluation,
   nextMultiple,
   type ResumableState,
   saveEvaluation,
-  saveLogs,
-  truncateLogs,
-  updateRow,
 } from "./training_state.ts";
 import type { TrainOptions } from "./train_options.ts";
 
@@ -48,8 +44,8 @@ import type { TrainOptions } from "./train_options.ts";
  * all environments, gives it to the algorithm, and asks for an
  * update; then it logs, evaluates, saves and stops, where it is time to.
  *
- * Rows go to the loggers at the first update and every `logInterval` updates,
- * with the names of {@link STATISTICS}: `time/steps` and the like,
+ * Rows go to the loggers at the first update, at the first one after each
+ * `logInterval` steps and at the end, with the names of {@link STATISTICS}: `time/steps` and the like,
  * `rollout/return_mean` and `rollout/length_mean` (means over the last
  * `episodeWindow` episodes), what the update returned under `train/`. Those of
  * an evaluation are under `eval/`.
@@ -121,6 +117,9 @@ export async function train(
 /** Numbered checkpoints that are kept where nothing is said. */
 const KEEP_LAST = 3;
 
+/** Evaluations of a run where nothing is said. */
+const EVALUATIONS = 20;
+
 /** One call of `train`: its counters, and what it does at each of them. */
 class TrainingRun implements TrainContext, ProgressState {
   readonly algorithm: Algorithm;
@@ -133,7 +132,7 @@ class TrainingRun implements TrainContext, ProgressState {
   longestEpisode = 0;
 
   #options: TrainOptions;
-  #loggers: readonly Logger[];
+  #log: RunLog;
   #callbacks: CallbackList;
   #window: EpisodeWindow;
   #tracker: EpisodeTracker;
@@ -161,16 +160,24 @@ class TrainingRun implements TrainContext, ProgressState {
     this.env = env;
     this.totalTimesteps = options.totalTimesteps;
     this.#options = options;
-    this.#loggers = options.loggers ?? [];
+    this.#log = new RunLog(options);
     this.#callbacks = new CallbackList(options.callbacks ?? []);
     this.#window = new EpisodeWindow(options.episodeWindow ?? 100);
     this.#tracker = new EpisodeTracker(env.numEnvs);
     this.#now = options.now ?? (() => performance.now());
-    this.#nextEvaluation = options.evaluation?.everyTimesteps ?? Infinity;
+    this.#nextEvaluation = this.#evaluateEvery;
     this.#nextCheckpoint = options.checkpoints?.everyTimesteps ?? Infinity;
     const store = options.checkpoints?.store;
     const { rows } = algorithm;
     if (rows && store) this.#rows = new CheckpointRows(rows, store);
+  }
+
+  /** Steps between evaluations. */
+  get #evaluateEvery(): number {
+    const { evaluation } = this.#options;
+    if (evaluation === undefined) return Infinity;
+    return evaluation.everyTimesteps ??
+      Math.ceil(this.totalTimesteps / EVALUATIONS);
   }
 
   get elapsedSeconds(): number {
@@ -196,7 +203,7 @@ class TrainingRun implements TrainContext, ProgressState {
       checkObservations(this.#observations, { numEnvs, step: 0 });
       this.#startedAt = this.#now();
       await this.#callbacks.notify("onStart", this);
-      this.#logHyperparameters();
+      this.#log.begin(this.#options);
       // A run that dies before its first checkpoint can then be resumed as well.
       await this.#checkpoint();
     }
@@ -217,6 +224,7 @@ class TrainingRun implements TrainContext, ProgressState {
     const { signal } = this.#options;
     const turn = new EventLoopBreak();
     for (;;) {
+      if (this.#endReason() !== undefined) this.#log.end(this);
       if (this.#evaluationIsDue() && !signal?.aborted) await this.#evaluate();
       if (this.step >= this.#nextCheckpoint && this.#savedAt !== this.step) {
         await this.#checkpoint();
@@ -262,7 +270,7 @@ class TrainingRun implements TrainContext, ProgressState {
       this.longestEpisode = Math.max(this.longestEpisode, episode.length);
       this.#window.push(episode);
       const logged = { ...episode, step: this.step };
-      this.#loggers.forEach((logger) => logger.writeEpisode?.(logged));
+      this.#log.episode(logged);
       await this.#callbacks.notify("onEpisode", this, logged);
     }
     if (this.#callbacks.has("onStep")) {
@@ -275,36 +283,19 @@ class TrainingRun implements TrainContext, ProgressState {
   }
 
   async #updated(statistics: Statistics): Promise<void> {
-    const { logInterval = 100, guard = isGuardedStatistic } = this.#options;
-    const before = this.updates;
+    const { guard = isGuardedStatistic } = this.#options;
     this.updates += this.algorithm.updatesInCall ?? 1;
     const diverged = divergedStatistic(statistics, guard);
-    const isLogged = before === 0 ||
-      nextMultiple(before, logInterval) <= this.updates;
-    if (isLogged || diverged) this.#log(updateRow(this, statistics));
+    this.#log.update(this, statistics, { always: diverged !== undefined });
     if (diverged) throw this.#divergence(diverged);
     if (this.#callbacks.has("onUpdate")) {
       await this.#callbacks.notify("onUpdate", this, statistics);
     }
   }
 
-  #logHyperparameters(): void {
-    const { hyperparameters = {} } = this.#options;
-    if (Object.keys(hyperparameters).length === 0) return;
-    for (const logger of this.#loggers) {
-      logger.writeHyperparameters?.(hyperparameters);
-    }
-  }
-
-  #log(statistics: Statistics): void {
-    const row = { step: this.step, statistics };
-    for (const logger of this.#loggers) logger.write(row);
-  }
-
   async #evaluate(): Promise<void> {
     const {
       env,
-      everyTimesteps,
       episodes = 10,
       maxSteps = evaluationBound(env, this.longestEpisode),
       deterministic = true,
@@ -324,12 +315,12 @@ class TrainingRun implements TrainContext, ProgressState {
     } finally {
       actor.close?.();
     }
-    this.#nextEvaluation = nextMultiple(this.step, everyTimesteps);
+    this.#nextEvaluation = nextMultiple(this.step, this.#evaluateEvery);
     this.#evaluatedAt = this.step;
     // A checkpoint of this step, written before, does not know of it.
     this.#savedAt = -1;
     this.#lastEvaluation = result;
-    this.#log(evaluationRow(this, result));
+    this.#log.evaluation(this, result);
     const best = this.#bestEvaluation?.meanReturn ?? -Infinity;
     const improved = result.meanReturn > best;
     if (improved) {
@@ -337,6 +328,7 @@ class TrainingRun implements TrainContext, ProgressState {
       this.#bestStep = this.step;
     }
     await this.#callbacks.notify("onEvaluation", this, result);
+    if (this.#endReason() !== undefined) this.#log.end(this);
     if (!improved) return;
     await this.#checkpoint(true);
     // A second copy, should the best one be damaged.
@@ -352,8 +344,7 @@ class TrainingRun implements TrainContext, ProgressState {
     const diverged = divergedArray(state);
     if (diverged) throw this.#divergence(diverged);
     // What was logged up to here must be on the disk before the checkpoint is.
-    for (const logger of this.#loggers) logger.flush?.();
-    const notes = { ...checkpoints.notes, logs: saveLogs(this.#loggers) };
+    const notes = { ...checkpoints.notes, logs: this.#log.flush() };
     const info = store.save(this.step, state, { best, keepLast, notes });
     this.#rows?.add(info.path, state);
     if (!best) {
@@ -382,6 +373,7 @@ class TrainingRun implements TrainContext, ProgressState {
         longestEpisode: this.longestEpisode,
         stopReason: this.#callbacks.stopReason ?? null,
         hasEnded: this.#hasEnded(),
+        log: this.#log.save(),
       },
       callbacks: this.#callbacks.save(),
       algorithm: this.algorithm.save(),
@@ -407,7 +399,7 @@ class TrainingRun implements TrainContext, ProgressState {
       if (!kept.some(({ step }) => step === this.step)) this.#savedAt = -1;
       this.#rows?.find(state);
     }
-    truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);
+    this.#log.truncate(this.step, logs).forEach(onWarning);
   }
 
   #restore(parts: ResumableState): void {
@@ -418,6 +410,7 @@ class TrainingRun implements TrainContext, ProgressState {
     this.step = this.startStep = this.#savedAt = loop.step as number;
     this.updates = loop.updates as number;
     this.episodes = loop.episodes as number;
+    this.#log.load(loop.log, this);
     this.#secondsBefore = loop.elapsedSeconds as number;
     this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
@@ -429,7 +422,7 @@ class TrainingRun implements TrainContext, ProgressState {
     if (evaluation) {
       this.#nextEvaluation = Number.isFinite(loop.nextEvaluation)
         ? loop.nextEvaluation as number
-        : nextMultiple(this.step, evaluation.everyTimesteps);
+        : nextMultiple(this.step, this.#evaluateEvery);
     }
     const { everyTimesteps = Infinity } = checkpoints ?? {};
     this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);

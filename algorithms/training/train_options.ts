@@ -12,8 +12,12 @@ import type { ProgressReporter } from "./progress.ts";
 export interface EvaluationOptions {
   /** Environment for evaluations; it is reset with `seed` at each evaluation. */
   env: VecEnv;
-  /** Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither. */
-  everyTimesteps: number;
+  /**
+   * Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither.
+   *
+   * @default a twentieth of totalTimesteps
+   */
+  everyTimesteps?: number;
   /**
    * Episodes of an evaluation.
    *
@@ -86,9 +90,9 @@ export interface TrainOptions {
    */
   seed?: number;
   /**
-   * Updates between log rows. The first update is always logged.
+   * Environment steps between log rows. The first update and the end are always logged.
    *
-   * @default 100
+   * @default a hundredth of totalTimesteps
    */
   logInterval?: number;
   /**

@@ -27,16 +27,16 @@ Deno.test("the toy is learned", async () => {
   assert(result.lastEvaluation!.meanReturn > 9);
 });
 
-Deno.test("rows have names with groups and come at the first and each nth update", async () => {
+Deno.test("rows have names with groups and come at the first update, at intervals of steps and at the end", async () => {
   const logger = new MemoryLogger();
   let time = 0;
   await train(new ToyAlgorithm(4), new ToyEnv(4), {
     totalTimesteps: 200,
-    logInterval: 3,
+    logInterval: 50,
     loggers: [logger],
     now: () => time += 10,
   });
-  assertEquals(logger.rows.map(({ step }) => step), [20, 60, 120, 180]);
+  assertEquals(logger.rows.map(({ step }) => step), [20, 60, 100, 160, 200]);
   assertEquals(Object.keys(logger.rows[0].statistics), [
     "time/steps",
     "time/updates",
@@ -56,6 +56,60 @@ Deno.test("rows have names with groups and come at the first and each nth update
     Math.trunc(60 / statistics["time/seconds"]),
   );
   assertEquals(logger.closed, 1);
+});
+
+Deno.test("a run of any length has a hundred rows and twenty evaluations where nothing is said", async () => {
+  for (const totalTimesteps of [20_000, 8_000, 2_012]) {
+    const logger = new MemoryLogger();
+    const env = new ToyEnv(4);
+    await train(new ToyAlgorithm(4), env, {
+      totalTimesteps,
+      loggers: [logger],
+      evaluation: { env: new ToyEnv(4), episodes: 4 },
+    });
+    const [evaluations, rows] = [true, false].map((wanted) =>
+      logger.rows.filter((it) => "eval/return_mean" in it.statistics === wanted)
+    );
+    assert(rows.length > 90 && rows.length <= 102, String(rows.length));
+    assertEquals(evaluations.length, 20);
+    const last = rows.at(-1)!;
+    assert(last.step >= totalTimesteps, String(last.step));
+    assert(Number.isFinite(last.statistics["rollout/return_mean"]));
+    assertEquals("train/value_loss" in last.statistics, true);
+  }
+});
+
+Deno.test("the end has one row, also where it is early or nothing was learned", async () => {
+  const stepsOf = async (options: Partial<TrainOptions>) => {
+    const logger = new MemoryLogger();
+    await train(new ToyAlgorithm(4), new FixedEnv([3, 8, 9, 9]), {
+      totalTimesteps: 100,
+      logInterval: 40,
+      loggers: [logger],
+      ...options,
+    });
+    return logger.rows.map(({ step, statistics }) =>
+      "eval/return_mean" in statistics ? `evaluation ${step}` : step
+    );
+  };
+  // The toy updates at each 20th step.
+  assertEquals(await stepsOf({}), [20, 40, 80, 100]);
+  assertEquals(await stepsOf({ totalTimesteps: 80 }), [20, 40, 80]);
+  assertEquals(await stepsOf({ totalTimesteps: 88 }), [20, 40, 80, 88]);
+  assertEquals(await stepsOf({ totalTimesteps: 16 }), [16]);
+  const onStep: Callback["onStep"] = ({ step }) =>
+    step === 64 ? "stop" : void 0;
+  assertEquals(await stepsOf({ callbacks: [{ onStep }] }), [20, 40, 64]);
+  const evaluation = {
+    env: new FixedEnv([2]),
+    everyTimesteps: 48,
+    episodes: 1,
+  };
+  const first: Callback = { onEvaluation: () => "stop" };
+  assertEquals(
+    await stepsOf({ evaluation, callbacks: [first] }),
+    [20, 40, "evaluation 48", 48],
+  );
 });
 
 Deno.test("means are over the last episodes, NaN before the first", async () => {

@@ -8,7 +8,8 @@ import {
 } from "@bellman/training";
 import type {
   CurveBand,
-  CurveSeries,
+  CurvePanel,
+  CurveRun,
   CurvesOptions,
   CurveThreshold,
 } from "@bellman/training/plots";
@@ -140,6 +141,7 @@ const NO_DIFFERENCE: ReadonlySet<string> = new Set([
   "threads",
   "stepTimeout",
   "logInterval",
+  "evaluationInterval",
   "policyPlots",
   "videoInterval",
   "checkpointInterval",
@@ -210,26 +212,47 @@ async function loggedRuns(
   return logged;
 }
 
-/** Groups the curves of runs that differ in the seed alone. */
-function seriesOf(
-  runs: readonly LoggedRun[],
-  curves: readonly { x: number[]; y: number[] }[],
-): CurveSeries[] {
-  const names = groupNames(runs.map(({ config }) => config));
-  const groups = Map.groupBy(curves, (_, i) => names[i]);
-  return [...groups].map(([name, runs]) => ({ name, runs }));
+/** A run, and the curve of it that is drawn. */
+interface PlottedRun extends LoggedRun {
+  curve: CurveRun;
 }
 
-/** Return from which on the environment of all runs counts as solved, if it is known. */
+/**
+ * Makes a panel for each environment: runs that differ in the seed alone share a
+ * curve, and curves of one name a colour.
+ */
+async function panelsOf(
+  runs: readonly PlottedRun[],
+  { key, threshold: value }: Pick<Choice, "key" | "threshold">,
+): Promise<CurvePanel[]> {
+  const names = groupNames(runs.map(({ config }) => config));
+  const named = runs.map((run, i) => ({ ...run, name: names[i] }));
+  const byEnv = [...Map.groupBy(named, ({ config }) => config.env)];
+  const nameIn = (name: string, env: string) =>
+    byEnv.length > 1 ? name.replace(` ${env}`, "") : name;
+  const colors = [
+    ...new Set(named.map((it) => nameIn(it.name, it.config.env))),
+  ];
+  return await Promise.all(byEnv.map(async ([env, alike]) => {
+    const groups = Map.groupBy(alike, ({ name }) => nameIn(name, env));
+    const series = [...groups].map(([name, runs]) => ({
+      name,
+      color: colors.indexOf(name),
+      runs: runs.map(({ curve }) => curve),
+    }));
+    const threshold = value === undefined
+      ? await solvedAt(env, key)
+      : { value, label: String(value) };
+    return { title: env, series, threshold };
+  }));
+}
+
+/** Return from which on an environment counts as solved, if it is known. */
 async function solvedAt(
-  runs: readonly LoggedRun[],
+  env: string,
   key: string,
 ): Promise<CurveThreshold | undefined> {
-  const [env, ...others] = new Set(runs.map(({ config }) => config.env));
-  if (
-    others.length > 0 ||
-    !/\/return_(mean|median|min|max)$/.test(statisticName(key))
-  ) return;
+  if (!/\/return_(mean|median|min|max)$/.test(statisticName(key))) return;
   const value = await rewardThreshold(env);
   return value === undefined ? undefined : { value, label: `solved: ${value}` };
 }
@@ -266,6 +289,9 @@ function numberOf(
   }
   throw new UsageError(`Cannot use --${name} ${text}: expected ${words}`);
 }
+
+/** What is drawn, and how. */
+type Choice = ReturnType<typeof choiceOf>;
 
 /** Reads what is drawn, and how, before any run is read. */
 function choiceOf(options: ParsedOptions) {
@@ -335,34 +361,29 @@ export const plotCommand: Command = {
         `Cannot plot to ${out}: expected a file that ends in .svg or .html`,
       );
     }
-    const { asPage, renderCurves, responsive } = await import(
+    const { asPage, renderCurves, renderPanels, responsive } = await import(
       "@bellman/training/plots"
     );
     const runs = await loggedRuns(options, io);
     const curves = runs.map((run) => curveOf(run, choice));
     const { label, scale } = axisOf(x, curves);
-    const scaled = curves.map((it) => ({
-      x: it.x.map((at) => at / scale),
-      y: it.y,
+    const plotted = runs.map((run, i) => ({
+      ...run,
+      curve: { x: curves[i].x.map((at) => at / scale), y: curves[i].y },
     }));
-    const series = seriesOf(runs, scaled);
-    const envs = [...new Set(runs.map(({ config }) => config.env))];
-    const title = `${statisticTitle(key)} on ${envs.join(", ")}`;
-    const threshold = choice.threshold === undefined
-      ? await solvedAt(runs, key)
-      : { value: choice.threshold, label: String(choice.threshold) };
+    const panels = await panelsOf(plotted, choice);
+    const what = statisticTitle(key);
+    const title = `${what} on ${panels.map(({ title }) => title).join(", ")}`;
     const draw = (
       given: Pick<CurvesOptions, "title" | "width" | "height"> = {},
-    ) =>
-      renderCurves(series, {
-        title,
-        xLabel: label,
-        yLabel: statisticTitle(key),
-        band: choice.band,
-        smoothing: choice.smoothing,
-        threshold,
-        ...given,
-      });
+    ) => {
+      const { band, smoothing } = choice;
+      const look = { title, xLabel: label, yLabel: what, band, smoothing };
+      const [{ series, threshold }, ...others] = panels;
+      return others.length === 0
+        ? renderCurves(series, { ...look, threshold, ...given })
+        : renderPanels(panels, { ...look, ...given });
+    };
     await checkWritable(out, "the curves");
     const html = () =>
       asPage(

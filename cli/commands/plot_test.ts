@@ -176,6 +176,44 @@ Deno.test("plot has steps, time or episodes along its axis", async () => {
   );
 });
 
+Deno.test("runs of several environments have a panel each, with one colour a name", async () => {
+  const runs = await Promise.all(
+    ["a2c CartPole-v1", "sac CartPole-v1", "sac Pendulum-v1"].map(
+      async (name, i) => {
+        const [algorithm, env] = name.split(" ");
+        const folder = createRunFolder(`${dir}/${i}`, {
+          configText: `algorithm: ${algorithm}\nenv: ${env}\n`,
+        });
+        await Deno.writeTextFile(
+          folder.progressPath,
+          `time/steps,rollout/return_mean\n100,${-900 * i}\n200,20\n`,
+        );
+        return folder.dir;
+      },
+    ),
+  );
+  const path = `${dir}/panels.svg`;
+  const { code, err } = await capture("plot", ...runs, "--out", path);
+  assertEquals([code, err], [0, ""]);
+  const svg = await Deno.readTextFile(path);
+  const [whole, first, second, ...others] = svg
+    .split(/(?=<svg [^>]*role="img")/).slice(0);
+  assertEquals(others, []);
+  assertStringIncludes(whole, "<title>Return on CartPole-v1, Pendulum-v1<");
+  assertStringIncludes(first, "<title>CartPole-v1<");
+  assertStringIncludes(second, "<title>Pendulum-v1<");
+  assertStringIncludes(first, "solved: 475");
+  assert(!second.includes("solved: 475"));
+  const colorOf = (panel: string, name: string) =>
+    panel.match(RegExp(`bp-color(\\d)[^>]*>[^>]*>[^>]*>${name}<`))?.[1];
+  assertEquals(colorOf(first, "a2c"), "0");
+  assertEquals([first, second].map((it) => colorOf(it, "sac")), ["1", "1"]);
+  const page = `${dir}/panels.html`;
+  assertEquals((await capture("plot", ...runs, "--out", page)).code, 0);
+  const html = await Deno.readTextFile(page);
+  assertEquals(html.match(/<svg [^>]*role="img"/g)?.length, 6);
+});
+
 Deno.test("plot as a page has a drawing for phones", async () => {
   const path = `${dir}/page.html`;
   assertEquals((await capture("plot", logged, "--out", path)).code, 0);

@@ -482,7 +482,7 @@ export async function configFromOptions(
   // With the settings and the presets that the modules have brought.
   const config = resolveConfig(algorithm, sources);
   for (const key of ["stopReward", "patience"] as const) {
-    if (config[key] === null || config.evaluationInterval > 0) continue;
+    if (config[key] === null || config.evaluationInterval !== 0) continue;
     throw new UsageError(
       `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
     );

@@ -91,7 +91,7 @@ export interface RunConfig {
    */
   vectorization: "sync" | "workers" | "subprocesses";
   /**
-   * Place of the training loop: this program steps the environments (host), or acting, environments and updates are one compiled program (device), for algorithms that learn from rollouts in environments that are tensors; evaluations and checkpoints are between its calls, of at most logInterval updates.
+   * Place of the training loop: this program steps the environments (host), or acting, environments and updates are one compiled program (device), for algorithms that learn from rollouts in environments that are tensors; log rows, evaluations and checkpoints are between its calls.
    *
    * @default "host"
    */
@@ -184,25 +184,25 @@ export interface RunConfig {
    */
   backend: "auto" | "tensorflow" | "wasm" | "cpu";
   /**
-   * Updates between two log rows.
+   * Environment steps between two log rows, beside one at the end; null logs about 100 rows a run.
    *
-   * @default 100
+   * @default null
    * @minimum 1
    * @maximum 1000000000000000
-   * @asType integer
+   * @multipleOf 1
    * @alias log_interval
    */
-  logInterval: number;
+  logInterval: number | null;
   /**
-   * Environment steps between two evaluations, the last of them at the end of the run; 0 evaluates at the end only.
+   * Environment steps between two evaluations, the last of them at the end of the run; null evaluates 20 times a run, 0 at the end only.
    *
-   * @default 20000
+   * @default null
    * @minimum 0
    * @maximum 1000000000000000
-   * @asType integer
+   * @multipleOf 1
    * @alias eval_freq, evaluation_interval, epoch_length
    */
-  evaluationInterval: number;
+  evaluationInterval: number | null;
   /**
    * Episodes of an evaluation.
    *

@@ -286,8 +286,9 @@ async function sessionOnDevice(
       config: settingsOf(config),
       seed: config.seed,
       totalTimesteps: config.totalTimesteps,
-      updatesPerCall: config.logInterval,
       stepsPerCall: Math.min(
+        // Rows and evaluations that are not set are parts of the run.
+        config.logInterval ?? Math.ceil(config.totalTimesteps / 100),
         evaluationInterval || Infinity,
         checkpointInterval || Infinity,
         config.totalTimesteps,

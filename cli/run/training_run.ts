@@ -203,7 +203,7 @@ function trainOptions(
   return {
     totalTimesteps: config.totalTimesteps,
     seed: config.seed,
-    logInterval: config.logInterval,
+    logInterval: config.logInterval ?? undefined,
     loggers,
     hyperparameters: hyperparametersOf(config),
     callbacks,
@@ -211,7 +211,9 @@ function trainOptions(
       env: environments.evaluation(
         evaluationEnvsFor(config.evaluationEpisodes),
       ),
-      everyTimesteps: config.evaluationInterval || Infinity,
+      everyTimesteps: config.evaluationInterval === 0
+        ? Infinity
+        : config.evaluationInterval ?? undefined,
       episodes: config.evaluationEpisodes,
       maxSteps: config.evaluationMaxSteps ?? undefined,
       deterministic: config.evaluationDeterministic,

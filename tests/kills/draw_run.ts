@@ -234,7 +234,7 @@ function drawShared(
     normalizeReward: chance(random, 0.3),
     clipReward: chance(random, 0.1),
     frameStack: pick(random, [1, 1, 1, 3]),
-    logInterval: between(random, 1, 30),
+    logInterval: between(random, 1, 600),
     checkpointInterval: interval(random, totalTimesteps),
     keepCheckpoints: between(random, 1, 4),
     evaluationInterval: chance(random, 0.1)

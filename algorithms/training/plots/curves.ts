@@ -188,6 +188,64 @@ export function renderCurves(
   );
 }
 
+/** Panel of {@link renderPanels}: curves that share their axes. */
+export interface CurvePanel {
+  /** The curves. */
+  readonly series: readonly CurveSeries[];
+  /** Heading of the panel. */
+  readonly title: string;
+  /**
+   * Height that its curves are held against.
+   *
+   * @default none
+   */
+  readonly threshold?: CurveThreshold;
+}
+
+/** Width from which on panels stand side by side. */
+const TWO_COLUMNS = 700;
+
+/**
+ * Draws several panels of curves as one SVG image, each with axes of its own, as
+ * for environments whose returns differ in size: two in a row, one where the image
+ * is narrower than 700 pixels.
+ *
+ * @param panels The panels.
+ * @param options Those of {@link renderCurves}; the height is that of a panel.
+ * @returns The text of the image.
+ *
+ * @example
+ * ```ts
+ * import { renderPanels } from "@bellman/training/plots";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const series = [{ name: "a2c", runs: [{ x: [0, 100], y: [1, 5] }] }];
+ * const svg = renderPanels([
+ *   { title: "CartPole-v1", series },
+ *   { title: "Pendulum-v1", series },
+ * ], { title: "Return" });
+ * assertEquals(svg.match(/role="img"/g)?.length, 3);
+ * ```
+ */
+export function renderPanels(
+  panels: readonly CurvePanel[],
+  { title = "", width = 760, height = 320, ...options }: Omit<
+    CurvesOptions,
+    "threshold"
+  > = {},
+): string {
+  const columns = width < TWO_COLUMNS ? 1 : 2;
+  const size = { width: Math.floor(width / columns), height };
+  const rows = Math.ceil(panels.length / columns);
+  const drawn = panels.map(({ series, ...panel }, i) => {
+    const left = (i % columns) * size.width;
+    const top = Math.floor(i / columns) * height;
+    return renderCurves(series, { ...options, ...panel, ...size })
+      .replace("<svg ", `<svg x="${left}" y="${top}" `);
+  });
+  return image({ width, height: rows * height, title }, ...drawn);
+}
+
 /** Names the band below the heading, where there is one. */
 function subtitleOf(
   series: readonly CurveSeries[],

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { renderCurves } from "./curves.ts";
+import { renderCurves, renderPanels } from "./curves.ts";
+import texts from "./texts.json" with { type: "json" };
 import {
   numbersOf,
   ofClass,
@@ -232,4 +233,70 @@ Deno.test("a series may choose its colour", () => {
   const svg = renderCurves([{ name: "a", color: 3, runs: [run(1)] }]);
   assertEquals(ofClass(parseSvg(svg), "bp-color0"), []);
   assertEquals(ofClass(parseSvg(svg), "bp-color3").length, 2);
+});
+
+Deno.test("panels have axes of their own and stand side by side where there is room", () => {
+  const panel = (title: string, top: number) => ({
+    title,
+    series: [{ name: "a2c", runs: [run(top)] }],
+    threshold: { value: top, label: `solved: ${top}` },
+  });
+  const panels = [panel("A-v0", 1), panel("B-v0", 1000), panel("C-v0", -7)];
+  const places = (width: number) => {
+    const svg = renderPanels(panels, { width, height: 300, title: "Return" });
+    const whole = parseSvg(svg);
+    const inside = Array.from(whole.getElementsByTagName("svg"))
+      .filter((it) => it.getAttribute("role") === "img");
+    const own = [whole, ...inside];
+    assertEquals(own.map((it) => it.getAttribute("aria-label")), [
+      "Return",
+      ...["A-v0", "B-v0", "C-v0"],
+    ]);
+    for (const text of ["solved: 1<", "solved: 1000<", "solved: -7<"]) {
+      assertStringIncludes(svg, text);
+    }
+    return own.map((it) =>
+      ["x", "y", "width", "height"].map((name) => +it.getAttribute(name)!)
+    );
+  };
+  assertEquals(places(800), [
+    [0, 0, 800, 600],
+    [0, 0, 400, 300],
+    [400, 0, 400, 300],
+    [0, 300, 400, 300],
+  ]);
+  assertEquals(places(400)[3], [0, 600, 400, 300]);
+});
+
+/** Contrast of two colours by their relative luminance, as WCAG defines it. */
+function contrast(a: readonly number[], b: readonly number[]): number {
+  const luminance = (color: readonly number[]) => {
+    const [red, green, blue] = color.map((it) =>
+      it <= 0.04045 * 255
+        ? it / 255 / 12.92
+        : ((it / 255 + 0.055) / 1.055) ** 2.4
+    );
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [low, high] = [luminance(a), luminance(b)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+Deno.test("bands are seen on light and dark grounds, and lines on bands", () => {
+  const [light, dark] = texts["plots.css"].split("@media");
+  for (const css of [light, dark]) {
+    const valueOf = (name: string) =>
+      css.match(RegExp(`\\.${name} \\{[^}]*?: ([^;]+);`))![1];
+    const rgb = (name: string) =>
+      valueOf(name).match(/[0-9a-f]{2}/g)!.map((it) => parseInt(it, 16));
+    const ground = rgb("bp-ground"), opacity = Number(valueOf("bp-band"));
+    for (let color = 0; color < 6; color++) {
+      const line = rgb(`bp-color${color}`);
+      const band = line.map((it, i) =>
+        opacity * it + (1 - opacity) * ground[i]
+      );
+      assert(contrast(band, ground) > 1.25, `band ${color} of ${css}`);
+      assert(contrast(line, band) > 1.9, `line ${color} on its band`);
+    }
+  }
 });
