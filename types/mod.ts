@@ -157,6 +157,12 @@ export interface EnvSpec {
    * @default false
    */
   readonly looseBounds?: boolean;
+  /**
+   * Entries of `info` that are recorded for each episode.
+   *
+   * @default []
+   */
+  readonly infoStatistics?: readonly string[];
 }
 
 /** Result of one step. */
@@ -242,6 +248,16 @@ export interface Env<
   close(): void;
 }
 
+/** Numbers of an entry of `info` over an episode. */
+export interface InfoStatistic {
+  /** Sum over its steps. */
+  readonly sum: number;
+  /** Mean over its steps. */
+  readonly mean: number;
+  /** Number of its last step. */
+  readonly last: number;
+}
+
 /** Statistics of an episode that ended. */
 export interface EpisodeStatistics {
   /** Index of its environment, 0 to `numEnvs - 1`. */
@@ -254,6 +270,8 @@ export interface EpisodeStatistics {
   readonly terminated: boolean;
   /** Return of each life of a game that has several; their sum is `return`. */
   readonly lifeReturns?: readonly number[];
+  /** Numbers of the environment's `info`, by name, where they are recorded. */
+  readonly infoStatistics?: Readonly<Record<string, InfoStatistic>>;
 }
 
 /**

@@ -46,6 +46,15 @@ export interface TrainContext {
   readonly meanLength: number;
   /** Steps of the longest episode that has ended; 0 while there is none. */
   readonly longestEpisode: number;
+  /**
+   * Records a number of one's own: the next row of the log has the mean of those
+   * that were recorded under a name since the last one. A resumed run keeps them.
+   *
+   * @param name Its name with a group, such as `rollout/lost_sales`; one without is
+   * in `train/`.
+   * @param value A finite number.
+   */
+  record(name: string, value: number): void;
 }
 
 /** Result of a run: its last numbers, and how it ended. */

@@ -78,6 +78,7 @@ export { EventLoopBreak } from "./event_loop.ts";
 export {
   CsvLogger,
   EpisodesCsv,
+  type EpisodesCsvOptions,
   JsonLinesLogger,
 } from "./logs/line_loggers.ts";
 export {

@@ -69,6 +69,7 @@ Deno.test("rows of a run resumed from any step are those of the uninterrupted on
       logInterval: 50,
       now: () => 0,
       loggers: [logger],
+      callbacks: [{ onStep: (state) => state.record("own", state.step / 7) }],
       evaluation: { env: new ToyEnv(2), everyTimesteps: 72, episodes: 3 },
       checkpoints: { store, everyTimesteps, keepLast: 1000 },
       resumeFrom,

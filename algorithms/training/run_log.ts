@@ -1,7 +1,10 @@
 import type { StateTree, Statistics } from "@bellman/types";
 import type { TrainContext } from "./callbacks.ts";
+import { mean } from "./episodes.ts";
 import type { EvaluationResult } from "./evaluate.ts";
+import { infoNumbers } from "./logs/line_loggers.ts";
 import type { LoggedEpisode, Logger } from "./logs/logger.ts";
+import { groupedName } from "./logs/statistics.ts";
 import {
   evaluationRow,
   nextMultiple,
@@ -16,6 +19,12 @@ const ROWS = 100;
 /** Steps between rows of a run without an end. */
 const STEPS = 10_000;
 
+/** Numbers that a callback has recorded since the last row. */
+interface Recorded {
+  sum: number;
+  count: number;
+}
+
 /** Logs of a run: a row at each interval of steps, one at the end. */
 export class RunLog {
   readonly #loggers: readonly Logger[];
@@ -24,11 +33,17 @@ export class RunLog {
   #loggedAt = -1;
   /** Statistics of the last update. */
   #statistics: Statistics = {};
+  /** Numbers of the `info` of the last episodes. */
+  #infos: Statistics[] = [];
+  readonly #window: number;
+  #recorded: Record<string, Recorded> = {};
 
   constructor(
-    { loggers = [], logInterval, totalTimesteps }: TrainOptions,
+    { loggers = [], logInterval, totalTimesteps, episodeWindow = 100 }:
+      TrainOptions,
   ) {
     this.#loggers = loggers;
+    this.#window = episodeWindow;
     const part = Math.ceil(totalTimesteps / ROWS);
     this.#interval = logInterval ?? (Number.isFinite(part) ? part : STEPS);
   }
@@ -42,6 +57,21 @@ export class RunLog {
 
   episode(episode: LoggedEpisode): void {
     for (const logger of this.#loggers) logger.writeEpisode?.(episode);
+    const numbers = infoNumbers(episode);
+    if (numbers.length === 0) return;
+    this.#infos.push(Object.fromEntries(numbers));
+    if (this.#infos.length > this.#window) this.#infos.shift();
+  }
+
+  /** Keeps a number for the next row, which has the mean of those of a name. */
+  record(name: string, value: number): void {
+    if (typeof value !== "number" || !Number.isFinite(value)) {
+      throw new TypeError(
+        `Cannot record ${name}: it is ${value}, expected a finite number`,
+      );
+    }
+    const { sum, count } = this.#recorded[name] ?? { sum: 0, count: 0 };
+    this.#recorded[name] = { sum: sum + value, count: count + 1 };
   }
 
   /** Logs an update where its row is due, or has to be. */
@@ -62,12 +92,37 @@ export class RunLog {
 
   /** Logs the last row of a run, unless it is there. */
   end(context: TrainContext): void {
-    if (this.#loggedAt !== context.step) this.#row(context);
+    const isMore = Object.keys(this.#recorded).length > 0;
+    if (this.#loggedAt !== context.step || isMore) this.#row(context);
   }
 
   #row(context: TrainContext): void {
     this.#loggedAt = context.step;
-    this.#write(context, updateRow(context, this.#statistics));
+    const row = updateRow(context, {
+      rollout: this.#infoMeans(),
+      update: this.#statistics,
+    });
+    for (const [name, { sum, count }] of Object.entries(this.#recorded)) {
+      const grouped = groupedName(name);
+      if (Object.hasOwn(row, grouped)) {
+        throw new TypeError(
+          `Cannot record ${name}: ${grouped} is logged already, expected another name`,
+        );
+      }
+      row[grouped] = sum / count;
+    }
+    this.#recorded = {};
+    this.#write(context, row);
+  }
+
+  /** Averages the numbers of `info` over the last episodes. */
+  #infoMeans(): Statistics {
+    const means: Statistics = {};
+    for (const name of Object.keys(this.#infos.at(-1) ?? {})) {
+      const values = this.#infos.map((numbers) => numbers[name]);
+      means[`rollout/${name}`] = mean(values);
+    }
+    return means;
   }
 
   #write({ step }: TrainContext, statistics: Statistics): void {
@@ -86,17 +141,25 @@ export class RunLog {
   }
 
   save(): StateTree {
-    return { loggedAt: this.#loggedAt, statistics: { ...this.#statistics } };
+    return {
+      loggedAt: this.#loggedAt,
+      statistics: { ...this.#statistics },
+      infos: this.#infos.map((numbers) => ({ ...numbers })),
+      recorded: structuredClone(this.#recorded) as unknown as StateTree,
+    };
   }
 
   /** Restores a state; where a checkpoint of before has none, a row is due after the interval. */
   load(state: StateTree | undefined, { step, updates }: TrainContext): void {
-    const { loggedAt = updates > 0 ? step : -1, statistics = {} } =
-      (state ?? {}) as {
-        loggedAt?: number;
-        statistics?: Statistics;
-      };
-    this.#loggedAt = loggedAt;
-    this.#statistics = { ...statistics };
+    const saved = (state ?? {}) as unknown as {
+      loggedAt?: number;
+      statistics?: Statistics;
+      infos?: Statistics[];
+      recorded?: Record<string, Recorded>;
+    };
+    this.#loggedAt = saved.loggedAt ?? (updates > 0 ? step : -1);
+    this.#statistics = { ...saved.statistics };
+    this.#infos = [...saved.infos ?? []];
+    this.#recorded = structuredClone(saved.recorded ?? {});
   }
 }

@@ -192,6 +192,10 @@ class TrainingRun implements TrainContext, ProgressState {
     return this.#window.meanLength;
   }
 
+  record(name: string, value: number): void {
+    this.#log.record(name, value);
+  }
+
   async run(): Promise<TrainResult> {
     const { resumeFrom, seed, progress } = this.#options;
     const start = seed === undefined ? {} : { seed };

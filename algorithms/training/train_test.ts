@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Callback, stop } from "./callbacks.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
+import type { Batch, VecStep } from "@bellman/types";
 import { evaluationSeeds } from "./evaluate.ts";
 import { MemoryLogger } from "./testdata/memory_logger.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
@@ -110,6 +111,98 @@ Deno.test("the end has one row, also where it is early or nothing was learned", 
     await stepsOf({ evaluation, callbacks: [first] }),
     [20, 40, "evaluation 48", 48],
   );
+});
+
+/** Copies whose episodes come with numbers of their info. */
+class PricedEnv extends FixedEnv {
+  #told = 0;
+  override step(actions: Batch): VecStep {
+    const step = super.step(actions);
+    const tracker = [...step.terminated].flatMap((ended, env) =>
+      ended ? [env] : []
+    );
+    const episodes = tracker.map((env) => {
+      const sum = ++this.#told;
+      const price = { sum, mean: sum / 4, last: -sum };
+      const { return: total, length } = { return: 1, length: 1 };
+      const infoStatistics = { price };
+      return { env, return: total, length, terminated: true, infoStatistics };
+    });
+    return { ...step, episodes };
+  }
+}
+
+Deno.test("rows have the means of the infos of the last episodes", async () => {
+  const logger = new MemoryLogger();
+  await train(scripted(() => ({})), new PricedEnv([2, 100]), {
+    totalTimesteps: 20,
+    logInterval: 4,
+    episodeWindow: 3,
+    loggers: [logger],
+  });
+  const column = (name: string) =>
+    logger.rows.map(({ statistics }) => statistics[`rollout/${name}`]);
+  // Before the first episode there are none.
+  assertEquals(column("price_sum"), [undefined, 1, 1.5, 2, 3, 4]);
+  assertEquals(column("price_mean"), [
+    undefined,
+    ...[1, 1.5, 2, 3, 4].map((it) => it / 4),
+  ]);
+  assertEquals(column("price_last").at(-1), -4);
+  assertEquals(logger.episodes.at(-1)?.infoStatistics?.price.sum, 5);
+});
+
+Deno.test("callbacks record numbers of their own for the next row", async () => {
+  const record = async (
+    callback: Callback,
+    options: Partial<TrainOptions> = {},
+  ) => {
+    const logger = new MemoryLogger();
+    await train(new ToyAlgorithm(4), new FixedEnv([3, 8, 9, 9]), {
+      totalTimesteps: 100,
+      logInterval: 40,
+      loggers: [logger],
+      callbacks: [callback],
+      ...options,
+    });
+    return logger.rows.filter((it) => !("eval/return_mean" in it.statistics));
+  };
+  const rows = await record({
+    onStep(state) {
+      state.record("my/step", state.step);
+      if (state.step === 44) state.record("once", 7);
+    },
+    // Updates come after their steps, and rows before these calls.
+    onUpdate: (state) => state.record("my/update", state.updates),
+  });
+  const column = (name: string) => rows.map((it) => it.statistics[name]);
+  assertEquals(column("time/steps"), [20, 40, 80, 100]);
+  assertEquals(column("my/step"), [12, 32, 62, 92]);
+  assertEquals(column("train/once"), [undefined, undefined, 7, undefined]);
+  assertEquals(column("my/update"), [undefined, 1, 2.5, 4.5]);
+  const last = await record({
+    onEvaluation: (state) => state.record("eval_extra", state.step),
+  }, {
+    evaluation: { env: new FixedEnv([2]), everyTimesteps: 100, episodes: 1 },
+  });
+  assertEquals(last.at(-1)!.statistics["train/eval_extra"], 100);
+  for (
+    const [name, value, wanted] of [
+      ["x", NaN, "Cannot record x: it is NaN, expected a finite number"],
+      ["x", "7", "Cannot record x: it is 7, expected a finite number"],
+      [
+        "value_loss",
+        1,
+        "Cannot record value_loss: train/value_loss is logged already, expected another name",
+      ],
+    ] as [string, number, string][]
+  ) {
+    await assertRejects(
+      () => record({ onStep: (state) => state.record(name, value) }),
+      TypeError,
+      wanted,
+    );
+  }
 });
 
 Deno.test("means are over the last episodes, NaN before the first", async () => {

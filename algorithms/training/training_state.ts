@@ -179,17 +179,18 @@ function named(loggers: readonly Logger[]): [string, Logger][] {
 /** Makes the row that loggers get after an update. */
 export function updateRow(
   context: TrainContext,
-  statistics: Statistics,
+  { rollout, update }: { rollout: Statistics; update: Statistics },
 ): Statistics {
   const { step, meanReturn, meanLength } = context;
   const time = timeRow(context), seconds = time["time/seconds"];
-  const ofUpdate = Object.entries(statistics)
+  const ofUpdate = Object.entries(update)
     .map(([name, value]) => [groupedName(name), value]);
   return {
     ...time,
     "time/steps_per_second": seconds > 0 ? Math.trunc(step / seconds) : 0,
     "rollout/return_mean": meanReturn,
     "rollout/length_mean": meanLength,
+    ...rollout,
     ...Object.fromEntries(ofUpdate),
   };
 }

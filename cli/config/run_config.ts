@@ -194,6 +194,13 @@ export interface RunConfig {
    */
   logInterval: number | null;
   /**
+   * Entries of the environment's info to record: sum, mean and last of each episode, in episodes.csv, and their means in the log; beside those that the environment was registered with.
+   *
+   * @default []
+   * @alias info_statistics, info_keywords
+   */
+  infoStatistics: string[];
+  /**
    * Environment steps between two evaluations, the last of them at the end of the run; null evaluates 20 times a run, 0 at the end only.
    *
    * @default null

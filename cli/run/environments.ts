@@ -1,4 +1,5 @@
 import {
+  defaultRegistry,
   make,
   makeVec,
   ObservationNormalizer,
@@ -154,7 +155,7 @@ export async function makeEnvironments(
       rewards: scaledRewards?.normalizer,
     },
     evaluation: (numEnvs) => wrapped(sets.evaluation(numEnvs)),
-    single: () => make(id, { maxEpisodeSteps, kwargs }),
+    single: () => make(id, { maxEpisodeSteps, kwargs, infoStatistics: [] }),
     around: (env) =>
       wrapped(new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]))),
     close: sets.close,
@@ -178,6 +179,14 @@ function spacesOf(
     actionSpace: compact(actionSpace),
     ...stackedFrames !== undefined && { stackedFrames },
   };
+}
+
+/** Lists the entries of `info` that a run records. */
+export function infoStatisticsOf(
+  { env, infoStatistics }: ResolvedConfig,
+): string[] {
+  const registered = defaultRegistry.get(env)?.infoStatistics ?? [];
+  return [...new Set([...registered, ...infoStatistics])];
 }
 
 /** Largest number of environments that play the episodes of an evaluation. */
@@ -211,6 +220,8 @@ interface EnvironmentSets {
 interface SetOptions {
   numEnvs: number;
   kwargs: ResolvedConfig["envKwargs"];
+  /** Entries of `info` to record; none in evaluations. */
+  infoStatistics?: readonly string[];
 }
 
 /** A set that its owner closes. */
@@ -284,14 +295,16 @@ async function makeSets(
   const kept = new Map<number, VecEnv>();
   const evaluation = (numEnvs: number): VecEnv => {
     const kwargs = { ...envKwargs, ...config.evaluationEnvKwargs };
-    if (host === undefined) return here({ numEnvs, kwargs });
-    const set = kept.get(numEnvs) ?? host({ numEnvs, kwargs }, true);
+    const options = { numEnvs, kwargs, infoStatistics: [] };
+    if (host === undefined) return here(options);
+    const set = kept.get(numEnvs) ?? host(options, true);
     kept.set(numEnvs, set);
     return new Kept(set);
   };
   const isEvaluationHosted = host !== undefined && evaluationEnvs > 0;
   const train = (): VecEnv => {
-    const options = { numEnvs, kwargs: envKwargs };
+    const infoStatistics = infoStatisticsOf(config);
+    const options = { numEnvs, kwargs: envKwargs, infoStatistics };
     if (!isForEvaluation) return host ? host(options, false) : here(options);
     const inside = isEvaluationHosted
       ? evaluation(evaluationEnvs)
@@ -328,9 +341,9 @@ async function makeHost(
     "@bellman/envs/workers"
   );
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
-  return ({ numEnvs, kwargs }, isEvaluation) => {
+  return ({ numEnvs, kwargs, infoStatistics }, isEvaluation) => {
     const groups = Math.min(groupsOf(config)!, numEnvs);
-    const source = { id, kwargs, maxEpisodeSteps, imports };
+    const source = { id, kwargs, maxEpisodeSteps, infoStatistics, imports };
     const where = isEvaluation ? "Evaluation: " : "";
     const options = {
       numEnvs,

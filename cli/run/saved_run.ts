@@ -162,9 +162,17 @@ function runConfigOf(
   return configOfFile({ name, text });
 }
 
-/** Resolves a run's file; an algorithm of the user's own is not imported yet. */
+/**
+ * Resolves a run's file; an algorithm of the user's own is not imported yet. Runs
+ * of before there was `infoStatistics` counted updates in `logInterval`: they log
+ * as many rows as by default.
+ */
 function configOfFile(file: { name: string; text: string }): ResolvedConfig {
-  return resolveConfig(undefined, { file, entries: [] }, { isOpen: true });
+  const config = resolveConfig(undefined, { file, entries: [] }, {
+    isOpen: true,
+  });
+  const countsSteps = /^infoStatistics:/m.test(file.text);
+  return countsSteps ? config : { ...config, logInterval: null };
 }
 
 /** Largest number of edited keys that are named. */

@@ -23,6 +23,7 @@ import {
   evaluationEnvsFor,
   groupsOf,
   type Hosting,
+  infoStatisticsOf,
   makeEnvironments,
 } from "./environments.ts";
 import { checkMemory } from "./memory.ts";
@@ -267,6 +268,10 @@ function checkLoop(config: ResolvedConfig): void {
   }
   const [option] = Object.keys(envKwargs);
   if (option !== undefined) throw refuse(`envKwargs: ${option}`, "none");
+  const [statistic] = infoStatisticsOf(config);
+  if (statistic !== undefined) {
+    throw refuse(`infoStatistics: ${statistic}`, "none");
+  }
 }
 
 /** Makes the agent whose environments are tensors, in one program with it. */

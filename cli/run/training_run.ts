@@ -44,7 +44,7 @@ import {
   policyPlotter,
   round,
 } from "./agent.ts";
-import { evaluationEnvsFor } from "./environments.ts";
+import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
 import { loadCheckpoint, restoreSession } from "./saved_run.ts";
 import { writeReport } from "./report.ts";
 import { notices, type Session } from "./session.ts";
@@ -179,7 +179,9 @@ function loggersOf(
 ): Logger[] {
   return [
     new CsvLogger(folder.progressPath),
-    new EpisodesCsv(folder.episodesPath),
+    new EpisodesCsv(folder.episodesPath, {
+      infoStatistics: infoStatisticsOf(config),
+    }),
     new TensorBoardLogger(folder.eventsDir),
     ...progress === undefined || quiet ? [] : [progress],
     ...registeredLoggers({ dir: folder.dir, config }),

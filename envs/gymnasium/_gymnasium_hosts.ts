@@ -99,6 +99,8 @@ interface GymnasiumHostsOptions extends GymnasiumOptions {
    * single environment is not; its steps tell their `info` instead.
    */
   readonly resets: boolean;
+  /** Entries of `info` that are recorded, where environments are reset. */
+  readonly infoStatistics?: readonly string[];
   /** True where pictures are wanted if there are some. */
   readonly draws: boolean;
 }
@@ -113,6 +115,7 @@ export class GymnasiumHosts extends ChildHosts {
   /** The last picture. */
   picture: RgbImage | undefined;
   #id: string;
+  #recordsInfo: boolean;
   #python: string;
   #settings: object;
 
@@ -126,6 +129,7 @@ export class GymnasiumHosts extends ChildHosts {
       kwargs = {},
       modules = [],
       wrappers = [],
+      infoStatistics = [],
       showOutput: showPrints = false,
     }: GymnasiumHostsOptions,
   ) {
@@ -134,6 +138,7 @@ export class GymnasiumHosts extends ChildHosts {
     checkPlain(wrapped, "wrappers");
     super(groups, { command: hostCommand(python), showPrints, resets });
     this.#id = id;
+    this.#recordsInfo = infoStatistics.length > 0;
     this.#python = python;
     this.#settings = {
       protocol: PROTOCOL,
@@ -141,6 +146,7 @@ export class GymnasiumHosts extends ChildHosts {
       kwargs,
       modules,
       wrappers: wrapped,
+      infoStatistics,
       resets,
       draws,
       otherPython: otherPython(),
@@ -187,6 +193,9 @@ export class GymnasiumHosts extends ChildHosts {
   }
 
   override readRest(info: Uint8Array): GroupAnswer {
+    if (this.#recordsInfo) {
+      return { episodes: info.length > 0 ? readJson(info) : [] };
+    }
     this.info = info.length > 0 ? readJson(info) : undefined;
     return {};
   }

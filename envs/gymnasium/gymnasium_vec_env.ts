@@ -15,6 +15,13 @@ export interface GymnasiumVecEnvOptions
    * @default 1
    */
   processes?: number;
+  /**
+   * Entries of `info` that Python sums up for each episode: finite numbers, True
+   * and False, at each step.
+   *
+   * @default []
+   */
+  infoStatistics?: readonly string[];
 }
 
 /**
@@ -23,7 +30,8 @@ export interface GymnasiumVecEnvOptions
  * the seed of an environment Python gets the lowest 32 bits, as many
  * environments take no more.
  *
- * Time limits are Gymnasium's own, and `info` is not carried over. An
+ * Time limits are Gymnasium's own, and `info` is not carried over but for the
+ * sum, mean and last of its numbers that `infoStatistics` names. An
  * environment whose episode ended is reset in the same step. A process that
  * dies, hangs or throws is replaced, as `HostedVecEnv` of
  * `@bellman/envs/workers` describes.

@@ -71,10 +71,12 @@ export function registerGymnasium(
         ...options,
         kwargs: kwargsWith(kwargs, maxEpisodeSteps),
       }),
-    makeVec: ({ numEnvs, maxEpisodeSteps, kwargs }) =>
+    recordsInfo: true,
+    makeVec: ({ numEnvs, maxEpisodeSteps, infoStatistics, kwargs }) =>
       new GymnasiumVecEnv(id, {
         ...options,
         numEnvs,
+        infoStatistics,
         kwargs: kwargsWith(kwargs, maxEpisodeSteps),
       }),
   });

@@ -2,6 +2,7 @@ import type { Env, EnvSpec, VecEnv } from "@bellman/types";
 import { checkNumEnvs, unknownEnvironment } from "../_checks.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
+import { RecordInfoStatistics } from "../wrappers/record_info_statistics.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 
 /** Options of an environment of its own, by name. */
@@ -25,13 +26,25 @@ export interface EnvRegistration extends EnvSpec {
    */
   make(kwargs: EnvKwargs, options?: { maxEpisodeSteps?: number }): Env;
   /**
+   * True where `makeVec` records entries of `info`; else single ones do.
+   *
+   * @default false
+   */
+  recordsInfo?: boolean;
+  /**
    * Makes several that step together, with the time limit inside.
    *
-   * @param options Number, limit, and options of the environment's own.
+   * @param options Number, limit, entries of `info` to record, and options of the
+   * environment's own.
    * @returns The vector environment, or none where single ones do as well.
    */
   makeVec?(
-    options: { numEnvs: number; maxEpisodeSteps?: number; kwargs: EnvKwargs },
+    options: {
+      numEnvs: number;
+      maxEpisodeSteps?: number;
+      infoStatistics: readonly string[];
+      kwargs: EnvKwargs;
+    },
   ): VecEnv | undefined;
 }
 
@@ -62,6 +75,13 @@ export interface MakeOptions extends RegistryOptions {
    * @default {}
    */
   kwargs?: EnvKwargs;
+  /**
+   * Entries of `info` to record for each episode, see
+   * {@linkcode RecordInfoStatistics}.
+   *
+   * @default the registered ones
+   */
+  infoStatistics?: readonly string[];
 }
 
 /** Options of {@linkcode makeVec}. */
@@ -164,10 +184,14 @@ export function envSpec(id: string, options: RegistryOptions = {}): EnvSpec {
 }
 
 function specOf(
-  { id, maxEpisodeSteps, rewardThreshold, looseBounds }: EnvRegistration,
+  { id, maxEpisodeSteps, rewardThreshold, looseBounds, infoStatistics }:
+    EnvRegistration,
 ): EnvSpec {
-  const spec = { id, maxEpisodeSteps, rewardThreshold };
-  return looseBounds ? { ...spec, looseBounds } : spec;
+  return {
+    ...{ id, maxEpisodeSteps, rewardThreshold },
+    ...looseBounds && { looseBounds },
+    ...infoStatistics && { infoStatistics },
+  };
 }
 
 /** Picks the limit to pass on; none means no limit, or its own. */
@@ -198,6 +222,17 @@ function limitOf(
  */
 export function make(id: string, options: MakeOptions = {}): Env {
   const registration = find(id, options);
+  const { infoStatistics = registration.infoStatistics ?? [] } = options;
+  const env = makeLimited(registration, options);
+  return infoStatistics.length === 0
+    ? env
+    : new RecordInfoStatistics(env, infoStatistics);
+}
+
+function makeLimited(
+  registration: EnvRegistration,
+  options: MakeOptions,
+): Env {
   const { kwargs = {} } = options, limit = limitOf(registration, options);
   if (registration.limitsItself) {
     return registration.make(kwargs, { maxEpisodeSteps: limit });
@@ -228,9 +263,13 @@ export function make(id: string, options: MakeOptions = {}): Env {
 export function makeVec(id: string, options: MakeVecOptions): VecEnv {
   const registration = find(id, options);
   const { numEnvs, recordEpisodes = true, kwargs = {} } = options;
+  const { infoStatistics = registration.infoStatistics ?? [] } = options;
   checkNumEnvs(id, numEnvs);
   const maxEpisodeSteps = limitOf(registration, options);
-  const env = registration.makeVec?.({ numEnvs, maxEpisodeSteps, kwargs }) ??
+  // Environments in the rows of arrays have no info.
+  const isAlone = infoStatistics.length > 0 && !registration.recordsInfo;
+  const together = { numEnvs, maxEpisodeSteps, infoStatistics, kwargs };
+  const env = (isAlone ? undefined : registration.makeVec?.(together)) ??
     new SyncVecEnv(
       Array.from({ length: numEnvs }, () => () => make(id, options)),
     );

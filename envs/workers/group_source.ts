@@ -24,6 +24,12 @@ export interface RegisteredSource {
    */
   readonly maxEpisodeSteps?: number;
   /**
+   * Entries of `info` to record for each episode.
+   *
+   * @default the registered ones
+   */
+  readonly infoStatistics?: readonly string[];
+  /**
    * Modules that register it, as absolute URLs: what `import.meta.resolve`
    * gives. Those of this package, Atari's and MuJoCo's too, need none.
    *
@@ -183,12 +189,14 @@ async function importRegistered(
 
 /** Makes environments that this thread knows. */
 export function makeRegistered(
-  { id, kwargs = {}, maxEpisodeSteps }: RegisteredSource,
+  { id, kwargs = {}, ...options }: RegisteredSource,
   { numEnvs }: GroupRange,
 ): VecEnv {
   // Episodes are recorded around all groups, not in each.
   const recordEpisodes = false;
-  return makeVec(id, { numEnvs, kwargs, maxEpisodeSteps, recordEpisodes });
+  const { maxEpisodeSteps, infoStatistics } = options;
+  const limits = { maxEpisodeSteps, infoStatistics, recordEpisodes };
+  return makeVec(id, { numEnvs, kwargs, ...limits });
 }
 
 async function makeFrom(

@@ -159,18 +159,67 @@ export function cellsOf(line: string): string[] {
   return csvParseRows(line)[0] ?? [];
 }
 
-const HEADER = "step,env,return,length,terminated,life_returns";
+/** Columns of every file of episodes. */
+const EPISODE_COLUMNS = [
+  ...["step", "env", "return", "length", "terminated", "life_returns"],
+];
+/** Numbers of an entry of `info`, each with a column of its own. */
+const INFO_PARTS = ["sum", "mean", "last"] as const;
 const NUMBER = String.raw`(NaN|-?(Infinity|\d+(\.\d+)?(e[+-]\d+)?))`;
 /** A line of an episode that is not damaged. */
 const EPISODE = RegExp(
-  String.raw`^\d+(,${NUMBER}){4},(${NUMBER}( ${NUMBER})*)?$`,
+  String.raw`^\d+(,${NUMBER}){4},(${NUMBER}( ${NUMBER})*)?(,${NUMBER}?)*$`,
 );
+
+/** Lists the entries of `info` among the columns of a file of episodes. */
+export function infoNames(columns: readonly string[]): string[] {
+  return columns.slice(EPISODE_COLUMNS.length)
+    .filter((_, i) => i % INFO_PARTS.length === 0)
+    .map((column) => column.replace(/_sum$/, ""));
+}
+
+/** Lists the numbers of an episode's `info`, by the names of their columns. */
+export function infoNumbers(
+  { infoStatistics = {} }: Pick<LoggedEpisode, "infoStatistics">,
+): [column: string, value: number][] {
+  return Object.entries(infoStatistics).flatMap(([name, numbers]) =>
+    INFO_PARTS.map((part): [string, number] => [
+      `${name}_${part}`,
+      numbers[part],
+    ])
+  );
+}
+
+/** Reads the numbers of entries of `info` from their cells, if they are known. */
+export function infoOfCells(
+  names: readonly string[],
+  cells: readonly string[],
+): Pick<LoggedEpisode, "infoStatistics"> {
+  const values = cells.slice(EPISODE_COLUMNS.length);
+  if (names.length === 0 || !values[0]) return {};
+  const infoStatistics = Object.fromEntries(names.map((name, i) => {
+    const [sum, mean, last] = values.slice(INFO_PARTS.length * i).map(Number);
+    return [name, { sum, mean, last }];
+  }));
+  return { infoStatistics };
+}
+
+/** Options of {@link EpisodesCsv}. */
+export interface EpisodesCsvOptions {
+  /**
+   * Entries of `info` whose sum, mean and last have columns, in a file that begins.
+   *
+   * @default []
+   */
+  infoStatistics?: readonly string[];
+}
 
 /**
  * Writes ended episodes to a CSV file with the columns `step`, `env`, `return`,
  * `length`, `terminated` (1 or 0) and `life_returns` (the returns of a game's
- * lives with spaces in between; empty without lives). It holds nothing of the
- * clock, so the file of a resumed run equals that of an uninterrupted one.
+ * lives with spaces in between; empty without lives), and three for each entry of
+ * `info` that is recorded, such as `price_sum`, `price_mean` and `price_last`. It
+ * holds nothing of the clock, so the file of a resumed run equals that of an uninterrupted one.
  *
  * @example
  * ```ts
@@ -191,16 +240,21 @@ export class EpisodesCsv implements Logger {
   /** Name of the file, for checkpoints. */
   readonly name: string;
   #file: AppendFile;
+  #columns: string[];
 
   /**
    * Opens a file, to begin or to continue it.
    *
    * @param path The file; its folder is made where it is missing.
+   * @param options Entries of `info` that have columns.
    */
-  constructor(path: string) {
+  constructor(path: string, { infoStatistics = [] }: EpisodesCsvOptions = {}) {
     this.name = basename(path);
     this.#file = new AppendFile(path);
-    if (this.#file.lines().next().done) this.#file.append(HEADER);
+    const own = infoStatistics
+      .flatMap((name) => INFO_PARTS.map((part) => `${name}_${part}`));
+    this.#columns = [...EPISODE_COLUMNS, ...own];
+    if (this.#file.lines().next().done) this.#file.append(this.#header());
   }
 
   /** Does nothing: rows of statistics go elsewhere. */
@@ -214,8 +268,11 @@ export class EpisodesCsv implements Logger {
   writeEpisode(episode: LoggedEpisode): void {
     const { step, env, length, terminated, lifeReturns = [] } = episode;
     const lives = lifeReturns.join(" ");
+    const infos = Object.fromEntries(infoNumbers(episode));
+    const own = this.#columns.slice(EPISODE_COLUMNS.length)
+      .map((column) => `,${infos[column] ?? ""}`).join("");
     this.#file.append(
-      `${step},${env},${episode.return},${length},${+terminated},${lives}`,
+      `${step},${env},${episode.return},${length},${+terminated},${lives}${own}`,
     );
   }
 
@@ -226,7 +283,7 @@ export class EpisodesCsv implements Logger {
 
   /** Saves number of rows and hash of the file, for checkpoints. */
   save(): StateTree {
-    return this.#file.save(HEADER);
+    return this.#file.save(this.#header());
   }
 
   /**
@@ -237,12 +294,18 @@ export class EpisodesCsv implements Logger {
    * @returns One line that says so, if the file was damaged.
    */
   truncate(step: number, saved?: StateTree): string | undefined {
+    const { header = this.#header() } = (saved ?? {}) as { header?: string };
+    this.#columns = cellsOf(header);
     return this.#file.truncate(step, {
       saved,
-      header: HEADER,
+      header,
       stepOf: (line) =>
         EPISODE.test(line) ? Number(line.slice(0, line.indexOf(","))) : NaN,
     });
+  }
+
+  #header(): string {
+    return csvFormatRow(this.#columns);
   }
 
   /** Closes the file. */

@@ -134,6 +134,52 @@ Deno.test("the returns of lives are kept", () =>
     assertEquals(readEpisodes(path), [game, episode(5)]);
   }));
 
+const INFO = { sum: 6, mean: 1.5, last: -0.25 };
+
+Deno.test("entries of info have columns of their own, which stay after a resume", () =>
+  inFile((path) => {
+    const infoStatistics = {
+      lost_sales: INFO,
+      "reward ctrl": { ...INFO, sum: 1e-9 },
+    };
+    const names = Object.keys(infoStatistics);
+    const logger = new EpisodesCsv(path, { infoStatistics: names });
+    const told = { ...episode(3), infoStatistics };
+    const lost = episode(4), game = { ...told, lifeReturns: [1, 2], step: 5 };
+    for (const one of [told, lost, game]) logger.writeEpisode(one);
+    const saved = logger.save();
+    const wanted = read(path);
+    assertEquals(
+      wanted.split("\n").slice(0, 3).join("\n"),
+      "step,env,return,length,terminated,life_returns," +
+        "lost_sales_sum,lost_sales_mean,lost_sales_last," +
+        "reward ctrl_sum,reward ctrl_mean,reward ctrl_last\n" +
+        "3,1,1,7,1,,6,1.5,-0.25,1e-9,1.5,-0.25\n4,1,1.3333333333333333,7,0,,,,,,,",
+    );
+    assertEquals(readEpisodes(path), [told, lost, game]);
+    logger.writeEpisode({ ...told, step: 9 });
+    logger.close();
+    // Columns are those of the file, whatever is recorded now.
+    const resumed = new EpisodesCsv(path, { infoStatistics: ["lost_sales"] });
+    assertEquals(resumed.truncate(5, saved), undefined);
+    assertEquals(read(path), wanted);
+    resumed.writeEpisode({
+      ...episode(6),
+      infoStatistics: { lost_sales: INFO },
+    });
+    resumed.close();
+    assertEquals(read(path).split("\n").at(-2), "6,1,2,7,0,,6,1.5,-0.25,,,");
+    // Damaged rows go, the others stay.
+    Deno.writeTextFileSync(path, wanted.replace("1e-9", "1e-x"));
+    const mended = new EpisodesCsv(path, { infoStatistics: names });
+    assertEquals(
+      mended.truncate(5, saved),
+      `${path} is damaged: up to step 5, 2 of its 3 rows can be read and are kept`,
+    );
+    mended.close();
+    assertEquals(readEpisodes(path), [lost, game]);
+  }));
+
 const loggers: [string, (path: string) => Logger][] = [
   ["CsvLogger", (path) => new CsvLogger(path)],
   ["EpisodesCsv", (path) => new EpisodesCsv(path)],

@@ -2,7 +2,13 @@ import { openPlainSync } from "@bellman/files";
 import type { Statistics } from "@bellman/types";
 import { closeSync } from "node:fs";
 import { countLines, linesOf } from "./append_file.ts";
-import { cellsOf, presentColumns, STEP_COLUMN } from "./line_loggers.ts";
+import {
+  cellsOf,
+  infoNames,
+  infoOfCells,
+  presentColumns,
+  STEP_COLUMN,
+} from "./line_loggers.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
 
 /** Options of {@link readProgress}. */
@@ -138,9 +144,10 @@ export function readEpisodes(
     ? 1
     : Math.ceil(countRows(path) / maxEpisodes);
   const kept: LoggedEpisode[] = [];
+  const names = infoNames(headerOf(path) ?? []);
   let at = 0;
   for (const line of episodesIn(path)) {
-    if (at++ % every === 0) kept.push(episodeOf(line));
+    if (at++ % every === 0) kept.push(episodeOf(line, names));
   }
   return kept;
 }
@@ -184,7 +191,7 @@ function episodesIn(path: string): Iterable<string> {
   );
 }
 
-function episodeOf(line: string): LoggedEpisode {
+function episodeOf(line: string, names: readonly string[]): LoggedEpisode {
   const cells = line.split(",");
   const [step, env, total, length, terminated] = cells.map(Number);
   const lives = cells[5] ?? "";
@@ -195,6 +202,7 @@ function episodeOf(line: string): LoggedEpisode {
     length,
     terminated: terminated === 1,
     ...(lives !== "" && { lifeReturns: lives.split(" ").map(Number) }),
+    ...infoOfCells(names, cells),
   };
 }
 

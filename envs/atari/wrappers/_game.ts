@@ -5,7 +5,9 @@ import { snapshotRecord } from "../../snapshot.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
 /** A game that has ended, without the number of its environment. */
-export type GameStatistics = Required<Omit<EpisodeStatistics, "env">>;
+export type GameStatistics = Required<
+  Omit<EpisodeStatistics, "env" | "infoStatistics">
+>;
 
 /**
  * Tells if a life was lost and the game goes on. Some games show no lives for a

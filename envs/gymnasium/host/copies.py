@@ -12,6 +12,7 @@ from .errors import EnvDataError, Refused
 from .infos import as_json
 from .making import make
 from .spaces import Actions, map_space
+from .tally import Tally
 
 
 def first_seen(given):
@@ -89,6 +90,8 @@ class Copies:
         self.answer = Answer(env.observation_space, seen, count)
         self.actions = Actions(env.action_space, leaves, count)
         self.episodes = Episodes(leaves, count)
+        names = settings.get("infoStatistics")
+        self.tally = Tally(names, count) if names else None
         # Copies whose episode could not be played again, with what the next one
         # begins with, where that has begun.
         self.lost = {}
@@ -121,6 +124,8 @@ class Copies:
     def reset(self, seeds):
         self.lost.clear()
         for copy in range(len(self.envs)):
+            if self.tally:
+                self.tally.begin(copy)
             seed = None if seeds is None else seeds[copy]
             try:
                 self.answer.observe(copy, self.begin(copy, seed))
@@ -155,16 +160,22 @@ class Copies:
                         terminated = flag("terminated", terminated)
                     if type(truncated) is not bool:
                         truncated = flag("truncated", truncated)
+                    if self.tally:
+                        self.tally.add(copy, info)
                     if not self.resets:
                         answer.info = as_json(info)
                 rewards.append(reward)
                 returns[copy] += reward
                 if terminated or truncated:
                     answer.flag(copy, terminated, truncated)
+                    if self.tally:
+                        self.tally.end(copy, returns[copy], terminated)
                     self.end(copy)
         except EnvDataError as error:
             self.refuse(copy, error)
         answer.reward(rewards)
+        if self.tally:
+            answer.info = self.tally.take()
 
     def end(self, copy):
         """Ends an episode: what is seen now was seen last."""
@@ -211,8 +222,15 @@ class Copies:
             size = it["bytes"] or 0
             if not self.replay(copy, it, log[at : at + size]):
                 self.lost[copy] = self.begin(copy) if self.resets else None
+                if self.tally:
+                    self.forget(copy, it, size)
             at += size
         self.answer.observations[:] = observations
+
+    def forget(self, copy, told, size):
+        """Counts the steps of an episode that could not be played again."""
+        row = sum(leaf.row_bytes for leaf in self.actions.leaves)
+        self.tally.forget(copy, size // row, float(told["return"]))
 
     def replay(self, copy, told, log):
         """Whether an episode came out as it was before."""
@@ -225,10 +243,14 @@ class Copies:
         total, ended = 0.0, False
         try:
             seen = self.start(env, told["start"])
+            if self.tally:
+                self.tally.begin(copy)
             for at in range(0, len(log), reader.size):
                 action = reader.read(log[at : at + reader.size])[0]
-                seen, reward, terminated, truncated, _ = env.step(action)
+                seen, reward, terminated, truncated, info = env.step(action)
                 total += float(reward)
+                if self.tally:
+                    self.tally.add(copy, info)
                 ended = terminated or truncated
                 if ended and (self.resets or at + reader.size < len(log)):
                     return False

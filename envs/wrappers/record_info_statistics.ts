@@ -1,0 +1,162 @@
+import type {
+  Env,
+  EpisodeStatistics,
+  InfoStatistic,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
+import { EnvDataError, faultOf } from "../env_data_error.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import { EnvWrapper } from "./env_wrapper.ts";
+
+const NONE: readonly EpisodeStatistics[] = [];
+
+/**
+ * Sums up numbers of an environment's `info`: the episodes that end have sum, mean
+ * and last of each, beside return and length. True and false count as 1 and 0.
+ * It belongs outside of what ends episodes; where the environment inside records
+ * its episodes, as games with several lives do, they are added to those.
+ *
+ * @example
+ * ```ts
+ * import { ChainEnv, EnvWrapper, RecordInfoStatistics } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * class Priced extends EnvWrapper {
+ *   override step(action: number) {
+ *     return { ...super.step(action), info: { price: 10 - action } };
+ *   }
+ * }
+ * const env = new RecordInfoStatistics(new Priced(new ChainEnv({ length: 2 })), [
+ *   "price",
+ * ]);
+ * env.reset({ seed: 0 });
+ * env.step(0);
+ * const [episode] = env.step(0).info?.episodes as EpisodeStatistics[];
+ * assertEquals(episode.infoStatistics, { price: { sum: 20, mean: 10, last: 10 } });
+ * ```
+ */
+export class RecordInfoStatistics extends EnvWrapper {
+  readonly #names: readonly string[];
+  #sums: Float64Array;
+  #last: Float64Array;
+  #return = 0;
+  #length = 0;
+  /** The environment inside records its episodes, which may be longer. */
+  #recordsInside = false;
+
+  /**
+   * Wraps an environment.
+   *
+   * @param env Environment inside.
+   * @param names Entries of its `info`.
+   */
+  constructor(env: Env, names: readonly string[]) {
+    super(env);
+    this.#names = names;
+    this.#sums = new Float64Array(names.length);
+    this.#last = new Float64Array(names.length);
+  }
+
+  /**
+   * Starts an episode.
+   *
+   * @param options Seed that restarts the random stream.
+   * @returns The first observation.
+   */
+  override reset(options?: { seed?: number }): SpaceValue {
+    const observation = super.reset(options);
+    // Lives of a game are no episodes of their own.
+    if (options?.seed !== undefined || !this.#recordsInside) this.#begin();
+    return observation;
+  }
+
+  #begin(): void {
+    this.#sums.fill(0);
+    this.#return = this.#length = 0;
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action Action to take.
+   * @returns The step's result with the episodes that ended.
+   * @throws {EnvDataError} If `info` lacks an entry, or it is no finite number.
+   */
+  override step(action: SpaceValue): StepResult {
+    const result = super.step(action);
+    const { terminated, truncated, info = {} } = result;
+    this.#names.forEach((name, i) => {
+      this.#last[i] = this.#numberOf(info, name);
+      this.#sums[i] += this.#last[i];
+    });
+    this.#return += result.reward;
+    this.#length++;
+    this.#recordsInside = Array.isArray(info.episodes);
+    const ended = this.#recordsInside
+      ? info.episodes as EpisodeStatistics[]
+      : terminated || truncated
+      ? [{ return: this.#return, length: this.#length, terminated }]
+      : NONE;
+    if (ended.length === 0) {
+      return { ...result, info: { ...info, episodes: NONE } };
+    }
+    const infoStatistics = this.#statistics();
+    const episodes = ended.map((it) => ({ ...it, infoStatistics }));
+    this.#begin();
+    return { ...result, info: { ...info, episodes } };
+  }
+
+  #numberOf(info: Readonly<Record<string, unknown>>, name: string): number {
+    const given = info[name];
+    const value = typeof given === "boolean" ? Number(given) : given;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+    const names = Object.keys(info).filter((it) => it !== "episodes");
+    const wanted = given !== undefined
+      ? "a finite number"
+      : names.length === 0
+      ? "a finite number, but the info has no entries"
+      : `a finite number; the info has ${names.join(", ")}`;
+    const fault = faultOf(`info.${name}`, given, wanted);
+    throw new EnvDataError(fault, { id: this.spec?.id });
+  }
+
+  #statistics(): Record<string, InfoStatistic> {
+    return Object.fromEntries(this.#names.map((name, i) => [name, {
+      sum: this.#sums[i],
+      mean: this.#sums[i] / this.#length,
+      last: this.#last[i],
+    }]));
+  }
+
+  /**
+   * Saves the sums so far.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return {
+      sums: this.#sums.slice(),
+      last: this.#last.slice(),
+      return: this.#return,
+      length: this.#length,
+      recordsInside: this.#recordsInside,
+    };
+  }
+
+  /**
+   * Restores sums.
+   *
+   * @param state State that `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    const keys = ["sums", "last", "return", "length", "recordsInside"];
+    const own = snapshotRecord(state, keys);
+    this.#sums.set(own.sums as Float64Array);
+    this.#last.set(own.last as Float64Array);
+    this.#return = own.return as number;
+    this.#length = own.length as number;
+    this.#recordsInside = own.recordsInside as boolean;
+  }
+}
