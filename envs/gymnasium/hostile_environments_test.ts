@@ -118,14 +118,15 @@ for (const [kwargs, says] of CASES) {
   Deno.test({
     name: `an environment with ${name} comes to ${
       says === undefined ? "no harm" : "one clear line"
-    }`,
+    } [Gymnasium]`,
     ignore: NO_GYMNASIUM,
     fn: () => assertEquals(play(kwargs), says),
   });
 }
 
 Deno.test({
-  name: "numbers that are not finite end a run of several in one clear line",
+  name:
+    "numbers that are not finite end a run of several in one clear line [Gymnasium]",
   ignore: NO_GYMNASIUM,
   fn() {
     const cases = { nan: "the reward", dtype: "observation[1]" };
@@ -150,7 +151,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a process that ends while it makes an environment is told as that",
+  name:
+    "a process that ends while it makes an environment is told as that [Gymnasium]",
   ignore: NO_GYMNASIUM,
   fn() {
     const { message } = assertThrows(() => {
