@@ -203,7 +203,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set network=mpl",
-    "Cannot use network = \"mpl\" of the command line: expected mlp, cnn, cnn_32, cnn_2013, cnn_small, conv_only, lstm, lnlstm, cnn_lstm or cnn_lnlstm; did you mean 'mlp'?",
+    "Cannot use network = \"mpl\" of the command line: expected auto, mlp, cnn, cnn_32, cnn_2013, cnn_small, conv_only, lstm, lnlstm, cnn_lstm or cnn_lnlstm; did you mean 'mlp'?",
   ],
   [
     "train --set network=lstm --set lstmSize=0",
@@ -527,7 +527,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train sac --env Pendulum-v1 --set bufferSize=1e13",
-    "Cannot train with bufferSize = 10000000000000: that takes … of this machine",
+    "Cannot train with bufferSize = 10000000000000: that takes … fits",
   ],
   [
     "train sac --env Pendulum-v1 --set batchSize=0",
@@ -587,7 +587,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train sac --env Pendulum-v1 --set network=lstm",
-    'Cannot use network = "lstm" of the command line: expected mlp, cnn, cnn_2013, cnn_small or conv_only',
+    'Cannot use network = "lstm" of the command line: expected auto, mlp, cnn, cnn_2013, cnn_small or conv_only',
   ],
   [
     "train sac --env Pendulum-v1 --set targetEntropy=.inf",
