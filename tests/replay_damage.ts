@@ -170,7 +170,8 @@ function swapped(checkpoints: readonly string[]): string {
 export type ReplayOutcome =
   | "the same numbers"
   | "the same numbers from an older checkpoint, which is told"
-  | "an empty replay buffer, which is told";
+  | "an empty replay buffer, which is told"
+  | "refused in one line, as no checkpoint is left";
 
 const FULL = {
   depth: 99,
@@ -199,11 +200,23 @@ function stepsWithRows(dir: string): number[] {
   });
 }
 
+function hasCheckpoint(dir: string): boolean {
+  try {
+    new CheckpointStore(`${dir}/checkpoints`).load("latest");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Resumes a damaged run; throws where it is lost, or other rows are learned from in silence. */
 async function judge(dir: string, expected: Remains): Promise<ReplayOutcome> {
-  const steps = stepsWithRows(dir);
+  const steps = stepsWithRows(dir), isLoadable = hasCheckpoint(dir);
   const { code, err } = await train(["--resume", dir, "--quiet"]);
   const lines = err === "" ? [] : err.trimEnd().split("\n");
+  if (code === 2 && lines.length === 1 && !isLoadable) {
+    return "refused in one line, as no checkpoint is left";
+  }
   if (code !== 0) throw new Error(`lost: exit ${code}: ${err}`);
   const emptied = lines.filter((it) => it.endsWith("an empty replay buffer"));
   if (emptied.length > 0) {

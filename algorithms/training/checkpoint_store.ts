@@ -171,7 +171,7 @@ export class CheckpointStore {
 
   /**
    * Loads the checkpoints that can be read, newest first, and the best one after
-   * those where it is older.
+   * those where none of them is of its step.
    *
    * @param check Throws over a checkpoint that is to be passed over.
    * @yields The checkpoints, each with a warning for those passed over before it.
@@ -182,7 +182,7 @@ export class CheckpointStore {
     check: (checkpoint: Omit<Checkpoint, "warnings">) => void = () => {},
   ): Generator<Checkpoint, void> {
     const warnings: string[] = [];
-    let last = Infinity;
+    const steps = new Set<number>();
     for (const { path } of this.#numbered().reverse()) {
       let checkpoint: Omit<Checkpoint, "warnings">;
       try {
@@ -193,7 +193,7 @@ export class CheckpointStore {
         continue;
       }
       yield { ...checkpoint, warnings: warnings.splice(0) };
-      last = checkpoint.step;
+      steps.add(checkpoint.step);
     }
     let best: Checkpoint | undefined;
     try {
@@ -203,10 +203,10 @@ export class CheckpointStore {
       // What is wrong with the others is what matters.
       best = undefined;
     }
-    if (best !== undefined && best.step < last) {
+    if (best !== undefined && !steps.has(best.step)) {
       const line = `${this.dir} has no other checkpoint than the best`;
       yield { ...best, warnings: warnings.length > 0 ? warnings : [line] };
-    } else if (last === Infinity) {
+    } else if (steps.size === 0) {
       if (warnings.length > 0) throw new SyntaxError(warnings[0]);
       throw new RangeError(`Cannot load a checkpoint: ${this.dir} has none`);
     }

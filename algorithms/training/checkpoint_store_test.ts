@@ -110,6 +110,8 @@ Deno.test(
     assertThrows(() => store.newest(refuse).next(), SyntaxError, "step_000000");
     store.save(5, state(5));
     assertThrows(() => store.newest(refuse).next(), SyntaxError, "another run");
+    const steps = [...store.newest()].map(({ step }) => step);
+    assertEquals(steps, [5, 10]); // that of step 5 may not be restored
   }),
 );
 
