@@ -165,13 +165,16 @@ function runConfigOf(
 /**
  * Resolves a run's file; an algorithm of the user's own is not imported yet. Runs
  * of before there was `infoStatistics` counted updates in `logInterval`: they log
- * as many rows as by default.
+ * as many rows as by default. Some had a setting `epochs`, which said nothing.
  */
-function configOfFile(file: { name: string; text: string }): ResolvedConfig {
+function configOfFile(
+  { name, text }: { name: string; text: string },
+): ResolvedConfig {
+  const file = { name, text: text.replace(/^epochs: null$/m, "") };
   const config = resolveConfig(undefined, { file, entries: [] }, {
     isOpen: true,
   });
-  const countsSteps = /^infoStatistics:/m.test(file.text);
+  const countsSteps = /^infoStatistics:/m.test(text);
   return countsSteps ? config : { ...config, logInterval: null };
 }
 
