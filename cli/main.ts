@@ -8,6 +8,10 @@
  *
  * @module
  */
-import { run } from "./run.ts";
+import { listenEarly } from "./terminal/process.ts";
+
+// The rest takes a second to load, in which a run may be told to end.
+if (Deno.args[0] === "train") listenEarly();
+const { run } = await import("./run.ts");
 
 Deno.exit(await run(Deno.args));

@@ -65,7 +65,8 @@ async function dispatch(
 
 /**
  * Runs one command line and returns the exit code: 0 when it went well, 2 for
- * bad input, 1 for a run that failed, 130 for one that was interrupted.
+ * bad input, 1 for a run that failed, 130, 143 or 129 for one
+ * that Ctrl-C, SIGTERM or SIGHUP interrupted.
  *
  * Errors are one line on standard error; `--debug` adds the stack.
  *

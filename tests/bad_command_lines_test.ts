@@ -107,7 +107,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set hiddenSizes=[1e9]",
-    "Cannot use hiddenSizes = [1000000000] of the command line: expected a list, each an integer from 1 to 1000000",
+    "Cannot use hiddenSizes = [1000000000] of the command line: expected a list of at most 100, each an integer from 1 to 1000000",
   ],
   [
     "train --set hiddenSizes=[1e6,1e6]",
@@ -115,15 +115,15 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set hiddenSizes=64",
-    "Cannot use hiddenSizes = 64 of the command line: expected a list, each an integer from 1 to 1000000, as in [64, 64]",
+    "Cannot use hiddenSizes = 64 of the command line: expected a list of at most 100, each an integer from 1 to 1000000, as in [64, 64]",
   ],
   [
     "train --set hiddenSizes=[64,0]",
-    "Cannot use hiddenSizes = [64,0] of the command line: expected a list, each an integer from 1 to 1000000",
+    "Cannot use hiddenSizes = [64,0] of the command line: expected a list of at most 100, each an integer from 1 to 1000000",
   ],
   [
     "train --set hiddenSizes=[64,2.5]",
-    "Cannot use hiddenSizes = [64,2.5] of the command line: expected a list, each an integer from 1 to 1000000",
+    "Cannot use hiddenSizes = [64,2.5] of the command line: expected a list of at most 100, each an integer from 1 to 1000000",
   ],
   [
     "train --set hiddenSizes=[64,",
@@ -383,7 +383,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --config @folder",
-    "Cannot read the configuration file @folder: it is a folder",
+    "Cannot read the configuration file @folder: it is a folder, expected a file",
   ],
   [
     "train --config @nokey.yaml",
@@ -842,7 +842,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set hiddenSizes=[-64]",
-    "Cannot use hiddenSizes = [-64] of the command line: expected a list, each an integer from 1 to 1000000",
+    "Cannot use hiddenSizes = [-64] of the command line: expected a list of at most 100, each an integer from 1 to 1000000",
   ],
   [
     "train --config @latin.yaml",

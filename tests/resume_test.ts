@@ -88,7 +88,8 @@ for (const algorithm of ["a2c", "acktr"]) {
         // Shell and system both tell that a terminal is gone.
         if (signal === "SIGHUP") child.kill(signal);
         const { code } = await child.status;
-        assertEquals(code, 130, await stderr);
+        const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+        assertEquals(code, codes[signal], await stderr);
         assert((await stdout).includes(`--resume ${dir}`), await stdout);
       }));
       for (const signal of signals) {
@@ -111,7 +112,7 @@ Deno.test(
     // Nobody reads any longer what the run prints.
     await Promise.all([child.stdout.cancel(), child.stderr.cancel()]);
     child.kill("SIGHUP");
-    assertEquals((await child.status).code, 130);
+    assertEquals((await child.status).code, 129);
     await trainWell(["--resume", dir, "--quiet"]);
     assertEquals(remainsOf(dir), remainsOf(`${root}/whole`));
   }),
@@ -226,7 +227,7 @@ Deno.test(
     ]);
     await logsMore(winner, dir);
     winner.kill("SIGTERM");
-    assertEquals((await winner.status).code, 130);
+    assertEquals((await winner.status).code, 143);
     await Promise.all(rest);
     const names = [...Deno.readDirSync(dir)].map(({ name }) => name);
     assertEquals(names.includes("run.lock"), false);

@@ -135,6 +135,7 @@ export interface A2CConfig {
    *
    * @default [64, 64]
    * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @maxItems 100
    * @alias hidden_sizes
    */
   hiddenSizes: number[];

@@ -236,6 +236,7 @@ export interface AcerConfig {
    *
    * @default [64, 64]
    * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @maxItems 100
    * @alias hidden_sizes
    */
   hiddenSizes: number[];

@@ -30,6 +30,8 @@ export interface PropertySchema {
   readonly exclusiveMaximum?: number;
   /** Least number of entries of a list. */
   readonly minItems?: number;
+  /** Largest number of entries of a list. */
+  readonly maxItems?: number;
   /** Number that all must be multiples of. */
   readonly multipleOf?: number;
   /** Other names of the key, separated by commas. */

@@ -169,6 +169,7 @@ export interface AsyncConfig {
    *
    * @default [64, 64]
    * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @maxItems 100
    * @alias hidden_sizes
    */
   hiddenSizes: number[];

@@ -261,6 +261,7 @@ export interface SacConfig {
    *
    * @default [256, 256]
    * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @maxItems 100
    * @alias hidden_sizes, net_arch
    */
   hiddenSizes: number[];

@@ -11,7 +11,11 @@ import {
   valueOf,
 } from "../terminal/command.ts";
 import { mostSteps, round } from "../run/agent.ts";
-import { type CommandIo, interruptSignal } from "../terminal/process.ts";
+import {
+  type CommandIo,
+  exitCodeOf,
+  interruptSignal,
+} from "../terminal/process.ts";
 import { captionOf, withCaption } from "../play/caption.ts";
 import { enlarged, frameRateOf, playEpisodes } from "../play/episodes.ts";
 import {
@@ -245,11 +249,11 @@ export const playCommand: Command = {
       await withAgent(agent, io, play);
     } catch (error) {
       await sink?.abort?.();
-      if (signal.aborted) return 130;
+      if (signal.aborted) return exitCodeOf(signal);
       throw error;
     } finally {
       await release();
     }
-    return signal.aborted ? 130 : 0;
+    return signal.aborted ? exitCodeOf(signal) : 0;
   },
 };

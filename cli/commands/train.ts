@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { stringify } from "@std/yaml";
 import {
   type Checkpoint,
@@ -33,6 +33,7 @@ import {
 import { trainHelp } from "../config/help.ts";
 import { runConfigSchema } from "../config/schema.ts";
 import {
+  fileError,
   messageOf,
   RestoreFailure,
   UsageError,
@@ -61,7 +62,7 @@ import { notices, openSession, type Session } from "../run/session.ts";
 import { runTraining, type TrainingRun } from "../run/training_run.ts";
 
 /** Streams that a run prints to; only its result if it is quiet. */
-type Output = Pick<TrainingRun, "io" | "progress" | "quiet"> & {
+type Output = Pick<TrainingRun, "io" | "progress" | "quiet" | "signal"> & {
   /** Describes the speed of the run; set where its session is open. */
   speed?: () => string;
 };
@@ -115,7 +116,7 @@ function counted(count: number, name: string): string {
 
 /** Trains an open session, and closes it. */
 async function carryOut(
-  run: Omit<TrainingRun, "signal" | "strayError">,
+  run: Omit<TrainingRun, "strayError">,
   settings?: string,
 ): Promise<number> {
   const { session: { config, engine, close }, folder, io, quiet } = run;
@@ -132,19 +133,15 @@ Run folder: ${folder.dir}
 `,
     );
   }
-  const { signal, release } = await interruptSignal(() =>
-    io.err("Stopping and saving; a second Ctrl-C ends the run at once\n")
-  );
   const stray = new AbortController();
   const releaseStray = onStrayError((thrown) =>
     // Without a reason, an abort has one of its own.
     stray.abort(thrown ?? new Error(messageOf(thrown)))
   );
   try {
-    return await runTraining({ ...run, signal, strayError: stray.signal });
+    return await runTraining({ ...run, strayError: stray.signal });
   } finally {
     releaseStray();
-    await release();
     close();
   }
 }
@@ -176,6 +173,16 @@ async function savedWeights(
     weights = weightsOf(session, `${dir}, step ${agent.checkpoint.step}`);
   });
   return weights!;
+}
+
+/** Locks the folder of a new run; where that fails, it is removed. */
+function lockNew({ dir }: RunFolder): RunLock {
+  try {
+    return lockRun(dir);
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw fileError(error, dir) ?? error;
+  }
 }
 
 /** Trains a new run; writes nothing before the session is open. */
@@ -234,7 +241,7 @@ async function startRun(
       signatureText: signConfig(configText, { onNotice: notices(output.io) }),
       ifTaken: out === undefined ? "next" : "error",
     });
-    lock = lockRun(folder.dir);
+    lock = lockNew(folder);
   } catch (error) {
     session.close();
     throw error;
@@ -427,15 +434,25 @@ export const trainCommand: Command = {
     ]),
   ],
   details,
-  run(options, io) {
+  async run(options, io) {
     const quiet = options.switches.has("quiet");
-    const output: Output = displayOn(io, {
+    const shown = displayOn(io, {
       quiet,
       speed: () => output.speed?.() ?? "",
     });
+    const { signal, release } = await interruptSignal(() =>
+      shown.io.err(
+        "Stopping and saving; a second Ctrl-C ends the run at once\n",
+      )
+    );
+    const output: Output = { ...shown, signal };
     const resumed = valueOf(options, "resume");
-    return resumed === undefined
-      ? startRun(options, output)
-      : resumeRun(resumed, options, output);
+    try {
+      return resumed === undefined
+        ? await startRun(options, output)
+        : await resumeRun(resumed, options, output);
+    } finally {
+      await release();
+    }
   },
 };

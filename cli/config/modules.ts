@@ -1,5 +1,7 @@
 import { defaultRegistry } from "@bellman/envs";
+import { kindOf } from "@bellman/files";
 import { registeredNetworks } from "@bellman/policies";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, UsageError } from "../terminal/errors.ts";
@@ -101,6 +103,15 @@ export function moduleUrls(
   return config[key].map((module) => urlOf(module, key));
 }
 
+/** Refuses pipes and devices, which an import would read for ever. */
+function checkReadable(url: string): void {
+  if (!url.startsWith("file:")) return;
+  const found = statSync(fileURLToPath(url), { throwIfNoEntry: false });
+  const kind = found && kindOf(found);
+  if (kind === undefined) return;
+  throw new UsageError(`it is ${kind}, expected a file`);
+}
+
 /**
  * Imports the modules that a configuration names.
  *
@@ -114,6 +125,7 @@ export async function importModules(
   const urls = moduleUrls(config, key);
   for (const [i, url] of urls.entries()) {
     try {
+      checkReadable(url);
       const before = countRegistered();
       await import(url);
       // Only a first import runs the module.

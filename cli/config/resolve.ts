@@ -3,7 +3,9 @@ import {
   type ConfigSchema,
   defaultsOf,
 } from "@bellman/agent";
+import { kindOf } from "@bellman/files";
 import { registeredNetworks } from "@bellman/policies";
+import { statSync } from "node:fs";
 import {
   fileProblem,
   hintAt,
@@ -436,9 +438,18 @@ export async function importAlgorithms(options: ParsedOptions): Promise<void> {
   await importModules({ ...modules, envModules: [] }, "algorithmModules");
 }
 
+/** Most bytes of a file of settings. */
+const MOST_BYTES = 1 << 26;
+
 /** Reads a text file, or fails with one line that names it. */
 export async function readText(path: string, what: string): Promise<string> {
   try {
+    const found = statSync(path);
+    const kind = kindOf(found);
+    if (kind !== undefined) throw new Error(`it is ${kind}, expected a file`);
+    if (found.size > MOST_BYTES) {
+      throw new Error(`it has ${found.size} bytes, expected some thousand`);
+    }
     return await Deno.readTextFile(path);
   } catch (error) {
     throw new UsageError(

@@ -94,7 +94,9 @@ export function describeProperty(property: PropertySchema): string {
   const words = types.map((type) => {
     if (type === "array") {
       const item = property.items ? describeProperty(property.items) : "value";
-      return `a list, each ${item}`;
+      const { maxItems } = property;
+      const most = maxItems === undefined ? "" : ` of at most ${maxItems}`;
+      return `a list${most}, each ${item}`;
     }
     if (type === "integer" || type === "number") {
       const whole = type === "integer" || property.multipleOf === 1;

@@ -35,7 +35,11 @@ import {
 } from "../terminal/errors.ts";
 import { shellWord } from "../terminal/command.ts";
 import { type VideoRecorder, videoRecorder } from "./recorder.ts";
-import { type CommandIo, strayErrorsHeard } from "../terminal/process.ts";
+import {
+  type CommandIo,
+  exitCodeOf,
+  strayErrorsHeard,
+} from "../terminal/process.ts";
 import {
   describeEvaluation,
   evaluateSession,
@@ -76,19 +80,18 @@ export interface TrainingRun {
 /**
  * Trains to the end, evaluates the last and the best agent and writes the report.
  *
- * @returns The exit code: 130 if the run was interrupted.
+ * @returns The exit code: that of the signal if the run was interrupted.
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
   const { session, folder } = run;
   const plot = session.config.policyPlots
     ? policyPlotter(session, folder)
     : undefined;
-  openReplay(run);
+  const loggers = openFiles(run);
   if (!run.quiet) {
     warnOfNoUpdate(run);
     warnOfNoLimit(run);
   }
-  const loggers = loggersOf(run);
   const videos = session.config.videoInterval > 0
     ? videoRecorder(session, folder, {
       signal: run.signal,
@@ -138,6 +141,23 @@ function warnOfNoLimit(
 
 function count(number: number): string {
   return number.toLocaleString("en-US");
+}
+
+/** Opens all that a run writes as it goes. */
+function openFiles(run: TrainingRun): Logger[] {
+  try {
+    openReplay(run);
+    return loggersOf(run);
+  } catch (error) {
+    if (run.resumeFrom === undefined) throw notBegun(run, error);
+    throw error;
+  }
+}
+
+/** Removes the folder of a new run that cannot begin, and says why. */
+function notBegun({ folder: { dir } }: TrainingRun, error: unknown): unknown {
+  rmSync(dir, { recursive: true, force: true });
+  return fileError(error, (error as { path?: string }).path ?? dir) ?? error;
 }
 
 /** Opens the replay buffer of a run that keeps it in a file: an empty one, where that is lost. */
@@ -311,8 +331,8 @@ async function trained(
     );
   } catch (error) {
     if (!hasBegun && isNew) {
-      rmSync(folder.dir, { recursive: true, force: true });
-      if (asInputError(error)) throw error;
+      const why = notBegun(run, error);
+      if (asInputError(why)) throw why;
       throw new RunFailure(
         `Cannot begin the run of ${config.algorithm} on ${config.env}: ${
           messageOf(error)
@@ -400,7 +420,7 @@ async function conclude(
         resumeCommand(folder)
       }\n`,
     );
-    return 130;
+    return exitCodeOf(run.signal);
   };
   if (result.stopReason === "interrupted") {
     await writeReport(run, { result });

@@ -52,6 +52,29 @@ const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
   ? ["SIGINT"]
   : ["SIGINT", "SIGTERM", "SIGHUP"];
 
+/** Exit codes of what a signal has ended, as shells give them. */
+const EXIT_CODES: Readonly<Record<string, number>> = {
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGTERM: 143,
+};
+
+/** Reason of a signal that was raised. */
+class Interruption extends Error {
+  /** Exit code of the program. */
+  readonly exitCode: number;
+
+  constructor(signal: string) {
+    super(`${signal} was received`);
+    this.exitCode = EXIT_CODES[signal];
+  }
+}
+
+/** Returns the exit code of a command that a signal has ended. */
+export function exitCodeOf({ reason }: AbortSignal): number {
+  return reason instanceof Interruption ? reason.exitCode : EXIT_CODES.SIGINT;
+}
+
 /** Milliseconds after which a signal that the main thread has not handled is reported. */
 const UNHEARD_MS = 1_000;
 const UNHEARD =
@@ -76,7 +99,7 @@ const hear = (name) => {
     return;
   }
   isRaised = true;
-  postMessage("raised");
+  postMessage(name);
   setTimeout(() => {
     if (isHeard) return;
     try {
@@ -111,6 +134,47 @@ interface Interrupt {
   release(): Promise<void>;
 }
 
+/** Thread that listens to signals. */
+interface Listener {
+  worker: Worker;
+  listening: Promise<void>;
+  stopped: Promise<void>;
+  /** Name of the first signal. */
+  raised: Promise<string>;
+}
+
+function startListener(): Listener {
+  const worker = new Worker(
+    `data:text/javascript,${encodeURIComponent(LISTENER)}`,
+    { type: "module" },
+  );
+  const listening = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  const raised = Promise.withResolvers<string>();
+  worker.onmessage = ({ data }) => {
+    if (data === "listening") listening.resolve();
+    else if (data === "stopped") stopped.resolve();
+    else raised.resolve(data);
+  };
+  return {
+    worker,
+    listening: listening.promise,
+    stopped: stopped.promise,
+    raised: raised.promise,
+  };
+}
+
+/** Listener that was started before anything wanted it. */
+let early: Listener | undefined;
+
+/**
+ * Begins to listen to the signals that the next {@linkcode interruptSignal} is
+ * raised by: a program that is still being loaded hears them so.
+ */
+export function listenEarly(): void {
+  early ??= startListener();
+}
+
 /**
  * Listens to Ctrl-C, SIGTERM and SIGHUP: the first one raises a signal, so that a
  * run can save itself or clear up; the second one ends the process at once, even
@@ -121,25 +185,19 @@ interface Interrupt {
  */
 export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
   const controller = new AbortController();
-  const listener = new Worker(
-    `data:text/javascript,${encodeURIComponent(LISTENER)}`,
-    { type: "module" },
-  );
-  const listening = Promise.withResolvers<void>();
-  const stopped = Promise.withResolvers<void>();
-  listener.onmessage = ({ data }) => {
-    if (data === "listening") return listening.resolve();
-    if (data === "stopped") return stopped.resolve();
-    listener.postMessage("heard");
-    controller.abort();
+  const { worker, listening, stopped, raised } = early ?? startListener();
+  early = undefined;
+  raised.then((name) => {
+    worker.postMessage("heard");
+    controller.abort(new Interruption(name));
     onRaise();
-  };
-  await listening.promise;
+  });
+  await listening;
   let isReleased = false;
   const release = async () => {
-    if (!isReleased) listener.postMessage("stop");
+    if (!isReleased) worker.postMessage("stop");
     isReleased = true;
-    await stopped.promise;
+    await stopped;
   };
   return { signal: controller.signal, release };
 }
