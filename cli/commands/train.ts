@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
 import {
   type Checkpoint,
@@ -33,7 +33,6 @@ import {
 import { trainHelp } from "../config/help.ts";
 import { runConfigSchema } from "../config/schema.ts";
 import {
-  fileError,
   messageOf,
   RestoreFailure,
   UsageError,
@@ -48,8 +47,17 @@ import {
   startFrom,
   weightsOf,
 } from "../run/initial_weights.ts";
-import { lockRun, type RunLock, signConfig } from "../run/ownership.ts";
-import { checkFiles, refuseForeignFolder } from "../run/run_entries.ts";
+import {
+  lockNew,
+  lockRun,
+  type RunLock,
+  signConfig,
+} from "../run/ownership.ts";
+import {
+  checkFiles,
+  defaultFolder,
+  refuseForeignFolder,
+} from "../run/run_entries.ts";
 import {
   admitRun,
   checkpointsOf,
@@ -87,14 +95,6 @@ function settingsOf(
   if (name !== undefined) return `preset ${name}`;
   const why = preset === undefined ? `, which has no preset for ${env}` : "";
   return `defaults of ${algorithm}${why}; --print-config prints them`;
-}
-
-function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {
-  const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)
-    .replace("T", "-");
-  // An id may hold what a folder's name should not: ALE/Pong-v5.
-  const name = env.replaceAll(/[^\w.-]+/g, "-");
-  return `runs/${algorithm}-${name}-seed${seed}-${time}`;
 }
 
 /** Opens a session that can be trained. */
@@ -175,16 +175,6 @@ async function savedWeights(
   return weights!;
 }
 
-/** Locks the folder of a new run; where that fails, it is removed. */
-function lockNew({ dir }: RunFolder): RunLock {
-  try {
-    return lockRun(dir);
-  } catch (error) {
-    rmSync(dir, { recursive: true, force: true });
-    throw fileError(error, dir) ?? error;
-  }
-}
-
 /** Trains a new run; writes nothing before the session is open. */
 async function startRun(
   options: ParsedOptions,
@@ -241,7 +231,7 @@ async function startRun(
       signatureText: signConfig(configText, { onNotice: notices(output.io) }),
       ifTaken: out === undefined ? "next" : "error",
     });
-    lock = lockNew(folder);
+    lock = lockNew(folder.dir);
   } catch (error) {
     session.close();
     throw error;

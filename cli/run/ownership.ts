@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
-import { closeSync, lstatSync, readSync } from "node:fs";
+import { closeSync, lstatSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { kindOf, openPlainSync } from "@bellman/files";
-import { UsageError } from "../terminal/errors.ts";
+import { fileError, UsageError } from "../terminal/errors.ts";
 
 /*
  * The configuration that a run began with is kept beside config.yaml with a
@@ -245,6 +245,16 @@ function openLock(path: string): Deno.FsFile | undefined {
       error instanceof Deno.errors.NotFound && found !== undefined
     ) return undefined;
     throw error;
+  }
+}
+
+/** Locks the folder of a new run; where that fails, it is removed. */
+export function lockNew(dir: string): RunLock {
+  try {
+    return lockRun(dir);
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw fileError(error, dir) ?? error;
   }
 }
 

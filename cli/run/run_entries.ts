@@ -1,7 +1,19 @@
 import { kindOf } from "@bellman/files";
 import { RunFolder } from "@bellman/training";
 import { existsSync, lstatSync, readdirSync, type Stats } from "node:fs";
+import type { ResolvedConfig } from "../config/resolve.ts";
 import { UsageError } from "../terminal/errors.ts";
+
+/** Names the folder of a new run after its configuration. */
+export function defaultFolder(
+  { algorithm, env, seed }: ResolvedConfig,
+): string {
+  const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)
+    .replace("T", "-");
+  // An id may hold what a folder's name should not: ALE/Pong-v5.
+  const name = env.replaceAll(/[^\w.-]+/g, "-");
+  return `runs/${algorithm}-${name}-seed${seed}-${time}`;
+}
 
 /** Something in a run's folder. */
 interface Entry {

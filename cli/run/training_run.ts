@@ -52,6 +52,7 @@ import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
 import { loadCheckpoint, restoreSession } from "./saved_run.ts";
 import { writeReport } from "./report.ts";
 import { notices, type Session } from "./session.ts";
+import { startWarnings } from "./start_warnings.ts";
 
 /** A run to train: its parts, and the streams that it prints to. */
 export interface TrainingRun {
@@ -88,10 +89,7 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     ? policyPlotter(session, folder)
     : undefined;
   const loggers = openFiles(run);
-  if (!run.quiet) {
-    warnOfNoUpdate(run);
-    warnOfNoLimit(run);
-  }
+  if (!run.quiet) startWarnings(session).forEach(notices(run.io));
   const videos = session.config.videoInterval > 0
     ? videoRecorder(session, folder, {
       signal: run.signal,
@@ -111,36 +109,6 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   } catch (error) {
     throw failureOf(run, error, result.step);
   }
-}
-
-/** Tells of a run that is too short to learn anything. */
-function warnOfNoUpdate({ session: { config }, io }: TrainingRun): void {
-  const { algorithm, totalTimesteps, numEnvs, learningStarts, numSteps } =
-    config;
-  const [setting, startsAfter] = typeof learningStarts === "number"
-    ? ["learningStarts", learningStarts]
-    : ["numSteps", Number(numSteps ?? 0) * numEnvs];
-  if (startsAfter <= totalTimesteps) return;
-  notices(io)(
-    `The run will learn nothing: ${algorithm} makes its first update after ${
-      count(startsAfter)
-    } steps (${setting}), the run has ${count(totalTimesteps)}`,
-  );
-}
-
-/** Tells of an environment in which an episode may never end. */
-function warnOfNoLimit(
-  { session: { config, environments }, io }: TrainingRun,
-): void {
-  const { maxEpisodeSteps = Infinity } = environments.training.spec ?? {};
-  if (maxEpisodeSteps !== Infinity) return;
-  notices(io)(
-    `${config.env} has no limit of steps, so that an episode may never end: --set maxEpisodeSteps=1000 sets one`,
-  );
-}
-
-function count(number: number): string {
-  return number.toLocaleString("en-US");
 }
 
 /** Opens all that a run writes as it goes. */
