@@ -4,8 +4,6 @@ import {
   type Checkpoint,
   createRunFolder,
   type RunFolder,
-  type RunStatus,
-  runStatus,
 } from "@bellman/training";
 import { LostRowsError } from "@bellman/agent";
 import { findAlgorithm } from "../config/algorithms.ts";
@@ -61,6 +59,7 @@ import {
 import {
   admitRun,
   checkpointsOf,
+  checkResumable,
   openRun,
   prolonged,
   type SavedRun,
@@ -351,32 +350,6 @@ async function resumeFrom(
   const command = String(notes.command ?? "");
   const start = { session, folder, configText, command, resumeFrom: state };
   return await carryOut({ ...output, ...start, isReplayLost, restored });
-}
-
-/** Checks that a run can be resumed from a checkpoint. */
-function checkResumable(
-  { state, step }: Checkpoint,
-  { folder: { dir, reportPath }, config }: SavedRun,
-  { isProlonged }: { isProlonged: boolean },
-): void {
-  let status: RunStatus;
-  try {
-    status = runStatus(state);
-  } catch (error) {
-    throw new RestoreFailure((error as Error).message, { cause: error });
-  }
-  const { hasEnded, stopReason } = status;
-  // A run that was stopped in its last evaluation has yet to finish it.
-  const isWhole = stopReason === undefined;
-  if (hasEnded && existsSync(reportPath) && !(isProlonged && isWhole)) {
-    throw new UsageError(
-      `Cannot resume ${dir}: it ${
-        isWhole
-          ? `has run all of its ${config.totalTimesteps} steps; more --steps prolong it`
-          : `has ended at step ${step}: ${stopReason}`
-      }`,
-    );
-  }
 }
 
 async function details(options: ParsedOptions): Promise<string> {

@@ -3,6 +3,7 @@ import {
   CheckpointStore,
   openRunFolder,
   RunFolder,
+  type RunStatus,
   runStatus,
 } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
@@ -19,7 +20,7 @@ import { codeOf } from "./environment_modules.ts";
 import { keyProblem, originalConfig } from "./ownership.ts";
 import { refuseDevices, refuseLinks } from "./run_entries.ts";
 import type { Session } from "./session.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { RestoreFailure, UsageError } from "../terminal/errors.ts";
 
 /** An existing run folder, and the configuration that the run began with. */
 export interface SavedRun {
@@ -338,6 +339,32 @@ export function checkpointsOf(
 ): Generator<Checkpoint, void> {
   return new CheckpointStore(run.folder.checkpointsDir)
     .newest((checkpoint) => checkOwn(checkpoint, run));
+}
+
+/** Checks that a run can be resumed from a checkpoint. */
+export function checkResumable(
+  { state, step }: Checkpoint,
+  { folder: { dir, reportPath }, config }: SavedRun,
+  { isProlonged }: { isProlonged: boolean },
+): void {
+  let status: RunStatus;
+  try {
+    status = runStatus(state);
+  } catch (error) {
+    throw new RestoreFailure((error as Error).message, { cause: error });
+  }
+  const { hasEnded, stopReason } = status;
+  // A run that was stopped in its last evaluation has yet to finish it.
+  const isWhole = stopReason === undefined;
+  if (hasEnded && existsSync(reportPath) && !(isProlonged && isWhole)) {
+    throw new UsageError(
+      `Cannot resume ${dir}: it ${
+        isWhole
+          ? `has run all of its ${config.totalTimesteps} steps; more --steps prolong it`
+          : `has ended at step ${step}: ${stopReason}`
+      }`,
+    );
+  }
 }
 
 /** Restores the agent and the environments of a session from a checkpoint. */
