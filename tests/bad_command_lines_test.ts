@@ -114,6 +114,14 @@ const CASES: [line: string, message: string][] = [
     "Cannot train with hiddenSizes = [1000000,1000000]: that takes … of this machine",
   ],
   [
+    "train --name ../x",
+    "Cannot use --name ../x: expected up to 100 letters, digits, '-', '_' and '.'",
+  ],
+  [
+    "train --name x --out runs/y",
+    "Cannot use both --name and --out: --name is for a folder under runs/, give one of them",
+  ],
+  [
     "train --set hiddenSizes=64",
     "Cannot use hiddenSizes = 64 of the command line: expected a list of at most 100, each an integer from 1 to 1000000, as in [64, 64]",
   ],

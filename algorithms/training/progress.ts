@@ -91,8 +91,9 @@ export interface ProgressOptions {
   now?: () => number;
 }
 
-/** Milliseconds between two looks of the bar, and between two plain lines. */
+/** Milliseconds between two looks of the bar, until the first plain line, and between two. */
 const barInterval = 100;
+const firstLineAfter = 1_000;
 const lineInterval = 10_000;
 /** Milliseconds between two tables. */
 const tableInterval = 2_000;
@@ -104,7 +105,8 @@ const rateWindow = 10_000;
 
 /**
  * Shows a run: steps, percentage, steps per second, time left, mean return. In a
- * terminal it is a bar on the last line; elsewhere a plain line every ten seconds.
+ * terminal it is a bar on the last line; elsewhere a plain line after a second and
+ * then every ten.
  *
  * As a logger it also shows a line for each evaluation and, in a terminal, a table
  * of the newest statistics right above the bar, at most every two seconds. Where
@@ -168,8 +170,10 @@ class Display implements ProgressDisplay {
     const time = this.#now(), last = this.#samples.at(-1);
     const { isTerminal } = this.#options;
     if (last !== undefined) {
-      const interval = isTerminal ? barInterval : lineInterval;
-      if (time - last.time < interval) return;
+      const lineAfter = this.#samples.length === 1
+        ? firstLineAfter
+        : lineInterval;
+      if (time - last.time < (isTerminal ? barInterval : lineAfter)) return;
     }
     this.#sample(time, state.step);
     // A line tells the rate, which takes two samples; a bar is there at once.

@@ -54,6 +54,7 @@ import {
 import {
   checkFiles,
   defaultFolder,
+  folderWords,
   refuseForeignFolder,
 } from "../run/run_entries.ts";
 import {
@@ -101,6 +102,10 @@ async function openTraining(
   config: ResolvedConfig,
   output: Output,
 ): Promise<Session> {
+  const { startWorkers } = findAlgorithm(config.algorithm)!;
+  if (startWorkers !== undefined && !output.quiet) {
+    output.io.out(`Starting the workers of ${config.algorithm}\n`);
+  }
   const session = await openSession(config, notices(output.io));
   output.speed = session.speed;
   // Before anything is written.
@@ -179,7 +184,7 @@ async function startRun(
   options: ParsedOptions,
   output: Output,
 ): Promise<number> {
-  const from = valueOf(options, "init-from");
+  const from = valueOf(options, "init-from"), name = folderWords(options);
   if (options.switches.has("trust") && from === undefined) {
     throw new UsageError(
       "Cannot use '--trust' without --resume or --init-from: a new run imports what its options name",
@@ -225,7 +230,7 @@ async function startRun(
   let folder: RunFolder, lock: RunLock;
   try {
     const out = valueOf(options, "out");
-    folder = createRunFolder(out ?? defaultFolder(config), {
+    folder = createRunFolder(out ?? defaultFolder(config, name), {
       configText,
       signatureText: signConfig(configText, { onNotice: notices(output.io) }),
       ifTaken: out === undefined ? "next" : "error",
@@ -381,6 +386,7 @@ export const trainCommand: Command = {
     ),
     ...under("Run folders", [
       option("out DIR", "Run folder; by default a new one under runs/."),
+      option("name TEXT", "Words that the name of that new one begins with."),
       option(
         "resume RUN",
         "Resume a run; --steps prolongs it, --engine takes another engine.",

@@ -2,17 +2,35 @@ import { kindOf } from "@bellman/files";
 import { RunFolder } from "@bellman/training";
 import { existsSync, lstatSync, readdirSync, type Stats } from "node:fs";
 import type { ResolvedConfig } from "../config/resolve.ts";
+import { type ParsedOptions, valueOf } from "../terminal/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** Names the folder of a new run after its configuration. */
+/** Returns the words that a run's folder is to be found by, if any are given. */
+export function folderWords(options: ParsedOptions): string | undefined {
+  const name = valueOf(options, "name");
+  if (name === undefined) return undefined;
+  if (valueOf(options, "out") !== undefined) {
+    throw new UsageError(
+      "Cannot use both --name and --out: --name is for a folder under runs/, give one of them",
+    );
+  }
+  if (/^\w[\w.-]{0,99}$/.test(name)) return name;
+  throw new UsageError(
+    `Cannot use --name ${name}: expected up to 100 letters, digits, '-', '_' and '.'`,
+  );
+}
+
+/** Names the folder of a new run after its configuration, with words in front. */
 export function defaultFolder(
   { algorithm, env, seed }: ResolvedConfig,
+  words?: string,
 ): string {
   const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)
     .replace("T", "-");
   // An id may hold what a folder's name should not: ALE/Pong-v5.
   const name = env.replaceAll(/[^\w.-]+/g, "-");
-  return `runs/${algorithm}-${name}-seed${seed}-${time}`;
+  const front = words === undefined ? "" : `${words}-`;
+  return `runs/${front}${algorithm}-${name}-seed${seed}-${time}`;
 }
 
 /** Something in a run's folder. */
