@@ -16,7 +16,7 @@ const MODULE = new URL("testdata/failing_env.ts", import.meta.url).pathname;
 const dir = await Deno.makeTempDir({ prefix: "bellman-failures-" });
 const TINY = [
   ...["--backend=cpu", "--set=numEnvs=2", "--set=evaluationEpisodes=1"],
-  ...["--quiet", "--unchecked"],
+  ...["--quiet", "--unchecked", "--set=evaluationInterval=0"],
 ];
 
 function failing(how: string, out: string): string[] {
