@@ -108,6 +108,7 @@ register({ id: "Wall-v0", make: () => new Wall() });`,
     ...["train", "a2c", "--env=Wall-v0", `--set=envModules=[${module}]`],
     ...["--steps=100", "--set=numEnvs=1", "--backend=cpu", "--quiet"],
     ...["--unchecked", "--set=checkpointInterval=10", `--out=${out}`],
+    "--set=evaluationInterval=0",
   );
   assertEquals(code, 1);
   assertEquals(

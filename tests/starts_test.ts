@@ -39,7 +39,7 @@ Deno.test("a signal before the first step ends a run as later ones do", {
         new URL("../envs/mod.ts", import.meta.url).href
       }";
 console.error("loading");
-await new Promise((done) => setTimeout(done, 1000));
+await new Promise((done) => setTimeout(done, 3000));
 register({ id: "Late-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_POLE) });
 `,
     );
@@ -84,7 +84,7 @@ const canMount = Deno.build.os === "linux" &&
   (await inside(`mount -t tmpfs tmpfs ${dir}`))?.code === 0;
 
 Deno.test({
-  name: "a disk that is full before the first step leaves no folder",
+  name: "a disk that is full before the first step leaves no folder [unshare]",
   ignore: !canMount,
   fn: async () => {
     const disk = `${dir}/disk`, out = `${disk}/run`;

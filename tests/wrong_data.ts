@@ -64,6 +64,7 @@ export async function trainWrong(
     numEnvs: 2,
     hiddenSizes: [8],
     evaluationEpisodes: 1,
+    evaluationInterval: 0,
     checkpointInterval: 10,
     ...SETTINGS[algorithm],
     ...settings,

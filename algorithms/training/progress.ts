@@ -98,8 +98,8 @@ const lineInterval = 10_000;
 /** Milliseconds between two tables. */
 const tableInterval = 2_000;
 /** Evaluations in a row that a terminal shows, and milliseconds until there may be one more. */
-const evaluationLines = 10;
-const evaluationInterval = 6_000;
+const evaluationLines = 4;
+const evaluationInterval = 12_000;
 /** Milliseconds over which the rate is measured, at least. */
 const rateWindow = 10_000;
 

@@ -169,10 +169,10 @@ Deno.test("evaluations that come too fast to be read are left out in a terminal"
     at(i / 10, i);
   }
   const shown = screen.lines.filter((line) => line.startsWith("Evaluation"));
-  assertEquals(shown.length, 20);
+  assertEquals(shown.length, 9);
   const { screen: slow, ...other } = reporter({}, { columns: 80, rows: 100 });
   other.at(0, 0);
-  for (let i = 1; i <= 30; i++) other.evaluate(6 * i, i);
+  for (let i = 1; i <= 30; i++) other.evaluate(12 * i, i);
   assertEquals(slow.lines.length, 31);
 });
 

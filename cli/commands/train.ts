@@ -102,8 +102,10 @@ async function openTraining(
   config: ResolvedConfig,
   output: Output,
 ): Promise<Session> {
-  const { startWorkers } = findAlgorithm(config.algorithm)!;
-  if (startWorkers !== undefined && !output.quiet) {
+  // One of a module is not known yet, and starts none.
+  const startsWorkers = findAlgorithm(config.algorithm)?.startWorkers !==
+    undefined;
+  if (startsWorkers && !output.quiet) {
     output.io.out(`Starting the workers of ${config.algorithm}\n`);
   }
   const session = await openSession(config, notices(output.io));

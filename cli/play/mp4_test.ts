@@ -64,7 +64,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an MP4 is written through no link",
+  name: "an MP4 is written through no link [ffmpeg]",
   ignore: ignore || Deno.build.os === "windows",
   fn: async () => {
     const dir = await Deno.makeTempDir();

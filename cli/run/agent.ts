@@ -79,7 +79,8 @@ export function round(value: number): string {
 export function describeEvaluation(
   { meanReturn, stdReturn, returns, lengths, cut }: EvaluationResult,
 ): string {
-  const steps = Math.max(...lengths).toLocaleString("en-US");
+  const steps = lengths.reduce((most, it) => Math.max(most, it), 0)
+    .toLocaleString("en-US");
   const cuts = cut > 0 ? `, ${cut} of them cut after ${steps} steps` : "";
   return `${round(meanReturn)} ± ${
     round(stdReturn)

@@ -16,6 +16,7 @@ function train(name: string, ...args: string[]): Promise<Captured> {
     ...[
       "--set=hiddenSizes=[8]",
       "--set=evaluationEpisodes=1",
+      "--set=evaluationInterval=40",
       `--out=${dir}/${name}`,
     ],
   );

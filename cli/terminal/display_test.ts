@@ -118,7 +118,7 @@ Deno.test("elsewhere there are plain lines, and with --quiet the result alone", 
   const plain = await capture(...args, `--out=${dir}/plain`);
   assertEquals([plain.code, plain.out.includes("\x1b")], [0, false]);
   assert(/^Evaluation at step 4,000: return /m.test(plain.out));
-  assert(/^100% {2}4,000\/4,000 steps {2}/.test(plain.err), plain.err);
+  assert(/^100% {2}4,000\/4,000 steps {2}/m.test(plain.err), plain.err);
   const quiet = await capture(...args, "--quiet", `--out=${dir}/quiet-pipe`);
   assertEquals(quiet.err, "");
   assert(quiet.out.startsWith("completed: "), quiet.out);

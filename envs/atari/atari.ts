@@ -163,11 +163,16 @@ function forms(
       const spec = limitedSpec(id, { maxEpisodeSteps, ...frames });
       return new TimeLimit(game, maxEpisodeSteps, { spec });
     },
-    makeVec({ kwargs, ...limits }) {
+    makeVec({ numEnvs, maxEpisodeSteps, kwargs }) {
       const { preprocessing: preset, ...rest } = kwargs as Preprocessing;
       if (preset === undefined) return undefined;
       checkOptionNames(id, kwargs);
-      return new AtariVecEnv(id, { ...limits, preset, ...rest });
+      return new AtariVecEnv(id, {
+        numEnvs,
+        maxEpisodeSteps,
+        preset,
+        ...rest,
+      });
     },
   };
 }
