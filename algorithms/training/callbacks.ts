@@ -44,8 +44,6 @@ export interface TrainContext {
   readonly meanReturn: number;
   /** Mean length of the last episodes, NaN while there is none. */
   readonly meanLength: number;
-  /** Steps of the longest episode that has ended; 0 while there is none. */
-  readonly longestEpisode: number;
   /**
    * Records a number of one's own: the next row of the log has the mean of those
    * that were recorded under a name since the last one. A resumed run keeps them.
@@ -67,7 +65,6 @@ export interface TrainResult extends
     | "elapsedSeconds"
     | "meanReturn"
     | "meanLength"
-    | "longestEpisode"
   > {
   /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
   readonly stopReason: string;

@@ -13,12 +13,6 @@ export class EpisodeTracker {
     this.#lengths = new Float64Array(numEnvs);
   }
 
-  /** Forgets episodes that have begun, as the environments were reset. */
-  begin(): void {
-    this.#returns.fill(0);
-    this.#lengths.fill(0);
-  }
-
   /** Takes in a step; gives the episodes that ended in it, by environment. */
   observe(step: VecStep): readonly EpisodeStatistics[] {
     if (step.episodes !== undefined) return step.episodes;

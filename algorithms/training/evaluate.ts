@@ -1,5 +1,5 @@
 import type { Actor, VecEnv, VecResetOptions, VecStep } from "@bellman/types";
-import { EpisodeTracker, mean } from "./episodes.ts";
+import { mean } from "./episodes.ts";
 import { EventLoopBreak } from "./event_loop.ts";
 import { checkObservations, checkStep } from "./checks.ts";
 
@@ -21,7 +21,7 @@ export interface EvaluateOptions {
    * Steps after which an episode that has not ended is cut; such episodes are
    * counted in the result.
    *
-   * @default the environment's own limit, or 100,000 where it has none
+   * @default the environment's own limit, or 10,000 where it has none
    */
   maxSteps?: number;
   /** Ends the evaluation with an `AbortError` when aborted. */
@@ -64,7 +64,11 @@ export function evaluationSeeds(seed: number): EvaluationSeeds {
 
 /** Returns and lengths of evaluation episodes, with their summary. */
 export interface EvaluationResult {
-  /** Return of each episode, ordered by environment, then by time. */
+  /**
+   * Return of each episode, ordered by environment, then by time. Of an episode that
+   * was cut it is the sum of the rewards as the actor got them, which wrappers may
+   * have clipped or scaled; of any other it is the one that the environment records.
+   */
   readonly returns: readonly number[];
   /** Length of each episode in steps, in the same order. */
   readonly lengths: readonly number[];
@@ -87,41 +91,30 @@ export interface EvaluationResult {
   readonly meanLength: number;
 }
 
-/** Least bound of an evaluation's episodes, in steps. */
-const LEAST_BOUND = 1000;
-/** Longest episode that is taken for granted where training is not known. */
-const LONG = 10_000;
+/** Bound of episodes, in steps, where the environment has no limit. */
+const DEFAULT_MAX_STEPS = 10_000;
 
 /**
- * Bounds the episodes of an evaluation: a greedy policy may walk in a circle for
- * ever where an environment has no limit of steps. Episodes that the environment
- * limits itself are never cut.
+ * Bounds the episodes of an evaluation where nothing is said: a greedy policy may
+ * walk in a circle for ever where an environment has no limit of steps. It depends
+ * on nothing that is learned, so that scores of one run can be compared.
  *
  * @param env The environment, of which the limit is read.
- * @param longest Steps of the longest episode of training.
- * @returns Ten times the longest, at least 1,000 and at least the limit.
+ * @returns The limit, or 10,000 steps where there is none.
  *
  * @example
  * ```ts
  * import { evaluationBound } from "@bellman/training";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(evaluationBound({}, 250), 2500);
+ * assertEquals(evaluationBound({}), 10_000);
  * const spec = { id: "CartPole-v1", maxEpisodeSteps: 500 };
- * assertEquals(evaluationBound({ spec }, 20), 1000);
+ * assertEquals(evaluationBound({ spec }), 500);
  * ```
  */
-export function evaluationBound(
-  env: Pick<VecEnv, "spec">,
-  longest: number,
-): number {
-  return Math.max(10 * longest, limitOf(env) ?? 0, LEAST_BOUND);
-}
-
-/** Returns the environment's own limit of steps, if it has one. */
-function limitOf({ spec }: Pick<VecEnv, "spec">): number | undefined {
-  const limit = spec?.maxEpisodeSteps;
-  return limit === undefined || limit === Infinity ? undefined : limit;
+export function evaluationBound({ spec }: Pick<VecEnv, "spec">): number {
+  const { maxEpisodeSteps = Infinity } = spec ?? {};
+  return maxEpisodeSteps === Infinity ? DEFAULT_MAX_STEPS : maxEpisodeSteps;
 }
 
 /** Times that an environment may be lost in an evaluation. */
@@ -134,7 +127,7 @@ interface Played {
   readonly isCut: boolean;
 }
 
-/** Environment of an evaluation: its episodes, of which it has a fixed quota. */
+/** One environment's episodes of an evaluation, of which it has a fixed quota. */
 class Copy {
   readonly #quota: number;
   readonly #maxSteps: number;
@@ -168,22 +161,31 @@ class Copy {
     this.#waits = false;
   }
 
-  /** Counts a step, and cuts the episode where that was its last. */
   step(reward: number): void {
     this.#return += reward;
-    if (++this.#length < this.#maxSteps) return;
-    this.#end({ return: this.#return, length: this.#length, isCut: true });
-    this.#waits = true;
+    this.#length++;
   }
 
-  /** Takes in an episode that ended in the environment. */
-  end(episode: Omit<Played, "isCut">): void {
-    this.#end({ ...episode, isCut: false });
+  /** Ends the episode: as the environment recorded it, or else with its own sums. */
+  end(
+    recorded: Omit<Played, "isCut"> = {
+      return: this.#return,
+      length: this.#length,
+    },
+  ): void {
+    this.#add({ ...recorded, isCut: false });
     this.begin();
   }
 
-  #end(episode: Played): void {
-    if (this.isPlaying) this.played.push(episode);
+  /** Cuts the episode where it goes on after the most steps. */
+  bound(): void {
+    if (this.#length < this.#maxSteps) return;
+    this.#add({ return: this.#return, length: this.#length, isCut: true });
+    this.#waits = true;
+  }
+
+  #add({ return: sum, length, isCut }: Played): void {
+    if (this.isPlaying) this.played.push({ return: sum, length, isCut });
   }
 
   /** It begins with its seed again, and so with its first episode. */
@@ -201,47 +203,27 @@ class Copy {
   }
 }
 
-/** Environments of an evaluation. */
-class Copies {
-  readonly #copies: readonly Copy[];
-  readonly #tracker: EpisodeTracker;
-
-  constructor(numEnvs: number, episodes: number, maxSteps: number) {
-    this.#tracker = new EpisodeTracker(numEnvs);
-    this.#copies = Array.from({ length: numEnvs }, (_, i) => {
-      const quota = Math.floor(episodes / numEnvs) + +(i < episodes % numEnvs);
-      return new Copy(i, { quota, maxSteps });
-    });
+/** Takes in a step of all environments; true while one of them plays. */
+function observe(
+  copies: readonly Copy[],
+  { rewards, terminated, truncated, episodes, lost }: VecStep,
+): boolean {
+  for (let i = 0; i < copies.length; i++) {
+    copies[i].step(rewards[i]);
+    if (lost?.includes(i)) copies[i].lose();
+    else if (episodes === undefined && (terminated[i] || truncated[i])) {
+      copies[i].end();
+    }
   }
-
-  get areDone(): boolean {
-    return this.#copies.every(({ isDone }) => isDone);
+  for (const episode of episodes ?? []) {
+    if (!lost?.includes(episode.env)) copies[episode.env].end(episode);
   }
-
-  get arePlaying(): boolean {
-    return this.#copies.some(({ isPlaying }) => isPlaying);
+  let arePlaying = false;
+  for (const copy of copies) {
+    copy.bound();
+    arePlaying ||= copy.isPlaying;
   }
-
-  get played(): readonly Played[] {
-    return this.#copies.flatMap(({ played }) => played);
-  }
-
-  begin(): void {
-    this.#tracker.begin();
-    for (const copy of this.#copies) copy.begin();
-  }
-
-  observe(step: VecStep): void {
-    const ended = new Map(
-      this.#tracker.observe(step).map((episode) => [episode.env, episode]),
-    );
-    this.#copies.forEach((copy, i) => {
-      const episode = ended.get(i);
-      if (step.lost?.includes(i)) copy.lose();
-      else if (episode !== undefined) copy.end(episode);
-      else copy.step(step.rewards[i]);
-    });
-  }
+  return arePlaying;
 }
 
 /**
@@ -256,8 +238,8 @@ class Copies {
  * all of them are reset.
  *
  * An environment that is lost over its episodes, as its host crashed or hung,
- * plays all of them again from its seed: where actions are deterministic, the result is that of
- * an evaluation in which nothing fails.
+ * plays all of them again from its seed: where actions are deterministic, the
+ * result is that of an evaluation in which nothing fails.
  *
  * @param actor Chooses the actions.
  * @param env The environment; it is reset first and not closed.
@@ -302,34 +284,38 @@ export async function evaluate(
   options: EvaluateOptions = {},
 ): Promise<EvaluationResult> {
   const { episodes = 10, seed, signal } = options;
-  const { maxSteps = limitOf(env) ?? 10 * LONG } = options;
+  const { maxSteps = evaluationBound(env) } = options;
   check(episodes, `${episodes} episodes`);
   check(maxSteps, `with episodes of at most ${maxSteps} steps`);
   const { numEnvs } = env;
-  const copies = new Copies(numEnvs, episodes, maxSteps);
+  const copies = Array.from({ length: numEnvs }, (_, i) => {
+    const quota = Math.floor(episodes / numEnvs) + +(i < episodes % numEnvs);
+    return new Copy(i, { quota, maxSteps });
+  });
   const turn = new EventLoopBreak();
   // Seeds are kept where environments are reset once more: their streams go on.
   let steps = 0,
     start: VecResetOptions | undefined = seed === undefined
       ? undefined
       : { seed, keepSeeds: true };
-  while (!copies.areDone) {
+  while (!copies.every(({ isDone }) => isDone)) {
     let observations = env.reset(start);
     start = undefined;
-    copies.begin();
+    for (const copy of copies) copy.begin();
     checkObservations(observations, { numEnvs, step: steps });
-    while (copies.arePlaying) {
+    let arePlaying = true;
+    while (arePlaying) {
       signal?.throwIfAborted();
       const acting = actor.act(observations);
       const step = env.step(acting instanceof Promise ? await acting : acting);
       checkStep(step, { numEnvs, step: steps += numEnvs });
       observations = step.observations;
-      copies.observe(step);
-      actor.observe?.(copies.arePlaying ? step : asEnd(step));
+      arePlaying = observe(copies, step);
+      actor.observe?.(arePlaying ? step : asEnd(step));
       if (turn.due()) await turn.take();
     }
   }
-  const { played } = copies;
+  const played = copies.flatMap((copy) => copy.played);
   return summarizeEpisodes(
     played.map((episode) => episode.return),
     played.map(({ length }) => length),

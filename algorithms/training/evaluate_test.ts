@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import type { Actor, Batch, VecStep } from "@bellman/types";
+import type { Actor, Batch, VecEnv, VecStep } from "@bellman/types";
 import {
   evaluate,
   evaluationBound,
@@ -202,22 +202,24 @@ Deno.test("episodes that do not end are cut, counted, and others follow", async 
   assertEquals(whole.cut, 0);
 });
 
-Deno.test("an episode is bounded by the environment's limit, or else by training's longest", () => {
-  const of = (maxEpisodeSteps?: number) => ({
-    spec: { id: "A-v0", maxEpisodeSteps },
-  });
-  assertEquals(evaluationBound({}, 0), 1000);
-  assertEquals(evaluationBound(of(), 0), 1000);
-  assertEquals(evaluationBound(of(Infinity), 101), 1010);
-  assertEquals(evaluationBound(of(27_000), 60), 27_000);
-  assertEquals(evaluationBound(of(50), 50), 1000);
-});
-
-Deno.test("without training an endless episode ends, too", async () => {
-  const result = await evaluate(idle(1), new FixedEnv([Infinity]), {
-    episodes: 1,
-  });
-  assertEquals([result.cut, result.meanLength], [1, 100_000]);
+Deno.test("an episode is bounded by the environment's limit, or else by a constant", async () => {
+  const endless = (maxEpisodeSteps?: number) =>
+    Object.assign(new FixedEnv([Infinity]), {
+      spec: { id: "A-v0", maxEpisodeSteps },
+    });
+  for (
+    const [env, bound] of [
+      [new FixedEnv([Infinity]), 10_000],
+      [endless(), 10_000],
+      [endless(Infinity), 10_000],
+      [endless(27_000), 27_000],
+      [endless(50), 50],
+    ] as [VecEnv, number][]
+  ) {
+    assertEquals(evaluationBound(env), bound);
+    const { cut, lengths } = await evaluate(idle(1), env, { episodes: 1 });
+    assertEquals([cut, lengths], [1, [bound]]);
+  }
 });
 
 Deno.test("copies that are lost have the same episodes cut", async () => {

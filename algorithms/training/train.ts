@@ -16,7 +16,6 @@ import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import { EpisodeTracker, EpisodeWindow } from "./episodes.ts";
 import {
   evaluate,
-  evaluationBound,
   type EvaluationResult,
   evaluationSeeds,
 } from "./evaluate.ts";
@@ -129,7 +128,6 @@ class TrainingRun implements TrainContext, ProgressState {
   startStep = 0;
   updates = 0;
   episodes = 0;
-  longestEpisode = 0;
 
   #options: TrainOptions;
   #log: RunLog;
@@ -271,7 +269,6 @@ class TrainingRun implements TrainContext, ProgressState {
     this.step = taken;
     for (const episode of this.#tracker.observe(step)) {
       this.episodes++;
-      this.longestEpisode = Math.max(this.longestEpisode, episode.length);
       this.#window.push(episode);
       const logged = { ...episode, step: this.step };
       this.#log.episode(logged);
@@ -300,8 +297,8 @@ class TrainingRun implements TrainContext, ProgressState {
   async #evaluate(): Promise<void> {
     const {
       env,
-      episodes = 10,
-      maxSteps = evaluationBound(env, this.longestEpisode),
+      episodes,
+      maxSteps,
       deterministic = true,
       seed = evaluationSeeds(this.#options.seed ?? 0).during,
     } = this.#options.evaluation!;
@@ -374,7 +371,6 @@ class TrainingRun implements TrainContext, ProgressState {
         lastEvaluation: saveEvaluation(this.#lastEvaluation),
         bestEvaluation: saveEvaluation(this.#bestEvaluation),
         bestStep: this.#bestStep ?? null,
-        longestEpisode: this.longestEpisode,
         stopReason: this.#callbacks.stopReason ?? null,
         hasEnded: this.#hasEnded(),
         log: this.#log.save(),
@@ -419,8 +415,6 @@ class TrainingRun implements TrainContext, ProgressState {
     this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
     this.#bestStep = loop.bestStep as number ?? undefined;
-    // Runs of before did not know it.
-    this.longestEpisode = loop.longestEpisode as number ?? 0;
     this.#evaluatedAt = loop.evaluatedAt as number;
     this.#savedEnd = loop.hasEnded as boolean;
     if (evaluation) {
@@ -482,7 +476,6 @@ class TrainingRun implements TrainContext, ProgressState {
       episodes: this.episodes,
       meanReturn: this.meanReturn,
       meanLength: this.meanLength,
-      longestEpisode: this.longestEpisode,
       elapsedSeconds: this.elapsedSeconds,
       lastEvaluation: this.#lastEvaluation,
       bestEvaluation: this.#bestEvaluation,

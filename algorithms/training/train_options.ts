@@ -28,7 +28,7 @@ export interface EvaluationOptions {
    * Steps after which an episode that has not ended is cut; evaluations count such
    * episodes.
    *
-   * @default 10 times the longest episode of training so far, but at least 1000 and at least the environment's own limit
+   * @default the environment's own limit, or 10,000 where it has none
    */
   maxSteps?: number;
   /**

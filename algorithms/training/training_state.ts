@@ -255,8 +255,6 @@ export interface RunStatus {
   readonly stopReason?: string;
   /** Step of the best evaluation, if there was one. */
   readonly bestStep?: number;
-  /** Steps of the longest episode; 0 where none had ended. */
-  readonly longestEpisode: number;
 }
 
 /**
@@ -276,12 +274,11 @@ export interface RunStatus {
  */
 export function runStatus(state: StateTree): RunStatus {
   const { loop } = checkResumable(state);
-  const { hasEnded, stopReason, bestStep, longestEpisode } = loop;
+  const { hasEnded, stopReason, bestStep } = loop;
   return {
     hasEnded: hasEnded === true,
     ...(typeof stopReason === "string" && { stopReason }),
     ...(typeof bestStep === "number" && { bestStep }),
-    longestEpisode: typeof longestEpisode === "number" ? longestEpisode : 0,
   };
 }
 

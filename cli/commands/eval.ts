@@ -1,4 +1,3 @@
-import { runStatus } from "@bellman/training";
 import { type Command, integerOf, option } from "../terminal/command.ts";
 import {
   describeEvaluation,
@@ -33,12 +32,10 @@ export const evalCommand: Command = {
       fallback: config.evaluationEpisodes,
     });
     const maxSteps = maxStepsOf(options);
-    const { longestEpisode } = runStatus(agent.checkpoint.state);
     await withAgent(agent, io, async (session) => {
       const kind = kindOf(config, deterministic);
       const result = await evaluateSession(session, {
         episodes,
-        longestEpisode,
         maxSteps,
         deterministic,
         seed,

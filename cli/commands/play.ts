@@ -1,4 +1,4 @@
-import { EventLoopBreak, runStatus } from "@bellman/training";
+import { EventLoopBreak } from "@bellman/training";
 import type { Env, RenderOptions, RgbImage } from "@bellman/types";
 import type { Session } from "../run/session.ts";
 import { existsSync, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import { mostSteps, round } from "../run/agent.ts";
+import { round } from "../run/agent.ts";
 import {
   type CommandIo,
   exitCodeOf,
@@ -200,7 +200,6 @@ export const playCommand: Command = {
     const asked = maxStepsOf(options);
     const agent = await findAgent(options, "play");
     const { dir, seed, deterministic } = agent;
-    const { longestEpisode } = runStatus(agent.checkpoint.state);
     const output = await outputOf(options, { dir, io });
     const isCaptioned = output.hasCaption &&
       !options.switches.has("no-caption");
@@ -219,7 +218,7 @@ export const playCommand: Command = {
         episodes,
         deterministic,
         seed,
-        maxSteps: asked ?? mostSteps(env, session.config, longestEpisode),
+        maxSteps: asked ?? session.config.evaluationMaxSteps ?? undefined,
         show: async (moment) => {
           if (turn.due()) await turn.take();
           signal.throwIfAborted();

@@ -221,7 +221,7 @@ export interface RunConfig {
    */
   evaluationEpisodes: number;
   /**
-   * Steps after which an episode of an evaluation is cut, if it has not ended; such episodes are counted. null takes 10 times the longest episode of training, at least 1000 and at least maxEpisodeSteps.
+   * Steps after which an episode of an evaluation is cut, if it has not ended; such episodes are counted. null takes maxEpisodeSteps, or 10,000 where the environment has no limit.
    *
    * @default null
    * @minimum 1

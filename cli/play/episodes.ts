@@ -6,6 +6,7 @@ import type {
   RgbImage,
   VecEnv,
 } from "@bellman/types";
+import { evaluationBound } from "@bellman/training";
 import type { Moment } from "./caption.ts";
 
 /** Agent, and its wrappers of an environment. */
@@ -27,7 +28,7 @@ export interface PlayOptions {
   /**
    * Steps after which an episode that has not ended is cut.
    *
-   * @default Infinity
+   * @default the environment's own limit, or 10,000 where it has none
    */
   maxSteps?: number;
   /**
@@ -46,9 +47,9 @@ export interface PlayedEpisode extends EpisodeStatistics {
 /** Plays whole episodes with the session's agent in one environment, which is closed. */
 export async function playEpisodes(
   { algorithm, environments }: Player,
-  { env, episodes, deterministic, seed, maxSteps = Infinity, show }:
-    PlayOptions,
+  { env, episodes, deterministic, seed, show, ...bound }: PlayOptions,
 ): Promise<PlayedEpisode[]> {
+  const { maxSteps = evaluationBound(env) } = bound;
   const vec = environments.around(env);
   const actor = algorithm.policy({ deterministic, numEnvs: 1, seed });
   const played: PlayedEpisode[] = [];

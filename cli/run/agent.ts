@@ -1,6 +1,5 @@
 import {
   evaluate,
-  evaluationBound,
   type EvaluationResult,
   evaluationSeeds,
   type RunFolder,
@@ -11,18 +10,16 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 import type { Session } from "./session.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { mkdir } from "node:fs/promises";
-import type { Algorithm, VecEnv } from "@bellman/types";
+import type { Algorithm } from "@bellman/types";
 import { UsageError, writeWhole } from "../terminal/errors.ts";
 
 /** Settings of an evaluation. */
 interface EvaluationSettings {
   episodes: number;
-  /** Steps of the longest episode of training, which bounds those of the evaluation. */
-  longestEpisode: number;
   /**
    * Steps after which an episode is cut.
    *
-   * @default those of the configuration, or of the longest episode
+   * @default those of the configuration, or the environment's own limit, or 10,000
    */
   maxSteps?: number;
   deterministic: boolean;
@@ -31,26 +28,16 @@ interface EvaluationSettings {
   signal?: AbortSignal;
 }
 
-/** Returns the steps after which an episode of a trained agent is cut. */
-export function mostSteps(
-  env: Pick<VecEnv, "spec">,
-  { evaluationMaxSteps }: Session["config"],
-  longestEpisode: number,
-): number {
-  return evaluationMaxSteps ?? evaluationBound(env, longestEpisode);
-}
-
 /** Plays whole episodes with the session's present agent. */
 export async function evaluateSession(
   { algorithm, config, environments }: Session,
-  { longestEpisode, episodes, deterministic, seed, ...rest }:
-    EvaluationSettings,
+  { episodes, deterministic, seed, signal, ...bound }: EvaluationSettings,
 ): Promise<EvaluationResult> {
   const numEnvs = evaluationEnvsFor(episodes);
   const env = environments.evaluation(numEnvs);
   const actor = algorithm.policy({ deterministic, numEnvs, seed });
   try {
-    const { signal, maxSteps = mostSteps(env, config, longestEpisode) } = rest;
+    const { maxSteps = config.evaluationMaxSteps ?? undefined } = bound;
     return await evaluate(actor, env, { episodes, maxSteps, seed, signal });
   } finally {
     actor.close?.();

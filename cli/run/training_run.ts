@@ -240,13 +240,12 @@ interface EvaluatedAgent {
  */
 async function evaluateAgents(
   { session, folder, configText, io, signal }: TrainingRun,
-  { step, longestEpisode }: TrainResult,
+  { step }: TrainResult,
 ): Promise<{ last: EvaluatedAgent; best: EvaluatedAgent }> {
   const { config } = session;
   const evaluated = () =>
     evaluateSession(session, {
       episodes: config.evaluationEpisodes,
-      longestEpisode,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).final,
       signal,
