@@ -121,6 +121,13 @@ for (
       'Cannot use info.day of Shop-v0, copy 0, at step 1 of its episode: it is "Monday", expected a finite number',
     ],
     [
+      "an entry with the name of an agent's number",
+      [...OF_SHOP, "--set=infoStatistics=[return]"].filter((it) =>
+        !it.includes("[lost_sales, ")
+      ),
+      "Cannot record info.return: rollout/return_mean is the agent's, expected an entry of another name",
+    ],
+    [
       "a loop on the device",
       ["--set=loop=device", "--set=infoStatistics=[x]", "--steps=800"],
       "Cannot train a2c with loop: device and infoStatistics: x: expected none, or loop: host",

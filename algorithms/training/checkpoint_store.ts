@@ -239,16 +239,19 @@ export class CheckpointStore {
    * Removes the numbered checkpoints after a step: a run that resumes there
    * makes them anew. Those before it that are damaged go, too. The best one stays.
    *
-   * @param step The last step to keep.
+   * @param step The last step to keep, whose checkpoint has been loaded.
    * @param options Number of those up to there to keep, as in `save`: all by default.
    * @returns One line for each damaged one.
    */
   truncate(step: number, options: { keepLast?: number } = {}): string[] {
     const warnings: string[] = [];
+    const { best } = this.list();
     for (const info of this.#numbered()) {
       // A folder of such a name is none of ours.
       if (!lstatSync(info.path).isFile()) continue;
-      const damage = info.step > step ? undefined : damageOf(info);
+      // Loaded whole, unless it was the best one of that step.
+      const isSound = info.step === step && best?.step !== step;
+      const damage = isSound || info.step > step ? undefined : damageOf(info);
       if (damage !== undefined) warnings.push(`${damage}; it is removed`);
       if (info.step > step || damage !== undefined) rmSync(info.path);
     }

@@ -3,6 +3,7 @@ import { saveStateSync } from "@bellman/files";
 import { basename } from "node:path";
 import { CheckpointStore } from "./checkpoint_store.ts";
 import type { StateTree } from "@bellman/types";
+import { bytesRead } from "./testdata/bytes_read.ts";
 import { runAndKill } from "./testdata/kill.ts";
 
 const state = (value: number): StateTree => ({
@@ -343,3 +344,25 @@ Deno.test(
     }
   }),
 );
+
+Deno.test({
+  name: "a resume does not read the checkpoint again that it has loaded",
+  ignore: Deno.build.os !== "linux",
+  fn: withStore((store) => {
+    const megabytes = (count: number) => ({
+      params: new Uint8Array(count * 2 ** 20),
+    });
+    store.save(10, megabytes(1));
+    store.save(20, megabytes(16));
+    const bytesOf = (step: number) => {
+      const before = bytesRead();
+      assertEquals(store.truncate(step), []);
+      return bytesRead() - before;
+    };
+    const resumed = bytesOf(20);
+    assert(resumed > 2 ** 20 && resumed < 2 ** 22, `${resumed} bytes`);
+    // It may have been the best one, as the other of this step cannot be read.
+    store.save(20, megabytes(1), { best: true });
+    assert(bytesOf(20) > 2 ** 24);
+  }),
+});

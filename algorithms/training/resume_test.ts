@@ -69,7 +69,11 @@ Deno.test("rows of a run resumed from any step are those of the uninterrupted on
       logInterval: 50,
       now: () => 0,
       loggers: [logger],
-      callbacks: [{ onStep: (state) => state.record("own", state.step / 7) }],
+      callbacks: [{
+        onStep: (state) => state.record("own", state.step / 7),
+        onUpdate: (state) => state.record("update", state.updates),
+        onEvaluation: (state) => state.record("evaluation", state.step),
+      }],
       evaluation: { env: new ToyEnv(2), everyTimesteps: 72, episodes: 3 },
       checkpoints: { store, everyTimesteps, keepLast: 1000 },
       resumeFrom,
@@ -80,6 +84,9 @@ Deno.test("rows of a run resumed from any step are those of the uninterrupted on
   // Updates at 20, 40 and so on: that of the end is of 200.
   const steps = whole.rows.map(({ step }) => step);
   assertEquals(steps, [20, 60, 72, 100, 144, 160, 200, 208, 208]);
+  const [evaluation, last] = whole.rows.slice(-2).map((it) => it.statistics);
+  assert("eval/return_mean" in evaluation);
+  assertEquals(last["train/evaluation"], 208);
   for (let from = 0; from < 208; from += numEnvs) {
     const { rows } = await run(`/${from}`, whole.store.load(from).state);
     assertEquals(rows, whole.rows.filter(({ step }) => step > from));

@@ -9,6 +9,8 @@ import {
   evaluationRow,
   nextMultiple,
   saveLogs,
+  stepsOfPart,
+  timeRow,
   truncateLogs,
   updateRow,
 } from "./training_state.ts";
@@ -16,8 +18,6 @@ import type { TrainOptions } from "./train_options.ts";
 
 /** Rows of a run where nothing is said. */
 const ROWS = 100;
-/** Steps between rows of a run without an end. */
-const STEPS = 10_000;
 
 /** Numbers that a callback has recorded since the last row. */
 interface Recorded {
@@ -44,8 +44,7 @@ export class RunLog {
   ) {
     this.#loggers = loggers;
     this.#window = episodeWindow;
-    const part = Math.ceil(totalTimesteps / ROWS);
-    this.#interval = logInterval ?? (Number.isFinite(part) ? part : STEPS);
+    this.#interval = logInterval ?? stepsOfPart(totalTimesteps, ROWS);
   }
 
   begin({ hyperparameters = {} }: TrainOptions): void {
@@ -74,55 +73,59 @@ export class RunLog {
     this.#recorded[name] = { sum: sum + value, count: count + 1 };
   }
 
-  /** Logs an update where its row is due, or has to be. */
-  update(
-    context: TrainContext,
-    statistics: Statistics,
-    { always = false }: { always?: boolean } = {},
-  ): void {
+  /** Takes in an update, of which the next rows tell. */
+  update(statistics: Statistics): void {
     this.#statistics = statistics;
+  }
+
+  /** Logs an update where its row is due. */
+  writeDue(context: TrainContext): void {
     const isDue = this.#loggedAt < 0 ||
       nextMultiple(this.#loggedAt, this.#interval) <= context.step;
-    if (isDue || always) this.#row(context);
+    if (isDue) this.#row(context);
   }
 
   evaluation(context: TrainContext, result: EvaluationResult): void {
     this.#write(context, evaluationRow(context, result));
   }
 
-  /** Logs the last row of a run, unless it is there. */
+  /** Logs the last row of a run: of its last step, or of what was recorded after that row. */
   end(context: TrainContext): void {
     const isMore = Object.keys(this.#recorded).length > 0;
     if (this.#loggedAt !== context.step || isMore) this.#row(context);
   }
 
   #row(context: TrainContext): void {
+    const isFirst = this.#loggedAt !== context.step;
     this.#loggedAt = context.step;
-    const row = updateRow(context, {
-      rollout: this.#infoMeans(),
-      update: this.#statistics,
-    });
-    for (const [name, { sum, count }] of Object.entries(this.#recorded)) {
+    const row = isFirst
+      ? updateRow(context, this.#statistics)
+      : timeRow(context);
+    const own = [...isFirst ? this.#infoMeans() : [], ...this.#recordedMeans()];
+    for (const [name, value] of own) {
       const grouped = groupedName(name);
       if (Object.hasOwn(row, grouped)) {
         throw new TypeError(
           `Cannot record ${name}: ${grouped} is logged already, expected another name`,
         );
       }
-      row[grouped] = sum / count;
+      row[grouped] = value;
     }
     this.#recorded = {};
     this.#write(context, row);
   }
 
   /** Averages the numbers of `info` over the last episodes. */
-  #infoMeans(): Statistics {
-    const means: Statistics = {};
-    for (const name of Object.keys(this.#infos.at(-1) ?? {})) {
+  #infoMeans(): [name: string, value: number][] {
+    return Object.keys(this.#infos.at(-1) ?? {}).map((name) => {
       const values = this.#infos.map((numbers) => numbers[name]);
-      means[`rollout/${name}`] = mean(values);
-    }
-    return means;
+      return [`rollout/${name}`, mean(values)];
+    });
+  }
+
+  #recordedMeans(): [name: string, value: number][] {
+    return Object.entries(this.#recorded)
+      .map(([name, { sum, count }]) => [name, sum / count]);
   }
 
   #write({ step }: TrainContext, statistics: Statistics): void {
@@ -149,7 +152,7 @@ export class RunLog {
     };
   }
 
-  /** Restores a state; where a checkpoint of before has none, a row is due after the interval. */
+  /** Restores a state; older checkpoints have none: a row is due after the interval. */
   load(state: StateTree | undefined, { step, updates }: TrainContext): void {
     const saved = (state ?? {}) as unknown as {
       loggedAt?: number;
@@ -159,7 +162,7 @@ export class RunLog {
     };
     this.#loggedAt = saved.loggedAt ?? (updates > 0 ? step : -1);
     this.#statistics = { ...saved.statistics };
-    this.#infos = [...saved.infos ?? []];
+    this.#infos = (saved.infos ?? []).slice(-this.#window);
     this.#recorded = structuredClone(saved.recorded ?? {});
   }
 }

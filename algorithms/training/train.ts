@@ -35,6 +35,7 @@ import {
   nextMultiple,
   type ResumableState,
   saveEvaluation,
+  stepsOfPart,
 } from "./training_state.ts";
 import type { TrainOptions } from "./train_options.ts";
 
@@ -44,7 +45,7 @@ import type { TrainOptions } from "./train_options.ts";
  * update; then it logs, evaluates, saves and stops, where it is time to.
  *
  * Rows go to the loggers at the first update, at the first one after each
- * `logInterval` steps and at the end, with the names of {@link STATISTICS}: `time/steps` and the like,
+ * `logInterval` steps and at the end, after callbacks were told, with the names of {@link STATISTICS}: `time/steps` and the like,
  * `rollout/return_mean` and `rollout/length_mean` (means over the last
  * `episodeWindow` episodes), what the update returned under `train/`. Those of
  * an evaluation are under `eval/`.
@@ -175,7 +176,7 @@ class TrainingRun implements TrainContext, ProgressState {
     const { evaluation } = this.#options;
     if (evaluation === undefined) return Infinity;
     return evaluation.everyTimesteps ??
-      Math.ceil(this.totalTimesteps / EVALUATIONS);
+      stepsOfPart(this.totalTimesteps, EVALUATIONS);
   }
 
   get elapsedSeconds(): number {
@@ -226,12 +227,14 @@ class TrainingRun implements TrainContext, ProgressState {
     const { signal } = this.#options;
     const turn = new EventLoopBreak();
     for (;;) {
-      if (this.#endReason() !== undefined) this.#log.end(this);
       if (this.#evaluationIsDue() && !signal?.aborted) await this.#evaluate();
+      if (this.#hasEnded()) {
+        this.#log.end(this);
+        return this.#endReason()!;
+      }
       if (this.step >= this.#nextCheckpoint && this.#savedAt !== this.step) {
         await this.#checkpoint();
       }
-      if (this.#hasEnded()) return this.#endReason()!;
       if (signal?.aborted) return "interrupted";
       if (this.#endReason() !== undefined) continue;
       await this.#interact();
@@ -286,12 +289,17 @@ class TrainingRun implements TrainContext, ProgressState {
   async #updated(statistics: Statistics): Promise<void> {
     const { guard = isGuardedStatistic } = this.#options;
     this.updates += this.algorithm.updatesInCall ?? 1;
+    this.#log.update(statistics);
     const diverged = divergedStatistic(statistics, guard);
-    this.#log.update(this, statistics, { always: diverged !== undefined });
-    if (diverged) throw this.#divergence(diverged);
+    if (diverged) {
+      this.#log.end(this);
+      throw this.#divergence(diverged);
+    }
     if (this.#callbacks.has("onUpdate")) {
       await this.#callbacks.notify("onUpdate", this, statistics);
     }
+    // The last row waits for the last evaluation.
+    if (this.#endReason() === undefined) this.#log.writeDue(this);
   }
 
   async #evaluate(): Promise<void> {
@@ -397,7 +405,7 @@ class TrainingRun implements TrainContext, ProgressState {
       const { checkpoints: kept } = store.list();
       // Resumed from the best one, as no other could be read.
       if (!kept.some(({ step }) => step === this.step)) this.#savedAt = -1;
-      this.#rows?.find(state);
+      this.#rows?.find(state, this.step);
     }
     this.#log.truncate(this.step, logs).forEach(onWarning);
   }

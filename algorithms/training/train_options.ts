@@ -15,7 +15,7 @@ export interface EvaluationOptions {
   /**
    * Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither.
    *
-   * @default a twentieth of totalTimesteps
+   * @default a twentieth of totalTimesteps; 50,000 where that is infinite
    */
   everyTimesteps?: number;
   /**
@@ -92,7 +92,7 @@ export interface TrainOptions {
   /**
    * Environment steps between log rows. The first update and the end are always logged.
    *
-   * @default a hundredth of totalTimesteps
+   * @default a hundredth of totalTimesteps; 10,000 where that is infinite
    */
   logInterval?: number;
   /**

@@ -113,9 +113,14 @@ Deno.test("the end has one row, also where it is early or nothing was learned", 
   );
 });
 
-/** Copies whose episodes come with numbers of their info. */
+/** Copies whose episodes come with numbers of an entry of their info. */
 class PricedEnv extends FixedEnv {
   #told = 0;
+  readonly #entry: string;
+  constructor(lengths: readonly number[], entry = "price") {
+    super(lengths);
+    this.#entry = entry;
+  }
   override step(actions: Batch): VecStep {
     const step = super.step(actions);
     const tracker = [...step.terminated].flatMap((ended, env) =>
@@ -123,9 +128,9 @@ class PricedEnv extends FixedEnv {
     );
     const episodes = tracker.map((env) => {
       const sum = ++this.#told;
-      const price = { sum, mean: sum / 4, last: -sum };
+      const numbers = { sum, mean: sum / 4, last: -sum };
       const { return: total, length } = { return: 1, length: 1 };
-      const infoStatistics = { price };
+      const infoStatistics = { [this.#entry]: numbers };
       return { env, return: total, length, terminated: true, infoStatistics };
     });
     return { ...step, episodes };
@@ -152,6 +157,42 @@ Deno.test("rows have the means of the infos of the last episodes", async () => {
   assertEquals(logger.episodes.at(-1)?.infoStatistics?.price.sum, 5);
 });
 
+Deno.test("an entry of info takes the place of no other number", async () => {
+  for (const entry of ["return", "length"]) {
+    await assertRejects(
+      () =>
+        train(scripted(() => ({})), new PricedEnv([2, 100], entry), {
+          totalTimesteps: 20,
+          logInterval: 4,
+        }),
+      TypeError,
+      `Cannot record rollout/${entry}_mean: rollout/${entry}_mean is logged already, expected another name`,
+    );
+  }
+});
+
+Deno.test("infos of a smaller window than before are those of the last episodes", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir), logger = new MemoryLogger();
+  const run = (options: Partial<TrainOptions>) =>
+    train(scripted(() => ({})), new PricedEnv([1, 100, 100, 100]), {
+      totalTimesteps: 40,
+      checkpoints: { store },
+      ...options,
+    });
+  await run({});
+  await run({
+    totalTimesteps: 44,
+    episodeWindow: 2,
+    loggers: [logger],
+    resumeFrom: store.load().state,
+  });
+  // The environment counts anew.
+  const { statistics } = logger.rows.at(-1)!;
+  assertEquals(statistics["rollout/price_sum"], (10 + 1) / 2);
+  await Deno.remove(dir, { recursive: true });
+});
+
 Deno.test("callbacks record numbers of their own for the next row", async () => {
   const record = async (
     callback: Callback,
@@ -172,20 +213,24 @@ Deno.test("callbacks record numbers of their own for the next row", async () => 
       state.record("my/step", state.step);
       if (state.step === 44) state.record("once", 7);
     },
-    // Updates come after their steps, and rows before these calls.
     onUpdate: (state) => state.record("my/update", state.updates),
   });
   const column = (name: string) => rows.map((it) => it.statistics[name]);
   assertEquals(column("time/steps"), [20, 40, 80, 100]);
   assertEquals(column("my/step"), [12, 32, 62, 92]);
   assertEquals(column("train/once"), [undefined, undefined, 7, undefined]);
-  assertEquals(column("my/update"), [undefined, 1, 2.5, 4.5]);
+  assertEquals(column("my/update"), [1, 2, 3.5, 5]);
   const last = await record({
+    onUpdate: (state) => state.record("my/update", state.updates),
     onEvaluation: (state) => state.record("eval_extra", state.step),
   }, {
-    evaluation: { env: new FixedEnv([2]), everyTimesteps: 100, episodes: 1 },
+    evaluation: { env: new FixedEnv([2]), everyTimesteps: 50, episodes: 1 },
   });
-  assertEquals(last.at(-1)!.statistics["train/eval_extra"], 100);
+  // The last row waits for what the last evaluation tells.
+  assertEquals(last.map(({ step }) => step), [20, 40, 80, 100]);
+  assertEquals(last[2].statistics["train/eval_extra"], 52);
+  assertEquals(last[3].statistics["train/eval_extra"], 100);
+  assertEquals(last[3].statistics["my/update"], 5);
   for (
     const [name, value, wanted] of [
       ["x", NaN, "Cannot record x: it is NaN, expected a finite number"],
@@ -424,6 +469,20 @@ Deno.test("an interrupted run is not evaluated at its end, its resume is", async
     assertEquals(evaluated, [100, 200, 252]);
   }
   await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("a run without an end is evaluated where nothing is said", async () => {
+  const evaluated: number[] = [];
+  const result = await train(scripted(() => ({})), new FixedEnv([9]), {
+    totalTimesteps: Infinity,
+    evaluation: { env: new FixedEnv([1]), episodes: 1 },
+    callbacks: [{
+      onEvaluation: ({ step }) => void evaluated.push(step),
+      onStep: ({ step }) => step === 110_000 ? "stop" : undefined,
+    }],
+  });
+  assertEquals(result.step, 110_000);
+  assertEquals(evaluated, [50_000, 100_000, 110_000]);
 });
 
 Deno.test("without an interval nothing is evaluated, at the end neither", async () => {

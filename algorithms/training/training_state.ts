@@ -111,18 +111,20 @@ export class CheckpointRows {
 
   /** Takes in a checkpoint that was written; the rows of one that it replaced are given up. */
   add(path: string, state: StateTree): void {
-    this.#ofPaths.delete(path);
     this.#note(path, state);
     this.#keep();
   }
 
   /** Finds the rows of all checkpoints of a run that resumes from a state, before it writes any. */
-  find(state: StateTree): void {
-    this.#note("", state);
-    if (this.#ofPaths.size === 0) return;
-    for (const { path, best, step } of this.#checkpoints()) {
+  find(state: StateTree, step: number): void {
+    if (this.#rowsOf(state) === undefined) return;
+    for (const info of this.#checkpoints()) {
+      const isLoaded = !info.best && info.step === step;
       try {
-        this.#note(path, this.#store.load(best ? "best" : step).state);
+        const { state: saved } = isLoaded
+          ? { state }
+          : this.#store.load(info.best ? "best" : info.step);
+        this.#note(info.path, saved);
       } catch {
         // What cannot be loaded needs nothing.
       }
@@ -130,11 +132,14 @@ export class CheckpointRows {
     this.#keep();
   }
 
+  #rowsOf(state: StateTree): StateTree | undefined {
+    return this.#rows.of((state as { [key: string]: StateTree }).algorithm);
+  }
+
   #note(path: string, state: StateTree): void {
-    const rows = this.#rows.of(
-      (state as { [key: string]: StateTree }).algorithm,
-    );
-    if (rows !== undefined) this.#ofPaths.set(path, rows);
+    const rows = this.#rowsOf(state);
+    if (rows === undefined) this.#ofPaths.delete(path);
+    else this.#ofPaths.set(path, rows);
   }
 
   #checkpoints(): CheckpointInfo[] {
@@ -142,11 +147,14 @@ export class CheckpointRows {
     return [...checkpoints, ...best ? [best] : []];
   }
 
+  /** Keeps the rows of the checkpoints that there are, and forgets all others. */
   #keep(): void {
     if (this.#ofPaths.size === 0) return;
-    this.#rows.keep(
-      this.#checkpoints().flatMap(({ path }) => this.#ofPaths.get(path) ?? []),
-    );
+    const paths = new Set(this.#checkpoints().map(({ path }) => path));
+    for (const path of this.#ofPaths.keys()) {
+      if (!paths.has(path)) this.#ofPaths.delete(path);
+    }
+    this.#rows.keep([...this.#ofPaths.values()]);
   }
 }
 
@@ -179,7 +187,7 @@ function named(loggers: readonly Logger[]): [string, Logger][] {
 /** Makes the row that loggers get after an update. */
 export function updateRow(
   context: TrainContext,
-  { rollout, update }: { rollout: Statistics; update: Statistics },
+  update: Statistics,
 ): Statistics {
   const { step, meanReturn, meanLength } = context;
   const time = timeRow(context), seconds = time["time/seconds"];
@@ -190,13 +198,12 @@ export function updateRow(
     "time/steps_per_second": seconds > 0 ? Math.trunc(step / seconds) : 0,
     "rollout/return_mean": meanReturn,
     "rollout/length_mean": meanLength,
-    ...rollout,
     ...Object.fromEntries(ofUpdate),
   };
 }
 
 /** Makes the part of a row that tells when it was logged. */
-function timeRow(
+export function timeRow(
   { step, updates, episodes, elapsedSeconds }: TrainContext,
 ): Statistics {
   return {
@@ -245,6 +252,15 @@ export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
 /** Finds the first multiple of an interval after a step. */
 export function nextMultiple(step: number, interval: number): number {
   return (Math.floor(step / interval) + 1) * interval;
+}
+
+/** Steps of a run without an end, as far as its intervals go. */
+const ENDLESS = 1_000_000;
+
+/** Divides the steps of a run into a number of parts. */
+export function stepsOfPart(totalTimesteps: number, parts: number): number {
+  const steps = totalTimesteps === Infinity ? ENDLESS : totalTimesteps;
+  return Math.ceil(steps / parts);
 }
 
 /** Progress of a run at a checkpoint. */

@@ -181,12 +181,17 @@ function spacesOf(
   };
 }
 
-/** Lists the entries of `info` that a run records. */
+/** Lists the entries of `info` that a run records; those of the agent have other names. */
 export function infoStatisticsOf(
   { env, infoStatistics }: ResolvedConfig,
 ): string[] {
   const registered = defaultRegistry.get(env)?.infoStatistics ?? [];
-  return [...new Set([...registered, ...infoStatistics])];
+  const names = [...new Set([...registered, ...infoStatistics])];
+  const taken = names.find((it) => ["return", "length"].includes(it));
+  if (taken === undefined) return names;
+  throw new UsageError(
+    `Cannot record info.${taken}: rollout/${taken}_mean is the agent's, expected an entry of another name`,
+  );
 }
 
 /** Largest number of environments that play the episodes of an evaluation. */

@@ -160,8 +160,13 @@ export function cellsOf(line: string): string[] {
 }
 
 /** Columns of every file of episodes. */
-const EPISODE_COLUMNS = [
-  ...["step", "env", "return", "length", "terminated", "life_returns"],
+export const EPISODE_COLUMNS = [
+  "step",
+  "env",
+  "return",
+  "length",
+  "terminated",
+  "life_returns",
 ];
 /** Numbers of an entry of `info`, each with a column of its own. */
 const INFO_PARTS = ["sum", "mean", "last"] as const;

@@ -4,6 +4,7 @@ import { closeSync } from "node:fs";
 import { countLines, linesOf } from "./append_file.ts";
 import {
   cellsOf,
+  EPISODE_COLUMNS,
   infoNames,
   infoOfCells,
   presentColumns,
@@ -63,13 +64,15 @@ export function readProgress(
       `Cannot read progress from ${path}: it has no column ${STEP_COLUMN}`,
     );
   }
+  const rows = rowsIn(path).map((line) => rowOf(columns, cellsOf(line)));
+  if (maxRows === Infinity) return rows.toArray();
   const count = countRows(path), windows = Math.min(count, maxRows);
   const means: LogRow[] = [];
   let window: LogRow[] = [], at = 0;
-  for (const line of rowsIn(path)) {
+  for (const row of rows) {
     // What was written meanwhile is left out.
     if (at === count) break;
-    window.push(rowOf(columns, cellsOf(line)));
+    window.push(row);
     at++;
     if (Math.floor(at * windows / count) === means.length) continue;
     means.push(meanOf(window));
@@ -178,16 +181,14 @@ export function* episodeSteps(path: string): Generator<number> {
   }
 }
 
-/** First columns of the file of episodes. */
-const EPISODE_COLUMNS = "step,env,return,length,terminated";
-
 function episodesIn(path: string): Iterable<string> {
-  const header = headerOf(path);
-  if (header?.slice(0, 5).join() === EPISODE_COLUMNS) return rowsIn(path);
+  const header = headerOf(path), wanted = EPISODE_COLUMNS.slice(0, 5).join();
+  // Files of before had no more than these.
+  if (header?.slice(0, 5).join() === wanted) return rowsIn(path);
   throw new SyntaxError(
     `Cannot read episodes from ${path}: its columns are ${
       header?.join() ?? "missing"
-    }, wanted ${EPISODE_COLUMNS}`,
+    }, wanted ${wanted}`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { bytesRead } from "../testdata/bytes_read.ts";
 import { csvParseRows } from "d3-dsv";
 import { mean } from "../episodes.ts";
 import { CsvLogger, EpisodesCsv } from "./line_loggers.ts";
@@ -184,3 +185,19 @@ Deno.test("three million episodes are read, resumed and cut in a small heap", ()
 function link(module: string): string {
   return JSON.stringify(import.meta.resolve(module));
 }
+
+Deno.test({
+  name: "a file that is not thinned is read once",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const path = await Deno.makeTempDir() + "/progress.csv";
+    const rows = Array.from({ length: 100_000 }, (_, i) => `${i},${i / 7}\n`);
+    await Deno.writeTextFile(path, `time/steps,train/loss\n${rows.join("")}`);
+    const { size } = await Deno.stat(path);
+    const before = bytesRead();
+    assertEquals(readProgress(path).length, 100_000);
+    const read = bytesRead() - before;
+    assert(read < 1.5 * size, `${read} of ${size} bytes`);
+    await Deno.remove(path);
+  },
+});
