@@ -469,17 +469,19 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /**
    * Writes the present policy as an ONNX file: scaling and encoding of
    * observations, network, choice of the action. See `exportPolicy` of
-   * `@bellman/policies`. The scale is that of the agent, where it scales
-   * observations itself, or else that of its environment.
+   * `@bellman/policies`.
    *
-   * @param options Size of the batch, deterministic or not, another scale.
+   * @param options Size of the batch, deterministic or not, and a scale: by default
+   * that of the agent, where it scales observations itself, or else that of its
+   * environment.
    * @returns The bytes of the file.
    */
   exportPolicy(
     options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
   ): Uint8Array<ArrayBuffer> {
-    const scaling = this.#normalization.observations?.scaling ??
-      options.scaling ?? this.#spaces.observationScaling;
+    const scaling = options.scaling ??
+      this.#normalization.observations?.scaling ??
+      this.#spaces.observationScaling;
     const { params, model } = this, { actionSpace } = this.#runtime;
     return exportPolicy(model, { ...options, scaling, params, actionSpace });
   }
@@ -490,6 +492,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    *
    * @returns Plain data, owned by the caller.
    * @throws {Error} Between `act` and `observe`.
+   * @throws {TypeError} Where the file of the replay buffer has been closed.
    */
   save(): StateTree {
     if (this.#decision !== undefined) {

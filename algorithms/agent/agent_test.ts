@@ -291,6 +291,20 @@ class Doubled implements ObservationScale, RewardScale {
   }
 }
 
+Deno.test("a file of the policy has the scale that is given, or else that of the agent", () => {
+  const agent = agentOf({}, { normalization: { observations: new Doubled() } });
+  const { scaling } = new Doubled();
+  const own = agent.exportPolicy();
+  assertEquals(agent.exportPolicy({ scaling }), own);
+  const other = { mean: [1, 2], variance: [4, 9] };
+  assertEquals(
+    agent.exportPolicy({ scaling: other }),
+    agentOf({}).exportPolicy({ scaling: other }),
+  );
+  assertNotEquals(agent.exportPolicy({ scaling: other }), own);
+  agent.close();
+});
+
 Deno.test("scales are applied when it acts and when it draws", () => {
   const observations = new Doubled(), rewards = new Doubled();
   const config = { memory: "replay" } as const;

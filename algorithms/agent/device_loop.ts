@@ -140,9 +140,11 @@ export class DeviceLoop {
   readonly #rollout: RolloutOptions;
   readonly #device: DeviceEnv;
   readonly #context: AgentContext;
+  readonly #update: AgentParts["update"];
 
   constructor({ parts, rollout, env, context }: DeviceLoopParts) {
     this.#parts = parts;
+    this.#update = namingMissing((...all) => parts.update(...all));
     this.#rollout = rollout;
     this.#device = env;
     this.#context = context;
@@ -225,11 +227,7 @@ export class DeviceLoop {
         ]),
       ),
     };
-    const update = namingMissing((...all) => this.#parts.update(...all))(
-      learned,
-      batch,
-      numbers,
-    );
+    const update = this.#update(learned, batch, numbers);
     const stats = Object.entries({ ...update.stats, ...targets.stats })
       .filter((it): it is [string, tf.Tensor] => it[1] !== undefined);
     this.names = stats.map(([name]) => name);

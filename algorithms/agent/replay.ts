@@ -191,8 +191,8 @@ class Replay implements Experience {
   readonly #runtime: AgentRuntime;
   readonly keepIn: Experience["keepIn"];
   #buffer: ReplayBuffer | undefined;
-  /** State of a replay buffer whose file is not open. */
-  #unopened: StateTree = null;
+  /** State of a replay buffer whose file is not open; unknown once it was. */
+  #unopened: StateTree | undefined = null;
   readonly #sampler: PrioritySampler | undefined;
   readonly #batch: ReturnType<ReplayBuffer["batch"]>;
   /** Arrays of the batch by the names of an update. */
@@ -257,6 +257,7 @@ class Replay implements Experience {
     if (options.replayStorage === "file") {
       this.keepIn = (storage) => {
         this.#buffer = storage && keep(storage);
+        this.#unopened = undefined;
       };
       const initialCapacity = numEnvs;
       const small = new ReplayBuffer({ ...sizes, initialCapacity });
@@ -369,7 +370,10 @@ class Replay implements Experience {
 
   save(): StateTree {
     const { saveReplay = true } = this.#options;
-    if (this.#buffer === undefined) return this.#unopened;
+    if (this.#buffer === undefined) {
+      if (this.#unopened === undefined) throw unopened("transitions");
+      return this.#unopened;
+    }
     return saveReplay ? this.#buffer.save() as unknown as StateTree : null;
   }
 

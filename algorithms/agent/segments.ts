@@ -150,8 +150,8 @@ class Segments implements Experience {
   /** Rows that are being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
   #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
-  /** State of a replay buffer whose file is not open. */
-  #unopened: StateTree = null;
+  /** State of a replay buffer whose file is not open; unknown once it was. */
+  #unopened: StateTree | undefined = null;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   readonly #next: ObservationInputArray;
   readonly #scaledRewards: Float32Array;
@@ -225,7 +225,7 @@ class Segments implements Experience {
       };
       if (replayStorage === "file") {
         this.keepIn = (storage) => {
-          this.#buffer = undefined;
+          this.#buffer = this.#unopened = undefined;
           if (storage !== undefined) keepIn(storage);
         };
       } else keepIn();
@@ -452,7 +452,10 @@ class Segments implements Experience {
 
   #saveReplay(): StateTree {
     const { saveReplay = true } = this.#options;
-    if (this.#buffer === undefined) return this.#unopened;
+    if (this.#buffer === undefined) {
+      if (this.#unopened === undefined) throw unopened("segments");
+      return this.#unopened;
+    }
     return saveReplay ? this.#buffer.save() as unknown as StateTree : null;
   }
 

@@ -387,6 +387,23 @@ Deno.test("without its file an agent acts, but collects nothing", () => {
   without.step(ON); // nothing is kept
 });
 
+Deno.test("what lies in a file that was closed is not saved as nothing", async () => {
+  const path = await Deno.makeTempFile({ prefix: "bellman-segments-" });
+  await Deno.remove(path);
+  const { experience } = new Collected({ replayStorage: "file" });
+  const state = experience.save(); // nothing was collected
+  const storage = FileStorage.open(path);
+  experience.load(state);
+  experience.keepIn!(storage);
+  experience.keepIn!(undefined);
+  storage.close();
+  const message = "Cannot keep segments in a file: expected openReplay()";
+  assertThrows(() => experience.save(), TypeError, message);
+  experience.load(state);
+  assertEquals(experience.save(), state);
+  await Deno.remove(path);
+});
+
 Deno.test("without its segments an agent collects new ones first", () => {
   const it = new Collected({ saveReplay: false });
   it.steps(ON, ON, ON);

@@ -195,6 +195,11 @@ for (
     const { rows } = second;
     assert(rows.of(state) !== undefined);
     rows.close();
+    assertThrows(
+      () => second.save(),
+      TypeError,
+      "Cannot keep transitions in a file: expected openReplay() of one before",
+    );
     await Deno.remove(`${folder}/replay.rows`);
     rows.open(`${folder}/replay.rows`);
     assertThrows(() => second.load(state), SyntaxError, "Cannot read rows");

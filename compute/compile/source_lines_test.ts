@@ -124,6 +124,22 @@ testEngines("a gradient names the operation that has none", (engine) => {
   assertStringIncludes(message, "Greater; compute it outside of the loss");
 });
 
+Deno.test("a gradient outside of what is compiled names its operation, too", () => {
+  // Kernels that have no gradient are known from the first trace on.
+  compile(({ x }) => ({ y: tf.neg(x as tf.Tensor) }), {
+    inputs: { x: float(2) },
+    engine: "onnx",
+  }).run({ x: new Float32Array(2) });
+  const w = tf.tensor1d([0, 2]);
+  const loss = (w: tf.Tensor) =>
+    tf.mean(tf.cast(tf.greater(w, 1), "float32")) as tf.Scalar;
+  assertThrows(
+    () => valueAndGradients(({ w }) => ({ loss: loss(w) }), { w }),
+    TypeError,
+    "Cannot compute the gradient: gradient function not found for Greater; compute it outside of the loss",
+  );
+});
+
 testEngines(
   "a gradient of nothing, or of many numbers, is refused",
   (engine) => {

@@ -112,10 +112,11 @@ const NO_GRADIENT = "gradient function not found for";
 export function noGradient(
   kernel: string,
   source?: { toString(): string },
-): Error {
-  if (source === undefined) return new Error(`${NO_GRADIENT} ${kernel}`);
-  return new PlacedError(
-    `Cannot compute the gradient at ${source}: ${NO_GRADIENT} ${kernel}; ` +
+): TypeError {
+  const place = source === undefined ? "" : ` at ${source}`;
+  const Kind = source === undefined ? TypeError : PlacedError;
+  return new Kind(
+    `Cannot compute the gradient${place}: ${NO_GRADIENT} ${kernel}; ` +
       `compute it outside of the loss function, or choose with tf.maximum, ` +
       `tf.minimum or clip`,
   );
