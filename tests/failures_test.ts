@@ -42,6 +42,39 @@ Deno.test("what is no environment is refused before there is a folder", async ()
   }
 });
 
+/** Checks what a run that fails before its start leaves of a folder: it was empty. */
+async function assertLeavesEmpty(out: string, cwd?: string): Promise<void> {
+  const { mode } = Deno.statSync(out);
+  const { isSymlink } = Deno.lstatSync(out);
+  const { code, err } = await inProcess(
+    failing("throw in logger", cwd === undefined ? out : "."),
+    cwd,
+  );
+  assertEquals([code, err], [1, "error: no luck\n"]);
+  assertEquals([...Deno.readDirSync(out)], []);
+  assertEquals(Deno.statSync(out).mode, mode);
+  assertEquals(Deno.lstatSync(out).isSymlink, isSymlink);
+}
+
+Deno.test(
+  "a failure before the start leaves a folder of the user's as it was",
+  {
+    ignore: Deno.build.os === "windows",
+  },
+  async () => {
+    const own = `${dir}/own`, target = `${dir}/target`, link = `${dir}/link`;
+    for (const it of [own, target]) await Deno.mkdir(it, { mode: 0o750 });
+    await Deno.symlink(target, link);
+    await assertLeavesEmpty(own);
+    await assertLeavesEmpty(link);
+    await assertLeavesEmpty(own, own);
+    // One that the run has made goes.
+    const made = `${dir}/made`;
+    const { code } = await inProcess(failing("throw in logger", made));
+    assertEquals([code, existsSync(made)], [1, false]);
+  },
+);
+
 Deno.test("whatever a step throws is one line with the way on", async () => {
   const cases: Record<string, string> = {
     "throw null": "null was thrown",
@@ -61,7 +94,7 @@ Deno.test("whatever a step throws is one line with the way on", async () => {
 });
 
 Deno.test("an environment that ends the process does not end the run in silence", async () => {
-  for (const how of ["exit", "exit of Node"]) {
+  for (const how of ["exit", "exit with 3", "exit of Node"]) {
     const out = `${dir}/${how.replaceAll(" ", "-")}`;
     const { code, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", MAIN, ...failing(how, out)],
@@ -96,11 +129,13 @@ Deno.test("the way on is words that a shell reads as they are", async () => {
 });
 
 async function inProcess(
-  ...args: string[]
+  args: string[],
+  cwd?: string,
 ): Promise<{ code: number; out: string; err: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "-q", "--no-check", MAIN, ...args],
     env: { NO_COLOR: "1" },
+    cwd,
   }).output();
   const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
   return { code, out, err };
@@ -115,7 +150,7 @@ Deno.test("what nothing can catch stops the run, which is saved", async () => {
   await Promise.all(
     Object.entries(cases).map(async ([how, message]) => {
       const out = `${dir}/${how.replaceAll(" ", "-")}`;
-      const failed = await inProcess(...failing(how, out));
+      const failed = await inProcess(failing(how, out));
       assertEquals([failed.code, failed.out], [1, ""], failed.err);
       const line =
         /^error: The run of a2c on Failing-v0 failed after \d+ steps: (.*); go on from step (\d+) with: deno task train --resume (.*)\n$/
@@ -128,18 +163,18 @@ Deno.test("what nothing can catch stops the run, which is saved", async () => {
   );
   // It fails anew at its hundredth step, and does not take that many at last.
   const args = ["train", "--resume", `${dir}/reject`, "--quiet"];
-  let resumed = await inProcess(...args);
+  let resumed = await inProcess(args);
   for (let step = 0; resumed.code !== 0;) {
     const line =
       /failed after \d+ steps: no luck; go on from step (\d+) with: /;
     const next = Number(line.exec(resumed.err)?.[1]);
     assert(next > step, resumed.err);
     step = next;
-    resumed = await inProcess(...args);
+    resumed = await inProcess(args);
   }
   assertMatch(resumed.out, /Best agent/);
   const evaluated = await inProcess(
-    ...["eval", `${dir}/reject`, "--episodes=100"],
+    ["eval", `${dir}/reject`, "--episodes=100"],
   );
   assertEquals([evaluated.code, evaluated.err], [
     1,
@@ -253,6 +288,21 @@ Deno.test({
         2,
         `error: Cannot use the file ${out}: it is on a disk that may only be read\n`,
       ]);
+    } finally {
+      await unmount(disk);
+    }
+  },
+});
+
+Deno.test({
+  name: "a failure before the start leaves a mounted folder as it was [mount]",
+  ignore: !mounts,
+  fn: async () => {
+    const disk = `${dir}/mounted-empty`;
+    await Deno.mkdir(disk);
+    assert((await mount(disk, "size=20m")).success);
+    try {
+      await assertLeavesEmpty(disk);
     } finally {
       await unmount(disk);
     }

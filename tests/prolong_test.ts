@@ -1,4 +1,5 @@
 /** A run that is prolonged goes on as if it had been longer from the start. */
+import { registerLogger } from "@bellman/cli";
 import { CheckpointStore } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -8,6 +9,7 @@ import {
   type Remains,
   remainsOf,
   runCommand,
+  train,
   trainWell,
 } from "./runs.ts";
 
@@ -74,6 +76,44 @@ Deno.test("an unfinished run can be prolonged, too", async () => {
   const { step } = new CheckpointStore(`${run}/checkpoints`).load();
   assertEquals(step, 160);
   assert(existsSync(`${run}/report.html`));
+});
+
+Deno.test("a run whose prolonging fails before it starts is as it was", async () => {
+  const run = `${dir}/failed`;
+  copyRun(`${dir}/a2c`, run);
+  let fails = true;
+  registerLogger(({ dir }) => {
+    if (fails && dir === run) throw new Error("no luck");
+    return { write() {}, close() {} };
+  });
+  const names = ["config.yaml", "config.sig", "report.html"];
+  const read = () => names.map((it) => Deno.readTextFileSync(`${run}/${it}`));
+  const before = read();
+  const prolong = ["--resume", run, "--steps=160", "--quiet"];
+  const { code, err } = await train(prolong);
+  assertEquals([code, err], [1, "error: no luck\n"]);
+  assertEquals(read(), before);
+  fails = false;
+  // From checkpoints that cannot be restored it does not begin either.
+  const damaged = `${dir}/unrestorable`;
+  copyRun(run, damaged);
+  const store = new CheckpointStore(`${damaged}/checkpoints`);
+  for (const { step } of store.list().checkpoints) {
+    const { state, notes } = store.load(step);
+    store.save(step, { ...state as object, env: {} }, { notes });
+  }
+  const refused = await train(["--resume", damaged, "--steps=160", "--quiet"]);
+  assertEquals(refused.code, 2, refused.err);
+  for (const [i, name] of names.entries()) {
+    assertEquals(await Deno.readTextFile(`${damaged}/${name}`), before[i]);
+  }
+  await trainWell(prolong);
+  const { step } = new CheckpointStore(`${run}/checkpoints`).load();
+  assertEquals(step, 160);
+  const [, signed, report] = read();
+  for (const text of [signed, report]) {
+    assertStringIncludes(text, "totalTimesteps: 160");
+  }
 });
 
 Deno.test("a length that prolongs nothing is one clear line", async () => {

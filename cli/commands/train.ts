@@ -1,10 +1,6 @@
 import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
-import {
-  type Checkpoint,
-  createRunFolder,
-  type RunFolder,
-} from "@bellman/training";
+import { type Checkpoint, createRunFolder } from "@bellman/training";
 import { LostRowsError } from "@bellman/agent";
 import { findAlgorithm } from "../config/algorithms.ts";
 import {
@@ -56,6 +52,7 @@ import {
   defaultFolder,
   folderWords,
   refuseForeignFolder,
+  removeNew,
 } from "../run/run_entries.ts";
 import {
   admitRun,
@@ -97,11 +94,12 @@ function settingsOf(
   return `defaults of ${algorithm}${why}; --print-config prints them`;
 }
 
-/** Opens a session that can be trained. */
-async function openTraining(
+/** Opens a session that can be trained, for as long as `act` trains it. */
+async function withTraining(
   config: ResolvedConfig,
   output: Output,
-): Promise<Session> {
+  act: (session: Session) => Promise<number>,
+): Promise<number> {
   // One of a module is not known yet, and starts none.
   const startsWorkers = findAlgorithm(config.algorithm)?.startWorkers !==
     undefined;
@@ -109,10 +107,14 @@ async function openTraining(
     output.io.out(`Starting the workers of ${config.algorithm}\n`);
   }
   const session = await openSession(config, notices(output.io));
-  output.speed = session.speed;
-  // Before anything is written.
-  if (config.policyPlots) plottedAgent(session);
-  return session;
+  try {
+    output.speed = session.speed;
+    // Before anything is written.
+    if (config.policyPlots) plottedAgent(session);
+    return await act(session);
+  } finally {
+    session.close();
+  }
 }
 
 /** Writes a number of things, in the singular where it is one. */
@@ -120,12 +122,12 @@ function counted(count: number, name: string): string {
   return `${count.toLocaleString("en-US")} ${name}${count === 1 ? "" : "s"}`;
 }
 
-/** Trains an open session, and closes it. */
+/** Trains an open session. */
 async function carryOut(
   run: Omit<TrainingRun, "strayError">,
   settings?: string,
 ): Promise<number> {
-  const { session: { config, engine, close }, folder, io, quiet } = run;
+  const { session: { config, engine }, folder, io, quiet } = run;
   if (!quiet) {
     const source = settings === undefined ? "" : `\nSettings: ${settings}`;
     io.out(
@@ -148,7 +150,6 @@ Run folder: ${folder.dir}
     return await runTraining({ ...run, strayError: stray.signal });
   } finally {
     releaseStray();
-    close();
   }
 }
 
@@ -215,39 +216,32 @@ async function startRun(
   const weights = from === undefined
     ? undefined
     : await savedWeights(from, options, output);
-  const session = await openTraining(config, output);
+  let lock: RunLock | undefined;
   try {
-    if (!options.switches.has("unchecked")) {
-      checkOwnEnvironment(session.config, session.environments.single);
-    }
-    if (weights !== undefined) {
-      const line = startFrom(session, weights);
-      if (!output.quiet) output.io.out(`${line}\n`);
-    }
-  } catch (error) {
-    session.close();
-    throw error;
-  }
-  const configText = stringify(session.config);
-  let folder: RunFolder, lock: RunLock;
-  try {
-    const out = valueOf(options, "out");
-    folder = createRunFolder(out ?? defaultFolder(config, name), {
-      configText,
-      signatureText: signConfig(configText, { onNotice: notices(output.io) }),
-      ifTaken: out === undefined ? "next" : "error",
+    return await withTraining(config, output, async (session) => {
+      if (!options.switches.has("unchecked")) {
+        checkOwnEnvironment(session.config, session.environments.single);
+      }
+      if (weights !== undefined) {
+        const line = startFrom(session, weights);
+        if (!output.quiet) output.io.out(`${line}\n`);
+      }
+      const configText = stringify(session.config);
+      const out = valueOf(options, "out");
+      const isMade = out === undefined || !existsSync(out);
+      const folder = createRunFolder(out ?? defaultFolder(config, name), {
+        configText,
+        signatureText: signConfig(configText, { onNotice: notices(output.io) }),
+        ifTaken: out === undefined ? "next" : "error",
+      });
+      const discard = () => removeNew(folder, { isMade });
+      lock = lockNew(folder.dir, discard);
+      const command = taskLine("train", options);
+      const run = { ...output, session, folder, configText, command, discard };
+      return await carryOut(run, settingsOf(config, options));
     });
-    lock = lockNew(folder.dir);
-  } catch (error) {
-    session.close();
-    throw error;
-  }
-  try {
-    const command = taskLine("train", options);
-    const run = { ...output, session, folder, configText, command };
-    return await carryOut(run, settingsOf(config, options));
   } finally {
-    lock.release();
+    lock?.release();
   }
 }
 
@@ -346,17 +340,23 @@ async function resumeFrom(
     & { isProlonged: boolean }
     & Pick<TrainingRun, "isReplayLost" | "restored">,
 ): Promise<number> {
-  const session = await openTraining(config, output);
-  if (isProlonged) {
-    // First the copy that tells which of both is right.
-    writeWhole(folder.signaturePath, signConfig(configText, { isOwn }));
-  }
-  if (isProlonged || !existsSync(folder.configPath)) {
-    writeWhole(folder.configPath, configText);
-  }
+  const begin = () => {
+    if (isProlonged) {
+      // First the copy that tells which of both is right.
+      writeWhole(folder.signaturePath, signConfig(configText, { isOwn }));
+    }
+    if (isProlonged || !existsSync(folder.configPath)) {
+      writeWhole(folder.configPath, configText);
+    }
+  };
   const command = String(notes.command ?? "");
-  const start = { session, folder, configText, command, resumeFrom: state };
-  return await carryOut({ ...output, ...start, isReplayLost, restored });
+  const start = { folder, configText, command, resumeFrom: state, begin };
+  return await withTraining(
+    config,
+    output,
+    (session) =>
+      carryOut({ ...output, ...start, session, isReplayLost, restored }),
+  );
 }
 
 async function details(options: ParsedOptions): Promise<string> {

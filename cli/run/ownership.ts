@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
-import { closeSync, lstatSync, readSync, rmSync } from "node:fs";
+import { closeSync, lstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { kindOf, openPlainSync } from "@bellman/files";
@@ -248,12 +248,13 @@ function openLock(path: string): Deno.FsFile | undefined {
   }
 }
 
-/** Locks the folder of a new run; where that fails, it is removed. */
-export function lockNew(dir: string): RunLock {
+/** Locks the folder of a new run; where that fails, what it has written is removed. */
+export function lockNew(dir: string, discard: () => void): RunLock {
   try {
     return lockRun(dir);
   } catch (error) {
-    rmSync(dir, { recursive: true, force: true });
+    // Another process may train in it already.
+    if (!(error instanceof UsageError)) discard();
     throw fileError(error, dir) ?? error;
   }
 }

@@ -1,6 +1,13 @@
 import { kindOf } from "@bellman/files";
 import { RunFolder } from "@bellman/training";
-import { existsSync, lstatSync, readdirSync, type Stats } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  type Stats,
+} from "node:fs";
+import { basename, join } from "node:path";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { type ParsedOptions, valueOf } from "../terminal/command.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -128,5 +135,27 @@ export function checkFiles(dir: string): void {
     throw new UsageError(
       `Cannot resume ${dir}: ${path} is ${kind}, expected a file; move it away`,
     );
+  }
+}
+
+/**
+ * Removes what a new run has written. What cannot be removed stays: why the run
+ * did not begin is what counts.
+ *
+ * @param folder The run's folder.
+ * @param options True where the run made the folder, which is removed as well.
+ */
+export function removeNew(
+  { dir, checkpointsDir, plotsDir, videosDir }: RunFolder,
+  { isMade }: { isMade: boolean },
+): void {
+  const folders = [checkpointsDir, plotsDir, videosDir];
+  try {
+    const paths = isMade ? [dir] : readdirSync(dir)
+      .map((name) => join(dir, name))
+      .filter((it) => folders.includes(it) || FILES.test(basename(it)));
+    for (const path of paths) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // It stays.
   }
 }

@@ -70,8 +70,12 @@ export interface TrainingRun {
   strayError?: AbortSignal;
   /** Command that the run was begun with. */
   command?: string;
+  /** Removes what a new run has written, if it cannot begin. */
+  discard?: () => void;
   /** State to resume from. */
   resumeFrom?: StateTree;
+  /** Writes what a resumed run changes, once its state is restored. */
+  begin?: () => void;
   /** True where the file of its replay buffer has not the rows of that state. */
   isReplayLost?: boolean;
   /** Lines that the user should see once the state is restored. */
@@ -122,10 +126,11 @@ function openFiles(run: TrainingRun): Logger[] {
   }
 }
 
-/** Removes the folder of a new run that cannot begin, and says why. */
-function notBegun({ folder: { dir } }: TrainingRun, error: unknown): unknown {
-  rmSync(dir, { recursive: true, force: true });
-  return fileError(error, (error as { path?: string }).path ?? dir) ?? error;
+/** Removes what a new run that cannot begin has written, and says why. */
+function notBegun({ folder, discard }: TrainingRun, error: unknown): unknown {
+  discard?.();
+  const { path } = Object(error) as { path?: string };
+  return fileError(error, path ?? folder.dir) ?? error;
 }
 
 /** Opens the replay buffer of a run that keeps it in a file: an empty one, where that is lost. */
@@ -263,7 +268,8 @@ async function evaluateAgents(
 
 /**
  * Trains; an error says how to resume. A run that fails before its first
- * checkpoint cannot be resumed: its folder is removed.
+ * checkpoint cannot be resumed: what it has written is removed. A resumed one
+ * changes nothing on the disk before its state is restored.
  */
 async function trained(
   run: TrainingRun,
@@ -277,10 +283,11 @@ async function trained(
   const begin = {
     onStart(context: TrainContext) {
       progress = context;
+      hasBegun ||= !isNew;
       run.restored?.forEach(notices(run.io));
       // The report of an interrupted run would say that this one has ended.
       rmSync(folder.reportPath, { force: true });
-      hasBegun ||= !isNew;
+      run.begin?.();
     },
     onCheckpoint() {
       hasBegun = true;
@@ -347,7 +354,7 @@ function failureOf(
 
 /**
  * Tells how to resume where an environment ends the process meanwhile, as by
- * `Deno.exit(0)`: that is no end of a run.
+ * `Deno.exit(0)`: that is no end of a run, whatever the code says.
  */
 async function tellingExit<T>(
   run: TrainingRun,
@@ -355,8 +362,6 @@ async function tellingExit<T>(
   act: () => Promise<T>,
 ): Promise<T> {
   const tell = () => {
-    // Any other code is of this program.
-    if (Deno.exitCode !== 0) return;
     Deno.exitCode = 1;
     const cause = new Error("its code ended the process, as Deno.exit() does");
     run.io.err(`error: ${failureOf(run, cause, stepOf()).message}\n`);

@@ -1,8 +1,9 @@
 /**
- * An environment that fails as its option says: `Failing-v0`. Tests train on
- * it.
+ * An environment that fails as its option says, or whose logger does:
+ * `Failing-v0`. Tests train on it.
  */
 import process from "node:process";
+import { registerLogger } from "@bellman/cli";
 import { CART_POLE, DynamicsEnv, register } from "@bellman/envs";
 
 /** When and how it fails. */
@@ -46,6 +47,7 @@ class FailingEnv extends DynamicsEnv<number> {
         });
       }
       if (how === "exit") Deno.exit(0);
+      if (how === "exit with 3") Deno.exit(3);
       if (how === "exit of Node") process.exit(0);
       if (how === "reject") Promise.reject(new Error("no luck"));
       if (how === "reject nothing") Promise.reject();
@@ -70,4 +72,10 @@ register({
     steps = 0;
     return new FailingEnv(kwargs as Failure);
   },
+});
+
+registerLogger(({ config }) => {
+  const { how } = config.envKwargs as Failure;
+  if (how === "throw in logger") throw new Error("no luck");
+  return { write() {}, close() {} };
 });
