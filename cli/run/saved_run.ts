@@ -99,8 +99,8 @@ function isConfigOf(text: string, folder: RunFolder): boolean {
   }
 }
 
-/** Line of a configuration that changes where a run is prolonged. */
-const LENGTH = /^totalTimesteps: .*$/gm;
+/** Lines of a configuration that change where a run is prolonged: runs of before had `epochs`. */
+const LENGTH = /^totalTimesteps: .*\n(epochs: .*\n)?/gm;
 
 /** Returns true for configurations of one run, which may have been prolonged. */
 function isSameRun(a: unknown, b: string): boolean {
@@ -121,7 +121,7 @@ export function prolonged(run: SavedRun, totalTimesteps: number): SavedRun {
     );
   }
   const configText = run.configText
-    .replaceAll(LENGTH, `totalTimesteps: ${totalTimesteps}`);
+    .replaceAll(LENGTH, `totalTimesteps: ${totalTimesteps}\n`);
   return { ...run, configText, config: runConfigOf(configText, folder) };
 }
 
@@ -166,16 +166,13 @@ function runConfigOf(
 /**
  * Resolves a run's file; an algorithm of the user's own is not imported yet. Runs
  * of before there was `infoStatistics` counted updates in `logInterval`: they log
- * as many rows as by default. Some had a setting `epochs`, which said nothing.
+ * as many rows as by default.
  */
-function configOfFile(
-  { name, text }: { name: string; text: string },
-): ResolvedConfig {
-  const file = { name, text: text.replace(/^epochs: null$/m, "") };
+function configOfFile(file: { name: string; text: string }): ResolvedConfig {
   const config = resolveConfig(undefined, { file, entries: [] }, {
     isOpen: true,
   });
-  const countsSteps = /^infoStatistics:/m.test(text);
+  const countsSteps = /^infoStatistics:/m.test(file.text);
   return countsSteps ? config : { ...config, logInterval: null };
 }
 
