@@ -26,7 +26,7 @@ export const evalCommand: Command = {
     option("json", "Print one JSON object."),
   ],
   async run(options, io) {
-    const agent = await findAgent(options, "eval");
+    const agent = findAgent(options, "eval");
     const { dir, config, seed, deterministic, checkpoint: { step } } = agent;
     const episodes = integerOf(options, "episodes", {
       fallback: config.evaluationEpisodes,

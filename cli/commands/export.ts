@@ -25,7 +25,7 @@ export const exportCommand: Command = {
     ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
   ],
   async run(options, io) {
-    const agent = await findAgent(options, "export", { environment: false });
+    const agent = findAgent(options, "export", { environment: false });
     const { config, folder, deterministic, checkpoint: { step } } = agent;
     const batchSize = integerOf(options, "batch", { fallback: undefined });
     const path = valueOf(options, "out") ?? folder.policyPath;

@@ -198,7 +198,7 @@ export const playCommand: Command = {
     // A rate that cannot be is refused before anything is made.
     integerOf(options, "every", { fallback: 1 });
     const asked = maxStepsOf(options);
-    const agent = await findAgent(options, "play");
+    const agent = findAgent(options, "play");
     const { dir, seed, deterministic } = agent;
     const output = await outputOf(options, { dir, io });
     const isCaptioned = output.hasCaption &&

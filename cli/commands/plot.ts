@@ -186,15 +186,13 @@ interface LoggedRun {
 }
 
 /** Reads the runs that have logged something; skips the others, unless all are empty. */
-async function loggedRuns(
+function loggedRuns(
   { positionals: dirs, switches }: ParsedOptions,
   io: CommandIo,
-): Promise<LoggedRun[]> {
+): LoggedRun[] {
   const isTrusted = switches.has("trust");
-  const runs = await Promise.all(dirs.map(async (run) => {
-    const { folder, config, notices: lines } = await openRun(run, {
-      isTrusted,
-    });
+  const runs = dirs.map((run) => {
+    const { folder, config, notices: lines } = openRun(run, { isTrusted });
     lines.forEach(notices(io));
     // A run that failed at its start has no such file.
     const hasLog = existsSync(folder.progressPath);
@@ -202,7 +200,7 @@ async function loggedRuns(
       ? readProgress(folder.progressPath, { maxRows: MAX_ROWS })
       : [];
     return { run, config, rows, episodesPath: folder.episodesPath };
-  }));
+  });
   const logged = runs.filter(({ rows }) => rows.length > 0);
   if (logged.length === 0) return runs;
   for (const { run, rows } of runs) {
@@ -364,7 +362,7 @@ export const plotCommand: Command = {
     const { asPage, renderCurves, renderPanels, responsive } = await import(
       "@bellman/training/plots"
     );
-    const runs = await loggedRuns(options, io);
+    const runs = loggedRuns(options, io);
     const curves = runs.map((run) => curveOf(run, choice));
     const { label, scale } = axisOf(x, curves);
     const plotted = runs.map((run, i) => ({

@@ -119,18 +119,18 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
  * @param command Name of the command.
  * @param needs With `environment: false`, no code that the run names is executed.
  */
-export async function findAgent(
+export function findAgent(
   options: ParsedOptions,
   command: string,
   { environment = true }: { environment?: boolean } = {},
-): Promise<SavedAgent> {
+): SavedAgent {
   const dir = runOf(options, command);
   const choice = parseCheckpointChoice(
     valueOf(options, "checkpoint") ?? "best",
   );
   const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
   const isTrusted = options.switches.has("trust");
-  const run = await openRun(dir, { isTrusted });
+  const run = openRun(dir, { isTrusted });
   const { folder } = run;
   const config = options.values.has("engine")
     ? withEngine(run.config, options)

@@ -174,7 +174,7 @@ async function savedWeights(
   { io }: Output,
 ): Promise<InitialWeights> {
   const options = { positionals: [dir], switches, values: new Map() };
-  const agent = await findAgent(options, "start from", { environment: false });
+  const agent = findAgent(options, "start from", { environment: false });
   let weights: InitialWeights;
   await withAgent(agent, io, (session) => {
     weights = weightsOf(session, `${dir}, step ${agent.checkpoint.step}`);
@@ -264,7 +264,7 @@ async function resumeRun(
     );
   }
   const isTrusted = options.switches.has("trust");
-  const saved = await openRun(dir, { isTrusted });
+  const saved = openRun(dir, { isTrusted });
   const warnings = admitRun(saved, { command: "resume", isTrusted });
   if (!saved.isOwn && !isTrusted) refuseForeignFolder(dir);
   const steps = integerOf(options, "steps", {

@@ -30,6 +30,38 @@ export function hintAtAlgorithm(name: string): string | undefined {
   return near && `it is not here; expected ${near}`;
 }
 
+/** Settings by which files for algorithms of elsewhere are known. */
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  ppo: ["n_epochs", "noptepochs", "clip_range", "cliprange", "nminibatches"],
+  trpo: ["cg_damping", "cg_max_steps", "n_critic_updates"],
+  ars: ["n_delta", "n_top", "delta_std"],
+  td3: ["policy_delay", "target_policy_noise", "noise_type", "noise_std"],
+  tqc: ["top_quantiles_to_drop_per_net"],
+  dqn: ["exploration_fraction", "exploration_final_eps"],
+};
+
+/** Finds the algorithm of elsewhere that a setting is of. */
+function algorithmOf(setting: string): string | undefined {
+  return Object.keys(OWN).find((it) => OWN[it].includes(setting));
+}
+
+/**
+ * Says that settings are those of an algorithm of elsewhere.
+ *
+ * @param settings Names of settings that no algorithm here has.
+ * @returns The hint; `undefined` where none of them tells.
+ */
+export function hintAtForeignFile(
+  settings: readonly string[],
+): string | undefined {
+  const [name] = settings.flatMap((it) => algorithmOf(it) ?? []);
+  if (name === undefined) return undefined;
+  const telling = settings.filter((it) => algorithmOf(it) === name);
+  return `it is for ${name.toUpperCase()} (${
+    telling.join(", ")
+  }), which is not here; expected a file for ${ALGORITHMS.get(name)}`;
+}
+
 /** Settings and options, with what stands for them. */
 const SETTINGS: ReadonlyMap<string, string> = new Map([
   ["load_path", "--init-from RUN starts from the weights of a run"],
@@ -45,19 +77,6 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
     "an update learns from numSteps steps of each of numEnvs environments",
   ],
   ["epochs", "the length of a run is totalTimesteps, or --steps N"],
-  [
-    "n_epochs",
-    "that is PPO's, which is not here: a rollout is learned from once",
-  ],
-  [
-    "noptepochs",
-    "that is PPO's, which is not here: a rollout is learned from once",
-  ],
-  ["clip_range", "that is PPO's, which is not here"],
-  ["cliprange", "that is PPO's, which is not here"],
-  ["nminibatches", "that is PPO's, which is not here"],
-  ["policy_delay", "that is TD3's, which is not here"],
-  ["target_policy_noise", "that is TD3's, which is not here"],
   ["device", "'--engine xla' computes on a GPU where XLA's plugin is of one"],
   ["verbose", "--quiet shows only the progress bar and the result"],
 ]);
@@ -69,5 +88,8 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
  * @returns The hint; `undefined` for other names.
  */
 export function hintAtSetting(name: string): string | undefined {
-  return SETTINGS.get(name.replaceAll("-", "_").toLowerCase());
+  const setting = name.replaceAll("-", "_").toLowerCase();
+  const algorithm = algorithmOf(setting);
+  return SETTINGS.get(setting) ??
+    (algorithm && `that is ${algorithm.toUpperCase()}'s, which is not here`);
 }

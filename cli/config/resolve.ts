@@ -3,9 +3,9 @@ import {
   type ConfigSchema,
   defaultsOf,
 } from "@bellman/agent";
-import { kindOf } from "@bellman/files";
+import { openPlainSync } from "@bellman/files";
 import { registeredNetworks } from "@bellman/policies";
-import { statSync } from "node:fs";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
 import {
   fileProblem,
   hintAt,
@@ -25,7 +25,7 @@ import {
 } from "./schema.ts";
 import { hintAtAlgorithm } from "./elsewhere.ts";
 import type { RunConfig } from "./run_config.ts";
-import { isZoo, zooEntries } from "./zoo.ts";
+import { isZoo, ZOO_DEFAULTS, zooEntries } from "./zoo.ts";
 import {
   option,
   type OptionSpec,
@@ -54,6 +54,14 @@ export interface ConfigSources {
 interface Entries {
   entries: Entry[];
   origin: string;
+  /** Settings that it leaves to others than this library. */
+  defaults?: Record<string, unknown>;
+}
+
+/** A configuration, and the names of the settings that its user gave. */
+interface Resolved {
+  config: ResolvedConfig;
+  given: string[];
 }
 
 /** Returns the settings of an algorithm, with the networks of the user's own. */
@@ -222,8 +230,16 @@ function presetEntries(
 export function resolveConfig(
   command: string | undefined,
   sources: ConfigSources,
-  { isOpen = false }: { isOpen?: boolean } = {},
+  options: { isOpen?: boolean } = {},
 ): ResolvedConfig {
+  return resolved(command, sources, options).config;
+}
+
+function resolved(
+  command: string | undefined,
+  sources: ConfigSources,
+  { isOpen = false }: { isOpen?: boolean },
+): Resolved {
   const { entries } = sources;
   const text = sources.file === undefined ? undefined : {
     entries: parseMapping(sources.file.text, sources.file.name),
@@ -231,16 +247,21 @@ export function resolveConfig(
   };
   const { name, place } = namedAlgorithm(command, { entries, file: text });
   const file = text && settingsIn(text, { entries, algorithm: name });
-  if (isOpen && nameModules([...file?.entries ?? [], ...entries])) {
+  const all = [...file?.entries ?? [], ...entries];
+  const given = all.map(([name]) => name);
+  if (isOpen && nameModules(all)) {
     const none = { entries: [], origin: "no file" };
-    return merged({ name, base: () => file ?? none, entries });
+    return {
+      config: merged({ name, base: () => file ?? none, entries }),
+      given,
+    };
   }
   const algorithm = findAlgorithm(name);
   if (algorithm === undefined) throw unknownAlgorithm(name, place);
   const { preset } = sources;
   const base = (env: string) =>
     file ?? presetEntries(algorithm, { preset, env });
-  return merged({ name, algorithm, base, entries });
+  return { config: merged({ name, algorithm, base, entries }), given };
 }
 
 /** Returns the settings of a file, which may be one of rl-baselines3-zoo. */
@@ -256,11 +277,11 @@ function settingsIn(
   const schema = definition && fullSchema(definition);
   const translated = zooEntries(file.entries, {
     origin,
-    algorithm,
     env: env === undefined ? undefined : String(env),
-    keyOf: (name) => schema && findKey(schema, name) || name,
+    isOwn: (name) =>
+      schema === undefined || findKey(schema, name) !== undefined,
   });
-  return { origin, entries: translated };
+  return { origin, entries: translated, defaults: ZOO_DEFAULTS[algorithm] };
 }
 
 /** Merges defaults, a preset or file, and the command line. */
@@ -294,11 +315,11 @@ function merged(
     origin: file.origin,
     isOpen,
   });
-  const resolved = {
-    ...withOptions({ ...defaults, ...fromFile }, given),
+  const weaker = { ...defaults, ...file.defaults, ...fromFile };
+  const config = {
+    ...withOptions(weaker, given),
     algorithm: name,
-  };
-  const config = resolved as ResolvedConfig;
+  } as ResolvedConfig;
   wrappersOf(config); // Throws where they cannot be.
   if (config.loop !== "device" && config.numEnvs > MOST_HOSTED) {
     throw new UsageError(
@@ -455,18 +476,22 @@ export async function importAlgorithms(options: ParsedOptions): Promise<void> {
 const MOST_BYTES = 1 << 26;
 
 /** Reads a text file, or fails with one line that names it. */
-export async function readText(path: string, what: string): Promise<string> {
+export function readText(path: string, what: string): string {
   try {
-    const found = statSync(path);
-    const kind = kindOf(found);
-    if (kind !== undefined) throw new Error(`it is ${kind}, expected a file`);
-    if (found.size > MOST_BYTES) {
-      throw new Error(`it has ${found.size} bytes, expected some thousand`);
+    const file = openPlainSync(path, "read");
+    try {
+      const { size } = fstatSync(file);
+      if (size > MOST_BYTES) {
+        throw new Error(`it has ${size} bytes, expected some thousand`);
+      }
+      return readFileSync(file, "utf8");
+    } finally {
+      closeSync(file);
     }
-    return await Deno.readTextFile(path);
   } catch (error) {
+    const why = messageOf(error).replace(`Cannot open ${path}: `, "");
     throw new UsageError(
-      `Cannot read ${what} ${path}: ${fileProblem(error) ?? messageOf(error)}`,
+      `Cannot read ${what} ${path}: ${fileProblem(error) ?? why}`,
       { cause: error },
     );
   }
@@ -498,21 +523,19 @@ export async function configFromOptions(
   }
   const file = path === undefined
     ? undefined
-    : { name: path, text: await readText(path, "the configuration file") };
+    : { name: path, text: readText(path, "the configuration file") };
   const sources = { preset, file, entries: commandLineEntries(options) };
   const open = resolveConfig(algorithm, sources, { isOpen: true });
   if (file !== undefined) onFile(open);
   await importAlgorithmModules(open);
   // With the settings and the presets that the modules have brought.
-  const config = resolveConfig(algorithm, sources);
+  const { config, given } = resolved(algorithm, sources, {});
   for (const key of ["stopReward", "patience"] as const) {
     if (config[key] === null || config.evaluationInterval !== 0) continue;
     throw new UsageError(
       `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
     );
   }
-  const fromFile = file ? parseMapping(file.text, file.name) : [];
-  const given = [...fromFile, ...sources.entries].map(([name]) => name);
   const schema = fullSchema(findAlgorithm(config.algorithm)!);
   idleLines(config, { schema, given }).forEach(onNotice);
   return config;

@@ -1,4 +1,5 @@
 import { hintAt, UsageError } from "../terminal/errors.ts";
+import { hintAtForeignFile } from "./elsewhere.ts";
 import { gymnasiumId } from "./gymnasium.ts";
 import type { Entry } from "./schema.ts";
 import { parseYaml } from "./yaml.ts";
@@ -9,21 +10,21 @@ import { parseYaml } from "./yaml.ts";
  */
 
 /** Settings that such a file leaves to stable-baselines3, where ours differ. */
-const DEFAULTS: Readonly<Record<string, readonly Entry[]>> = {
-  a2c: [
-    ["numEnvs", 1],
-    ["normalizeObservation", false],
-    ["normalizeReward", false],
-    ["numSteps", 5],
-    ["gaeLambda", 1],
-    ["entropyCoefficient", 0],
-    ["learningRate", 0.0007],
-    ["learningRateSchedule", "constant"],
-    ["optimizer", "rmsprop"],
-    ["normalizeAdvantage", false],
-    ["valueNetwork", "separate"],
-    ["objective", "shared"],
-  ],
+export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
+  a2c: {
+    numEnvs: 1,
+    normalizeObservation: false,
+    normalizeReward: false,
+    numSteps: 5,
+    gaeLambda: 1,
+    entropyCoefficient: 0,
+    learningRate: 0.0007,
+    learningRateSchedule: "constant",
+    optimizer: "rmsprop",
+    normalizeAdvantage: false,
+    valueNetwork: "separate",
+    objective: "shared",
+  },
 };
 
 const NETWORKS: Readonly<Record<string, string | undefined>> = {
@@ -219,32 +220,30 @@ function translated(name: string, value: unknown, origin: string): Entry[] {
 }
 
 /**
- * Translates a file of rl-baselines3-zoo: the section of an environment, upon what
- * stable-baselines3 takes where a file says nothing.
+ * Translates a file of rl-baselines3-zoo: the section of an environment.
  *
  * @param entries Settings by environment.
- * @param options Name of the file, of the algorithm, and of the environment, if
- * the command line gives one; keys by their names.
+ * @param options Name of the file, and of the environment, if the command line
+ * gives one; true for settings that the algorithm has.
  * @throws {UsageError} If there is no such section, or a setting has no like.
  */
 export function zooEntries(
   entries: readonly Entry[],
-  { origin, algorithm, env, keyOf }: {
+  { origin, env, isOwn }: {
     origin: string;
-    algorithm: string;
     env: string | undefined;
-    /** Finds the key of one of its names. */
-    keyOf: (name: string) => string;
+    isOwn: (setting: string) => boolean;
   },
 ): Entry[] {
   const sections = entries.filter(isSection);
-  const [name, settings] = sectionOf(sections, { env, origin });
-  const given = Object.entries(settings as Record<string, unknown>)
+  const [name, section] = sectionOf(sections, { env, origin });
+  const settings = Object.entries(section as Record<string, unknown>);
+  const foreign = settings.map(([key]) => key).filter((it) => !isOwn(it));
+  const hint = hintAtForeignFile(foreign);
+  if (hint !== undefined) throw new UsageError(`Cannot use ${origin}: ${hint}`);
+  const given = settings
     .flatMap(([key, value]) => translated(key, value, origin));
-  const own = env === undefined && name !== ATARI
-    ? [["env", gymnasiumId(name) ?? name] as Entry]
-    : [];
-  const names = new Set(given.map(([key]) => keyOf(key)));
-  const rest = (DEFAULTS[algorithm] ?? []).filter(([key]) => !names.has(key));
-  return [...own, ...rest, ...given];
+  return env === undefined && name !== ATARI
+    ? [["env", gymnasiumId(name) ?? name], ...given]
+    : given;
 }

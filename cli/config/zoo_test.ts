@@ -1,5 +1,6 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { UsageError } from "../terminal/errors.ts";
+import { capture } from "../testdata/capture.ts";
 import { resolveConfig } from "./resolve.ts";
 
 const A2C = `
@@ -108,7 +109,7 @@ Deno.test("Python's wrappers of the zoo are those of a gym: environment", () => 
 
 Deno.test("what has no like is one clear line", () => {
   const cases: [section: string, says: string][] = [
-    ["clip_range: 0.2", "Unknown key 'clip_range' in a2c.yml: "],
+    ["clip_rage: 0.2", "Unknown key 'clip_rage' in a2c.yml: "],
     [
       "policy: TransformerPolicy",
       'Cannot use policy = "TransformerPolicy" of a2c.yml: expected one of MlpPolicy,',
@@ -153,4 +154,57 @@ Deno.test("what has no like is one clear line", () => {
     UsageError,
     "Cannot choose from the 3 environments of a2c.yml: expected --env",
   );
+});
+
+Deno.test("files of algorithms that are not here are one hint", () => {
+  const a2cs = "expected a file for a2c or acktr, which learn from rollouts";
+  const cases: [algorithm: string, section: string, says: string][] = [
+    [
+      "a2c",
+      "{n_steps: 32, batch_size: 256, n_epochs: 20, clip_range: lin_0.2}",
+      `Cannot use zoo.yml: it is for PPO (n_epochs, clip_range), which is not here; ${a2cs}`,
+    ],
+    [
+      "acktr",
+      "{n_steps: 512, batch_size: 512, cg_damping: 1e-3, n_critic_updates: 20}",
+      `Cannot use zoo.yml: it is for TRPO (cg_damping, n_critic_updates), which is not here; ${a2cs}`,
+    ],
+    [
+      "sac",
+      "{buffer_size: 100000, exploration_fraction: 0.16, policy_kwargs: 'dict(net_arch=[256, 256])'}",
+      "Cannot use zoo.yml: it is for DQN (exploration_fraction), which is not here; expected a file for sac or async-q",
+    ],
+    [
+      "sac",
+      "{noise_type: 'normal', noise_std: 0.1, train_freq: 1}",
+      "Cannot use zoo.yml: it is for TD3 (noise_type, noise_std), which is not here; expected a file for sac,",
+    ],
+  ];
+  for (const [algorithm, section, says] of cases) {
+    const file = { name: "zoo.yml", text: `CartPole-v1: ${section}\n` };
+    assertThrows(
+      () => resolveConfig(algorithm, { file, entries: [] }),
+      UsageError,
+      says,
+    );
+  }
+});
+
+Deno.test("settings of a zoo file that do nothing are told, those that it leaves out are not", async () => {
+  const path = await Deno.makeTempFile({ suffix: ".yml" });
+  const notices = async (algorithm: string, section: string) => {
+    await Deno.writeTextFile(path, `CartPole-v1: ${section}\n`);
+    const { code, err } = await capture(
+      ...["train", algorithm, `--config=${path}`, "--print-config"],
+    );
+    assertEquals(code, 0, err);
+    return err;
+  };
+  assertStringIncludes(
+    await notices("acktr", "{n_envs: 8, vf_coef: 0.7}"),
+    "valueCoefficient does nothing here: ",
+  );
+  assertEquals(await notices("acktr", "{n_envs: 8}"), "");
+  assertEquals(await notices("a2c", "{n_envs: 8, vf_coef: 0.7}"), "");
+  await Deno.remove(path);
 });

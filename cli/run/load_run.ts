@@ -99,7 +99,7 @@ export async function loadRun(
 ): Promise<LoadedRun> {
   const { checkpoint: choice = "best", numEnvs = 1 } = options;
   const { isTrusted = false, onNotice = () => {} } = options;
-  const run = await openRun(dir, { isTrusted });
+  const run = openRun(dir, { isTrusted });
   const trust = "isTrusted: true";
   const told = admitRun(run, { command: "load", isTrusted, trust });
   const checkpoint = loadCheckpoint(run, choice);

@@ -43,10 +43,10 @@ export interface SavedRun {
  *   `config.yaml` that nobody has signed is taken as it is.
  * @throws {UsageError} If it is missing or broken, or leads out of its folder.
  */
-export async function openRun(
+export function openRun(
   dir: string,
   { isTrusted = false }: { isTrusted?: boolean } = {},
-): Promise<SavedRun> {
+): SavedRun {
   if (dir === "") {
     throw new UsageError(
       "Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0",
@@ -58,10 +58,8 @@ export async function openRun(
   const parts = [configPath, signaturePath, checkpointsDir];
   if (!parts.some((it) => existsSync(it))) openRunFolder(dir);
   refuseDevices(dir);
-  const [current, signed] = await Promise.all(
-    [configPath, signaturePath].map((path) =>
-      existsSync(path) ? readText(path, "the configuration") : undefined
-    ),
+  const [current, signed] = [configPath, signaturePath].map((path) =>
+    existsSync(path) ? readText(path, "the configuration") : undefined
   );
   const kept = originalConfig(current, signed);
   if (!isTrusted && !kept?.isOwn) refuseLinks(dir);

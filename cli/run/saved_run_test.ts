@@ -8,13 +8,13 @@ import { UsageError } from "../terminal/errors.ts";
 
 Deno.test("logInterval of a run of before, which counted updates, is the default", async () => {
   const dir = await Deno.makeTempDir();
-  const intervalOf = async (name: string, configText: string) => {
+  const intervalOf = (name: string, configText: string) => {
     createRunFolder(`${dir}/${name}`, { configText });
-    return (await openRun(`${dir}/${name}`)).config.logInterval;
+    return openRun(`${dir}/${name}`).config.logInterval;
   };
   const former = "algorithm: a2c\nenv: CartPole-v1\nlogInterval: 100\n";
-  assertEquals(await intervalOf("former", former), null);
-  assertEquals(await intervalOf("now", `${former}infoStatistics: []\n`), 100);
+  assertEquals(intervalOf("former", former), null);
+  assertEquals(intervalOf("now", `${former}infoStatistics: []\n`), 100);
   await Deno.remove(dir, { recursive: true });
 });
 
@@ -25,7 +25,7 @@ Deno.test("epochs of a run of before say no more than its totalTimesteps", async
     const configText =
       `algorithm: a2c\nenv: CartPole-v1\ntotalTimesteps: ${length}\nnumEnvs: 2\nevaluationInterval: 40\n`;
     createRunFolder(`${dir}/${i}`, { configText });
-    const run = await openRun(`${dir}/${i}`);
+    const run = openRun(`${dir}/${i}`);
     assertEquals([run.config.totalTimesteps, run.config.numEnvs], [80, 2]);
     const { config, configText: longer } = prolonged(run, 160);
     assertEquals([config.totalTimesteps, config.numEnvs], [160, 2]);
@@ -63,7 +63,7 @@ Deno.test("epochs of an algorithm of one's own are its setting", async () => {
   for (const epochs of [null, 2]) {
     const configText = `algorithm: with-epochs\n${lines}epochs: ${epochs}\n`;
     createRunFolder(`${dir}/${epochs}`, { configText });
-    const run = await openRun(`${dir}/${epochs}`);
+    const run = openRun(`${dir}/${epochs}`);
     assertEquals(run.config.epochs, epochs);
     assertEquals(prolonged(run, 160).config.epochs, epochs);
   }
