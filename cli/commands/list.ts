@@ -2,7 +2,8 @@ import { envSpec, registeredIds } from "@bellman/envs";
 import type { AlgorithmDefinition } from "@bellman/agent";
 import type { EnvSpec } from "@bellman/types";
 import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
-import { importAlgorithms, presetFor } from "../config/resolve.ts";
+import { importAlgorithms } from "../config/options.ts";
+import { presetFor } from "../config/resolve.ts";
 import {
   type Command,
   option,

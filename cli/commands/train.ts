@@ -16,9 +16,8 @@ import {
   CONFIG_OPTIONS,
   configFromOptions,
   importAlgorithms,
-  presetFor,
-  type ResolvedConfig,
-} from "../config/resolve.ts";
+} from "../config/options.ts";
+import { presetFor, type ResolvedConfig } from "../config/resolve.ts";
 import {
   checkOwnEnvironment,
   codeOf,

@@ -3,17 +3,9 @@ import {
   type ConfigSchema,
   defaultsOf,
 } from "@bellman/agent";
-import { openPlainSync } from "@bellman/files";
 import { registeredNetworks } from "@bellman/policies";
-import { closeSync, fstatSync, readFileSync } from "node:fs";
-import {
-  fileProblem,
-  hintAt,
-  messageOf,
-  UsageError,
-} from "../terminal/errors.ts";
+import { hintAt, UsageError } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
-import { idleLines } from "./idle.ts";
 import { wrappersOf } from "./gymnasium.ts";
 import { idleModules, importModules } from "./modules.ts";
 import {
@@ -26,12 +18,6 @@ import {
 import { hintAtAlgorithm } from "./elsewhere.ts";
 import type { RunConfig } from "./run_config.ts";
 import { isZoo, ZOO_DEFAULTS, zooEntries } from "./zoo.ts";
-import {
-  option,
-  type OptionSpec,
-  type ParsedOptions,
-  valueOf,
-} from "../terminal/command.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** Whole configuration of a run: one flat mapping of all keys. */
@@ -232,13 +218,14 @@ export function resolveConfig(
   sources: ConfigSources,
   options: { isOpen?: boolean } = {},
 ): ResolvedConfig {
-  return resolved(command, sources, options).config;
+  return resolveGiven(command, sources, options).config;
 }
 
-function resolved(
+/** Resolves as {@linkcode resolveConfig} does, and names the settings that were given. */
+export function resolveGiven(
   command: string | undefined,
   sources: ConfigSources,
-  { isOpen = false }: { isOpen?: boolean },
+  { isOpen = false }: { isOpen?: boolean } = {},
 ): Resolved {
   const { entries } = sources;
   const text = sources.file === undefined ? undefined : {
@@ -345,7 +332,7 @@ function withoutEpochs(entries: Entry[], schema: ConfigSchema): Entry[] {
 const MOST_HOSTED = 4096;
 
 /** Imports the modules that may bring the algorithm of a configuration. */
-async function importAlgorithmModules(
+export async function importAlgorithmModules(
   config: ResolvedConfig,
 ): Promise<string[]> {
   const urls = await importModules(config, "algorithmModules");
@@ -372,171 +359,4 @@ export async function withOwnAlgorithm(
   if (algorithm === undefined) throw unknownAlgorithm(name);
   const checked = merged({ name, algorithm, base: () => file, entries: [] });
   return { ...checked, algorithmModules };
-}
-
-/** Options that choose a configuration. */
-export const CONFIG_OPTIONS: readonly OptionSpec[] = [
-  option("env ID", "Environment id; 'list' prints them."),
-  option(
-    "preset NAME",
-    "Start from a preset, or from the defaults (none); by default the environment's own.",
-  ),
-  option(
-    "config FILE.yaml",
-    "Start from a configuration file instead of a preset.",
-  ),
-  option("seed N", "Root seed of all random streams."),
-  option("steps N", "Environment steps to train for."),
-  option(
-    "workers N",
-    "Workers that learn (a3c, async-...), or groups of environments.",
-  ),
-  option(
-    "engine NAME",
-    "Engine that acts and learns: auto, onnx or xla (compiled) or eager.",
-  ),
-  option(
-    "backend NAME",
-    "Backend of the eager engine: auto, tensorflow, wasm or cpu.",
-  ),
-  option(
-    "every N",
-    "Record a video every N steps, and of the best agent, for the report.",
-  ),
-  option(
-    "set KEY=VALUE",
-    "Set a configuration key; may be given more than once.",
-    { repeat: true },
-  ),
-];
-
-/** Options for one configuration key each, most of them of the same name. */
-const SHORTHANDS: readonly [name: string, key: string][] = [
-  ["env", "env"],
-  ["seed", "seed"],
-  ["steps", "totalTimesteps"],
-  ["workers", "workers"],
-  ["engine", "engine"],
-  ["backend", "backend"],
-  ["every", "videoInterval"],
-];
-
-/** Options with a name as their value, which is not parsed as YAML. */
-const NAMES: ReadonlySet<string> = new Set(["env", "engine", "backend"]);
-
-/** Parses a value as YAML: `0.5`, `null`, `[64, 64]`. */
-function parseValue(text: string, origin: string): unknown {
-  try {
-    return parseYaml(text);
-  } catch {
-    throw new UsageError(
-      `Cannot read the value of ${origin}: expected a YAML value such as 0.5, linear or [64, 64]`,
-    );
-  }
-}
-
-function parseAssignment(text: string): Entry {
-  const at = text.indexOf("=");
-  if (text.slice(0, Math.max(at, 0)).trim() === "") {
-    throw new UsageError(
-      `Cannot read '--set ${text}': expected KEY=VALUE, as in '--set numEnvs=8'`,
-    );
-  }
-  const key = text.slice(0, at).trim();
-  const flag = `--set ${text}`;
-  return [key, parseValue(text.slice(at + 1), `'${flag}'`), flag];
-}
-
-function commandLineEntries(options: ParsedOptions): Entry[] {
-  const entries: Entry[] = [];
-  for (const [name, key] of SHORTHANDS) {
-    const text = valueOf(options, name);
-    if (text === undefined) continue;
-    const flag = `--${name}`;
-    const value = NAMES.has(name) ? text : parseValue(text, `'${flag}'`);
-    entries.push([key, value, flag]);
-  }
-  const assignments = options.values.get("set") ?? [];
-  return [...entries, ...assignments.map(parseAssignment)];
-}
-
-/**
- * Imports the algorithms of the user's own that `--set` names, for help and lists.
- */
-export async function importAlgorithms(options: ParsedOptions): Promise<void> {
-  const named = commandLineEntries(options)
-    .filter(([name]) => findKey(runConfigSchema, name) === "algorithmModules");
-  const schema = runConfigSchema, origin = "the command line";
-  const { algorithmModules = [] } = validateEntries(named, { schema, origin });
-  const modules = { algorithmModules: algorithmModules as string[] };
-  await importModules({ ...modules, envModules: [] }, "algorithmModules");
-}
-
-/** Most bytes of a file of settings. */
-const MOST_BYTES = 1 << 26;
-
-/** Reads a text file, or fails with one line that names it. */
-export function readText(path: string, what: string): string {
-  try {
-    const file = openPlainSync(path, "read");
-    try {
-      const { size } = fstatSync(file);
-      if (size > MOST_BYTES) {
-        throw new Error(`it has ${size} bytes, expected some thousand`);
-      }
-      return readFileSync(file, "utf8");
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    const why = messageOf(error).replace(`Cannot open ${path}: `, "");
-    throw new UsageError(
-      `Cannot read ${what} ${path}: ${fileProblem(error) ?? why}`,
-      { cause: error },
-    );
-  }
-}
-
-/**
- * Resolves the configuration of a command line, and imports the algorithms of the
- * user's own that it names.
- *
- * @param algorithm Algorithm that the command names, if any.
- * @param options Options of the command.
- * @param hooks `onFile` takes the configuration before anything of a file's is
- * imported, `onNotice` lines that the user should see.
- */
-export async function configFromOptions(
-  algorithm: string | undefined,
-  options: ParsedOptions,
-  { onFile, onNotice }: {
-    onFile: (config: ResolvedConfig) => void;
-    onNotice: (line: string) => void;
-  },
-): Promise<ResolvedConfig> {
-  const path = valueOf(options, "config");
-  const preset = valueOf(options, "preset");
-  if (path !== undefined && preset !== undefined) {
-    throw new UsageError(
-      "Cannot use both --preset and --config: give one of them",
-    );
-  }
-  const file = path === undefined
-    ? undefined
-    : { name: path, text: readText(path, "the configuration file") };
-  const sources = { preset, file, entries: commandLineEntries(options) };
-  const open = resolveConfig(algorithm, sources, { isOpen: true });
-  if (file !== undefined) onFile(open);
-  await importAlgorithmModules(open);
-  // With the settings and the presets that the modules have brought.
-  const { config, given } = resolved(algorithm, sources, {});
-  for (const key of ["stopReward", "patience"] as const) {
-    if (config[key] === null || config.evaluationInterval !== 0) continue;
-    throw new UsageError(
-      `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
-    );
-  }
-  const schema = fullSchema(findAlgorithm(config.algorithm)!);
-  idleLines(config, { schema, given }).forEach(onNotice);
-  return config;
 }

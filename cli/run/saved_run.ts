@@ -12,10 +12,10 @@ import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
 import { option, type OptionSpec } from "../terminal/command.ts";
 import {
   parseMapping,
-  readText,
   resolveConfig,
   type ResolvedConfig,
 } from "../config/resolve.ts";
+import { readText } from "../config/yaml.ts";
 import { codeOf } from "./environment_modules.ts";
 import { keyProblem, originalConfig } from "./ownership.ts";
 import { refuseDevices, refuseLinks } from "./run_entries.ts";
