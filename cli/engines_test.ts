@@ -102,7 +102,7 @@ async function oldPlugin(): Promise<string | undefined> {
 }
 
 Deno.test({
-  name: "without a plugin that can be used a run ends in one line",
+  name: "without a plugin that can be used a run ends in one line [Linux]",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const text = `${dir}/text.so`, old = await oldPlugin();

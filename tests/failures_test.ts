@@ -183,7 +183,7 @@ Deno.test("what nothing can catch stops the run, which is saved", async () => {
 });
 
 Deno.test({
-  name: "no room at the end of a run is one line with the way on",
+  name: "no room at the end of a run is one line with the way on [Linux]",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
     const out = `${dir}/full`;

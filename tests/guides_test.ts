@@ -4,7 +4,6 @@
  * exports. Their code runs as examples, too.
  */
 import { hasGymnasium } from "@bellman/envs/gymnasium";
-import { CheckpointStore } from "@bellman/training";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { existsSync } from "node:fs";
 import { remainsOf, runCommand, trainProcess } from "./runs.ts";
@@ -47,17 +46,27 @@ async function output(...args: string[]): Promise<string> {
   return out;
 }
 
-/** Kills a run as soon as it has a checkpoint beyond its start. */
-async function killMidway(args: string[], run: string): Promise<void> {
-  const process = trainProcess(args).spawn();
-  const isUnderWay = () =>
-    existsSync(`${run}/checkpoints`) &&
-    new CheckpointStore(`${run}/checkpoints`).list().checkpoints
-      .some(({ step }) => step > 0);
-  while (!isUnderWay()) await new Promise((resume) => setTimeout(resume, 10));
-  process.kill("SIGKILL");
-  await process.output();
-  assert(!existsSync(`${run}/report.html`), "it ended before it was killed");
+/** Module of a logger that kills its process after some steps, where it is told so. */
+const killer = `${dir}/killer.ts`;
+Deno.writeTextFileSync(
+  killer,
+  `import { registerLogger } from "@bellman/cli";
+const last = Number(Deno.env.get("KILL_AFTER") ?? Infinity);
+registerLogger(() => ({
+  write({ step }) {
+    if (step > last) Deno.kill(Deno.pid, "SIGKILL");
+  },
+  close() {},
+}));
+`,
+);
+
+/** Trains a run that is killed between two checkpoints. */
+async function killMidway(args: string[], after: number): Promise<void> {
+  const { signal, stderr } = await trainProcess(args, {
+    KILL_AFTER: String(after),
+  }).output();
+  assertEquals(signal, "SIGKILL", new TextDecoder().decode(stderr));
 }
 
 const LINES = { reinforce: 60, dqn: 100 };
@@ -71,12 +80,17 @@ for (const [name, file] of Object.entries(FILES)) {
     const most = LINES[name as keyof typeof LINES];
     assert(lines.length <= most, `${lines.length} lines without imports`);
     const args = [
-      ...[name, `--set=algorithmModules=[${file}]`, "--env=CartPole-v1"],
-      ...["--quiet", "--steps=16000", "--set=checkpointInterval=1000"],
+      ...[name, `--set=algorithmModules=[${file}, ${killer}]`],
+      ...[
+        "--env=CartPole-v1",
+        "--quiet",
+        "--steps=16000",
+        "--set=checkpointInterval=1000",
+      ],
       ...["--set=evaluationInterval=4000", "--set=evaluationEpisodes=2"],
     ];
     const killed = `${dir}/${name}-killed`, whole = `${dir}/${name}`;
-    await killMidway([...args, `--out=${killed}`], killed);
+    await killMidway([...args, `--out=${killed}`], 5500);
     await output("train", "--resume", killed, "--quiet");
     await output("train", ...args, `--out=${whole}`);
     assertEquals(remainsOf(killed), remainsOf(whole));
@@ -164,9 +178,10 @@ Deno.test({
     const args = [
       ...["a2c", `--config=${yaml}`, "--quiet", "--steps=6000"],
       ...["--set=checkpointInterval=500", "--set=evaluationEpisodes=2"],
+      `--set=algorithmModules=[${killer}]`,
     ];
     const killed = `${dir}/walk-killed`, whole = `${dir}/walk`;
-    await killMidway([...args, `--out=${killed}`], killed);
+    await killMidway([...args, `--out=${killed}`], 2200);
     await output("train", "--resume", killed, "--quiet");
     await output("train", ...args, `--out=${whole}`);
     assertEquals(remainsOf(killed), remainsOf(whole));

@@ -6,13 +6,16 @@ import { assertEquals } from "@std/assert";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 
-/** `train` in a process of its own. */
-export function trainProcess(args: readonly string[]): Deno.Command {
+/** `train` in a process of its own, with variables of its environment. */
+export function trainProcess(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", MAIN, "train", ...args],
     stdout: "piped",
     stderr: "piped",
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
   });
 }
 

@@ -31,15 +31,16 @@ Deno.test("a signal before the first step ends a run as later ones do", {
   const codes = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     const out = `${dir}/${signal}`;
-    const module = `${dir}/${signal}.ts`;
+    const module = `${dir}/${signal}.ts`, goOn = `${dir}/${signal}-goes-on`;
     // It stands for all that takes its time before there is a run.
     await Deno.writeTextFile(
       module,
       `import { CART_POLE, DynamicsEnv, register } from "${
         new URL("../envs/mod.ts", import.meta.url).href
       }";
+import { existsSync } from "node:fs";
 console.error("loading");
-await new Promise((done) => setTimeout(done, 3000));
+while (!existsSync("${goOn}")) await new Promise((done) => setTimeout(done, 10));
 register({ id: "Late-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_POLE) });
 `,
     );
@@ -50,15 +51,23 @@ register({ id: "Late-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_
       ],
       stdout: "piped",
       stderr: "piped",
+      signal: AbortSignal.timeout(120_000),
     }).spawn();
     const [first, second] = child.stderr.tee();
     const reader = first.pipeThrough(new TextDecoderStream()).getReader();
-    for (let said = ""; !said.includes("loading");) {
-      const { value, done } = await reader.read();
-      assert(!done, said);
-      said += value;
-    }
+    let said = "";
+    const hears = async (words: string) => {
+      while (!said.includes(words)) {
+        const { value, done } = await reader.read();
+        assert(!done, said);
+        said += value;
+      }
+    };
+    await hears("loading");
     child.kill(signal);
+    // It is heard while the module is still loaded.
+    await hears("a second Ctrl-C ends the run at once\n");
+    await Deno.writeTextFile(goOn, "");
     const rest = reader.cancel();
     const [{ code }, printed, err] = await Promise.all([
       child.status,
@@ -67,7 +76,6 @@ register({ id: "Late-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_
     ]);
     await rest;
     assertEquals(code, codes[signal], err);
-    assertStringIncludes(err, "a second Ctrl-C ends the run at once\n");
     assertStringIncludes(printed, "Interrupted at step 0; everything is saved");
     const resumed = await ended(
       Deno.execPath(),

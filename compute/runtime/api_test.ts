@@ -59,7 +59,7 @@ const CODE = `
 `;
 
 Deno.test({
-  name: "the library reports nothing to its makers, and keeps no id for it",
+  name: "the library reports nothing to its makers, and keeps no id for it [Linux]",
   ignore: Deno.build.os !== "linux",
   fn: async () => assertEquals(await leftBy(CODE), []),
 });

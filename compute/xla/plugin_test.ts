@@ -99,7 +99,7 @@ Deno.test("without a plugin one line says what to do", async () => {
 });
 
 Deno.test({
-  name: "a file that is no plugin is refused in one line",
+  name: "a file that is no plugin is refused in one line [Linux]",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const text = await Deno.makeTempFile({ suffix: ".so" });

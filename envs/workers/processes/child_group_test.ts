@@ -256,7 +256,7 @@ Deno.test("a group that is closed while it starts leaves nothing", () => {
   }
 });
 
-Deno.test("no descriptor is left behind", { ignore: !isLinux }, async () => {
+Deno.test("no descriptor is left behind [Linux]", { ignore: !isLinux }, async () => {
   const round = (): void => {
     withGroup(1, (group) => assertEquals(ask(group, 0, "echo"), "echo"));
   };
