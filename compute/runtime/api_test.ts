@@ -59,7 +59,8 @@ const CODE = `
 `;
 
 Deno.test({
-  name: "the library reports nothing to its makers, and keeps no id for it [Linux]",
+  name:
+    "the library reports nothing to its makers, and keeps no id for it [Linux]",
   ignore: Deno.build.os !== "linux",
   fn: async () => assertEquals(await leftBy(CODE), []),
 });

@@ -256,15 +256,19 @@ Deno.test("a group that is closed while it starts leaves nothing", () => {
   }
 });
 
-Deno.test("no descriptor is left behind [Linux]", { ignore: !isLinux }, async () => {
-  const round = (): void => {
-    withGroup(1, (group) => assertEquals(ask(group, 0, "echo"), "echo"));
-  };
-  for (let i = 0; i < 3; i++) round();
-  const before = await openDescriptors();
-  for (let i = 0; i < 10; i++) round();
-  assert(await openDescriptors(before) <= before);
-});
+Deno.test(
+  "no descriptor is left behind [Linux]",
+  { ignore: !isLinux },
+  async () => {
+    const round = (): void => {
+      withGroup(1, (group) => assertEquals(ask(group, 0, "echo"), "echo"));
+    };
+    for (let i = 0; i < 3; i++) round();
+    const before = await openDescriptors();
+    for (let i = 0; i < 10; i++) round();
+    assert(await openDescriptors(before) <= before);
+  },
+);
 
 /** Runs a program that has a group of one child. */
 function runProgram(
