@@ -111,7 +111,7 @@ for (
       [...OF_SHOP, "--set=infoStatistics=[lost_sale]"].filter((it) =>
         !it.includes("[lost_sales, ")
       ),
-      "Cannot use info.lost_sale of Shop-v0, copy 0, at step 1 of its episode: it is undefined, expected a finite number; the info has lost_sales, soldOut, day",
+      "Cannot use info.lost_sale of Shop-v0, copy 0, at step 7 of its episode: it is undefined, expected a finite number in a step of the episode; the info has lost_sales, soldOut, day",
     ],
     [
       "an entry that is no number",
@@ -156,7 +156,7 @@ class Shop(gym.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.stock = 2
+        self.stock, self.lost, self.days = 2, 0, 0
         return self.stock, {}
 
     def step(self, order):
@@ -165,6 +165,10 @@ class Shop(gym.Env):
         sold = min(goods, demand)
         self.stock = goods - sold
         info = {"lost_sales": np.float32(demand - sold), "soldOut": self.stock == 0, "day": "Monday"}
+        self.lost += demand - sold
+        self.days += 1
+        if self.days == 7:
+            info["lost_in_all"] = self.lost
         return self.stock, sold - 0.5 * float(order), False, False, info
 
 
@@ -181,15 +185,18 @@ Deno.test({
     const args = [
       ...["--env=gym:PyShop-v0", `--set=envModules=[${module}]`, ...SMALL],
       ...["--set=numEnvs=3", "--set=logInterval=9"],
-      "--set=infoStatistics=[lost_sales, soldOut]",
+      "--set=infoStatistics=[lost_sales, soldOut, lost_in_all]",
     ];
     const [whole, half] = [`${dir}/py`, `${dir}/py-half`];
     await trainWell([...args, `--out=${whole}`]);
     const { episodes, rows } = logsOf(whole);
     assertEquals(episodes.length, 120);
     for (const { length, infoStatistics } of episodes) {
-      const { lost_sales: lost, soldOut } = infoStatistics!;
+      const { lost_sales: lost, soldOut, lost_in_all: all } = infoStatistics!;
       assertEquals([length, lost.mean], [7, lost.sum / 7]);
+      // The last step alone tells it.
+      const { sum } = lost;
+      assertEquals(all, { sum, mean: sum, last: sum });
       assert(Number.isInteger(lost.sum) && [0, 1].includes(soldOut.last));
     }
     assert(rows.at(-1)!.some(([name]) => name === "rollout/soldOut_last"));
@@ -211,7 +218,7 @@ Deno.test({
         ["day", "info.day is 'Monday': expected a finite number"],
         [
           "lost",
-          "info.lost is missing: expected a finite number; the info has lost_sales, soldOut, day",
+          "info.lost is missing: expected a finite number in a step of the episode; the info has lost_sales, soldOut, day, lost_in_all",
         ],
       ]
     ) {

@@ -248,13 +248,13 @@ export interface Env<
   close(): void;
 }
 
-/** Numbers of an entry of `info` over an episode. */
+/** Numbers of an entry of `info` over the steps of an episode that told it. */
 export interface InfoStatistic {
-  /** Sum over its steps. */
+  /** Sum over these steps. */
   readonly sum: number;
-  /** Mean over its steps. */
+  /** Mean over these steps. */
   readonly mean: number;
-  /** Number of its last step. */
+  /** Number of the last of them. */
   readonly last: number;
 }
 

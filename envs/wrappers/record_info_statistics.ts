@@ -14,7 +14,8 @@ const NONE: readonly EpisodeStatistics[] = [];
 
 /**
  * Sums up numbers of an environment's `info`: the episodes that end have sum, mean
- * and last of each, beside return and length. True and false count as 1 and 0.
+ * and last of each over the steps that told it, which may be the last one alone,
+ * beside return and length. True and false count as 1 and 0.
  * It belongs outside of what ends episodes; where the environment inside records
  * its episodes, as games with several lives do, they are added to those.
  *
@@ -41,6 +42,8 @@ export class RecordInfoStatistics extends EnvWrapper {
   readonly #names: readonly string[];
   #sums: Float64Array;
   #last: Float64Array;
+  /** Steps of the episode that told an entry. */
+  #counts: Float64Array;
   #return = 0;
   #length = 0;
   /** The environment inside records its episodes, which may be longer. */
@@ -57,6 +60,7 @@ export class RecordInfoStatistics extends EnvWrapper {
     this.#names = names;
     this.#sums = new Float64Array(names.length);
     this.#last = new Float64Array(names.length);
+    this.#counts = new Float64Array(names.length);
   }
 
   /**
@@ -74,6 +78,7 @@ export class RecordInfoStatistics extends EnvWrapper {
 
   #begin(): void {
     this.#sums.fill(0);
+    this.#counts.fill(0);
     this.#return = this.#length = 0;
   }
 
@@ -82,14 +87,17 @@ export class RecordInfoStatistics extends EnvWrapper {
    *
    * @param action Action to take.
    * @returns The step's result with the episodes that ended.
-   * @throws {EnvDataError} If `info` lacks an entry, or it is no finite number.
+   * @throws {EnvDataError} If an entry is no finite number, or an episode ends none
+   * of whose steps told it.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
     const { terminated, truncated, info = {} } = result;
     this.#names.forEach((name, i) => {
+      if (info[name] === undefined) return;
       this.#last[i] = this.#numberOf(info, name);
       this.#sums[i] += this.#last[i];
+      this.#counts[i]++;
     });
     this.#return += result.reward;
     this.#length++;
@@ -102,6 +110,8 @@ export class RecordInfoStatistics extends EnvWrapper {
     if (ended.length === 0) {
       return { ...result, info: { ...info, episodes: NONE } };
     }
+    const untold = this.#names.find((_, i) => this.#counts[i] === 0);
+    if (untold !== undefined) this.#numberOf(info, untold);
     const infoStatistics = this.#statistics();
     const episodes = ended.map((it) => ({ ...it, infoStatistics }));
     this.#begin();
@@ -113,11 +123,12 @@ export class RecordInfoStatistics extends EnvWrapper {
     const value = typeof given === "boolean" ? Number(given) : given;
     if (typeof value === "number" && Number.isFinite(value)) return value;
     const names = Object.keys(info).filter((it) => it !== "episodes");
+    const inStep = "a finite number in a step of the episode";
     const wanted = given !== undefined
       ? "a finite number"
       : names.length === 0
-      ? "a finite number, but the info has no entries"
-      : `a finite number; the info has ${names.join(", ")}`;
+      ? `${inStep}, but the info has no entries`
+      : `${inStep}; the info has ${names.join(", ")}`;
     const fault = faultOf(`info.${name}`, given, wanted);
     throw new EnvDataError(fault, { id: this.spec?.id });
   }
@@ -125,7 +136,7 @@ export class RecordInfoStatistics extends EnvWrapper {
   #statistics(): Record<string, InfoStatistic> {
     return Object.fromEntries(this.#names.map((name, i) => [name, {
       sum: this.#sums[i],
-      mean: this.#sums[i] / this.#length,
+      mean: this.#sums[i] / this.#counts[i],
       last: this.#last[i],
     }]));
   }
@@ -139,6 +150,7 @@ export class RecordInfoStatistics extends EnvWrapper {
     return {
       sums: this.#sums.slice(),
       last: this.#last.slice(),
+      counts: this.#counts.slice(),
       return: this.#return,
       length: this.#length,
       recordsInside: this.#recordsInside,
@@ -155,6 +167,9 @@ export class RecordInfoStatistics extends EnvWrapper {
     const own = snapshotRecord(state, keys);
     this.#sums.set(own.sums as Float64Array);
     this.#last.set(own.last as Float64Array);
+    // Before there were counts, each step told each entry.
+    if (own.counts === undefined) this.#counts.fill(own.length as number);
+    else this.#counts.set(own.counts as Float64Array);
     this.#return = own.return as number;
     this.#length = own.length as number;
     this.#recordsInside = own.recordsInside as boolean;

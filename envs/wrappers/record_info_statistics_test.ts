@@ -2,6 +2,7 @@ import type {
   EpisodeStatistics,
   InfoStatistic,
   SpaceValue,
+  StateTree,
   StepResult,
 } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
@@ -91,9 +92,30 @@ Deno.test("a reset within an episode begins anew", () => {
   });
 });
 
+Deno.test("entries that some steps tell count over those, as at the end of an episode", () => {
+  const infoOf = (step: number) => ({
+    ...step === 4 && { total: 8 },
+    ...step % 2 === 1 && { odd: step },
+  });
+  const env = new RecordInfoStatistics(new Told(infoOf), ["total", "odd"]);
+  env.reset({ seed: 1 });
+  for (let episode = 0; episode < 2; episode++) {
+    for (let i = 0; i < 3; i++) assertEquals(episodesOf(env.step(0)), []);
+    assertEquals(episodesOf(env.step(0))[0].infoStatistics, {
+      total: { sum: 8, mean: 8, last: 8 },
+      odd: { sum: 4, mean: 2, last: 3 },
+    });
+    env.reset();
+  }
+});
+
 Deno.test("sums go on from a snapshot", () => {
+  const sometimes = (step: number) => ({
+    ...costs(step),
+    ...step % 2 === 1 && { odd: step },
+  });
   const open = () =>
-    new RecordInfoStatistics(new Told(costs), ["cost", "isLate"]);
+    new RecordInfoStatistics(new Told(sometimes), ["cost", "isLate", "odd"]);
   const [whole, other] = [open(), open()];
   whole.reset({ seed: 1 });
   other.reset({ seed: 2 });
@@ -105,6 +127,15 @@ Deno.test("sums go on from a snapshot", () => {
     assertEquals(b.info, a.info);
     for (let i = at + 1; i < 4; i++) other.step(0);
   }
+  // One of before, when each step told each entry.
+  whole.reset({ seed: 1 });
+  whole.step(0);
+  const { own, ...state } = whole.save() as Record<string, StateTree>;
+  const { counts: _, ...former } = own as Record<string, StateTree>;
+  other.load({ ...state, own: former });
+  for (let i = 0; i < 2; i++) other.step(0);
+  const { cost } = episodesOf(other.step(0))[0].infoStatistics!;
+  assertEquals(cost, WANTED.cost);
 });
 
 Deno.test("an environment that records its episodes has them in those", () => {
@@ -131,25 +162,29 @@ Deno.test("what is missing or no number is one clear line, with copy and step", 
     env.reset({ seed: 1 });
     return () => env.step(Int32Array.of(0, 0));
   };
-  const line = (found: string) =>
-    `Cannot use info.cost of an environment, copy 0, at step 1 of its episode: it is ${found}`;
+  const line = (step: number, found: string) =>
+    `Cannot use info.cost of an environment, copy 0, at step ${step} of its episode: it is ${found}`;
   for (
     const [info, found] of [
       [
         undefined,
-        "undefined, expected a finite number, but the info has no entries",
+        "undefined, expected a finite number in a step of the episode, but the info has no entries",
       ],
       [
         { price: 1, day: 2 },
-        "undefined, expected a finite number; the info has price, day",
+        "undefined, expected a finite number in a step of the episode; the info has price, day",
       ],
       [{ cost: "7" }, '"7", expected a finite number'],
       [{ cost: NaN }, "NaN, expected a finite number"],
       [{ cost: [1] }, "a list of 1, expected a finite number"],
     ] as const
   ) {
-    const error = assertThrows(stepWith(() => info), EnvDataError);
-    assertEquals(error.message, line(found));
+    const step = stepWith(() => info);
+    const isMissing = found.startsWith("undefined");
+    // It may come with the last step.
+    for (let i = 0; isMissing && i < 3; i++) step();
+    const error = assertThrows(step, EnvDataError);
+    assertEquals(error.message, line(isMissing ? 4 : 1, found));
   }
 });
 
@@ -183,11 +218,15 @@ Deno.test("makeVec records what is asked for, or what the environment was regist
     make("Told-v0", { infoStatistics: [] }) instanceof RecordInfoStatistics,
     false,
   );
-  const plain = makeVec("CartPole-v1", { numEnvs: 1, infoStatistics: ["x"] });
+  const plain = makeVec("CartPole-v1", {
+    numEnvs: 1,
+    maxEpisodeSteps: 1,
+    infoStatistics: ["x"],
+  });
   plain.reset({ seed: 1 });
   assertThrows(
     () => plain.step(Int32Array.of(0)),
     EnvDataError,
-    "Cannot use info.x of CartPole-v1, copy 0, at step 1 of its episode: it is undefined, expected a finite number, but the info has no entries",
+    "Cannot use info.x of CartPole-v1, copy 0, at step 1 of its episode: it is undefined, expected a finite number in a step of the episode, but the info has no entries",
   );
 });

@@ -19,30 +19,40 @@ def number_in(info, name):
         raise EnvDataError("info.%s is %r: expected a finite number" % (name, value))
     names = ", ".join(map(str, info)) if isinstance(info, dict) else ""
     has = "the info has %s" % names if names else "the info has no entries"
-    raise EnvDataError("info.%s is missing: expected a finite number; %s" % (name, has))
+    raise EnvDataError(
+        "info.%s is missing: expected a finite number in a step of the episode; %s"
+        % (name, has)
+    )
 
 
 class Tally:
-    """Sum and last number of each entry, for each copy."""
+    """Sum and last number of each entry over the steps that told it, for each copy."""
 
     def __init__(self, names, copies):
         self.names = names
         self.sums = [[0.0] * len(names) for _ in range(copies)]
         self.last = [[0.0] * len(names) for _ in range(copies)]
+        self.counts = [[0] * len(names) for _ in range(copies)]
         self.lengths = [0] * copies
         # Episodes that could not be played again: their return before.
         self.unknown = {}
+        self.info = None
         self.ended = []
 
     def begin(self, copy):
         self.sums[copy] = [0.0] * len(self.names)
+        self.counts[copy] = [0] * len(self.names)
         self.lengths[copy] = 0
         self.unknown.pop(copy, None)
 
     def add(self, copy, info):
-        last = self.last[copy] = [number_in(info, it) for it in self.names]
-        self.sums[copy] = [a + b for a, b in zip(self.sums[copy], last)]
+        for i, name in enumerate(self.names):
+            if isinstance(info, dict) and name in info:
+                last = self.last[copy][i] = number_in(info, name)
+                self.sums[copy][i] += last
+                self.counts[copy][i] += 1
         self.lengths[copy] += 1
+        self.info = info
 
     def forget(self, copy, length, total):
         """Keeps of an episode that is lost what is known of it."""
@@ -58,10 +68,13 @@ class Tally:
             told["return"] = self.unknown[copy] + total
         else:
             told["return"] = total
+            for name, count in zip(self.names, self.counts[copy]):
+                if count == 0:
+                    number_in(self.info, name)  # says that it is missing
             told["infoStatistics"] = {
-                name: {"sum": sum, "mean": sum / length, "last": last}
-                for name, sum, last in zip(
-                    self.names, self.sums[copy], self.last[copy]
+                name: {"sum": sum, "mean": sum / count, "last": last}
+                for name, sum, last, count in zip(
+                    self.names, self.sums[copy], self.last[copy], self.counts[copy]
                 )
             }
         self.ended.append(told)
