@@ -31,6 +31,8 @@ export class RunLog {
   readonly #interval: number;
   /** Step of the last row of an update; -1 before the first. */
   #loggedAt = -1;
+  /** Step of the last update; -1 before the first. */
+  #updatedAt = -1;
   /** Statistics of the last update. */
   #statistics: Statistics = {};
   /** Numbers of the `info` of the last episodes. */
@@ -74,15 +76,16 @@ export class RunLog {
   }
 
   /** Takes in an update, of which the next rows tell. */
-  update(statistics: Statistics): void {
+  update({ step }: TrainContext, statistics: Statistics): void {
+    this.#updatedAt = step;
     this.#statistics = statistics;
   }
 
-  /** Logs an update where its row is due. */
+  /** Logs the update of a step, if there was one, where its row is due. */
   writeDue(context: TrainContext): void {
     const isDue = this.#loggedAt < 0 ||
       nextMultiple(this.#loggedAt, this.#interval) <= context.step;
-    if (isDue) this.#row(context);
+    if (isDue && this.#updatedAt === context.step) this.#row(context);
   }
 
   evaluation(context: TrainContext, result: EvaluationResult): void {
@@ -146,6 +149,7 @@ export class RunLog {
   save(): StateTree {
     return {
       loggedAt: this.#loggedAt,
+      updatedAt: this.#updatedAt,
       statistics: { ...this.#statistics },
       infos: this.#infos.map((numbers) => ({ ...numbers })),
       recorded: structuredClone(this.#recorded) as unknown as StateTree,
@@ -156,11 +160,13 @@ export class RunLog {
   load(state: StateTree | undefined, { step, updates }: TrainContext): void {
     const saved = (state ?? {}) as unknown as {
       loggedAt?: number;
+      updatedAt?: number;
       statistics?: Statistics;
       infos?: Statistics[];
       recorded?: Record<string, Recorded>;
     };
     this.#loggedAt = saved.loggedAt ?? (updates > 0 ? step : -1);
+    this.#updatedAt = saved.updatedAt ?? -1;
     this.#statistics = { ...saved.statistics };
     this.#infos = (saved.infos ?? []).slice(-this.#window);
     this.#recorded = structuredClone(saved.recorded ?? {});

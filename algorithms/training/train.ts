@@ -289,7 +289,7 @@ class TrainingRun implements TrainContext, ProgressState {
   async #updated(statistics: Statistics): Promise<void> {
     const { guard = isGuardedStatistic } = this.#options;
     this.updates += this.algorithm.updatesInCall ?? 1;
-    this.#log.update(statistics);
+    this.#log.update(this, statistics);
     const diverged = divergedStatistic(statistics, guard);
     if (diverged) {
       this.#log.end(this);
@@ -298,8 +298,8 @@ class TrainingRun implements TrainContext, ProgressState {
     if (this.#callbacks.has("onUpdate")) {
       await this.#callbacks.notify("onUpdate", this, statistics);
     }
-    // The last row waits for the last evaluation.
-    if (this.#endReason() === undefined) this.#log.writeDue(this);
+    // A row follows the evaluation of its step.
+    if (!this.#evaluationIsDue()) this.#log.writeDue(this);
   }
 
   async #evaluate(): Promise<void> {
@@ -337,6 +337,7 @@ class TrainingRun implements TrainContext, ProgressState {
       this.#bestStep = this.step;
     }
     await this.#callbacks.notify("onEvaluation", this, result);
+    this.#log.writeDue(this);
     if (this.#endReason() !== undefined) this.#log.end(this);
     if (!improved) return;
     await this.#checkpoint(true);
