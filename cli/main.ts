@@ -12,6 +12,6 @@ import { listenEarly } from "./terminal/process.ts";
 
 // The rest takes a second to load, in which a run may be told to end.
 if (Deno.args[0] === "train") listenEarly();
-const { run } = await import("./run.ts");
+const { run } = await import("./command_line.ts");
 
 Deno.exit(await run(Deno.args));

@@ -16,7 +16,7 @@
 export type { CommandIo } from "./terminal/process.ts";
 export { ALGORITHMS, registerAlgorithm } from "./config/algorithms.ts";
 export { type RegisteredRun, registerLogger } from "./config/loggers.ts";
-export { run } from "./run.ts";
+export { run } from "./command_line.ts";
 export { loadRun } from "./run/load_run.ts";
 export type { LoadedRun, LoadRunOptions } from "./run/load_run.ts";
 export type { CheckpointChoice } from "./run/saved_run.ts";

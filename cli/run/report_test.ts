@@ -25,7 +25,7 @@ const REPORT = `
 `;
 
 const PLOT = `
-  import { run } from ${link("../run.ts")};
+  import { run } from ${link("../command_line.ts")};
   Deno.exit(await run(["plot", Deno.args[0], "--x", "episodes"]));
 `;
 

@@ -1,4 +1,4 @@
-import { run } from "../run.ts";
+import { run } from "../command_line.ts";
 
 /** What a command line printed and returned. */
 export interface Captured {
