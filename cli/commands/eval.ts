@@ -12,7 +12,7 @@ import {
   MAX_STEPS_OPTION,
   maxStepsOf,
   withAgent,
-} from "./saved_agent.ts";
+} from "../run/find_agent.ts";
 
 /** `eval`: plays whole episodes with a trained agent and sums them up. */
 export const evalCommand: Command = {

@@ -6,7 +6,7 @@ import {
 } from "../terminal/command.ts";
 import { policyFile } from "../run/agent.ts";
 import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
-import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
+import { AGENT_OPTIONS, findAgent, withAgent } from "../run/find_agent.ts";
 
 /** `export`: writes the agent of a run folder as an ONNX file. */
 export const exportCommand: Command = {

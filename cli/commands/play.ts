@@ -31,7 +31,7 @@ import {
   MAX_STEPS_OPTION,
   maxStepsOf,
   withAgent,
-} from "./saved_agent.ts";
+} from "../run/find_agent.ts";
 
 /** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {

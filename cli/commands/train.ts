@@ -33,7 +33,7 @@ import {
 } from "../terminal/errors.ts";
 import { displayOn } from "../terminal/display.ts";
 import { interruptSignal, onStrayError } from "../terminal/process.ts";
-import { findAgent, withAgent, withEngine } from "./saved_agent.ts";
+import { findAgent, withAgent, withEngine } from "../run/find_agent.ts";
 import { plottedAgent } from "../run/agent.ts";
 import {
   type InitialWeights,

@@ -20,14 +20,9 @@ import {
   parseCheckpointChoice,
   restoreSession,
   TRUST_OPTION,
-} from "../run/saved_run.ts";
-import type { EnvironmentSpaces } from "../run/environments.ts";
-import {
-  notices,
-  onAnyEngine,
-  openSession,
-  type Session,
-} from "../run/session.ts";
+} from "./saved_run.ts";
+import type { EnvironmentSpaces } from "./environments.ts";
+import { notices, onAnyEngine, openSession, type Session } from "./session.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { parseYaml } from "../config/yaml.ts";
 
