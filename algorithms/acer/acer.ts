@@ -52,6 +52,8 @@ export const acer: AlgorithmDefinition<AcerConfig> = {
   summary: "Actor-critic with experience replay (Wang et al. 2017)",
   schema: acerConfigSchema,
   presets: acerPresets,
+  // One learning rate is for values of about one size.
+  runDefaults: { normalizeReward: true },
   hasReplay: true,
   check: checkConfig,
   build: partsOf,

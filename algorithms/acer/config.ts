@@ -73,7 +73,7 @@ export interface AcerConfig {
   /**
    * Optimizer; the tf1 ones are those of TensorFlow 1.
    *
-   * @default "rmsprop_tf1"
+   * @default "adam"
    */
   optimizer: OptimizerName;
   /**

@@ -4,6 +4,7 @@ import { acerPresets } from "./presets.ts";
 
 /** Settings whose defaults were chosen by measurement, and may be chosen anew. */
 const CHOSEN = [
+  "normalizeReward",
   "optimizer",
   "learningRate",
   "qNetwork",
