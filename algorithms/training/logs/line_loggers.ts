@@ -4,27 +4,13 @@ import { csvFormatRow, csvParseRows } from "d3-dsv";
 import { basename } from "node:path";
 import { AppendFile } from "./append_file.ts";
 import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
-import { groupedName, statisticName } from "./statistics.ts";
 
 /** Column of a row's step. */
 export const STEP_COLUMN = "time/steps";
-/** Its name in files of before statistics had groups. */
-const FORMER_STEP_COLUMN = "total_timesteps";
-
-/** Gives the columns of a file their present names. */
-export function presentColumns(columns: readonly string[]): string[] {
-  const isFormer = columns.includes(FORMER_STEP_COLUMN);
-  return isFormer
-    ? columns.map((it) => groupedName(statisticName(it)))
-    : [...columns];
-}
-
 /**
  * Writes rows to a CSV file. The first row fixes the columns; when a later row
  * has new ones, the file is rewritten (atomically) with them at the end, and
- * rows that lack a column leave it empty. A file that exists is continued; where
- * its columns have the names of an original implementation (`total_timesteps`,
- * `eprewmean`), under those of {@link STATISTICS}.
+ * rows that lack a column leave it empty. A file that exists is continued.
  *
  * @example
  * ```ts
@@ -65,7 +51,6 @@ export class CsvLogger implements Logger {
    * @param row Step and statistics.
    */
   write(row: LogRow): void {
-    this.#updateColumns();
     const values = { ...row.statistics };
     if (!(STEP_COLUMN in values)) {
       // Alone in front, where the statistics do not place it themselves.
@@ -97,7 +82,7 @@ export class CsvLogger implements Logger {
   truncate(step: number, saved?: StateTree): string | undefined {
     const { header = this.#header() } = (saved ?? {}) as { header?: string };
     const columns = cellsOf(header);
-    const at = presentColumns(columns).indexOf(STEP_COLUMN);
+    const at = columns.indexOf(STEP_COLUMN);
     const warning = this.#file.truncate(step, {
       saved,
       header,
@@ -121,24 +106,14 @@ export class CsvLogger implements Logger {
     return csvFormatRow(this.#columns);
   }
 
-  /** Not when a file is opened: checkpoints have a hash of what it is then. */
-  #updateColumns(): void {
-    if (!this.#columns.includes(FORMER_STEP_COLUMN)) return;
-    this.#replaceColumns(presentColumns(this.#columns));
-  }
-
+  /** Adds columns at the end, which are empty in the rows that there are. */
   #addColumns(names: string[]): void {
     const added = names.filter((name) => !this.#columns.includes(name));
     if (added.length === 0) return;
-    this.#replaceColumns([...this.#columns, ...added]);
-  }
-
-  /** Renames columns; new ones at the end are empty in the rows that there are. */
-  #replaceColumns(columns: string[]): void {
-    const empty = ",".repeat(columns.length - this.#columns.length);
-    const rows = this.#file.lines();
+    const columns = [...this.#columns, ...added], rows = this.#file.lines();
     // The header.
     rows.next();
+    const empty = ",".repeat(added.length);
     this.#file.replace(headed(csvFormatRow(columns), rows, empty));
     this.#columns = columns;
   }

@@ -75,29 +75,6 @@ Deno.test("a file with the originals' names is read by those of today", () =>
     ]);
   }));
 
-Deno.test("a run that began with the originals' names goes on with those of today", () =>
-  inFile((path) => {
-    new CsvLogger(path).close();
-    Deno.writeTextFileSync(path, `${FORMER}1,5,0.5,7,\n`);
-    const first = new CsvLogger(path);
-    const saved = first.save();
-    first.close();
-    Deno.writeTextFileSync(path, "2,9,1.5,8,\n", { append: true });
-    const resumed = new CsvLogger(path);
-    assertEquals(resumed.truncate(5, saved), undefined);
-    assertEquals(read(path), `${FORMER}1,5,0.5,7,\n`);
-    resumed.write(row(9, { "time/updates": 2, "train/own": 9 }));
-    resumed.close();
-    assertEquals(
-      read(path),
-      "time/updates,time/steps,train/q1_mean,train/own,eval/return_mean\n" +
-        "1,5,0.5,7,\n2,9,,9,\n",
-    );
-    const again = new CsvLogger(path);
-    assertEquals(again.truncate(5, saved), undefined);
-    again.close();
-  }));
-
 const episode = (step: number) => ({
   step,
   env: 1,

@@ -7,10 +7,10 @@ import {
   EPISODE_COLUMNS,
   infoNames,
   infoOfCells,
-  presentColumns,
   STEP_COLUMN,
 } from "./line_loggers.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
+import { groupedName, statisticName } from "./statistics.ts";
 
 /** Options of {@link readProgress}. */
 export interface ReadProgressOptions {
@@ -58,7 +58,10 @@ export function readProgress(
   const header = headerOf(path);
   // A run that is shorter than its first update logs nothing.
   if (header === undefined) return [];
-  const columns = presentColumns(header);
+  // Names of the original implementations.
+  const columns = header.includes("total_timesteps")
+    ? header.map((it) => groupedName(statisticName(it)))
+    : header;
   if (!columns.includes(STEP_COLUMN)) {
     throw new SyntaxError(
       `Cannot read progress from ${path}: it has no column ${STEP_COLUMN}`,
