@@ -10,6 +10,7 @@ import {
   remainsOf,
   runCommand,
   train,
+  trainProcess,
   trainWell,
 } from "./runs.ts";
 
@@ -114,6 +115,35 @@ Deno.test("a run whose prolonging fails before it starts is as it was", async ()
   for (const text of [signed, report]) {
     assertStringIncludes(text, "totalTimesteps: 160");
   }
+});
+
+Deno.test("a run that is killed before its prolonging starts is prolonged later", async () => {
+  const [whole, run, module] = ["a2c-whole", "killed", "kill.ts"]
+    .map((it) => `${dir}/${it}`);
+  await Deno.writeTextFile(
+    module,
+    `import { registerLogger } from "${
+      new URL("../cli/mod.ts", import.meta.url).href
+    }";
+registerLogger(() => {
+  if (Deno.env.has("KILL_AT_START")) Deno.kill(Deno.pid, "SIGKILL");
+  return { write() {}, close() {} };
+});
+`,
+  );
+  await trainWell([
+    ...["a2c", ...SMALL, ...ALGORITHMS.a2c, "--steps=40", `--out=${run}`],
+    `--set=algorithmModules=[${module}]`,
+  ]);
+  const prolong = ["--resume", run, "--steps=120", "--quiet"];
+  const { signal } = await trainProcess(prolong, { KILL_AT_START: "1" })
+    .output();
+  assertEquals(signal, "SIGKILL");
+  const { code, err } = await train(["--resume", run]);
+  assertEquals(code, 2);
+  assertStringIncludes(err, "it has run all of its 40 steps");
+  await trainWell(prolong);
+  assertEquals(lastingOf(run), lastingOf(whole));
 });
 
 Deno.test("a length that prolongs nothing is one clear line", async () => {
