@@ -1,3 +1,4 @@
+import { sizeOf } from "../graph/graph.ts";
 import {
   ELEMENT_TYPES,
   type OnnxAttributes,
@@ -9,10 +10,11 @@ import {
 type Initializer = OnnxModel["initializers"][number];
 
 /**
- * Lengths that two models are lowered for, to see where they come into them:
- * primes that no other length is likely to be, or to be a multiple of.
+ * Lengths that models are lowered for, to see where they come into them: primes
+ * that no other length is likely to be, or to be a multiple of. Two would make
+ * anything linear, such as the square of the length.
  */
-const BATCHES = [1009, 1013] as const;
+const BATCHES = [1009, 1013, 1019] as const;
 
 /** A number of a model: `factor` times the length of the batch, and `rest`. */
 interface Linear {
@@ -21,7 +23,7 @@ interface Linear {
 }
 
 /**
- * Makes a model for batches of any length, of two that differ in it alone.
+ * Makes a model for batches of any length from models lowered for some lengths.
  *
  * @param name Name of the axis, the first of all inputs and outputs.
  * @param lower Makes the model of a length.
@@ -31,21 +33,27 @@ export function openBatch(
   name: string,
   lower: (length: number) => OnnxModel,
 ): OnnxModel {
-  const [one, other] = BATCHES.map(lower);
-  const added = new Added(one.inputs[0]);
-  if (one.initializers.length !== other.initializers.length) throw refusal();
-  const kept = one.initializers.flatMap((it, i) => {
-    const same = other.initializers[i];
-    if (it.name !== same.name || it.dtype !== same.dtype) throw refusal();
-    return sameBytes(it, same)
+  const models = BATCHES.map(lower);
+  const [{ inputs, outputs, nodes, initializers }] = models;
+  for (const it of models) {
+    const isLike = it.initializers.length === initializers.length &&
+      equal(it.nodes, nodes);
+    if (!isLike) throw refusal();
+  }
+  const added = new Added(inputs[0]);
+  const kept = initializers.flatMap((it, i) => {
+    const all = models.map((model) => model.initializers[i]);
+    if (all.some((of) => of.name !== it.name || of.dtype !== it.dtype)) {
+      throw refusal();
+    }
+    return all.every((of) => sameBytes(it, of))
       ? [it]
-      : added.numbers(it, same, usesOf(it.name, one.nodes));
+      : added.numbers(all, usesOf(it.name, nodes));
   });
-  if (!equal(one.nodes, other.nodes)) throw refusal();
   return {
-    inputs: portsOf([one.inputs, other.inputs], name),
-    outputs: portsOf([one.outputs, other.outputs], name),
-    nodes: [...added.nodes, ...one.nodes],
+    inputs: portsOf(inputs, models.map((it) => it.inputs), name),
+    outputs: portsOf(outputs, models.map((it) => it.outputs), name),
+    nodes: [...added.nodes, ...nodes],
     initializers: [...kept, ...added.initializers],
   };
 }
@@ -72,23 +80,34 @@ function usesOf(name: string, nodes: readonly OnnxNode[]) {
   );
 }
 
-/** Finds how a number follows from the length of the batch. */
-function linear(one: number, other: number): Linear {
-  const factor = (other - one) / (BATCHES[1] - BATCHES[0]);
-  const rest = one - factor * BATCHES[0];
-  if (!Number.isInteger(factor)) throw refusal();
-  return { factor, rest };
+/**
+ * Finds how numbers follow from the length of the batch.
+ *
+ * @param all The numbers, for each of the lengths.
+ */
+function linear(all: readonly (readonly number[])[]): Linear[] {
+  const [one, other] = all;
+  if (all.some((it) => it.length !== one.length)) throw refusal();
+  return one.map((first, i) => {
+    const factor = (other[i] - first) / (BATCHES[1] - BATCHES[0]);
+    const rest = first - factor * BATCHES[0];
+    const isLinear = Number.isInteger(factor) &&
+      all.every((it, j) => it[i] === factor * BATCHES[j] + rest);
+    if (!isLinear) throw refusal();
+    return { factor, rest };
+  });
 }
 
 function portsOf(
-  [one, other]: readonly [readonly OnnxPort[], readonly OnnxPort[]],
+  ports: readonly OnnxPort[],
+  all: readonly (readonly OnnxPort[])[],
   name: string,
 ): OnnxPort[] {
-  return one.map((port, i) => {
-    const shape = port.shape.map((length, axis) => {
-      const same = other[i].shape[axis];
-      if (length === same) return length;
-      if (axis === 0 && length === BATCHES[0]) return name;
+  return ports.map((port, i) => {
+    const lengths = linear(all.map((it) => it[i].shape.map(Number)));
+    const shape = lengths.map(({ factor, rest }, axis) => {
+      if (factor === 0) return rest;
+      if (axis === 0 && factor === 1 && rest === 0) return name;
       throw refusal();
     });
     return { ...port, shape };
@@ -107,24 +126,29 @@ class Added {
     this.#input = input;
   }
 
-  /** Adds numbers that follow from the length of the batch. */
+  /**
+   * Adds numbers that follow from the length of the batch.
+   *
+   * @param all The numbers, for each of the lengths.
+   */
   numbers(
-    one: Initializer,
-    other: Initializer,
+    all: readonly Initializer[],
     uses: ReturnType<typeof usesOf>,
   ): Initializer[] {
+    const [one] = all;
     if (one.dtype !== "int64") {
-      if (isCount(one) && isCount(other)) return this.#count(one);
-      this.#repeat(one, other);
+      const step = stepOf(one);
+      if (step !== 0 && all.every((it) => stepOf(it) === step)) {
+        return this.#count(all, step);
+      }
+      this.#repeat(all);
       return [];
     }
-    const [from, to] = [one, other].map(wholeNumbers);
-    if (from.length !== to.length) throw refusal();
-    const values = from.map((it, i) => linear(it, to[i]));
+    const values = linear(all.map(wholeNumbers));
     const open = values.filter(({ factor }) => factor !== 0);
     // Of a new shape, one length may be left to be worked out.
-    const isShape = open.length === 1 && !from.includes(0) &&
-      !from.includes(-1) &&
+    const isShape = open.length === 1 &&
+      !values.some(({ factor, rest }) => factor === 0 && rest < 1) &&
       uses.every(({ node, place }) => node.op === "Reshape" && place === 1);
     if (isShape) {
       return [vector(
@@ -136,12 +160,12 @@ class Added {
     return [];
   }
 
-  /** Counts in equal steps from 0: the numbers of rows. */
-  #count({ name, shape, bytes }: Initializer): Initializer[] {
+  /** Counts in equal steps from 0, such as the numbers of rows. */
+  #count(all: readonly Initializer[], step: number): Initializer[] {
+    const [{ name, shape }] = all;
     const at = (part: string) => `${name}/${part}`;
-    const step = int32sOf(bytes)[1];
-    const batch = this.#op("Squeeze", [this.#batch()], at("batch"));
-    const end = this.#op("Cast", [batch], at("end"), {
+    this.#join(at("length"), linear(all.map((it) => [it.shape[0]])), true);
+    const end = this.#op("Cast", [at("length")], at("end"), {
       to: ELEMENT_TYPES.int32,
     });
     const rows = this.#op("Range", [at("from"), end, at("one")], at("rows"));
@@ -159,17 +183,17 @@ class Added {
   }
 
   /** Repeats a row, or a number, in the place of an array of a batch's length. */
-  #repeat(one: Initializer, other: Initializer): void {
-    const { name, dtype, bytes } = one;
-    const isOfRows = one.shape[0] === BATCHES[0];
+  #repeat(all: readonly Initializer[]): void {
+    const [one] = all, { name, dtype, bytes } = one;
+    const shape = linear(all.map((it) => it.shape));
+    const isOfRows = shape.every(({ factor }, axis) =>
+      (factor !== 0) === (axis === 0)
+    );
     const row = isOfRows ? [1, ...one.shape.slice(1)] : [];
-    const count = one.shape.reduce((a, b) => a * b, 1) /
-      row.reduce((a, b) => a * b, 1);
-    const size = bytes.length / count;
-    for (const { bytes: all } of [one, other]) {
-      if (!all.every((it, i) => it === bytes[i % size])) throw refusal();
+    const size = bytes.length / sizeOf(one.shape) * sizeOf(row);
+    for (const { bytes: numbers } of all) {
+      if (!numbers.every((it, i) => it === bytes[i % size])) throw refusal();
     }
-    const shape = one.shape.map((it, i) => linear(it, other.shape[i]));
     const first = bytes.slice(0, size);
     this.initializers.push({
       name: `${name}/row`,
@@ -223,15 +247,12 @@ class Added {
   }
 }
 
-function int32sOf(bytes: Uint8Array): Int32Array {
-  return new Int32Array(bytes.slice().buffer);
-}
-
-/** True for a number for each row of a batch, in equal steps from 0. */
-function isCount({ dtype, shape, bytes }: Initializer): boolean {
-  if (dtype !== "int32" || shape.slice(1).some((it) => it !== 1)) return false;
-  const numbers = int32sOf(bytes);
-  return numbers[1] !== 0 && numbers.every((it, i) => it === i * numbers[1]);
+/** Finds the step of numbers along the first axis that count from 0, or 0. */
+function stepOf({ dtype, shape, bytes }: Initializer): number {
+  if (dtype !== "int32" || shape.slice(1).some((it) => it !== 1)) return 0;
+  const numbers = new Int32Array(bytes.slice().buffer);
+  const step = numbers[1];
+  return numbers.every((it, i) => it === i * step) ? step : 0;
 }
 
 function wholeNumbers({ bytes }: Initializer): number[] {
