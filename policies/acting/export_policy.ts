@@ -155,10 +155,8 @@ function scalingText(model: Policy, scaling?: ObservationScaling): string {
     const { epsilon = 1e-8, clip = 10 } = scaling;
     return `within the file: (x - mean) / sqrt(variance + ${epsilon}), from -${clip} to ${clip}`;
   }
-  return model.observationInput.shape.length === 3 &&
-      model.observationInput.dtype === "uint8"
-    ? "within the file: x / 255"
-    : "none";
+  const { observationDivisor: divisor } = model;
+  return divisor === 1 ? "none" : `within the file: x / ${divisor}`;
 }
 
 function noiseText(model: Policy, size: number): string {

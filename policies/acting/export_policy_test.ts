@@ -73,3 +73,24 @@ Deno.test("the batch is open, unless its length is given", () => {
   assertStringIncludes(openBatch, "batch");
   assertEquals(fixed.includes("batch"), false);
 });
+
+Deno.test("metadata tell what observations are divided by, whatever their shape", () => {
+  const cases: [number[], number, string][] = [
+    [[128], 255, "within the file: x / 255"],
+    [[7, 7, 3], 255, "within the file: x / 255"],
+    [[7, 7, 3], 10, "none"],
+  ];
+  for (const [shape, high, scaling] of cases) {
+    const model = actorCritic({
+      observationSpace: { type: "box", shape, low: 0, high, dtype: "uint8" },
+      actionSpace,
+      network: "mlp",
+    });
+    const params = paramsToArrays(model.init(new RandomStream(1)));
+    // Key and value as fields 1 and 2, each after its length.
+    assertStringIncludes(
+      text(exportPolicy(model, { params, actionSpace })),
+      `scaling\x12${String.fromCharCode(scaling.length)}${scaling}`,
+    );
+  }
+});

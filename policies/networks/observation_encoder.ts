@@ -29,6 +29,8 @@ export interface ObservationEncoder {
   readonly observationSize: number;
   /** Shape and type of one observation before {@linkcode encode}. */
   readonly observationInput: ObservationInput;
+  /** Divisor of {@linkcode encode}: 255 for bytes from 0 to 255, else 1. */
+  readonly observationDivisor: number;
   /**
    * Copies observations into an array of {@linkcode observationInput}'s type.
    *
@@ -160,6 +162,7 @@ function numberEncoder(
     observationShape: input.shape,
     observationSize: sizeOf(input.shape),
     observationInput: input,
+    observationDivisor: divisor,
     encode: (batch) => {
       const numbers = tf.cast(batch, "float32");
       return divisor === 1 ? numbers : tf.div(numbers, divisor);
@@ -176,6 +179,7 @@ function oneHotEncoder(
     observationShape: [nvec.reduce((sum, n) => sum + n, 0)],
     observationSize: size,
     observationInput: { shape: [size], dtype: "int32" },
+    observationDivisor: 1,
     encode: (batch) =>
       tf.tidy(() => {
         const parts = nvec.map((n, i) => {
