@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import { run } from "./kernels/kernel.ts";
 // Registers the kernel for eager functions, too.
-import "./kernels/random.ts";
+import { rowsOf } from "./kernels/random.ts";
 import type { RandomStream } from "./random_stream.ts";
 
 /** Key and counter that random numbers follow from, as tensors of `int32`. */
@@ -41,6 +41,7 @@ export function randomKey(stream: RandomStream): Int32Array<ArrayBuffer> {
  * @param shape Shape of the result.
  * @param source Key and counter.
  * @returns Words of 32 bits as `int32`.
+ * @throws {RangeError} If there is another number of counters than of rows.
  *
  * @example
  * ```ts
@@ -80,6 +81,7 @@ function wordsOf(
  * @param shape Shape of the result.
  * @param source Key and counter.
  * @returns The numbers as `float32`.
+ * @throws {RangeError} If there is another number of counters than of rows.
  *
  * @example
  * ```ts
@@ -110,6 +112,7 @@ export function randomUniform(
  * @param shape Shape of the result.
  * @param source Key and counter.
  * @returns The numbers as `float32`.
+ * @throws {RangeError} If there is another number of counters than of rows.
  *
  * @example
  * ```ts
@@ -128,10 +131,10 @@ export function randomNormal(
   source: RandomSource,
 ): tf.Tensor {
   return tf.tidy(() => {
-    const size = shape.reduce((product, length) => product * length, 1);
+    const { rows, size } = rowsOf(shape, source.counter.shape);
     // TensorFlow.js cannot cut what it joined of nothing.
     if (size === 0) return tf.zeros([...shape]);
-    const rows = source.counter.size, half = Math.ceil(size / rows / 2);
+    const half = Math.ceil(size / 2);
     const pairs = randomUniform([rows, 2 * half], source);
     const [u, angles] = tf.split(pairs, 2, 1);
     // The logarithm takes no 0.
@@ -141,7 +144,7 @@ export function randomNormal(
       tf.mul(lengths, tf.cos(turns)),
       tf.mul(lengths, tf.sin(turns)),
     ], 1);
-    const numbers = tf.slice(both, [0, 0], [rows, size / rows]);
+    const numbers = tf.slice(both, [0, 0], [rows, size]);
     return tf.reshape(numbers, [...shape]);
   });
 }

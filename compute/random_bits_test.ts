@@ -1,4 +1,9 @@
-import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "./backends/select_backend.ts";
 import { compile, compileStep } from "./compile/compile.ts";
@@ -104,4 +109,30 @@ Deno.test("uniform numbers fill the range, normal ones have its moments", () => 
   const { mean, variance } = tf.moments(randomNormal([size], { key, counter }));
   assertAlmostEquals(mean.dataSync()[0], 0, 0.03);
   assertAlmostEquals(variance.dataSync()[0], 1, 0.03);
+});
+
+testEngines("counters that are not one a row are refused", (engine) => {
+  const cases: [number[], number[], string][] = [
+    [[6], [4], "random numbers [6] by counters [4]: expected a scalar or [6]"],
+    [[2, 3], [3], "expected a scalar or [2]"],
+    [[3, 3], [3, 1], "by counters [3,1]: expected a scalar or [3]"],
+    [[], [1], "random numbers [] by counters [1]: expected a scalar"],
+    [[0], [2], "expected a scalar or [0]"],
+  ];
+  for (const draw of [randomBits, randomUniform, randomNormal]) {
+    for (const [shape, counters, message] of cases) {
+      const draws = () =>
+        compile((source) => ({ numbers: draw(shape, source) }), {
+          inputs: {
+            key: typed("int32", 2),
+            counter: typed("int32", ...counters),
+          },
+          engine,
+        }).run({
+          key: KEY,
+          counter: new Int32Array(tf.util.sizeFromShape(counters)),
+        });
+      assertThrows(draws, RangeError, message);
+    }
+  }
 });

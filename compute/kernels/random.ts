@@ -124,18 +124,31 @@ function wordsOfProgram(
 /** Shape of the words, and lower bits of each that are shifted out. */
 type Bits = { readonly shape: number[]; readonly shift: number };
 
-/** Counts the rows that have a counter each, and the words of one. */
-function rowsOf(
+/**
+ * Counts the rows that have a counter each, and the numbers of one.
+ *
+ * @throws {RangeError} If there is another number of counters than of rows.
+ */
+export function rowsOf(
   shape: readonly number[],
   counters: readonly number[],
 ): { rows: number; size: number } {
-  const rows = sizeOf(counters);
+  const [rows = 1, ...others] = counters;
+  if (others.length > 0 || (counters.length > 0 && rows !== shape[0])) {
+    const each = shape.length > 0 ? ` or [${shape[0]}]` : "";
+    throw new RangeError(
+      `Cannot draw random numbers [${shape}] by counters [${counters}]: expected a scalar${each}`,
+    );
+  }
   return { rows, size: rows === 0 ? 0 : sizeOf(shape) / rows };
 }
 
 const THREEFRY: PrimitiveKernel<Bits> = {
   inputs: ["key", "counter"],
-  infer: (_, { shape }) => ({ shape, dtype: "int32" }),
+  infer: ([, counter], { shape }) => {
+    rowsOf(shape, counter.shape);
+    return { shape, dtype: "int32" };
+  },
   lower: ({ model, inputs: [key, counter], node }) => {
     const { shape, shift: by } = node.attributes;
     const { rows, size } = rowsOf(shape, node.inputs[1].shape);
