@@ -187,14 +187,19 @@ export class FileStorage implements Storage {
 
   #open(): BlockCache {
     const { blockBytes } = this.#sizes;
-    return this.#blocks ??= this.#withBlocks(({ bytes }) =>
-      Math.max(1, Math.floor(blockBytes / bytes))
+    return this.#blocks ??= this.#withBlocks(
+      Math.max(1, Math.floor(blockBytes / this.#layout().bytes)),
     );
   }
 
   /** Makes blocks of so many rows. */
-  #withBlocks(rowsOf: (layout: RecordLayout) => number): BlockCache {
-    const { path } = this.#file, { cacheBytes } = this.#sizes;
+  #withBlocks(blockRows: number): BlockCache {
+    const layout = this.#layout(), { cacheBytes } = this.#sizes;
+    return new BlockCache(this.#file, { layout, blockRows, cacheBytes });
+  }
+
+  #layout(): RecordLayout {
+    const { path } = this.#file;
     if (this.#isClosed || this.#columns.length === 0) {
       throw new TypeError(
         this.#isClosed
@@ -202,8 +207,7 @@ export class FileStorage implements Storage {
           : `Cannot use '${path}' for no columns: expected a buffer with it`,
       );
     }
-    const layout = layOut(this.#columns), blockRows = rowsOf(layout);
-    return new BlockCache(this.#file, { layout, blockRows, cacheBytes });
+    return layOut(this.#columns);
   }
 
   /**
@@ -259,7 +263,8 @@ export class FileStorage implements Storage {
         `Cannot load rows of ${columns} into '${this.#file.path}': expected ${own}`,
       );
     }
-    this.#withBlocks(() => blockRows!).file.verify({ places, checksums });
+    const rows = blockRows!, bytes = rows * this.#layout().bytes;
+    new BlockFile(this.#file, { rows, bytes }).verify({ places, checksums });
   }
 
   /**
@@ -269,7 +274,7 @@ export class FileStorage implements Storage {
    */
   load(state: StateTree): void {
     const saved = state as FileStorageState;
-    this.#blocks = this.#withBlocks(() => saved.blockRows);
+    this.#blocks = this.#withBlocks(saved.blockRows);
     this.#blocks.file.load(saved);
     this.#newest = [saved, ...this.#newest].slice(0, this.#sizes.saves);
     this.#protect();

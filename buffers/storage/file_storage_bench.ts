@@ -3,7 +3,7 @@ import { testRandom } from "../testdata/random.ts";
 import { FileStorage } from "./file_storage.ts";
 import { MemoryStorage } from "./memory_storage.ts";
 
-const rows = 200_000;
+const rows = 1_000_000;
 const fields = {
   observation: { shape: [17], dtype: "float32" },
   action: { shape: [6], dtype: "float32" },
@@ -26,8 +26,8 @@ globalThis.addEventListener("unload", () => {
 });
 const storages = {
   memory: new MemoryStorage(),
-  // So little that nearly each row is read from the file.
-  file: FileStorage.open(`${folder}/pool.rows`, { cacheBytes: 1 << 18 }),
+  // Some six times what it keeps in memory by default.
+  file: FileStorage.open(`${folder}/pool.rows`),
 };
 
 for (const [name, storage] of Object.entries(storages)) {

@@ -111,6 +111,21 @@ Deno.test("what is no file of rows is refused and stays", () =>
     assertEquals(Deno.readTextFileSync(text), "alias ls=ls\n");
   }));
 
+Deno.test("a check takes no memory for rows that are kept of the file", () =>
+  withFolder((folder) => {
+    const path = `${folder}/x.rows`;
+    const { storage } = filled(path, 0.5);
+    const state = storage.save();
+    storage.close();
+    // More than there is: what makes the memory throws.
+    const cacheBytes = Number.MAX_SAFE_INTEGER;
+    const checking = FileStorage.open(path, { cacheBytes });
+    columnsOf(checking);
+    checking.check(state);
+    assertThrows(() => checking.load(state), RangeError);
+    checking.close();
+  }));
+
 Deno.test("a storage that cannot be used says so", () =>
   withFolder((folder) => {
     const path = `${folder}/x.rows`;
