@@ -1,8 +1,8 @@
 import { type Command, integerOf, option } from "../terminal/command.ts";
 import {
+  actionKind,
   describeEvaluation,
   evaluateSession,
-  kindOf,
   round,
 } from "../run/agent.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
@@ -33,7 +33,7 @@ export const evalCommand: Command = {
     });
     const maxSteps = maxStepsOf(options);
     await withAgent(agent, io, async (session) => {
-      const kind = kindOf(config, deterministic);
+      const kind = actionKind(config, deterministic);
       const result = await evaluateSession(session, {
         episodes,
         maxSteps,

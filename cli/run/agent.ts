@@ -46,7 +46,7 @@ export async function evaluateSession(
 }
 
 /** Names the way in which an agent chose its actions. */
-export function kindOf(
+export function actionKind(
   { algorithm }: Pick<ResolvedConfig, "algorithm">,
   deterministic: boolean,
 ): string {

@@ -41,9 +41,9 @@ import {
   strayErrorsHeard,
 } from "../terminal/process.ts";
 import {
+  actionKind,
   describeEvaluation,
   evaluateSession,
-  kindOf,
   policyFile,
   policyPlotter,
   round,
@@ -417,7 +417,7 @@ async function conclude(
     [`Best agent (step ${best.step})`, best],
   ];
   const { evaluationDeterministic, seed } = session.config;
-  const kind = kindOf(session.config, evaluationDeterministic);
+  const kind = actionKind(session.config, evaluationDeterministic);
   const about = {
     deterministic: kind !== "stochastic",
     seed: evaluationSeeds(seed).final,

@@ -109,8 +109,9 @@ export class AtariVecEnv implements VecEnv {
       numEnvs,
       { size: frameStack, axis: stackAxis },
     );
-    this.observationSpace = this.#stacker.space;
-    this.stackedFrames = this.#stacker.sharedFrames;
+    const { space, sharedFrames } = this.#stacker.layout;
+    this.observationSpace = space;
+    this.stackedFrames = sharedFrames;
     const game = gameOfId(id);
     const all = { game: game.id, maxEpisodeSteps, ...settings };
     this.#settings = JSON.stringify(Object.entries(all).sort());

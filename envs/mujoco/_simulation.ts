@@ -12,7 +12,7 @@ import type {
   Resolved,
   TaskKind,
 } from "./tasks/_rules.ts";
-import { kindOf } from "./tasks/mujoco_task.ts";
+import { taskKind } from "./tasks/mujoco_task.ts";
 import { type MujocoChoice, TASKS } from "./tasks/tasks.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
 import type { SeededRandom } from "../random.ts";
@@ -63,7 +63,7 @@ export function openTask(
 ): OpenTask {
   const [name, task]: [string, TaskKind] = typeof choice === "string"
     ? [choice, TASKS[choice]]
-    : [choice.name, kindOf<Record<never, never>>(choice)];
+    : [choice.name, taskKind<Record<never, never>>(choice)];
   const options = resolveOptions(name, task.defaults, given);
   const model = openModel(name, options);
   try {

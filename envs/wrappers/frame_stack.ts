@@ -1,7 +1,6 @@
 import type {
   Batch,
   BoxArray,
-  BoxSpace,
   Env,
   ObservationScaling,
   Space,
@@ -111,10 +110,12 @@ function stackLayout(space: Space, options: FrameStackOptions) {
   };
 }
 
+type StackLayout = ReturnType<typeof stackLayout>;
+
 /** Repeats the scale of frames for each of a stack. */
 function scaleOf(
   { observationScaling: scale }: Pick<Env, "observationScaling">,
-  layout: ReturnType<typeof stackLayout>,
+  layout: StackLayout,
 ): ObservationScaling | undefined {
   // Zeros before an episode are zeros after scaling.
   if (scale === undefined || layout.isZeroPadded) return undefined;
@@ -138,27 +139,22 @@ const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
 /** Keeps the last observations of each environment in stacks. */
 export class FrameStacker {
-  /** Space of one environment's stack. */
-  readonly space: BoxSpace;
-  /** Observations in a stack, where stacks can share them. */
-  readonly sharedFrames: number | undefined;
+  /** Form of the stacks in memory. */
+  readonly layout: StackLayout;
   /** Present stacks of all environments. */
   readonly stacks: BoxArray;
   /** Last stacks of the episodes that ended. */
   readonly finalStacks: BoxArray;
-  #layout: ReturnType<typeof stackLayout>;
   /** Stacks as words, where each of them is a stack of four bytes. */
   #words: Int32Array | undefined;
   #finalWords: Int32Array | undefined;
 
   constructor(space: Space, numEnvs: number, options: FrameStackOptions = {}) {
-    const layout = this.#layout = stackLayout(space, options);
-    const { frame, size, run } = layout;
-    this.space = layout.space;
-    this.sharedFrames = layout.sharedFrames;
-    this.stacks = allocateArray(this.space, numEnvs * frame * size);
-    this.finalStacks = allocateArray(this.space, numEnvs * frame * size);
-    const isWord = size === 4 && run === 1 && this.space.dtype === "uint8";
+    this.layout = stackLayout(space, options);
+    const { space: stacked, frame, size, run } = this.layout;
+    this.stacks = allocateArray(stacked, numEnvs * frame * size);
+    this.finalStacks = allocateArray(stacked, numEnvs * frame * size);
+    const isWord = size === 4 && run === 1 && stacked.dtype === "uint8";
     if (!isWord || !IS_LITTLE_ENDIAN) return;
     this.#words = new Int32Array(this.stacks.buffer);
     this.#finalWords = new Int32Array(this.finalStacks.buffer);
@@ -170,8 +166,8 @@ export class FrameStacker {
   }
 
   /** Starts the stack of a row with an episode's first observation, at `from`. */
-  start(row: number, batch: BoxArray, from = row * this.#layout.frame): void {
-    const { frame, size, isZeroPadded } = this.#layout;
+  start(row: number, batch: BoxArray, from = row * this.layout.frame): void {
+    const { frame, size, isZeroPadded } = this.layout;
     const length = frame * size;
     if (isZeroPadded) this.stacks.fill(0, row * length, (row + 1) * length);
     const times = isZeroPadded ? 1 : size;
@@ -179,20 +175,20 @@ export class FrameStacker {
   }
 
   /** Adds the observation at `from` to the stack of a row. */
-  push(row: number, batch: BoxArray, from = row * this.#layout.frame): void {
+  push(row: number, batch: BoxArray, from = row * this.layout.frame): void {
     if (this.#words === undefined) this.#shift(this.stacks, row, batch, from);
     else this.#shiftWords(this.#words, row, batch, from);
   }
 
   /** Makes the last stack of a row, with an episode's last observation. */
-  end(row: number, batch: BoxArray, from = row * this.#layout.frame): void {
+  end(row: number, batch: BoxArray, from = row * this.layout.frame): void {
     const words = this.#finalWords;
     if (words === undefined) this.#shift(this.finalStacks, row, batch, from);
     else this.#shiftWords(words, row, batch, from);
   }
 
   #shift(target: BoxArray, row: number, batch: BoxArray, at: number): void {
-    const { run, frame, size } = this.#layout, wide = run * size;
+    const { run, frame, size } = this.layout, wide = run * size;
     let to = row * frame * size;
     for (let from = at; from < at + frame; from += run, to += wide) {
       for (let i = 0; i < wide - run; i++) {
@@ -211,7 +207,7 @@ export class FrameStacker {
     batch: BoxArray,
     at: number,
   ): void {
-    const words = this.#words!, { frame } = this.#layout;
+    const words = this.#words!, { frame } = this.layout;
     const to = row * frame;
     for (let i = 0; i < frame; i++) {
       target[to + i] = (words[to + i] >>> 8) | (batch[at + i] << 24);
@@ -250,26 +246,23 @@ const CHUNK_FRAMES = 32;
  * in chunks, so that those that nobody holds are freed.
  */
 class SlidingStack {
-  readonly space: BoxSpace;
-  readonly sharedFrames: undefined;
-  #layout: ReturnType<typeof stackLayout>;
+  readonly layout: StackLayout;
   #chunk: BoxArray;
   #end = 0;
 
   constructor(space: Space, options: FrameStackOptions) {
-    this.#layout = stackLayout(space, options);
-    this.space = this.#layout.space;
+    this.layout = stackLayout(space, options);
     this.#chunk = this.#allocate();
   }
 
   #allocate(): BoxArray {
-    const { size, frame } = this.#layout;
+    const { space, size, frame } = this.layout;
     this.#end = size * frame;
-    return allocateArray(this.space, this.#end + CHUNK_FRAMES * frame);
+    return allocateArray(space, this.#end + CHUNK_FRAMES * frame);
   }
 
   get stack(): BoxArray {
-    const { size, frame } = this.#layout, end = this.#end;
+    const { size, frame } = this.layout, end = this.#end;
     return this.#chunk.subarray(end - size * frame, end) as BoxArray;
   }
 
@@ -280,7 +273,7 @@ class SlidingStack {
   }
 
   restart(observation: BoxArray): BoxArray {
-    const { size, frame, isZeroPadded } = this.#layout;
+    const { size, frame, isZeroPadded } = this.layout;
     this.#chunk = this.#allocate();
     for (let i = isZeroPadded ? size - 1 : 0; i < size; i++) {
       this.#chunk.set(observation, i * frame);
@@ -291,7 +284,7 @@ class SlidingStack {
   append(observation: BoxArray): BoxArray {
     if (this.#end === this.#chunk.length) this.load(this.stack);
     this.#chunk.set(observation, this.#end);
-    this.#end += this.#layout.frame;
+    this.#end += this.layout.frame;
     return this.stack;
   }
 }
@@ -317,7 +310,6 @@ class SlidingStack {
  * ```
  */
 export class FrameStack extends EnvWrapper {
-  readonly #layout: ReturnType<typeof stackLayout>;
   #stack: CopiedStack | SlidingStack;
 
   /**
@@ -329,24 +321,23 @@ export class FrameStack extends EnvWrapper {
    */
   constructor(env: Env, options: FrameStackOptions = {}) {
     super(env);
-    this.#layout = stackLayout(env.observationSpace, options);
     const Stack = options.axis === "first" ? SlidingStack : CopiedStack;
     this.#stack = new Stack(env.observationSpace, options);
   }
 
   /** Space of the stacks. */
   override get observationSpace(): Space {
-    return this.#stack.space;
+    return this.#stack.layout.space;
   }
 
   /** Frames of a stack; none of stacks along a first axis or padded by zeros. */
   override get stackedFrames(): number | undefined {
-    return this.#stack.sharedFrames;
+    return this.#stack.layout.sharedFrames;
   }
 
   /** Scale of the frames, for each of a stack. */
   override get observationScaling(): ObservationScaling | undefined {
-    return scaleOf(this.env, this.#layout);
+    return scaleOf(this.env, this.#stack.layout);
   }
 
   /**
@@ -407,7 +398,6 @@ export class FrameStack extends EnvWrapper {
  * ```
  */
 export class VecFrameStack extends VecEnvWrapper {
-  readonly #layout: ReturnType<typeof stackLayout>;
   #stacker: FrameStacker;
   #out = {} as MutableStep;
 
@@ -421,23 +411,22 @@ export class VecFrameStack extends VecEnvWrapper {
   constructor(env: VecEnv, options: FrameStackOptions = {}) {
     super(env);
     const { observationSpace, numEnvs } = env;
-    this.#layout = stackLayout(observationSpace, options);
     this.#stacker = new FrameStacker(observationSpace, numEnvs, options);
   }
 
   /** Space of one environment's stacks. */
   override get observationSpace(): Space {
-    return this.#stacker.space;
+    return this.#stacker.layout.space;
   }
 
   /** Frames of a stack; none of stacks along a first axis or padded by zeros. */
   override get stackedFrames(): number | undefined {
-    return this.#stacker.sharedFrames;
+    return this.#stacker.layout.sharedFrames;
   }
 
   /** Scale of the frames, for each of a stack. */
   override get observationScaling(): ObservationScaling | undefined {
-    return scaleOf(this.env, this.#layout);
+    return scaleOf(this.env, this.#stacker.layout);
   }
 
   /**

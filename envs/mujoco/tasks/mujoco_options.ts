@@ -138,7 +138,7 @@ function isPlainObject(value: object): boolean {
 }
 
 /** Returns the kind of an environment's own option, of which there is a default. */
-function kindOf(name: string, like: unknown): OptionKind {
+function optionKind(name: string, like: unknown): OptionKind {
   if (name === "mainBody") {
     const isFine = (it: unknown) =>
       typeof it === "string" || Number.isInteger(it);
@@ -163,7 +163,7 @@ export function resolveOptions<D extends MujocoOptions>(
   options: MujocoOptions,
 ): D & MujocoOptions {
   const own = Object.entries(defaults).map(([key, like]) =>
-    [key, kindOf(key, like)] as const
+    [key, optionKind(key, like)] as const
   );
   const kinds = { ...Object.fromEntries(own), ...COMMON };
   const given = checkOptions(name, options, kinds);

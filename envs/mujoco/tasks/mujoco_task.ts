@@ -226,7 +226,7 @@ export function mujocoTask<O extends MujocoTaskValues = Record<never, never>>(
 }
 
 /** Returns the form in which all kinds of environments are played. */
-export function kindOf<O extends MujocoTaskValues>(
+export function taskKind<O extends MujocoTaskValues>(
   task: MujocoTask<O>,
 ): TaskKind<MujocoOwnOptions<O>> {
   const { xml, frameSkip = 1, resetNoiseScale = 0, camera = {}, options } =

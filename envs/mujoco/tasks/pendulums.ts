@@ -1,7 +1,7 @@
 /** InvertedPendulum and InvertedDoublePendulum: carts that are to balance poles. */
 import { areFinite } from "../../spaces/arrays.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
-import { kindOf, mujocoTask } from "./mujoco_task.ts";
+import { mujocoTask, taskKind } from "./mujoco_task.ts";
 
 /** Options of InvertedPendulum. */
 export interface InvertedPendulumOptions extends MujocoOptions {
@@ -17,7 +17,7 @@ export interface InvertedPendulumOptions extends MujocoOptions {
 const LARGEST_ANGLE = 0.2;
 
 /** A cart that is to keep a pole upright. */
-export const INVERTED_PENDULUM = kindOf(mujocoTask({
+export const INVERTED_PENDULUM = taskKind(mujocoTask({
   name: "InvertedPendulum",
   xml: "inverted_pendulum.xml",
   frameSkip: 2,
@@ -55,7 +55,7 @@ function clipped(value: number): number {
 }
 
 /** A cart that is to keep a pole of two links upright. */
-export const INVERTED_DOUBLE_PENDULUM = kindOf(mujocoTask({
+export const INVERTED_DOUBLE_PENDULUM = taskKind(mujocoTask({
   name: "InvertedDoublePendulum",
   xml: "inverted_double_pendulum.xml",
   frameSkip: 5,
