@@ -4,8 +4,15 @@
  *
  *     deno run -A --no-check tests/damage.ts --damages 1000 --seed 1
  */
-import { SeededRandom } from "@bellman/envs";
+import type { SeededRandom } from "@bellman/envs";
 import { CheckpointStore, readEpisodes, readProgress } from "@bellman/training";
+import {
+  damageByCommand,
+  type Damages,
+  isSame,
+  type Specimen,
+} from "./damage_loop.ts";
+import { pick } from "./kills/draw_run.ts";
 import {
   copyRun,
   type Ending,
@@ -51,17 +58,14 @@ const RUNS: Record<string, string[]> = {
   ],
 };
 
-/** A run that ended, and folders of it as kills left them. */
-interface Specimen {
-  name: string;
-  whole: string;
-  expected: Remains & { policy: Uint8Array };
-  judged: string;
-  /** The ended one among them. */
-  folders: string[];
+interface RunSpecimen extends Specimen {
+  /** The ended one among its folders. */
+  readonly whole: string;
+  readonly expected: Remains & { policy: Uint8Array };
+  readonly judged: string;
 }
 
-function remains(dir: string): Specimen["expected"] {
+function remains(dir: string): RunSpecimen["expected"] {
   const policy = Deno.readFileSync(`${dir}/policy.onnx`);
   return { ...remainsOf(dir), policy };
 }
@@ -89,8 +93,8 @@ async function killAfter(args: string[], dir: string, count: number) {
 }
 
 /** Trains the runs that are damaged afterwards. */
-async function specimens(root: string): Promise<Specimen[]> {
-  const made: Specimen[] = [];
+async function specimens(root: string): Promise<RunSpecimen[]> {
+  const made: RunSpecimen[] = [];
   for (const [name, variant] of Object.entries(RUNS)) {
     const dir = `${root}/${made.length}`;
     Deno.mkdirSync(dir);
@@ -128,7 +132,7 @@ function filesOf(dir: string): string[] {
 }
 
 /** Damages a file; says what was done. */
-function damage(path: string, random: SeededRandom): string {
+function damageFile(path: string, random: SeededRandom): string {
   const kind = random.uniform();
   const name = path.split("/").at(-1);
   const bytes = Deno.readFileSync(path);
@@ -153,7 +157,7 @@ function damage(path: string, random: SeededRandom): string {
 /** Damages every numbered checkpoint. */
 function damageNumbered(dir: string, random: SeededRandom): void {
   for (const path of filesOf(dir)) {
-    if (/step_\d+\.safetensors$/.test(path)) damage(path, random);
+    if (/step_\d+\.safetensors$/.test(path)) damageFile(path, random);
   }
 }
 
@@ -178,21 +182,13 @@ function goodSteps(dir: string): number[] {
   });
 }
 
-const same = (a: unknown, b: unknown) =>
-  Deno.inspect(a, FULL) === Deno.inspect(b, FULL);
-const FULL = {
-  depth: 99,
-  iterableLimit: Infinity,
-  strAbbreviateSize: Infinity,
-};
-
 /** Holds what a resume printed and left against the unbroken run; throws where they differ unsaid. */
-function judge(
+function compare(
   dir: string,
   { code, err }: Ending,
   { before, specimen, hadReport }: {
     before: number[];
-    specimen: Specimen;
+    specimen: RunSpecimen;
     hadReport: boolean;
   },
 ): Outcome {
@@ -204,7 +200,7 @@ function judge(
       return "refused in one line, as nothing good is left";
     }
     if (hadReport && /has run all of|has ended at/.test(err)) {
-      if (!same(stateOf(dir, "latest"), expected.state)) {
+      if (!isSame(stateOf(dir, "latest"), expected.state)) {
         throw new Error("refused as ended with other numbers");
       }
       return "refused in one line, as it has ended";
@@ -212,7 +208,7 @@ function judge(
     throw new Error(`lost with good checkpoints ${before}: ${err}`);
   }
   if (code !== 0) throw new Error(`exit ${code}: ${err}`);
-  if (!same(stateOf(dir, "latest"), expected.state)) {
+  if (!isSame(stateOf(dir, "latest"), expected.state)) {
     throw new Error("another state");
   }
   const logs = logsOf(dir);
@@ -230,7 +226,9 @@ function judge(
   }
   const found = remains(dir);
   for (const part of ["best", "files", "policy"] as const) {
-    if (!same(found[part], expected[part])) throw new Error(`another ${part}`);
+    if (!isSame(found[part], expected[part])) {
+      throw new Error(`another ${part}`);
+    }
   }
   return toldLogs.length > 0 || /tfevents\S* is damaged/.test(err)
     ? "the same numbers, a damaged log told"
@@ -238,7 +236,7 @@ function judge(
 }
 
 /** Holds the evaluation of an ended run that was damaged against that of the whole one. */
-async function judgeEval(dir: string, specimen: Specimen): Promise<void> {
+async function judgeEval(dir: string, specimen: RunSpecimen): Promise<void> {
   const hasCheckpoints = goodSteps(dir).length > 0;
   const { code, out, err } = await runCommand(["eval", dir]);
   const lines = err === "" ? 0 : err.trimEnd().split("\n").length;
@@ -250,74 +248,38 @@ async function judgeEval(dir: string, specimen: Specimen): Promise<void> {
   }
 }
 
-/** How many damages came to what, and those that came to nothing good. */
-export interface Summary {
-  outcomes: Map<Outcome, number>;
-  failures: string[];
-}
-
-/** Damages so many folders, each in one place or, one time in five, in up to four. */
-export async function damageRuns(
-  { damages, seed }: { damages: number; seed: number },
-): Promise<Summary> {
-  const root = await Deno.makeTempDir({ prefix: "bellman-damage-" });
-  const random = new SeededRandom(seed);
-  const pick = <T>(items: readonly T[]): T =>
-    items[Math.floor(random.uniform() * items.length)];
-  const outcomes = new Map<Outcome, number>();
-  const failures: string[] = [];
-  try {
-    const all = await specimens(root);
-    for (let i = 0; i < damages; i++) {
-      const specimen = pick(all);
-      const from = pick(specimen.folders);
-      const dir = `${root}/damaged`;
-      copyRun(from, dir);
-      const count = random.uniform() < 0.8 ? 1 : pick([2, 3, 4]);
-      const done: string[] = [];
-      if (random.uniform() < 0.05) {
-        damageNumbered(dir, random);
-        done.push("all numbered checkpoints damaged");
-      }
-      for (let k = 0; k < count; k++) {
-        done.push(damage(pick(filesOf(dir)), random));
-      }
-      const hadReport = filesOf(dir).includes(`${dir}/report.html`);
-      try {
-        if (from === specimen.whole) await judgeEval(dir, specimen);
-        const before = goodSteps(dir);
-        const ending = await train(["--resume", dir, "--quiet"]);
-        const outcome = judge(dir, ending, { before, specimen, hadReport });
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      } catch (error) {
-        const what = `${from.replace(root, "")} of ${specimen.name}`;
-        failures.push(
-          `${i}: ${what}: ${done.join("; ")}: ${(error as Error).message}`,
-        );
-      }
-      await Deno.remove(dir, { recursive: true });
-    }
-    return { outcomes, failures };
-  } finally {
-    await Deno.remove(root, { recursive: true });
+/** Damages a folder in one place or, one time in five, in up to four. */
+function damage(dir: string, random: SeededRandom): string[] {
+  const count = random.uniform() < 0.8 ? 1 : pick(random, [2, 3, 4]);
+  const done: string[] = [];
+  if (random.uniform() < 0.05) {
+    damageNumbered(dir, random);
+    done.push("all numbered checkpoints damaged");
   }
+  for (let k = 0; k < count; k++) {
+    done.push(damageFile(pick(random, filesOf(dir)), random));
+  }
+  return done;
 }
 
-if (import.meta.main) {
-  const option = (name: string, fallback: number) => {
-    const at = Deno.args.indexOf(`--${name}`);
-    return at < 0 ? fallback : Number(Deno.args[at + 1]);
-  };
-  const damages = option("damages", 1000);
-  const seed = option("seed", 0);
-  const { outcomes, failures } = await damageRuns({ damages, seed });
-  const lines = [...outcomes].sort(([, a], [, b]) => b - a)
-    .map(([outcome, count]) => `${String(count).padStart(6)}  ${outcome}`);
-  const text = [
-    ...failures,
-    `${damages} damaged run folders (seed ${seed}): ${failures.length} failures`,
-    ...lines,
-  ].join("\n");
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
-  Deno.exit(failures.length === 0 ? 0 : 1);
+async function judge(
+  dir: string,
+  specimen: RunSpecimen,
+  from: string,
+): Promise<Outcome> {
+  const hadReport = filesOf(dir).includes(`${dir}/report.html`);
+  if (from === specimen.whole) await judgeEval(dir, specimen);
+  const before = goodSteps(dir);
+  const ending = await train(["--resume", dir, "--quiet"]);
+  return compare(dir, ending, { before, specimen, hadReport });
 }
+
+/** Damages of all files of run folders. */
+export const RUN_DAMAGES: Damages<RunSpecimen, Outcome> = {
+  name: "run folders",
+  specimens,
+  damage,
+  judge,
+};
+
+if (import.meta.main) await damageByCommand(RUN_DAMAGES);

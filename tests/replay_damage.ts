@@ -5,12 +5,18 @@
  *
  *     deno run -A --no-check tests/replay_damage.ts --damages 200 --seed 1
  */
-import { SeededRandom } from "@bellman/envs";
+import type { SeededRandom } from "@bellman/envs";
 import { CheckpointStore } from "@bellman/training";
+import {
+  damageByCommand,
+  type Damages,
+  isSame,
+  type Specimen,
+} from "./damage_loop.ts";
 import { pick } from "./kills/draw_run.ts";
 import { type Ended, runCli } from "./kills/process.ts";
 import { hasRows, savedRows } from "./rows.ts";
-import { copyRun, type Remains, remainsOf, train, trainWell } from "./runs.ts";
+import { type Remains, remainsOf, train, trainWell } from "./runs.ts";
 
 const SHARED = [
   ...["--set=hiddenSizes=[8]", "--set=replayStorage=file"],
@@ -42,29 +48,26 @@ const RUNS: Record<string, string[]> = {
   ],
 };
 
-/** A run that ended, and folders of it as kills left them. */
-interface Specimen {
-  name: string;
-  expected: Remains;
-  killed: string[];
+interface ReplaySpecimen extends Specimen {
+  readonly expected: Remains;
 }
 
 async function specimens(root: string, random: SeededRandom) {
-  const made: Specimen[] = [];
+  const made: ReplaySpecimen[] = [];
   for (const [name, own] of Object.entries(RUNS)) {
     const dir = `${root}/${made.length}`, args = [...own, ...SHARED];
     Deno.mkdirSync(dir);
     await trainWell([...args, `--out=${dir}/whole`]);
-    const killed: string[] = [];
+    const folders: string[] = [];
     for (const moment of KILLS) {
-      const folder = `${dir}/${killed.length}`;
+      const folder = `${dir}/${folders.length}`;
       const nth = 3 + random.integer(4);
       const order = { folder, nth, ...moment };
       const ended = await runCli(["train", ...args, `--out=${folder}`], order);
-      if (wasKilled(ended)) killed.push(folder);
+      if (wasKilled(ended)) folders.push(folder);
     }
-    if (killed.length === 0) throw new Error(`${name}: nothing was killed`);
-    made.push({ name, expected: remainsOf(`${dir}/whole`), killed });
+    if (folders.length === 0) throw new Error(`${name}: nothing was killed`);
+    made.push({ name, expected: remainsOf(`${dir}/whole`), folders });
   }
   return made;
 }
@@ -126,8 +129,8 @@ const DAMAGES: Record<
     return "deleted";
   },
   "another run's"(path, random, all) {
-    const { killed, name } = pick(random, all);
-    const other = pick(random, killed);
+    const { folders, name } = pick(random, all);
+    const other = pick(random, folders);
     const file = path.slice(path.lastIndexOf("/"));
     try {
       Deno.copyFileSync(`${other}${file}`, path);
@@ -173,12 +176,6 @@ export type ReplayOutcome =
   | "an empty replay buffer, which is told"
   | "refused in one line, as no checkpoint is left";
 
-const FULL = {
-  depth: 99,
-  iterableLimit: Infinity,
-  strAbbreviateSize: Infinity,
-};
-
 /** Steps of the checkpoints whose rows the file has, as they were. */
 function stepsWithRows(dir: string): number[] {
   let file = new Uint8Array(0);
@@ -210,7 +207,10 @@ function hasCheckpoint(dir: string): boolean {
 }
 
 /** Resumes a damaged run; throws where it is lost, or other rows are learned from in silence. */
-async function judge(dir: string, expected: Remains): Promise<ReplayOutcome> {
+async function judge(
+  dir: string,
+  { expected }: ReplaySpecimen,
+): Promise<ReplayOutcome> {
   const steps = stepsWithRows(dir), isLoadable = hasCheckpoint(dir);
   const { code, err } = await train(["--resume", dir, "--quiet"]);
   const lines = err === "" ? [] : err.trimEnd().split("\n");
@@ -225,7 +225,7 @@ async function judge(dir: string, expected: Remains): Promise<ReplayOutcome> {
     return "an empty replay buffer, which is told";
   }
   const found = remainsOf(dir);
-  if (Deno.inspect(found, FULL) !== Deno.inspect(expected, FULL)) {
+  if (!isSame(found, expected)) {
     throw new Error(`silent: other numbers, and nothing is said: ${err}`);
   }
   return lines.length === 0
@@ -233,69 +233,33 @@ async function judge(dir: string, expected: Remains): Promise<ReplayOutcome> {
     : "the same numbers from an older checkpoint, which is told";
 }
 
-/** Damages so many folders, one time in four their newest checkpoint as well. */
-export async function damageReplays(
-  { damages, seed }: { damages: number; seed: number },
-): Promise<{ outcomes: Map<ReplayOutcome, number>; failures: string[] }> {
-  const root = await Deno.makeTempDir({ prefix: "bellman-replay-" });
-  const random = new SeededRandom(seed);
-  const outcomes = new Map<ReplayOutcome, number>();
-  const failures: string[] = [];
-  try {
-    const all = await specimens(root, random);
-    for (let i = 0; i < damages; i++) {
-      const specimen = pick(random, all), from = pick(random, specimen.killed);
-      const dir = `${root}/damaged`;
-      copyRun(from, dir);
-      const done: string[] = [];
-      const checkpoints = checkpointFiles(dir);
-      if (random.uniform() < 0.25 && checkpoints.length > 1) {
-        const newest = checkpoints.at(-1)!;
-        done.push(`newest checkpoint: ${DAMAGES.bits(newest, random, all)}`);
-      }
-      if (random.uniform() < 0.1 && checkpoints.length > 1) {
-        done.push(swapped(checkpoints));
-      }
-      const path = pick(random, replayFiles(dir));
-      const kind = pick(random, Object.keys(DAMAGES));
-      done.push(
-        `${path.slice(dir.length + 1)}: ${DAMAGES[kind](path, random, all)}`,
-      );
-      try {
-        const outcome = await judge(dir, specimen.expected);
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      } catch (error) {
-        const what = `${from.replace(root, "")} of ${specimen.name}`;
-        failures.push(
-          `${i}: ${what}: ${done.join("; ")}: ${(error as Error).message}`,
-        );
-      }
-      await Deno.remove(dir, { recursive: true });
-    }
-    return { outcomes, failures };
-  } finally {
-    await Deno.remove(root, { recursive: true });
+/** Damages a file of rows, one time in four the newest checkpoint as well. */
+function damage(
+  dir: string,
+  random: SeededRandom,
+  all: readonly Specimen[],
+): string[] {
+  const done: string[] = [];
+  const checkpoints = checkpointFiles(dir);
+  if (random.uniform() < 0.25 && checkpoints.length > 1) {
+    const newest = checkpoints.at(-1)!;
+    done.push(`newest checkpoint: ${DAMAGES.bits(newest, random, all)}`);
   }
+  if (random.uniform() < 0.1 && checkpoints.length > 1) {
+    done.push(swapped(checkpoints));
+  }
+  const path = pick(random, replayFiles(dir));
+  const kind = pick(random, Object.keys(DAMAGES));
+  const what = DAMAGES[kind](path, random, all);
+  return [...done, `${path.slice(dir.length + 1)}: ${what}`];
 }
 
-if (import.meta.main) {
-  const option = (name: string, fallback: number) => {
-    const at = Deno.args.indexOf(`--${name}`);
-    return at < 0 ? fallback : Number(Deno.args[at + 1]);
-  };
-  const damages = option("damages", 200), seed = option("seed", 0);
-  const { outcomes, failures } = await damageReplays({ damages, seed });
-  const count = (kind: string) =>
-    failures.filter((it) => it.includes(`: ${kind}`)).length;
-  const lines = [...outcomes].sort(([, a], [, b]) => b - a)
-    .map(([outcome, count]) => `${String(count).padStart(6)}  ${outcome}`);
-  const text = [
-    ...failures,
-    `${damages} damaged replay files (seed ${seed}): ${
-      count("silent")
-    } silent, ${count("lost")} lost, ${failures.length} failures`,
-    ...lines,
-  ].join("\n");
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
-  Deno.exit(failures.length === 0 ? 0 : 1);
-}
+/** Damages of replay buffers in files. */
+export const REPLAY_DAMAGES: Damages<ReplaySpecimen, ReplayOutcome> = {
+  name: "replay files",
+  specimens,
+  damage,
+  judge,
+};
+
+if (import.meta.main) await damageByCommand(REPLAY_DAMAGES);
