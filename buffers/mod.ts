@@ -34,6 +34,7 @@ export {
   RolloutBuffer,
   type RolloutBufferOptions,
   type RolloutBufferState,
+  shuffle,
 } from "./rollout_buffer.ts";
 export * from "./replay/options.ts";
 export { ReplayBuffer } from "./replay/replay_buffer.ts";

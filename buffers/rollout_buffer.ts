@@ -286,7 +286,22 @@ export class StepWriter {
   }
 }
 
-/** Puts numbers into a random order, each order as likely. */
+/**
+ * Puts numbers into a random order, each order as likely (Fisher-Yates).
+ *
+ * @param numbers The numbers, of which the order changes.
+ * @param random Random stream.
+ *
+ * @example
+ * ```ts
+ * import { shuffle } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const order = Int32Array.of(0, 1, 2);
+ * shuffle(order, { integer: () => 0 }); // always changes places with the first
+ * assertEquals(order, Int32Array.of(1, 2, 0));
+ * ```
+ */
 export function shuffle(
   numbers: Int32Array,
   random: Pick<RandomSource, "integer">,

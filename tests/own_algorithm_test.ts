@@ -64,10 +64,12 @@ import * as tf from "${tfjs}";
 registerAlgorithm({
   ...a2c,
   name: "${name}",
-  build: (config, spaces) => ({
-    ...a2c.build(config, spaces),
-    update(state, { observations, returns, value }) {
+  build: (config, context) => ({
+    ...a2c.build(config, context),
+    programs: {
+      learn(state, { observations, returns, value }) {
 ${lines}
+      },
     },
   }),
 });
@@ -100,7 +102,7 @@ for (const engine of ["onnx", "xla", "eager"]) {
         const verb = engine === "eager" ? "run" : "compile";
         assertStringIncludes(
           err,
-          `Cannot ${verb} the update of A2C at ${name}.ts:11: `,
+          `Cannot ${verb} the update of A2C at ${name}.ts:12: `,
         );
         assertStringIncludes(err, why);
       }

@@ -1,32 +1,26 @@
 import {
+  advantageTargets,
   Agent,
+  type AgentContext,
   type AgentOptions,
   type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
+  type Moment,
+  type NumberInput,
   rollout,
-  type RolloutData,
-  type RolloutTargets,
-  type RolloutTensors,
-  tensorAdvantages,
-  tensorExplainedVariance,
-  type TensorTargets,
 } from "@bellman/agent";
 import { createOptimizer, type Optimizer } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
-import {
-  explainedVariance,
-  generalizedAdvantageEstimation,
-} from "@bellman/returns";
 import { schedule, Scheduler } from "@bellman/schedulers";
-import * as tf from "@tensorflow/tfjs";
 import { type A2CConfig, a2cConfigSchema } from "./config.ts";
 import { a2cPresets } from "./presets.ts";
 import {
   type A2CBatch,
   type A2CHyperparameters,
+  type A2CState,
   a2cUpdate,
-  initOptimizerState,
+  initA2CState,
 } from "./update.ts";
 
 /**
@@ -50,73 +44,17 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
     const why = "with separate objectives no loss is weighed against another";
     return { valueCoefficient: `${why}, and valueLearningRate is the value's` };
   },
-  build(config, spaces): AgentParts<ActorCritic> {
-    const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
-    const { hiddenSizes, activation, lstmSize } = config;
-    const policy = actorCritic({
-      ...spaces,
-      network: config.network,
-      networkOptions: { hiddenSizes, activation, lstmSize },
-      valueNetwork,
-      initialLogStd: config.initialLogStd,
-      useSde: config.useSde,
-      orthogonalInit: config.orthogonalInit,
-    });
+  build(
+    config,
+    context,
+  ): AgentParts<ActorCritic, A2CState, A2CBatch, A2CHyperparameters> {
+    const { policy, ...shared } = onPolicyParts(config, context);
     const optimizers = optimizersOf(config);
-    const update = a2cUpdate(policy, { ...config, ...optimizers });
-    const rate = new Scheduler({
-      value: learningRate,
-      numValues: spaces.totalTimesteps,
-      schedule: schedule(config.learningRateSchedule),
-    });
-    const valueRate = config.valueLearningRate ?? learningRate;
-    const hasOwnValues = valueNetwork === "separate" && policy.stateSize === 0;
     return {
+      ...shared,
       policy,
-      experience: rollout({
-        numSteps,
-        // A network of the values' own is asked once instead of at each step:
-        // the parameters are the same, and so are the values.
-        values: hasOwnValues ? "end" : "acting",
-        bootstrapTruncated: config.bootstrapTruncated,
-        inputs: ["advantages", "returns"],
-        targets: (data) => targetsOf(data, config),
-        tensorTargets: (data) => tensorTargetsOf(data, config),
-      }),
-      init(random) {
-        const params = policy.init(random);
-        return {
-          policy: params,
-          optimizer: initOptimizerState(params, optimizers),
-        };
-      },
-      update(state, batch, numbers) {
-        const observations = policy.encode(batch.observations);
-        const { params, optimizerState, stats } = update(
-          state.policy,
-          state.optimizer,
-          { ...batch, observations } as unknown as A2CBatch,
-          numbers as unknown as A2CHyperparameters,
-        );
-        return { state: { policy: params, optimizer: optimizerState }, stats };
-      },
-      numbers({ steps }) {
-        // The original asks its scheduler once for each sample and takes the
-        // last answer.
-        const now = rate.valueAt(steps - 1);
-        return {
-          learningRate: now,
-          valueLearningRate: now * valueRate / learningRate,
-          entropyCoefficient,
-        };
-      },
-      stateDependentNoise: {
-        renews(step) {
-          const every = config.sdeSampleFrequency;
-          return step % numSteps % (every === -1 ? numSteps : every) === 0;
-        },
-        sampleFrequency: config.sdeSampleFrequency,
-      },
+      state: initA2CState(policy.init(context.random), optimizers),
+      programs: { learn: a2cUpdate(policy, { ...config, ...optimizers }) },
     };
   },
 };
@@ -142,59 +80,93 @@ function objectiveOf(
   return objective ?? valueNetwork;
 }
 
-/** Advantages and returns of a rollout. */
-function targetsOf(
-  data: RolloutData,
-  { gamma, gaeLambda, normalizeAdvantage }: A2CConfig,
-): RolloutTargets {
-  const { numEnvs, numSteps } = data;
-  const { advantages, returns } = generalizedAdvantageEstimation(data, {
-    numEnvs,
-    numSteps,
-    gamma,
-    lambda: gaeLambda,
+/** Settings of {@link onPolicyParts}. */
+export type OnPolicyConfig = Omit<
+  A2CConfig,
+  | "valueCoefficient"
+  | "maxGradNorm"
+  | "optimizer"
+  | "useRmsprop"
+  | "rmspropDecay"
+  | "rmspropEpsilon"
+  | "objective"
+>;
+
+/** Parts of an agent that {@link onPolicyParts} makes. */
+export interface OnPolicyParts
+  extends Pick<AgentParts<ActorCritic>, "policy" | "experience" | "noise"> {
+  /** Numbers of an update by name. */
+  readonly inputs: Record<keyof A2CHyperparameters, NumberInput>;
+}
+
+/**
+ * Makes the parts of actor-critics that learn from rollouts by advantages: networks,
+ * rollout, learning rates and weight of the entropy.
+ *
+ * @param config Settings.
+ * @param context Spaces and length of the run.
+ * @returns Parts that lack the state and the update.
+ *
+ * @example
+ * ```ts
+ * import { defaultA2CConfig, onPolicyParts } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { inputs } = onPolicyParts(defaultA2CConfig, {
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 8,
+ *   totalTimesteps: 100,
+ * });
+ * const half = { steps: 51, updates: 1, progress: 0.5 };
+ * assertEquals(inputs.learningRate(half), 0.5 * defaultA2CConfig.learningRate);
+ * ```
+ */
+export function onPolicyParts(
+  config: OnPolicyConfig,
+  context: AgentContext,
+): OnPolicyParts {
+  const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
+  const { hiddenSizes, activation, lstmSize, sdeSampleFrequency } = config;
+  const policy = actorCritic({
+    ...context,
+    network: config.network,
+    networkOptions: { hiddenSizes, activation, lstmSize },
+    valueNetwork,
+    initialLogStd: config.initialLogStd,
+    useSde: config.useSde,
+    orthogonalInit: config.orthogonalInit,
   });
+  const rate = new Scheduler({
+    value: learningRate,
+    numValues: context.totalTimesteps,
+    schedule: schedule(config.learningRateSchedule),
+  });
+  // The original asks its scheduler once for each sample and takes the last answer.
+  const rateAt = ({ steps }: Moment) => rate.valueAt(steps - 1);
+  const valueRate = config.valueLearningRate ?? learningRate;
+  const hasOwnValues = valueNetwork === "separate" && policy.stateSize === 0;
+  const every = sdeSampleFrequency === -1 ? numSteps : sdeSampleFrequency;
   return {
+    policy,
+    experience: rollout({
+      numSteps,
+      // A network of the values' own is asked once instead of at each step: the
+      // parameters are the same, and so are the values.
+      values: hasOwnValues ? "end" : "acting",
+      bootstrapTruncated: config.bootstrapTruncated,
+      ...advantageTargets(config),
+    }),
     inputs: {
-      advantages: normalizeAdvantage ? normalized(advantages) : advantages,
-      returns,
+      learningRate: rateAt,
+      valueLearningRate: (moment) => rateAt(moment) * valueRate / learningRate,
+      entropyCoefficient: () => entropyCoefficient,
     },
-    stats: { explained_variance: explainedVariance(data.values, returns) },
-  };
-}
-
-/** {@linkcode targetsOf} as a function of tensors. */
-function tensorTargetsOf(
-  data: RolloutTensors,
-  { gamma, gaeLambda: lambda, normalizeAdvantage }: A2CConfig,
-): TensorTargets {
-  const { advantages, returns } = tensorAdvantages(data, { gamma, lambda });
-  return {
-    inputs: {
-      advantages: normalizeAdvantage
-        ? normalizedTensor(advantages)
-        : advantages,
-      returns,
-    },
-    stats: {
-      explained_variance: tensorExplainedVariance(data.values, returns),
+    noise: {
+      renews: (step) => step % numSteps % every === 0,
+      sampleFrequency: sdeSampleFrequency,
     },
   };
-}
-
-function normalizedTensor(values: tf.Tensor): tf.Tensor {
-  const { mean, variance } = tf.moments(values);
-  return tf.div(tf.sub(values, mean), tf.add(tf.sqrt(variance), 1e-8));
-}
-
-/** Shifts and scales numbers to mean 0 and standard deviation 1. */
-function normalized(values: ArrayLike<number>): Float32Array {
-  const numbers = Array.from(values);
-  const mean = numbers.reduce((sum, it) => sum + it, 0) / numbers.length;
-  const variance = numbers.reduce((sum, it) => sum + (it - mean) ** 2, 0) /
-    numbers.length;
-  const scale = 1 / (Math.sqrt(variance) + 1e-8);
-  return Float32Array.from(numbers, (it) => (it - mean) * scale);
 }
 
 /**

@@ -46,20 +46,25 @@ export type A2CStatistics = Record<
   tf.Scalar
 >;
 
+/** Everything that an update moves. */
+export type A2CState = {
+  /** Parameters of policy and values. */
+  readonly policy: Params;
+  /** Slots of the optimizer; those of two optimizers are under `policy/` and `value/`. */
+  readonly optimizer: OptimizerState;
+};
+
 /** Result of an update: new tensors, those that it was given stay. */
 export interface A2CUpdateResult {
-  /** Parameters after the update. */
-  params: Params;
-  /** State of the optimizer or optimizers after the update. */
-  optimizerState: OptimizerState;
+  /** State after the update. */
+  readonly state: A2CState;
   /** Losses, entropy and the norm of the gradient before it was clipped. */
-  stats: A2CStatistics;
+  readonly stats: A2CStatistics;
 }
 
-/** A pure function from one set of parameters to the next. */
+/** A pure function from one state to the next. */
 export type A2CUpdate = (
-  params: Params,
-  optimizerState: OptimizerState,
+  state: A2CState,
   batch: A2CBatch,
   hyperparameters: A2CHyperparameters,
 ) => A2CUpdateResult;
@@ -109,7 +114,7 @@ export interface A2CUpdateOptions {
  *
  * @example
  * ```ts
- * import { a2cUpdate, initOptimizerState } from "@bellman/a2c";
+ * import { a2cUpdate, initA2CState } from "@bellman/a2c";
  * import { RandomStream, rmspropTf1 } from "@bellman/compute";
  * import { actorCritic } from "@bellman/policies";
  * import { assert } from "@std/assert";
@@ -122,9 +127,9 @@ export interface A2CUpdateOptions {
  *   network: "mlp",
  * });
  * const optimizer = rmspropTf1();
- * const params = model.init(new RandomStream(1));
+ * const state = initA2CState(model.init(new RandomStream(1)), { optimizer });
  * const update = a2cUpdate(model, { optimizer });
- * const { stats } = update(params, initOptimizerState(params, { optimizer }), {
+ * const { stats } = update(state, {
  *   observations: model.observationTensor(new Int32Array([0, 1]), 2),
  *   actions: tf.tensor1d([0, 1], "int32"),
  *   advantages: tf.tensor1d([1, -1]),
@@ -146,36 +151,35 @@ export function a2cUpdate(
 }
 
 /**
- * Initializes the state of an update's optimizers.
+ * Initializes the state of an update.
  *
  * @param params The model's parameters.
  * @param options The options of the update.
- * @returns New tensors by slot and path; those of separate objectives are
- * under `policy/` and `value/`.
+ * @returns Parameters, and slots of the optimizer in new tensors.
  *
  * @example
  * ```ts
- * import { initOptimizerState } from "@bellman/a2c";
+ * import { initA2CState } from "@bellman/a2c";
  * import { rmspropTf1 } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const params = { "pi/head/bias": tf.zeros([2]) };
- * const state = initOptimizerState(params, { optimizer: rmspropTf1() });
- * assertEquals(Object.keys(state), ["rms/pi/head/bias"]);
+ * const state = initA2CState(params, { optimizer: rmspropTf1() });
+ * assertEquals(Object.keys(state.optimizer), ["rms/pi/head/bias"]);
  * ```
  */
-export function initOptimizerState(
+export function initA2CState(
   params: Params,
   options: Pick<A2CUpdateOptions, "optimizer" | "valueOptimizer">,
-): OptimizerState {
+): A2CState {
   const { optimizer, valueOptimizer } = options;
-  if (valueOptimizer === undefined) return optimizer.init(params);
-  return {
+  const slots = valueOptimizer === undefined ? optimizer.init(params) : {
     ...nest(optimizer.init(omitPrefix(params, "vf/")), "policy"),
     ...nest(valueOptimizer.init(omitPrefix(params, "pi/")), "value"),
   };
+  return { policy: params, optimizer: slots };
 }
 
 function sharedUpdate(
@@ -183,20 +187,20 @@ function sharedUpdate(
   options: A2CUpdateOptions,
 ): A2CUpdate {
   const { optimizer, valueCoefficient = 0.5, maxGradNorm = 0.5 } = options;
-  return (params, state, batch, { learningRate, entropyCoefficient }) =>
+  return ({ policy, optimizer: state }, batch, hyperparameters) =>
     tidy(() => {
-      const { gradients, losses } = sharedGradients(model, params, {
+      const { learningRate, entropyCoefficient } = hyperparameters;
+      const { gradients, losses } = sharedGradients(model, policy, {
         batch,
         weights: { entropyCoefficient, valueCoefficient },
       });
       const clipped = clipByGlobalNorm(gradients, maxGradNorm);
-      const step = optimizer.apply(params, clipped.gradients, {
+      const step = optimizer.apply(policy, clipped.gradients, {
         state,
         learningRate,
       });
       return {
-        params: step.params,
-        optimizerState: step.state,
+        state: { policy: step.params, optimizer: step.state },
         stats: { ...losses, grad_norm: clipped.norm },
       };
     });
@@ -207,9 +211,10 @@ function separateUpdate(
   options: A2CUpdateOptions & { value: Optimizer },
 ): A2CUpdate {
   const { optimizer, value, maxGradNorm = 0.5 } = options;
-  return (params, state, batch, hyperparameters) =>
+  return ({ policy: params, optimizer: state }, batch, hyperparameters) =>
     tidy(() => {
       const { learningRate, entropyCoefficient } = hyperparameters;
+      const { valueLearningRate = learningRate } = hyperparameters;
       const gradients = separateGradients(model, params, {
         batch,
         entropyCoefficient,
@@ -224,13 +229,15 @@ function separateUpdate(
       const half = { ...params, ...first.params };
       const second = value.apply(omitPrefix(half, "pi/"), ofValue.gradients, {
         state: scope(state, "value"),
-        learningRate: hyperparameters.valueLearningRate ?? learningRate,
+        learningRate: valueLearningRate,
       });
       return {
-        params: { ...half, ...second.params },
-        optimizerState: {
-          ...nest(first.state, "policy"),
-          ...nest(second.state, "value"),
+        state: {
+          policy: { ...half, ...second.params },
+          optimizer: {
+            ...nest(first.state, "policy"),
+            ...nest(second.state, "value"),
+          },
         },
         stats: { ...gradients.losses, grad_norm: ofPolicy.norm },
       };

@@ -5,9 +5,11 @@ import {
   type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
+  type AnyUpdate,
+  type BuildContext,
+  type RandomInput,
   segmentRows,
   segments,
-  type Tensors,
 } from "@bellman/agent";
 import {
   createOptimizer,
@@ -17,6 +19,7 @@ import {
 import {
   actorCritic,
   networkNames,
+  type Policy,
   qActorCritic,
   qFunction,
   scope,
@@ -33,8 +36,8 @@ import {
 import { acerPresets } from "./presets.ts";
 import {
   type AcerBatch,
+  type AcerInputs,
   type AcerState,
-  type AcerUpdate,
   acerUpdate,
   type AcerUpdateOptions,
   initAcerState,
@@ -59,27 +62,21 @@ export const acer: AlgorithmDefinition<AcerConfig> = {
   build: partsOf,
 };
 
-function partsOf(config: AcerConfig, context: AgentContext): AgentParts {
-  const { actionSpace, numEnvs, totalTimesteps } = context;
-  const { numSteps, learningRate } = config;
+function partsOf(
+  config: AcerConfig,
+  context: BuildContext,
+): AgentParts<Policy, AcerState> {
+  const { actionSpace, numEnvs, totalTimesteps, random } = context;
+  const { numSteps, learningRate, sdeSampleFrequency } = config;
   const optimizer = createOptimizer(config.optimizer, {
     decay: config.rmspropDecay,
     epsilon: config.rmspropEpsilon,
   });
-  const partsWith = (partNorms: boolean) => {
-    const options = { ...config, optimizer, numEnvs, partNorms };
-    return actionSpace.type === "discrete"
-      ? discreteParts(options, { ...context, actionSpace })
-      : duelingParts(options, context);
-  };
-  const { init, update, ...parts } = partsWith(true);
-  const encoding =
-    (update: AcerUpdate<Tensors>): AgentParts["update"] =>
-    (state, batch, { learningRate }) =>
-      update(state as AcerState, {
-        ...batch,
-        observations: parts.policy.encode(batch.observations),
-      }, { learningRate });
+  const options = { ...config, optimizer, numEnvs };
+  const { init, update, inputs, ...parts } = actionSpace.type === "discrete"
+    ? discreteParts(options, { ...context, actionSpace })
+    : duelingParts(options, context);
+  const quiet = update({ ...options, partNorms: false });
   const rate = new Scheduler({
     value: learningRate,
     numValues: totalTimesteps,
@@ -87,31 +84,35 @@ function partsOf(config: AcerConfig, context: AgentContext): AgentParts {
   });
   /** Steps of the environments in one segment. */
   const collected = numEnvs * numSteps;
+  const every = sdeSampleFrequency === -1 ? numSteps : sdeSampleFrequency;
   return {
     ...parts,
+    state: initAcerState(init(random), optimizer),
     experience: segments(config),
-    init: (random) => initAcerState(init(random), optimizer),
-    update: encoding(update),
-    quietUpdate: encoding(partsWith(false).update),
-    // The original counts the steps before those of the segment.
-    numbers: ({ steps }) => ({
-      learningRate: rate.valueAt(Math.max(0, steps - collected)),
-    }),
-    stateDependentNoise: {
-      renews(step) {
-        const every = config.sdeSampleFrequency;
-        return step % numSteps % (every === -1 ? numSteps : every) === 0;
-      },
-      sampleFrequency: config.sdeSampleFrequency,
+    programs: {
+      learn: update(options),
+      // Nobody reads the statistics of all but the last.
+      quiet: (...given) => ({ ...quiet(...given), stats: {} }),
+    },
+    choose: (_, isLast) => isLast ? "learn" : "quiet",
+    inputs: {
+      ...inputs,
+      // The original counts the steps before those of the segment.
+      learningRate: ({ steps }) => rate.valueAt(Math.max(0, steps - collected)),
+    },
+    noise: {
+      renews: (step) => step % numSteps % every === 0,
+      sampleFrequency: sdeSampleFrequency,
     },
   };
 }
 
 /** The parts of an agent that depend on its actions. */
-interface ActionParts
-  extends Pick<AgentParts, "policy" | "updateNoise" | "actionValues"> {
+interface ActionParts extends Pick<AgentParts, "policy" | "actionValues"> {
   readonly init: (random: RandomStream) => Params;
-  readonly update: AcerUpdate<Tensors>;
+  /** Makes an update with statistics of the gradients' parts, or without. */
+  readonly update: (options: Options) => AnyUpdate;
+  readonly inputs: Readonly<Record<string, RandomInput>>;
 }
 
 type Options = Omit<AcerConfig, "optimizer"> & AcerUpdateOptions;
@@ -127,23 +128,38 @@ function networkOf(config: Options) {
   };
 }
 
+/** Segments of discrete actions as the agent draws them. */
+type DiscreteSegments = Omit<AcerBatch, "mu"> & {
+  readonly behaviour: tf.Tensor2D;
+};
+
+/** Noises of an update from segments of other actions. */
+type Noises = "noise" | "sampleNoise";
+
 /** One network for the policy and the values of all actions. */
 function discreteParts(
   options: Options,
   context: AgentContext & { readonly actionSpace: DiscreteSpace },
 ): ActionParts {
   const policy = qActorCritic({ ...context, ...networkOf(options) });
-  const update = acerUpdate(policy, options);
   const { start = 0 } = context.actionSpace;
   return {
     policy,
     init: (random) => policy.init(random),
-    update: (state, { behaviour, actions, ...rows }, numbers) =>
-      update(state, {
-        ...rows as unknown as AcerBatch,
-        actions: tf.sub(actions, tf.scalar(start, "int32")),
-        mu: tf.softmax(behaviour as tf.Tensor2D),
-      }, numbers),
+    update(options) {
+      const update = acerUpdate(policy, options);
+      return (
+        state: AcerState,
+        { behaviour, actions, ...rows }: DiscreteSegments,
+        inputs: AcerInputs,
+      ) =>
+        update(state, {
+          ...rows,
+          actions: tf.sub(actions, tf.scalar(start, "int32")),
+          mu: tf.softmax(behaviour),
+        }, inputs);
+    },
+    inputs: {},
     actionValues: {
       part: "policy",
       estimate: (params, observations) => policy.apply(params, observations).q,
@@ -170,16 +186,23 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
     networkOptions: { hiddenSizes, activation },
   });
   const model = { policy, advantage };
-  const update = continuousAcerUpdate(model, options);
   const { numSteps, truncationsPerSegment } = options;
   const rows = context.numEnvs * segmentRows(numSteps, truncationsPerSegment);
   const { noise } = policy.distribution;
   return {
     policy,
     init: (random) => initDuelingModel(model, random),
-    update: (state, batch, numbers) =>
-      update(state, batch as unknown as ContinuousAcerBatch, numbers),
-    updateNoise: {
+    update(options) {
+      const update = continuousAcerUpdate(model, options);
+      return (
+        state: AcerState,
+        batch: Omit<ContinuousAcerBatch, Noises>,
+        { learningRate, ...noises }:
+          & AcerInputs
+          & Pick<ContinuousAcerBatch, Noises>,
+      ) => update(state, { ...batch, ...noises }, { learningRate });
+    },
+    inputs: {
       noise: { ...noise, rows },
       sampleNoise: { ...noise, rows: options.advantageSamples * rows },
     },

@@ -73,11 +73,17 @@ export interface AcerUpdateResult {
   results?: { readonly tdErrors: tf.Tensor1D };
 }
 
+/** Numbers that change from update to update, as tensors. */
+export interface AcerInputs {
+  /** Learning rate of this update. */
+  readonly learningRate: tf.Scalar;
+}
+
 /** A pure function from one state to the next. */
 export type AcerUpdate<B = AcerBatch> = (
   state: AcerState,
   batch: B,
-  hyperparameters: { readonly learningRate: tf.Scalar },
+  inputs: AcerInputs,
 ) => AcerUpdateResult;
 
 /** Options of {@link acerGradients}. */

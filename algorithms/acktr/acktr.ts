@@ -1,12 +1,12 @@
-import { a2c, defaultA2CConfig } from "@bellman/a2c";
+import { type A2CBatch, type A2CState, onPolicyParts } from "@bellman/a2c";
 import {
   Agent,
-  type AgentContext,
   type AgentOptions,
   type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
-  type Experience,
+  type BuildContext,
+  type ExperienceSpec,
   type SavedState,
 } from "@bellman/agent";
 import type { KfacArrays } from "@bellman/kfac";
@@ -14,9 +14,8 @@ import { type ActorCritic, nest, scope } from "@bellman/policies";
 import { type AcktrConfig, acktrConfigSchema } from "./config.ts";
 import { acktrPresets } from "./presets.ts";
 import {
-  type AcktrApply,
+  type AcktrInputs,
   type AcktrStep,
-  type AcktrUpdate,
   acktrUpdate,
   actorCriticLayers,
 } from "./update.ts";
@@ -68,86 +67,86 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
 
 function partsOf(
   config: AcktrConfig,
-  context: AgentContext,
-): AgentParts<ActorCritic> {
-  // The optimizer of A2C's parts is not used.
-  const base = a2c.build({ ...defaultA2CConfig, ...config }, context);
-  const { policy } = base;
-  // Layers are found in the first parameters, which an agent asks for first.
-  let update: AcktrUpdate;
-  const rows = context.numEnvs * config.numSteps;
+  context: BuildContext,
+): AgentParts<ActorCritic, A2CState, A2CBatch, AcktrInputs> {
+  const { policy, ...base } = onPolicyParts(config, context);
+  const params = policy.init(context.random);
+  const update = acktrUpdate(policy, actorCriticLayers(policy, params), config);
   const { coldLearningRate, learningRate, fisherActions } = config;
   const coldRatio = (coldLearningRate ?? learningRate) / learningRate;
   const isAlwaysFull = config.covUpdateEvery === 1;
-  const ofStatistics = { rows, fullOnly: !isAlwaysFull };
-  const encoding =
-    (kind: "apply" | "applyLight"): AgentParts["update"] =>
-    (state, batch, numbers) => {
-      const observations = policy.encode(batch.observations);
-      const inputs = { ...batch, observations };
-      const given = [state.policy, state.optimizer, inputs, numbers];
-      const made = update[kind](...given as unknown as Parameters<AcktrApply>);
-      return {
-        state: { policy: made.params, optimizer: made.optimizerState },
-        stats: made.stats,
-        results: made.finite,
-      };
-    };
+  const rows = context.numEnvs * config.numSteps;
+  // Other updates than those that take in statistics need no noise.
+  const ofStatistics = { rows, only: isAlwaysFull ? "learn" : "full" };
+  const valueNoise = { kind: "normal", size: 1, ...ofStatistics } as const;
+  const { noise } = policy.distribution;
   return {
     ...base,
-    experience: (runtime) => warning(base.experience(runtime), update.steps),
-    init(random) {
-      const params = policy.init(random);
-      update = acktrUpdate(policy, actorCriticLayers(policy, params), config);
-      return { policy: params, optimizer: update.init(params) };
-    },
-    update: encoding(isAlwaysFull ? "apply" : "applyLight"),
-    fullUpdate: isAlwaysFull ? undefined : {
-      isDue: ({ updates }) => update.needsStatistics(updates),
-      update: encoding("apply"),
-    },
-    numbers: (moment) => ({ ...base.numbers(moment), coldRatio }),
-    updateNoise: {
-      valueNoise: { kind: "normal", size: 1, ...ofStatistics },
+    policy,
+    state: update.init(params),
+    experience: warning(base.experience, update.steps),
+    programs: isAlwaysFull
+      ? { learn: update.apply }
+      : { learn: update.applyLight, full: update.apply },
+    choose: ({ updates }) =>
+      !isAlwaysFull && update.needsStatistics(updates) ? "full" : "learn",
+    inputs: {
+      ...base.inputs,
+      coldRatio: () => coldRatio,
+      valueNoise,
       ...(fisherActions === "sampled" && {
-        actionNoise: { ...policy.distribution.noise, ...ofStatistics },
+        actionNoise: { ...noise, ...ofStatistics },
       }),
     },
-    close: () => update.steps.forEach(({ kfac }) => kfac.close()),
-    refresh({ updates }, read) {
-      let state: SavedState | undefined;
-      for (const { name, kfac } of update.steps) {
-        const inverted = kfac.refresh(updates - 1, () => {
-          state ??= read();
-          return scope(state.optimizer, name) as KfacArrays;
-        });
-        if (inverted === undefined) continue;
-        const own = nest(inverted, name) as SavedState[string];
-        state = { ...state!, optimizer: { ...state!.optimizer, ...own } };
-      }
-      return state;
+    sync(when, { updates }, read) {
+      if (when === "update") return refreshed(update.steps, updates - 1, read);
     },
+    close: () => update.steps.forEach(({ kfac }) => kfac.close()),
   };
+}
+
+/** Inverts the factors that are due after an update. */
+function refreshed(
+  steps: readonly AcktrStep[],
+  update: number,
+  read: () => SavedState,
+): SavedState | undefined {
+  let state: SavedState | undefined;
+  for (const { name, kfac } of steps) {
+    const inverted = kfac.refresh(update, () => {
+      state ??= read();
+      return scope(state.optimizer, name) as KfacArrays;
+    });
+    if (inverted === undefined) continue;
+    const own = nest(inverted, name) as SavedState[string];
+    state = { ...state!, optimizer: { ...state!.optimizer, ...own } };
+  }
+  return state;
 }
 
 /** Warns once where a step was skipped, as a number in it was not finite. */
 function warning(
-  experience: Experience,
+  { make, ...spec }: ExperienceSpec,
   steps: readonly AcktrStep[],
-): Experience {
-  const learned = experience.learned?.bind(experience);
-  let hasWarned = false;
-  experience.learned = (finite) => {
-    learned?.({});
-    if (hasWarned) return;
-    const line = steps.map(({ name, kfac }) => kfac.nonFinite(finite[name]))
-      .find((it) => it !== undefined);
-    if (line === undefined) return;
-    hasWarned = true;
-    // deno-lint-ignore no-console -- warnings go there
-    console.warn(line);
+): ExperienceSpec {
+  return {
+    ...spec,
+    make(runtime) {
+      const experience = make(runtime);
+      const learned = experience.learned.bind(experience);
+      let hasWarned = false;
+      experience.learned = (finite) => {
+        const line = steps
+          .map(({ name, kfac }) => kfac.nonFinite(finite[name]))
+          .find((it) => it !== undefined);
+        // deno-lint-ignore no-console -- warnings go there
+        if (line !== undefined && !hasWarned) console.warn(line);
+        hasWarned ||= line !== undefined;
+        return learned({});
+      };
+      return experience;
+    },
   };
-  return experience;
 }
 
 /**

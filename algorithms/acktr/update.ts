@@ -1,6 +1,7 @@
 import {
   type A2CBatch,
   a2cLoss,
+  type A2CState,
   type A2CStatistics,
   evaluateBatch,
 } from "@bellman/a2c";
@@ -8,7 +9,6 @@ import {
   clipByGlobalNorm,
   globalNorm,
   type Optimizer,
-  type OptimizerState,
   type Params,
   sgd,
   tidy,
@@ -27,16 +27,8 @@ import { type ActorCritic, nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { AcktrConfig } from "./config.ts";
 
-/** One rollout, and the random numbers of the sampled targets. */
-export interface AcktrBatch extends A2CBatch {
-  /** Noise of the values' targets `[batch, 1]`. */
-  readonly valueNoise: tf.Tensor2D;
-  /** Noise of the sampled actions; only where they are sampled. */
-  readonly actionNoise?: tf.Tensor2D;
-}
-
-/** Numbers that change from update to update, as tensors. */
-export interface AcktrHyperparameters {
+/** Numbers that change from update to update, and the noise of the sampled targets. */
+export interface AcktrInputs {
   /** Learning rate of this update. */
   readonly learningRate: tf.Scalar;
   /** Learning rate of the value's own steps; separate objectives only. */
@@ -45,6 +37,10 @@ export interface AcktrHyperparameters {
   readonly coldRatio: tf.Scalar;
   /** Weight of the entropy. */
   readonly entropyCoefficient: tf.Scalar;
+  /** Noise of the values' targets `[batch, 1]`. */
+  readonly valueNoise: tf.Tensor2D;
+  /** Noise of the sampled actions; only where they are sampled. */
+  readonly actionNoise?: tf.Tensor2D;
 }
 
 /** Statistics of an update by name; all scalars. */
@@ -54,14 +50,12 @@ export type AcktrStatistics =
 
 /** Result of an update: new tensors, those that it was given stay. */
 export interface AcktrUpdateResult {
-  /** Parameters after the update. */
-  params: Params;
-  /** State of K-FAC after the update. */
-  optimizerState: OptimizerState;
+  /** Parameters and state of K-FAC after the update. */
+  readonly state: A2CState;
   /** Losses, norm of the gradient, factor of the trust region. */
-  stats: AcktrStatistics;
+  readonly stats: AcktrStatistics;
   /** 1 for each statistic that is finite, by the name of the step. */
-  finite: Record<string, tf.Tensor1D>;
+  readonly results: Record<string, tf.Tensor1D>;
 }
 
 /** One natural step of an update, on some of the parameters. */
@@ -78,8 +72,8 @@ export interface AcktrStep {
 export interface AcktrUpdate {
   /** Natural steps, in the order in which they are taken. */
   readonly steps: readonly AcktrStep[];
-  /** Makes the state before the first update, in new tensors. */
-  init(params: Params): OptimizerState;
+  /** Initializes the state of an update: slots of K-FAC are new tensors. */
+  init(params: Params): A2CState;
   /** Takes one update, whatever is due. */
   readonly apply: AcktrApply;
   /**
@@ -91,12 +85,11 @@ export interface AcktrUpdate {
   needsStatistics(update: number): boolean;
 }
 
-/** A pure function from one set of parameters to the next. */
+/** A pure function from one state to the next. */
 export type AcktrApply = (
-  params: Params,
-  optimizerState: OptimizerState,
-  batch: AcktrBatch,
-  hyperparameters: AcktrHyperparameters,
+  state: A2CState,
+  batch: A2CBatch,
+  inputs: AcktrInputs,
 ) => AcktrUpdateResult;
 
 /**
@@ -180,18 +173,18 @@ export function actorCriticLayers(
  * const params = model.init(new RandomStream(1));
  * const layers = actorCriticLayers(model, params);
  * const update = acktrUpdate(model, layers, defaultAcktrConfig);
- * const { stats } = update.apply(params, update.init(params), {
+ * const { stats } = update.apply(update.init(params), {
  *   observations: model.observationTensor(new Int32Array([0, 1]), 2),
  *   actions: tf.tensor1d([0, 1], "int32"),
  *   advantages: tf.tensor1d([1, -1]),
  *   returns: tf.tensor1d([1, 0]),
- *   actionNoise: tf.fill([2, 2], 0.5),
- *   valueNoise: tf.ones([2, 1]),
  * }, {
  *   learningRate: tf.scalar(0.25),
  *   valueLearningRate: tf.scalar(0.25),
  *   coldRatio: tf.scalar(1),
  *   entropyCoefficient: tf.scalar(0.01),
+ *   actionNoise: tf.fill([2, 2], 0.5),
+ *   valueNoise: tf.ones([2, 1]),
  * });
  * assertEquals(stats.steps_skipped.arraySync(), 0);
  * ```
@@ -232,10 +225,10 @@ export function acktrUpdate(
 
   const objectiveOf = (
     params: Params,
-    batch: AcktrBatch,
-    { entropyCoefficient }: AcktrHyperparameters,
+    batch: A2CBatch,
+    { entropyCoefficient, actionNoise, valueNoise }: AcktrInputs,
   ) => {
-    const { actions, actionNoise, valueNoise } = batch;
+    const { actions } = batch;
     // Drawn outside of what is differentiated.
     const targets = fisherActions === "taken" ? actions : distribution.sample(
       evaluateBatch(model, params, batch).policy,
@@ -255,31 +248,35 @@ export function acktrUpdate(
   };
   const applying =
     (gradientsOf: typeof valueAndGradients | Kfac["gradients"]): AcktrApply =>
-    (params, optimizerState, batch, numbers) =>
+    ({ policy: params, optimizer }, batch, inputs) =>
       tidy(() => {
-        const objective = objectiveOf(params, batch, numbers);
+        const objective = objectiveOf(params, batch, inputs);
         const { loss, aux, gradients, rows }:
           & Omit<KfacGradients, "rows">
           & Partial<KfacGradients> = gradientsOf(objective, params);
         const made = steps.map((step) => {
           const learningRate = step.name === "value"
-            ? numbers.valueLearningRate
-            : numbers.learningRate;
+            ? inputs.valueLearningRate
+            : inputs.learningRate;
           return step.kfac.apply(of(step, params), of(step, gradients), {
-            state: scope(optimizerState, step.name),
+            state: scope(optimizer, step.name),
             learningRate,
-            coldLearningRate: tf.mul(learningRate, numbers.coldRatio),
+            coldLearningRate: tf.mul(learningRate, inputs.coldRatio),
             rows,
           });
         });
         const states = made.map(({ state }, i) => nest(state, steps[i].name));
         const finite = made.map((it) => it.finite);
+        const names = steps.map(({ name }) => name);
         return {
-          params: Object.assign({ ...params }, ...made.map((it) => it.params)),
-          optimizerState: Object.assign({}, ...states),
-          finite: Object.fromEntries(
-            steps.map((it, i) => [it.name, finite[i]]),
-          ),
+          state: {
+            policy: Object.assign(
+              { ...params },
+              ...made.map((it) => it.params),
+            ),
+            optimizer: Object.assign({}, ...states),
+          },
+          results: Object.fromEntries(names.map((it, i) => [it, finite[i]])),
           stats: {
             loss,
             policy_loss: aux.policyLoss as tf.Scalar,
@@ -293,11 +290,13 @@ export function acktrUpdate(
       });
   return {
     steps,
-    init: (params) =>
-      steps.reduce((state, step) => {
+    init: (params) => ({
+      policy: params,
+      optimizer: steps.reduce((state, step) => {
         const own = step.kfac.init(of(step, params));
         return { ...state, ...nest(own, step.name) };
       }, {}),
+    }),
     apply: applying(all.gradients.bind(all)),
     applyLight: applying(valueAndGradients),
     needsStatistics: (update) => steps[0].kfac.needsRows(update),

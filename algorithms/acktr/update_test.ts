@@ -1,11 +1,11 @@
-import { a2cUpdate, initOptimizerState } from "@bellman/a2c";
+import { type A2CBatch, a2cUpdate, initA2CState } from "@bellman/a2c";
 import { mapParams, type Params, RandomStream, sgd } from "@bellman/compute";
 import { type ActorCritic, actorCritic, scope } from "@bellman/policies";
 import type { Space } from "@bellman/types";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { type AcktrConfig, defaultAcktrConfig } from "./config.ts";
-import { type AcktrBatch, acktrUpdate, actorCriticLayers } from "./update.ts";
+import { acktrUpdate, actorCriticLayers } from "./update.ts";
 
 await tf.setBackend("cpu");
 
@@ -40,18 +40,18 @@ function modelOf(
   return { model, params: model.init(new RandomStream(1)) };
 }
 
-const BATCH: AcktrBatch = {
+const BATCH: A2CBatch = {
   observations: normal(COUNT, 3),
   actions: tf.tensor1d([0, 1, 2, 0, 1, 2], "int32"),
   advantages: normal(COUNT) as tf.Tensor1D,
   returns: normal(COUNT) as tf.Tensor1D,
+};
+const INPUTS = {
   actionNoise: tf.tensor2d(
     Array.from({ length: 3 * COUNT }, (_, i) => ((7 * i) % 19 + 0.5) / 19),
     [COUNT, 3],
   ),
   valueNoise: normal(COUNT, 1) as tf.Tensor2D,
-};
-const NUMBERS = {
   learningRate: tf.scalar(0.1),
   valueLearningRate: tf.scalar(0.2),
   coldRatio: tf.scalar(1),
@@ -62,13 +62,12 @@ const NUMBERS = {
 function updateOnce(
   config: Partial<AcktrConfig> = {},
   { model, params } = modelOf(),
-  batch: AcktrBatch = BATCH,
+  batch: A2CBatch = BATCH,
 ) {
   const layers = actorCriticLayers(model, params);
   const settings = { ...defaultAcktrConfig, coldUpdates: 0, ...config };
   const update = acktrUpdate(model, layers, settings);
-  const state = update.init(params);
-  return update.apply(params, state, batch, NUMBERS);
+  return update.apply(update.init(params), batch, INPUTS);
 }
 
 function assertClose(found: tf.Tensor, wanted: tf.Tensor): void {
@@ -97,10 +96,10 @@ for (const valueNetwork of ["shared", "separate"] as const) {
       ? { optimizer }
       : { optimizer, valueOptimizer: sgd() };
     const update = a2cUpdate(given.model, optimizers);
-    const state = initOptimizerState(given.params, optimizers);
-    const wanted = update(given.params, state, BATCH, NUMBERS);
-    for (const path in wanted.params) {
-      assertClose(found.params[path], wanted.params[path]);
+    const state = initA2CState(given.params, optimizers);
+    const wanted = update(state, BATCH, INPUTS);
+    for (const path in wanted.state.policy) {
+      assertClose(found.state.policy[path], wanted.state.policy[path]);
     }
     for (const name in wanted.stats) {
       const key = name as keyof typeof wanted.stats;
@@ -114,14 +113,14 @@ function factorsOf(
   kernel: string,
   ...given: Parameters<typeof updateOnce>
 ): number[][] {
-  const { optimizerState } = updateOnce(...given);
+  const { state } = updateOnce(...given);
   return ["input", "output"].map((name) =>
-    Array.from(optimizerState[`all/${name}/${kernel}`].dataSync())
+    Array.from(state.optimizer[`all/${name}/${kernel}`].dataSync())
   );
 }
 
 Deno.test("values count in the Fisher matrix by the square of their weight", () => {
-  const noise = Array.from(BATCH.valueNoise.dataSync());
+  const noise = Array.from(INPUTS.valueNoise.dataSync());
   const square = noise.reduce((sum, it) => sum + it ** 2, 0) / COUNT;
   for (const valueFisherCoefficient of [0.5, 1, 2]) {
     const [, [found]] = factorsOf("vf/head/kernel", { valueFisherCoefficient });
@@ -147,7 +146,7 @@ Deno.test("advantages and returns have no part in the factors", () => {
 Deno.test("the policy's factor is of drawn actions, or of those that were taken", () => {
   const { model, params } = modelOf();
   const { policy } = model.apply(params, BATCH.observations);
-  const drawn = model.distribution.sample(policy, BATCH.actionNoise!);
+  const drawn = model.distribution.sample(policy, INPUTS.actionNoise);
   const cases = { sampled: drawn, taken: BATCH.actions } as const;
   for (const [name, actions] of Object.entries(cases)) {
     const fisherActions = name as keyof typeof cases;
@@ -167,7 +166,7 @@ Deno.test("with two objectives the policy's step does not see the values", () =>
   const other = { ...BATCH, returns: normal(COUNT) as tf.Tensor1D };
   const [first, second] = [BATCH, other].map((batch) =>
     mapParams(
-      updateOnce(config, given, batch).params,
+      updateOnce(config, given, batch).state.policy,
       (it) => tf.tensor(it.dataSync().slice(), it.shape),
     )
   );
@@ -186,7 +185,7 @@ Deno.test("deviations take natural steps: they share an information of 2 for eac
       const config = { ...defaultAcktrConfig, objective, damping: 0.25 };
       const update = acktrUpdate(model, layers, config);
       const [{ name, kfac }] = update.steps;
-      const state = scope(update.init(params), name);
+      const state = scope(update.init(params).optimizer, name);
       const gradients = mapParams(params, (it) => tf.onesLike(it));
       const found = kfac.naturalGradient(gradients, state)["pi/logStd"];
       const information = useSde ? 2 / 4 : 2; // of four features

@@ -1,8 +1,8 @@
 import type {
-  AgentContext,
-  AgentParts,
   AgentSettings,
   AlgorithmDefinition,
+  AnyParts,
+  BuildContext,
 } from "./definition.ts";
 import type { Policy } from "@bellman/policies";
 import { checkRanges, defaultsOf } from "./schema.ts";
@@ -15,7 +15,7 @@ const COUNT = { type: "integer", minimum: 1 };
  * and builds its parts.
  *
  * @param definition The algorithm.
- * @param context Spaces and length of the run.
+ * @param context Spaces, length of the run, stream of the first parameters.
  * @param given Settings that differ from the defaults, and more counts by name.
  * @throws {RangeError} If a setting or a count is out of its range.
  * @throws {TypeError} If settings exclude each other, or the algorithm cannot use
@@ -23,12 +23,12 @@ const COUNT = { type: "integer", minimum: 1 };
  */
 export function buildParts<Config extends object, P extends Policy>(
   definition: AlgorithmDefinition<Config, P>,
-  context: AgentContext,
+  context: BuildContext,
   given: {
     readonly config?: AgentSettings<Config>;
     readonly counts?: Readonly<Record<string, number>>;
   },
-): { config: Config; parts: AgentParts<P> } {
+): { config: Config; parts: AnyParts<P> } {
   const { schema, name, title = name } = definition;
   const config = Object.assign(defaultsOf<Config>(schema), given.config);
   const { numEnvs, totalTimesteps, stackedFrames = 1 } = context;

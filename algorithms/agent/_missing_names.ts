@@ -1,38 +1,38 @@
-import type { AgentParts } from "./definition.ts";
+import type { Tensors, Update } from "./definition.ts";
 
 /**
- * Makes an update whose errors for want of a tensor name what the batch has not,
- * and what it has.
+ * Adds the name of a missing tensor to errors of an update, and the names that
+ * there are.
  *
  * @param update Update of an algorithm.
  */
-export function namingMissing(
-  update: AgentParts["update"],
-): AgentParts["update"] {
-  return (state, batch, numbers) => {
-    const missing = new Set<string>();
-    const watched = new Proxy(batch, {
-      get(target, name) {
-        if (typeof name === "string" && !(name in target)) missing.add(name);
-        return Reflect.get(target, name);
-      },
-    });
+export function namingMissing(update: Update): Update {
+  return (state, batch, inputs) => {
+    const missing: string[] = [];
+    const watch = <T extends Tensors>(of: string, tensors: T): T =>
+      new Proxy(tensors, {
+        get(target, name) {
+          if (typeof name === "string" && !(name in target)) {
+            const names = Object.keys(target).join(", ");
+            missing.push(`${of} no '${name}', only ${names}`);
+          }
+          return Reflect.get(target, name);
+        },
+      });
     try {
-      return update(state, watched, numbers);
+      return update(
+        state,
+        watch("the batch has", batch),
+        watch("the inputs have", inputs),
+      );
     } catch (error) {
-      const [name] = missing;
       // An optional name that was looked for explains no other error.
-      const isForWant = error instanceof Error && name !== undefined &&
+      const isForWant = error instanceof Error && missing.length > 0 &&
         /\b(undefined|null)\b/.test(error.message);
-      if (isForWant) error.message += `; ${absence(name, batch)}`;
+      if (isForWant) error.message += `; ${missing[0]}`;
       throw error;
     }
   };
-}
-
-function absence(name: string, batch: object): string {
-  const names = Object.keys(batch);
-  return `the batch has no '${name}', only ${names.join(", ")}`;
 }
 
 /**

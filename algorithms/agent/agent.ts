@@ -10,13 +10,11 @@ import {
   RandomStream,
   type ResidentState,
   type TensorData,
-  type TensorInput,
   type TensorType,
 } from "@bellman/compute";
 import {
   type ActionArray,
   type Actor,
-  drawNoise,
   envActions,
   exportPolicy,
   type ExportPolicyOptions,
@@ -35,24 +33,22 @@ import type {
   Statistics,
   VecStep,
 } from "@bellman/types";
-import type * as tf from "@tensorflow/tfjs";
 import { buildParts } from "./_build_parts.ts";
 import { namingMissing } from "./_missing_names.ts";
-import { NUMBER } from "./_tensor_types.ts";
 import type {
-  AgentParts,
-  AgentRuntime,
   AgentSettings,
   AgentSpaces,
   AgentState,
   AlgorithmDefinition,
+  AnyParts,
   Arrays,
-  Decision,
-  Experience,
   Exploration,
   SavedState,
+  Scalars,
   Tensors,
+  Update,
 } from "./definition.ts";
+import type { AgentRuntime, Decision, Experience } from "./experience.ts";
 import {
   type Normalization,
   Observations,
@@ -60,6 +56,7 @@ import {
 } from "./observations.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
 import { ReplayFile } from "./replay_file.ts";
+import { UpdateInputs } from "./update_inputs.ts";
 
 /**
  * Options of {@link Agent}.
@@ -162,23 +159,24 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #title: string;
   /** The environment's, whose present scale files of the policy have. */
   readonly #spaces: AgentSpaces;
-  readonly #parts: AgentParts<P>;
+  readonly #parts: AnyParts<P>;
   readonly #runtime: AgentRuntime;
   readonly #normalization: Normalization;
   readonly #learner: Learner;
-  /** Updates without statistics, and those that do more, compiled when one is due. */
-  readonly #others: { quiet?: Run; full?: Run } = {};
+  /** Programs beside `learn`, compiled when they are first chosen. */
+  readonly #programs: Record<string, Run> = {};
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
   /** Present observations as they are kept, and as the policy sees them. */
   readonly #seen: ObservationInputArray;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
-  #inputs: ObservationInputArray;
+  #present: ObservationInputArray;
   #acted = NOTHING;
   readonly #random: RandomStream;
-  /** Random numbers that an update takes. */
-  readonly #noises: Readonly<Record<string, Float32Array>>;
+  readonly #inputs: UpdateInputs;
   readonly #moment = { steps: 0, updates: 0, progress: 0 };
+  /** Last values by name, over all programs. */
+  #statistics: Statistics = {};
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
   #decision: Decision | undefined;
 
@@ -212,10 +210,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       observationSpace: observations.space,
       actionSpace,
     };
-    const { config, parts } = buildParts(definition, context, options);
-    const { policy, experience, updateNoise = {} } = parts;
     const random = new RandomStream(seed);
-    const state = parts.init(random.split("init"));
+    const { config, parts } = buildParts(
+      definition,
+      { ...context, random: random.split("init") },
+      options,
+    );
+    const { policy, noise } = parts, state: AgentState = parts.state;
     this.config = config;
     this.model = policy;
     this.#title = title;
@@ -231,12 +232,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       rewards: normalization.rewards,
     };
     // Before what takes long: memory is what is missing most often.
-    this.experience = experience(this.#runtime);
+    this.experience = parts.experience.make(this.#runtime);
     this.rows = new ReplayFile(this.experience, title);
-    this.#noises = mapValues(
-      updateNoise,
-      ({ rows, size }) => new Float32Array(rows * size),
-    );
+    this.#inputs = new UpdateInputs(parts.inputs);
     this.#learner = this.#compileUpdate(state);
     if (parts.actionValues !== undefined) {
       this.qValues = qValuesOf(parts.actionValues, {
@@ -248,7 +246,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     disposeParams(...Object.values(state));
     this.#random = random.split("learning");
     const acting = random.split("policy");
-    const moment = this.#moment, { stateDependentNoise: noise } = parts;
+    const moment = this.#moment;
     this.#actor = new PolicyActor(policy, {
       ...this.#runtime,
       random: acting,
@@ -260,39 +258,32 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       random: acting,
       sample: () => this.#sample(),
     };
-    this.#seen = this.#inputs = observations.buffer(numEnvs);
+    this.#seen = this.#present = observations.buffer(numEnvs);
     this.#view = observations.view(numEnvs);
     this.#toEnv = envActions(actionSpace, { squashed: policy.squashesActions });
   }
 
   #compileUpdate(state: AgentState): Learner {
-    const parts = this.#parts;
     const { engine, threads } = this.#runtime.compilation;
-    return compileStep(this.#stepOf(parts.update), {
+    return compileStep(this.#stepOf("learn"), {
       state,
-      inputs: {
-        ...this.experience.batch,
-        ...mapValues(
-          parts.updateNoise ?? {},
-          ({ rows, size }) => ({ ...NUMBER, shape: [rows, size] }),
-        ),
-        ...mapValues(parts.numbers(this.#moment), () => NUMBER),
-      },
+      inputs: { ...this.experience.batch, ...this.#inputs.types },
       name: `the update of ${this.#title}`,
       engine,
       threads,
     }) as unknown as Learner;
   }
 
-  /** Makes a step of an update, with its statistics or without. */
-  #stepOf(update: AgentParts["update"], isQuiet = false) {
-    const { prepare } = this.experience, watched = namingMissing(update);
-    return ((held: AgentState, given: Record<string, tf.Scalar>) => {
-      const made = prepare?.(held.policy, given);
-      const batch = { ...given, ...made?.batch };
-      const { state, stats, results = {} } = watched(held, batch, given);
-      const told = isQuiet ? {} : { ...stats, ...made?.stats };
-      return { state, stats: told, results };
+  /** Makes a step that prepares what was drawn, and updates the state by it. */
+  #stepOf(program: string) {
+    const update = namingMissing(this.#parts.programs[program] as Update);
+    const numbers = Object.keys(this.#parts.inputs);
+    return ((held: AgentState, given: Tensors) => {
+      const inputs = pick(given, numbers);
+      const drawn = pick(given, Object.keys(this.experience.batch));
+      const { batch, stats } = this.experience.prepare(drawn, held.policy);
+      const { results = {}, ...made } = update(held, batch, inputs as Scalars);
+      return { state: made.state, stats: { ...made.stats, ...stats }, results };
     }) as unknown as (
       state: AgentState,
     ) => { state: AgentState; stats: Tensors; results: Tensors };
@@ -310,7 +301,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Copy of the policy's present parameters, by path. */
   get params(): Readonly<Record<string, ArrayWithShape>> {
-    this.#take(this.#parts.renew?.());
+    this.#sync("action");
     return this.#learner.read().policy as Record<string, ArrayWithShape>;
   }
 
@@ -319,35 +310,31 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    *
    * @param observations Observations `[numEnvs, ...]`; copied.
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
-   * @throws {Error} If an update is due first.
    */
   act(observations: Batch): ActionArray {
-    if (this.experience.full) {
-      throw new Error(
-        "Cannot act after a full rollout: call update() to learn from it first",
-      );
-    }
-    this.#take(this.#parts.renew?.());
+    this.#sync("action");
     this.#decision = this.#decide(observations as ObservationArray);
     return this.#toEnv(this.#decision.actions);
   }
 
-  /** Takes a part of the state in the place of the present one, if there is one. */
-  #take(state: SavedState | undefined): void {
-    if (state !== undefined) this.#learner.writePart(state);
+  /** Overwrites the parts of the state that are computed outside of updates. */
+  #sync(when: "action" | "update"): void {
+    const read = () => this.#learner.read();
+    const changed = this.#parts.sync?.(when, this.#moment, read);
+    if (changed !== undefined) this.#learner.writePart(changed);
   }
 
   #decide(given: ObservationArray): Decision {
     const { observations } = this.#runtime;
     observations.encoder.observationArray(given, this.#seen);
     observations.see(given);
-    this.#inputs = this.#view(this.#seen);
+    this.#present = this.#view(this.#seen);
     this.#acted = NOTHING;
-    const actions = this.#parts.explore?.(this.#exploration) ??
+    const actions = this.#parts.explore?.act(this.#exploration) ??
       this.#sample();
     return {
       observations: this.#seen,
-      inputs: this.#inputs,
+      inputs: this.#present,
       actions,
       recorded: this.#acted,
       state: this.#actor.state,
@@ -357,7 +344,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   #sample(): TensorData {
-    this.#acted = this.#actor.ask(this.#inputs);
+    this.#acted = this.#actor.ask(this.#present);
     return this.#acted.actions!;
   }
 
@@ -366,6 +353,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    *
    * @param step Rewards, ends and observations; copied.
    * @throws {RangeError} If a number is not finite; nothing is taken in then.
+   * @throws {Error} If an update is due first.
    * @throws {TypeError} If something is not in typed arrays.
    */
   observe(step: VecStep): void {
@@ -396,47 +384,31 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   update(): Statistics | undefined {
     const due = this.experience.due(this.#moment, this.#random);
     if (due === 0) return undefined;
-    for (let i = 1; i < due; i++) this.#learn(this.#full() ?? this.#quiet());
-    const last = this.#learn(this.#full() ?? this.#learner);
-    const { stats, learningRate } = last;
-    const statistics: Statistics = {};
-    for (const name in stats) statistics[name] = stats[name][0];
-    Object.assign(statistics, this.experience.stats);
-    if (learningRate !== undefined) statistics.learning_rate = learningRate;
-    return statistics;
+    for (let i = 1; i <= due; i++) this.#learn(i === due);
+    return { ...this.#statistics };
   }
 
-  /** Returns the update that does more than most, where it is due. */
-  #full(): Run | undefined {
-    const { fullUpdate } = this.#parts;
-    if (!fullUpdate?.isDue(this.#moment)) return undefined;
-    const step = this.#stepOf(fullUpdate.update);
-    return this.#others.full ??= this.#learner.also(step);
-  }
-
-  #quiet(): Run {
-    const { quietUpdate } = this.#parts, learner = this.#learner;
-    if (quietUpdate === undefined) return learner;
-    const step = this.#stepOf(quietUpdate, true);
-    return this.#others.quiet ??= learner.also(step);
-  }
-
-  #learn(learner: Run): { stats: Arrays; learningRate?: number } {
-    const inputs: Record<string, TensorInput> = {};
-    for (const name in this.#noises) {
-      const noise = this.#parts.updateNoise![name];
-      inputs[name] = this.#noises[name];
-      if (noise.fullOnly && learner !== this.#others.full) continue;
-      drawNoise({ noise }, this.#random, this.#noises[name]);
-    }
-    const numbers = this.#parts.numbers(this.#moment);
+  /** Learns from one batch; each statistic keeps its last value. */
+  #learn(isLast: boolean): void {
+    const statistics = this.#statistics;
+    const program = this.#parts.choose?.(this.#moment, isLast) ?? "learn";
+    const inputs = this.#inputs.draw(program, this.#moment, this.#random);
     const batch = this.experience.draw(this.#moment, this.#random);
-    const result = learner.run(Object.assign(inputs, batch, numbers));
-    const { stats, results } = result as Record<string, Arrays>;
+    const { stats, results } = this.#program(program)
+      .run({ ...inputs, ...batch }) as Record<string, Arrays>;
     this.#moment.updates++;
-    this.experience.learned?.(results);
-    this.#take(this.#parts.refresh?.(this.#moment, () => this.#learner.read()));
-    return { stats, learningRate: numbers.learningRate };
+    for (const name in stats) statistics[name] = stats[name][0];
+    Object.assign(statistics, this.experience.learned(results));
+    const { learningRate } = inputs;
+    if (learningRate !== undefined) {
+      statistics.learning_rate = learningRate as number;
+    }
+    this.#sync("update");
+  }
+
+  #program(name: string): Run {
+    if (name === "learn") return this.#learner;
+    return this.#programs[name] ??= this.#learner.also(this.#stepOf(name));
   }
 
   /**
@@ -447,10 +419,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns The actor.
    */
   policy(options: PolicyOptions = {}): Actor {
-    this.#take(this.#parts.renew?.());
+    this.#sync("action");
     const { observations } = this.#runtime;
     const { numEnvs = this.#runtime.numEnvs } = options;
-    const { sampleFrequency = -1 } = this.#parts.stateDependentNoise ?? {};
+    const { sampleFrequency = -1 } = this.#parts.noise ?? {};
     const actor = new PolicyActor(this.model, {
       ...this.#runtime,
       ...options,
@@ -506,7 +478,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       learned: this.#learner.read() as unknown as StateTree,
       experience: this.experience.save(),
       acting: this.#actor.save(),
-      exploration: this.#parts.explorationState?.save() ?? null,
+      exploration: this.#parts.explore?.save?.() ?? null,
       random: this.#random.save() as unknown as StateTree,
       normalization: {
         observations: observations?.save() ?? null,
@@ -514,6 +486,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       },
       steps,
       updates,
+      statistics: { ...this.#statistics },
     };
   }
 
@@ -541,11 +514,12 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.#learner.write(learned as unknown as SavedState);
     this.experience.load(saved.experience);
     this.#actor.load(acting);
-    this.#parts.explorationState?.load(saved.exploration);
+    this.#parts.explore?.load?.(saved.exploration);
     this.#random.load(saved.random);
     this.#decision = undefined;
     this.#count(saved.steps as number);
     this.#moment.updates = saved.updates as number;
+    this.#statistics = { ...saved.statistics as Statistics };
     for (const [scale, statistics] of scales) scale.load(statistics);
   }
 
@@ -571,11 +545,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 }
 
-function mapValues<T, U>(
-  record: Readonly<Record<string, T>>,
-  transform: (value: T) => U,
-): Record<string, U> {
-  return Object.fromEntries(
-    Object.entries(record).map(([key, value]) => [key, transform(value)]),
-  );
+function pick(given: Tensors, names: readonly string[]): Tensors {
+  return Object.fromEntries(names.map((name) => [name, given[name]]));
 }

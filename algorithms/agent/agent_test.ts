@@ -107,11 +107,15 @@ Deno.test("of the updates that are due at once the last alone has statistics", (
         const parts = definition.build(config, context);
         return {
           ...parts,
-          quietUpdate(...given) {
-            const { state, results } = parts.update(...given);
-            const sum = tf.add(state.count.sum, 1000);
-            const count = { ...state.count, sum };
-            return { state: { ...state, count }, stats: {}, results };
+          choose: (_, isLast) => isLast ? "learn" : "quiet",
+          programs: {
+            ...parts.programs,
+            quiet(...given) {
+              const { state, results } = parts.programs.learn(...given);
+              const sum = tf.add(state.count.sum, 1000);
+              const count = { ...state.count, sum };
+              return { state: { ...state, count }, stats: {}, results };
+            },
           },
         };
       },
@@ -135,10 +139,11 @@ Deno.test("updates that are named do more, also of a restored agent", () => {
         const parts = definition.build(config, context);
         return {
           ...parts,
-          fullUpdate: {
-            isDue: ({ updates }) => updates % 3 === 1,
-            update(...given) {
-              const made = parts.update(...given);
+          choose: ({ updates }) => updates % 3 === 1 ? "full" : "learn",
+          programs: {
+            ...parts.programs,
+            full(...given) {
+              const made = parts.programs.learn(...given);
               const sum = tf.add(made.state.count.sum, 1000);
               const count = { ...made.state.count, sum };
               return { ...made, state: { ...made.state, count } };
@@ -162,21 +167,60 @@ Deno.test("updates that are named do more, also of a restored agent", () => {
   for (const it of [agent, other]) it.close();
 });
 
-Deno.test("noise of full updates is drawn for these alone", () => {
+Deno.test("each statistic keeps its last value over all programs", () => {
   const definition = counting();
-  const numbersOf = (fullOnly: boolean, steps: number) => {
+  const make = () =>
+    new Agent<CountingConfig>(
+      {
+        ...definition,
+        build(config, context) {
+          const parts = definition.build(config, context);
+          const { learn } = parts.programs;
+          return {
+            ...parts,
+            choose: ({ updates }) => updates === 0 ? "first" : "learn",
+            programs: {
+              learn,
+              first: (...given) => ({
+                ...learn(...given),
+                stats: { own: tf.scalar(7) },
+              }),
+            },
+          };
+        },
+      },
+      SPACES,
+      { config: { numSteps: 1 } },
+    );
+  const [agent, other] = [make(), make()];
+  play(agent, 1, 1);
+  other.load(structuredClone(agent.save()));
+  const own = (agent: Agent<CountingConfig>) =>
+    (play(agent, 2, 1).at(-1) as { own: number; rewards: number }).own;
+  assertEquals([own(agent), own(other)], [7, 7]);
+  for (const it of [agent, other]) it.close();
+});
+
+Deno.test("noise of one program is drawn for this alone", () => {
+  const definition = counting();
+  const numbersOf = (only: string | undefined, steps: number) => {
     const agent = new Agent<CountingConfig>({
       ...definition,
       build(config, context) {
-        const parts = definition.build(config, context);
-        const { noise } = parts.updateNoise!;
-        const { update } = parts;
+        const { programs: { learn }, inputs, ...parts } = definition
+          .build(config, context);
         return {
           ...parts,
-          update: (state, { noise: _, ...batch }, numbers) =>
-            update(state, { noise: tf.ones([1]), ...batch }, numbers),
-          fullUpdate: { isDue: ({ updates }) => updates === 2, update },
-          updateNoise: { noise: { ...noise, fullOnly } },
+          choose: ({ updates }) => updates === 2 ? "full" : "learn",
+          programs: {
+            learn: (state, batch, inputs) =>
+              learn(state, batch, { ...inputs, noise: tf.ones([1]) }),
+            full: learn,
+          },
+          inputs: {
+            ...inputs,
+            noise: { kind: "normal", size: 1, rows: 6, only },
+          },
         };
       },
     }, SPACES);
@@ -186,8 +230,52 @@ Deno.test("noise of full updates is drawn for these alone", () => {
     return params;
   };
   // The third update takes the first noise that is drawn, or the third.
-  assertEquals(numbersOf(true, 6), numbersOf(false, 6));
-  assertNotEquals(numbersOf(true, 12), numbersOf(false, 12));
+  assertEquals(numbersOf("full", 6), numbersOf(undefined, 6));
+  assertNotEquals(numbersOf("full", 12), numbersOf(undefined, 12));
+});
+
+Deno.test("permutations order the numbers from 0, anew for each update", () => {
+  const definition = counting(), orders: number[][] = [];
+  const agent = new Agent<CountingConfig>(
+    {
+      ...definition,
+      build(config, context) {
+        const parts = definition.build(config, context);
+        const { learn } = parts.programs;
+        return {
+          ...parts,
+          programs: {
+            learn(state, batch, inputs) {
+              const made = learn(state, batch, inputs), { order } = inputs;
+              const rows = Object.fromEntries(
+                [0, 1, 2, 3, 4].map((i) => [
+                  `order${i}`,
+                  tf.reshape(tf.slice(order, [1, i], [1, 1]), []),
+                ]),
+              );
+              return { ...made, stats: rows };
+            },
+          },
+          inputs: {
+            ...parts.inputs,
+            order: { kind: "permutation", rows: 2, size: 5 },
+          },
+        };
+      },
+    },
+    SPACES,
+    { config: { numSteps: 1 } },
+  );
+  for (const told of play(agent, 1, 4)) {
+    if (Array.isArray(told)) continue;
+    const numbers = Object.entries(told as Record<string, number>)
+      .filter(([name]) => name.startsWith("order"))
+      .map(([, it]) => it);
+    assertEquals(numbers.toSorted(), [0, 1, 2, 3, 4]);
+    orders.push(numbers);
+  }
+  assertNotEquals(orders[0], orders[1]);
+  agent.close();
 });
 
 const KINDS: Readonly<Record<string, Partial<CountingConfig>>> = {
@@ -236,11 +324,11 @@ Deno.test("the state of exploration is saved with the agent, and restored", () =
       ...definition,
       build: (config, context) => ({
         ...definition.build(config, context),
-        explore({ sample }) {
-          acted++;
-          return sample().fill(acted % 3 === 0 ? 1 : 0);
-        },
-        explorationState: {
+        explore: {
+          act({ sample }) {
+            acted++;
+            return sample().fill(acted % 3 === 0 ? 1 : 0);
+          },
           save: () => acted,
           load: (state) => void (acted = state as number),
         },
@@ -366,8 +454,10 @@ for (const engine of ["onnx", "eager"] as const) {
       title: "Wrong",
       build: (config, spaces) => ({
         ...definition.build(config, spaces),
-        update: (state, { returns }) => {
-          return { state, stats: { sum: tf.sum(returns) } };
+        programs: {
+          learn: (state, { returns }) => {
+            return { state, stats: { sum: tf.sum(returns) } };
+          },
         },
       }),
     };
@@ -376,7 +466,7 @@ for (const engine of ["onnx", "eager"] as const) {
     }, TypeError);
     assertMatch(
       error.message,
-      /^Cannot (run|compile) the update of Wrong at agent_test\.ts:\d+: .* but got 'null'; the batch has no 'returns', only observations, actions, rewards, noise, learningRate$/,
+      /^Cannot (run|compile) the update of Wrong at agent_test\.ts:\d+: .* but got 'null'; the batch has no 'returns', only observations, actions, rewards$/,
     );
   });
 }

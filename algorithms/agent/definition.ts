@@ -3,19 +3,9 @@ import type {
   Engine,
   Params,
   RandomStream,
-  ResidentState,
   TensorData,
-  TensorType,
 } from "@bellman/compute";
-import type {
-  Network,
-  NoiseSpec,
-  ObservationInputArray,
-  Policy,
-  PolicyCompilation,
-  PolicyGiven,
-  PolicyOutput,
-} from "@bellman/policies";
+import type { Network, NoiseSpec, Policy } from "@bellman/policies";
 import type {
   Algorithm,
   Awaitable,
@@ -23,11 +13,9 @@ import type {
   Space,
   StateTree,
   VecEnv,
-  VecStep,
 } from "@bellman/types";
-import type { Storage } from "@bellman/buffers/storage";
 import type * as tf from "@tensorflow/tfjs";
-import type { Observations, RewardScale } from "./observations.ts";
+import type { ExperienceSpec } from "./experience.ts";
 import type { ConfigSchema } from "./schema.ts";
 
 /**
@@ -82,7 +70,7 @@ export interface AlgorithmDefinition<
    */
   readonly isGreedy?: boolean;
   /**
-   * Finds settings that do nothing beside the others, and why: a run says so where
+   * Finds settings without effect given the others, and why: a run says so where
    * one of them is given.
    *
    * @param config All settings.
@@ -98,13 +86,13 @@ export interface AlgorithmDefinition<
    */
   check?(config: Config, context: AgentContext): void;
   /**
-   * Builds the networks, the update and the source of its batches.
+   * Builds the networks, the first state, the update and the source of its batches.
    *
    * @param config All settings.
-   * @param context Spaces and length of the run.
+   * @param context Spaces, length of the run, stream of the first parameters.
    * @returns The parts of an agent.
    */
-  build(config: Config, context: AgentContext): AgentParts<P>;
+  build(config: Config, context: BuildContext): AnyParts<P>;
   /**
    * Starts workers that act and learn in environments of their own, in the place of
    * one agent.
@@ -194,124 +182,155 @@ export interface AgentContext extends AgentSpaces {
   readonly totalTimesteps: number;
 }
 
+/** Everything that the parts of an agent are built from. */
+export interface BuildContext extends AgentContext {
+  /** Stream of the first parameters. */
+  readonly random: RandomStream;
+}
+
 /**
  * The parts of an agent. Acting, compiling, counting and saving are the same for
  * all algorithms.
  *
  * @typeParam P Policy that acts.
+ * @typeParam S State: parameters, target networks, optimizer slots.
+ * @typeParam B Batch that an update learns from.
+ * @typeParam I Inputs of an update beside the batch.
  */
-export interface AgentParts<P extends Policy = Policy> {
+export interface AgentParts<
+  P extends Policy = Policy,
+  S extends AgentState = AgentState,
+  B = Tensors,
+  I = Scalars,
+> {
   /** Policy that acts; its parameters are the part `policy` of the state. */
   readonly policy: P;
+  /** State before the first update, in new tensors: the agent copies and frees them. */
+  readonly state: S;
   /** Source of batches: `rollout(...)`, `replay(...)`, `segments(...)` or one of its own. */
-  readonly experience: (runtime: AgentRuntime) => Experience;
+  readonly experience: ExperienceSpec;
   /**
-   * Initializes parameters, target networks and optimizer slots; called once,
-   * before all else.
-   *
-   * @param random Stream of the first parameters.
-   * @returns New tensors; the agent copies and frees them.
+   * Numbers that change over the run, of which `learningRate` is logged, and random
+   * numbers.
    */
-  init(random: RandomStream): AgentState;
+  readonly inputs: { readonly [Name in keyof I]: UpdateInput };
+  /** Updates by name, each traced and compiled when it is first chosen. */
+  readonly programs: Programs<S, B, I>;
   /**
-   * Computes one update as a pure function, which is traced and compiled.
+   * Chooses the program of the next update.
    *
-   * @param state Tensors before the update.
-   * @param batch Tensors of `Experience.batch` and `updateNoise`.
-   * @param numbers Scalars of `numbers`.
-   * @returns Tensors after the update.
+   * @param moment Progress of the run before the update.
+   * @param isLast False where another update follows at once.
+   * @returns Name of the program.
+   * @default "learn"
    */
-  update(
-    state: AgentState,
-    batch: Tensors,
-    numbers: Readonly<Record<string, tf.Scalar>>,
-  ): UpdateResult;
+  choose?(moment: Moment, isLast: boolean): string;
   /**
-   * Computes the same update where nobody reads its statistics, so that what they
-   * alone need is left out: of the updates that are due at once, all but the last.
+   * Exploration in the place of the policy, such as random actions at first.
    *
-   * @default update
+   * @default none: the policy acts
    */
-  readonly quietUpdate?: AgentParts["update"];
+  readonly explore?: Explorer;
   /**
-   * Computes the updates that do more than most, such as to take in statistics:
-   * they are a program of their own, and `update` is that of all others.
+   * Computes parts of the state outside of the compiled update: before actions, where
+   * parameters are learned elsewhere too, or after updates, where factors are
+   * inverted now and then.
    *
-   * @default none
-   */
-  readonly fullUpdate?: {
-    /**
-     * Tells if an update is one of them.
-     *
-     * @param moment Progress of the run before the update.
-     */
-    isDue(moment: Moment): boolean;
-    /** Takes the update, with the same statistics. */
-    readonly update: AgentParts["update"];
-  };
-  /**
-   * Gives the numbers of the next update, always of the same names;
-   * `learningRate` is logged.
-   *
+   * @param when Before an action or a look at the parameters, or after an update.
    * @param moment Progress of the run.
+   * @param read Copies the present state out.
+   * @returns The parts of the state that change, or `undefined` where all stay.
    */
-  numbers(moment: Moment): Readonly<Record<string, number>>;
-  /**
-   * Random inputs of an update by name, drawn anew for each that takes them.
-   *
-   * @default {}
-   */
-  readonly updateNoise?: Readonly<Record<string, UpdateNoise>>;
-  /**
-   * Chooses actions in the policy's place, or changes them: random ones at first.
-   *
-   * @default the policy's
-   */
-  explore?(exploration: Exploration): TensorData;
-  /**
-   * State that `explore` keeps from step to step, which is saved with the agent.
-   *
-   * @default none
-   */
-  readonly explorationState?: {
-    /** Returns the state as plain data. */
-    save(): StateTree;
-    /** Restores a state that `save` gave. */
-    load(state: StateTree): void;
-  };
-  /**
-   * Gives a state that was learned elsewhere, before each decision and whenever the
-   * parameters are asked for.
-   *
-   * @returns The records of the state that change, or `undefined` where all stay.
-   */
-  renew?(): SavedState | undefined;
+  sync?(
+    when: "action" | "update",
+    moment: Moment,
+    read: () => SavedState,
+  ): SavedState | undefined;
   /**
    * Renewal of state-dependent noise (gSDE).
    *
    * @default drawn anew at each step
    */
-  readonly stateDependentNoise?: StateDependentNoise;
-  /**
-   * Computes parts of the state outside of the compiled update, after each
-   * update: factors that are inverted now and then.
-   *
-   * @param moment Progress of the run, this update included.
-   * @param read Copies the present state out.
-   * @returns The records of the state that change, or `undefined` where all stay.
-   */
-  refresh?(
-    moment: Moment,
-    read: () => SavedState,
-  ): SavedState | undefined;
-  /** Frees what the parts hold beside tensors, such as threads. */
-  close?(): void;
+  readonly noise?: StateDependentNoise;
   /**
    * Q function, for plots.
    *
    * @default none
    */
   readonly actionValues?: ActionValues;
+  /** Frees what the parts hold beside tensors, such as threads. */
+  close?(): void;
+}
+
+/** Parts of an agent of which only the policy's type is known. */
+export type AnyParts<P extends Policy = Policy> =
+  // deno-lint-ignore no-explicit-any -- each algorithm has its own records
+  AgentParts<P, any, any, any>;
+
+/** Updates by name. */
+export interface Programs<S extends AgentState, B, I> {
+  /** Program of all updates, unless `choose` names another one. */
+  readonly learn: Update<S, B, I>;
+  readonly [name: string]: Update<S, B, I>;
+}
+
+/**
+ * One update as a pure function, which is traced and compiled: state, batch and
+ * inputs are separate records of tensors.
+ */
+export type Update<
+  S extends AgentState = AgentState,
+  B = Tensors,
+  I = Scalars,
+> = (
+  state: S,
+  batch: B,
+  inputs: I,
+) => UpdateResult<S>;
+
+/** Update of any records. */
+// deno-lint-ignore no-explicit-any -- each algorithm has its own records
+export type AnyUpdate = Update<any, any, any>;
+
+/** Input of an update: a number of the moment, or random numbers drawn anew. */
+export type UpdateInput = NumberInput | RandomInput;
+
+/** Number that changes over the run, such as the learning rate. */
+export type NumberInput = (moment: Moment) => number;
+
+/** Random numbers `[rows, size]` of an update. */
+export interface RandomInput {
+  /** Their distribution; each row of a `permutation` orders the numbers from 0. */
+  readonly kind: NoiseSpec["kind"] | "permutation";
+  /** Number of rows. */
+  readonly rows: number;
+  /** Numbers of a row. */
+  readonly size: number;
+  /**
+   * The one program that takes them, as drawing takes time.
+   *
+   * @default all
+   */
+  readonly only?: string;
+}
+
+/** Exploration in the place of the policy. */
+export interface Explorer {
+  /**
+   * Chooses actions, or changes those of the policy.
+   *
+   * @param exploration Progress, random stream, and the policy's actions.
+   * @returns Actions `[numEnvs, ...]` as the policy samples them.
+   */
+  act(exploration: Exploration): TensorData;
+  /**
+   * Saves what it keeps from step to step.
+   *
+   * @default nothing
+   */
+  save?(): StateTree;
+  /** Restores what `save` gave. */
+  load?(state: StateTree): void;
 }
 
 /** A Q function that an agent learns. */
@@ -334,6 +353,9 @@ export interface ActionValues {
   ): tf.Tensor;
 }
 
+/** Scalars by name. */
+export type Scalars = Readonly<Record<string, tf.Scalar>>;
+
 /** Tensors by name. */
 export type Tensors = Readonly<Record<string, tf.Tensor>>;
 
@@ -351,10 +373,10 @@ export type SavedState = {
 };
 
 /** Result of an update: new tensors, those that it was given stay. */
-export interface UpdateResult {
+export interface UpdateResult<S extends AgentState = AgentState> {
   /** State after the update, of the same parts. */
-  readonly state: AgentState;
-  /** Scalars for the log. */
+  readonly state: S;
+  /** Scalars for the log; each name keeps its last value. */
   readonly stats: Readonly<Record<string, tf.Tensor | undefined>>;
   /**
    * Arrays for `Experience.learned`, such as errors that become priorities.
@@ -362,18 +384,6 @@ export interface UpdateResult {
    * @default {}
    */
   readonly results?: Tensors;
-}
-
-/** Random numbers that an update takes: their kind and, by row, their number. */
-export interface UpdateNoise extends NoiseSpec {
-  /** Number of rows. */
-  readonly rows: number;
-  /**
-   * True where `fullUpdate` alone takes them: drawing them takes time.
-   *
-   * @default false
-   */
-  readonly fullOnly?: boolean;
 }
 
 /** Progress of a run. */
@@ -386,7 +396,7 @@ export interface Moment {
   readonly progress: number;
 }
 
-/** Inputs of {@link AgentParts.explore}. */
+/** Inputs of {@link Explorer.act}. */
 export interface Exploration {
   /** Progress of the run. */
   readonly moment: Moment;
@@ -406,130 +416,4 @@ export interface StateDependentNoise {
   renews(step: number): boolean;
   /** Steps between two draws of an actor in evaluation; -1 draws once. */
   readonly sampleFrequency: number;
-}
-
-/** One decision of an agent; the arrays are written anew by the next one. */
-export interface Decision {
-  /** Observations as the environment gave them, in the encoder's type. */
-  readonly observations: ObservationInputArray;
-  /** Observations as the policy saw them; the same where nothing is scaled. */
-  readonly inputs: ObservationInputArray;
-  /** Actions as the policy sampled them. */
-  readonly actions: TensorData;
-  /** Results of `Experience.record`; undefined where the policy did not act. */
-  readonly recorded: Readonly<Record<string, TensorData | undefined>>;
-  /** Recurrent state before the decision `[numEnvs, stateSize]`. */
-  readonly state: Float32Array;
-  /** 1 where an episode started with it `[numEnvs]`. */
-  readonly starts: Float32Array;
-  /** Recurrent state after the decision; recurrent policies only. */
-  readonly nextState?: Float32Array;
-}
-
-/** Everything around an {@link Experience}. */
-export interface AgentRuntime extends AgentContext {
-  /** Policy that acts. */
-  readonly policy: Policy;
-  /** Newest parameters of the policy. */
-  readonly params: () => ResidentState<Params>;
-  /** Compilation of functions of the policy. */
-  readonly compilation: PolicyCompilation;
-  /** Observations as they are kept and as the policy sees them. */
-  readonly observations: Observations;
-  /**
-   * Scale of rewards that the agent applies itself.
-   *
-   * @default none
-   */
-  readonly rewards?: RewardScale;
-}
-
-/** Steps that an agent learns from. */
-export interface Experience {
-  /** Shapes and types of a batch by name: inputs of the update. */
-  readonly batch: Readonly<Record<string, TensorType>>;
-  /** Steps or transitions that it can learn from. */
-  readonly length: number;
-  /**
-   * True where the next thing to do is an update.
-   *
-   * @default false
-   */
-  readonly full?: boolean;
-  /**
-   * Computes beside the actions what a step is recorded with, such as values.
-   *
-   * @param output Output of the policy.
-   * @param given Parameters and noise.
-   */
-  record?(
-    output: PolicyOutput,
-    given: PolicyGiven,
-  ): Readonly<Record<string, tf.Tensor | undefined>>;
-  /**
-   * Records a step.
-   *
-   * @param decision The decision.
-   * @param step The environments' answer; copied.
-   */
-  add(decision: Decision, step: VecStep): void;
-  /**
-   * Tells how many updates are due: none after most steps.
-   *
-   * @param moment Progress of the run.
-   * @param random Stream of learning.
-   */
-  due(moment: Moment, random: RandomStream): number;
-  /**
-   * Gives the batch of the next update.
-   *
-   * @param moment Progress of the run.
-   * @param random Stream of learning.
-   * @returns Arrays of `batch`, which the next call may write anew.
-   */
-  draw(moment: Moment, random: RandomStream): Arrays;
-  /**
-   * Computes inputs of the update from a batch, as a part of the compiled update.
-   *
-   * @param params Parameters of the policy.
-   * @param batch Tensors of `batch`.
-   * @returns Tensors that the update takes in the place of the batch, and
-   * scalars for the log.
-   * @default none: the update takes the batch
-   */
-  readonly prepare?: (
-    params: Params,
-    batch: Tensors,
-  ) => { readonly batch: Tensors; readonly stats: Tensors };
-  /** Statistics of the batch that was drawn last, for the log. */
-  readonly stats?: Readonly<Record<string, number>>;
-  /**
-   * Takes in the results of the update from the last batch.
-   *
-   * @param results Arrays of `UpdateResult.results`.
-   */
-  learned?(results: Arrays): void;
-  /**
-   * Keeps what it replays in a storage, before the first step.
-   *
-   * @param storage Place of the replay buffer's rows; none from now on without it.
-   */
-  keepIn?(storage: Storage | undefined): void;
-  /**
-   * Finds the rows that a saved state has in a storage.
-   *
-   * @param state State that `save` gave.
-   * @returns What the storage saved; nothing where the state has all.
-   */
-  savedRows?(state: StateTree): StateTree | undefined;
-  /**
-   * Puts the present replay buffer in the place of a saved state's own.
-   *
-   * @param state State that `save` gave.
-   */
-  withReplay?(state: StateTree): StateTree;
-  /** Saves everything that it holds, as plain data. */
-  save(): StateTree;
-  /** Restores what `save` gave. */
-  load(state: StateTree): void;
 }

@@ -38,8 +38,10 @@ import { NUMBER } from "./_tensor_types.ts";
 import type { AgentOptions } from "./agent.ts";
 import type {
   AgentContext,
-  AgentParts,
+  AgentState,
   AlgorithmDefinition,
+  AnyParts,
+  NumberInput,
   SavedState,
   Tensors,
 } from "./definition.ts";
@@ -136,7 +138,7 @@ export class DeviceAgent<
   /** Environment that the training loop steps: a step is a call. */
   readonly env: VecEnv;
   readonly #title: string;
-  readonly #parts: AgentParts<P>;
+  readonly #parts: AnyParts<P>;
   readonly #rollout: RolloutOptions;
   readonly #program: DeviceLoop;
   readonly #context: AgentContext;
@@ -173,10 +175,15 @@ export class DeviceAgent<
       observationSpace,
       actionSpace,
     };
-    const { config, parts } = buildParts(definition, context, {
-      config: options.config,
-      counts: { updatesPerCall, stepsPerCall },
-    });
+    const random = new RandomStream(seed);
+    const { config, parts } = buildParts(
+      definition,
+      { ...context, random: random.split("init") },
+      {
+        config: options.config,
+        counts: { updatesPerCall, stepsPerCall },
+      },
+    );
     this.#rollout = rolloutThatFits(title, parts);
     this.config = config;
     this.model = parts.policy;
@@ -188,11 +195,10 @@ export class DeviceAgent<
     this.#context = context;
     const rollout = this.#rollout;
     this.#program = new DeviceLoop({ parts, rollout, env, context });
-    const random = new RandomStream(seed);
-    const learned = parts.init(random.split("init"));
+    const { inputs } = parts, learned: AgentState = parts.state;
     this.#compilation = { params: paramTypes(learned.policy), engine, threads };
     this.#numbers = Object.fromEntries(
-      Object.keys(parts.numbers(this.#moment))
+      Object.keys(inputs)
         .map((name) => [name, new Float32Array(this.updatesPerCall)]),
     );
     const start = this.#program.start(
@@ -266,8 +272,10 @@ export class DeviceAgent<
     const rounds = left > 0 ? Math.min(left, most) : most;
     for (let i = 0; i < rounds; i++) {
       this.#count(this.#moment.steps + steps);
-      const numbers = this.#parts.numbers(this.#moment);
-      for (const name in numbers) this.#numbers[name][i] = numbers[name];
+      for (const name in this.#numbers) {
+        const at = this.#parts.inputs[name] as NumberInput;
+        this.#numbers[name][i] = at(this.#moment);
+      }
       this.#moment.updates++;
     }
     const { stats, ended } = this.#loop.run(

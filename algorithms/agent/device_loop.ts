@@ -1,5 +1,6 @@
 import {
   flattenParams,
+  mapParams,
   type Params,
   randomNormal,
   randomUniform,
@@ -15,13 +16,14 @@ import * as tf from "@tensorflow/tfjs";
 import { namingMissing, targetOf } from "./_missing_names.ts";
 import type {
   AgentContext,
-  AgentParts,
   AgentState,
+  AnyParts,
   Tensors,
+  Update,
 } from "./definition.ts";
 import {
+  recordedOf,
   type RolloutOptions,
-  rolloutOptionsOf,
   targetsOfTensors,
   valueOf,
 } from "./rollout.ts";
@@ -120,13 +122,14 @@ interface Collected {
   readonly terminated: tf.Tensor;
   readonly truncated: tf.Tensor;
   readonly values: tf.Tensor;
+  readonly recorded: Tensors;
   readonly last: Tensors;
   readonly ended: tf.Tensor;
 }
 
 /** Parts of a {@link DeviceLoop}. */
 interface DeviceLoopParts {
-  readonly parts: AgentParts;
+  readonly parts: AnyParts;
   readonly rollout: RolloutOptions;
   readonly env: DeviceEnv;
   readonly context: AgentContext;
@@ -136,15 +139,15 @@ interface DeviceLoopParts {
 export class DeviceLoop {
   /** Names of the statistics, as the last update returned them. */
   names: readonly string[] = [];
-  readonly #parts: AgentParts;
+  readonly #parts: AnyParts;
   readonly #rollout: RolloutOptions;
   readonly #device: DeviceEnv;
   readonly #context: AgentContext;
-  readonly #update: AgentParts["update"];
+  readonly #learn: Update;
 
   constructor({ parts, rollout, env, context }: DeviceLoopParts) {
     this.#parts = parts;
-    this.#update = namingMissing((...all) => parts.update(...all));
+    this.#learn = namingMissing(parts.programs.learn as Update);
     this.#rollout = rollout;
     this.#device = env;
     this.#context = context;
@@ -207,7 +210,7 @@ export class DeviceLoop {
     { learned, episodes }: Omit<LoopState, "random">,
     { numbers, draws }: LoopRow,
   ): { state: Omit<LoopState, "random">; results: LoopResults } {
-    const { inputs } = this.#rollout;
+    const { inputs } = this.#rollout, { policy } = this.#parts;
     const collected = this.#collect(learned.policy, { episodes, draws });
     const { rollout } = collected;
     const { rewards, terminated, truncated } = rollout;
@@ -218,7 +221,8 @@ export class DeviceLoop {
       ...this.#values(learned.policy, collected),
     });
     const batch = {
-      observations: this.#rows(rollout.observations),
+      ...mapParams(rollout.recorded as Params, (it) => this.#rows(it)),
+      observations: policy.encode(this.#rows(rollout.observations)),
       actions: this.#rows(rollout.actions),
       ...Object.fromEntries(
         inputs.map((name) => [
@@ -227,7 +231,7 @@ export class DeviceLoop {
         ]),
       ),
     };
-    const update = this.#update(learned, batch, numbers);
+    const update = this.#learn(learned, batch, numbers);
     const stats = Object.entries({ ...update.stats, ...targets.stats })
       .filter((it): it is [string, tf.Tensor] => it[1] !== undefined);
     this.names = stats.map(([name]) => name);
@@ -262,7 +266,7 @@ export class DeviceLoop {
     params: Params,
     { episodes, draws }: { episodes: DeviceEpisodes; draws: LoopDraws },
   ): { episodes: DeviceEpisodes; rollout: Collected } {
-    const { numSteps: length, values } = this.#rollout;
+    const rollout = this.#rollout, { numSteps: length, values } = rollout;
     const { actionSpace } = this.#context;
     const policy = this.#parts.policy, env = this.#device;
     const observe = (state: Tensors) => this.#observe(state);
@@ -292,6 +296,7 @@ export class DeviceLoop {
           values: values === "acting"
             ? valueOf(output)
             : tf.zerosLike(step.rewards),
+          recorded: recordedOf(rollout, output),
           last: step.last,
           ended: endedOf(step, { terminated, truncated }),
         };
@@ -418,18 +423,19 @@ export function episodesIn(
 /** Returns the rollout of an algorithm that fits into a program. */
 export function rolloutThatFits(
   title: string,
-  parts: AgentParts,
+  parts: AnyParts,
 ): RolloutOptions {
   const refuse = (why: string) =>
     new TypeError(
       `Cannot run ${title} with loop: device: ${why}, expected loop: host`,
     );
-  const rollout = rolloutOptionsOf(parts.experience);
-  const outside = ["refresh", "explore", "renew", "fullUpdate", "updateNoise"]
-    .find((it) => parts[it as keyof AgentParts] !== undefined);
-  if (outside !== undefined || rollout === undefined) {
+  const { experience, explore, sync, choose } = parts;
+  const isMore = explore ?? sync ?? choose ??
+    Object.values(parts.inputs).find((it) => typeof it !== "function");
+  if (isMore !== undefined || experience.kind !== "rollout") {
     throw refuse("it does more than to collect a rollout and learn from it");
   }
+  const rollout = experience.options as RolloutOptions;
   if (rollout.tensorTargets === undefined) {
     throw refuse("it has no targets of tensors");
   }

@@ -27,10 +27,12 @@
  *
  * @module
  */
+export * from "./advantage_targets.ts";
 export * from "./agent.ts";
 export * from "./definition.ts";
 export * from "./device_agent.ts";
 export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
+export * from "./experience.ts";
 export * from "./loop_env.ts";
 export {
   nextObservations,
@@ -58,5 +60,5 @@ export {
 } from "./rollout.ts";
 export * from "./schema.ts";
 export * from "./segments.ts";
-export { tensorAdvantages, tensorExplainedVariance } from "./tensor_targets.ts";
+
 export * from "./windows.ts";

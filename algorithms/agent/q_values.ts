@@ -7,12 +7,8 @@ import {
 import type { ObservationArray } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { rowsOf } from "./_tensor_types.ts";
-import type {
-  ActionValues,
-  AgentRuntime,
-  AgentState,
-  Tensors,
-} from "./definition.ts";
+import type { ActionValues, AgentState, Tensors } from "./definition.ts";
+import type { AgentRuntime } from "./experience.ts";
 
 /**
  * Estimates values of actions in one state.

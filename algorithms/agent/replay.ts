@@ -13,15 +13,16 @@ import {
   type ObservationInput,
   type ObservationInputArray,
 } from "@bellman/policies";
-import type { StateTree, VecStep } from "@bellman/types";
+import type { StateTree, Statistics, VecStep } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
+import type { Arrays, Moment, Tensors } from "./definition.ts";
 import type {
   AgentRuntime,
-  Arrays,
   Decision,
   Experience,
-  Moment,
-} from "./definition.ts";
+  ExperienceSpec,
+} from "./experience.ts";
 import { nextObservations } from "./observations.ts";
 
 /** Options of drawing by priorities. */
@@ -116,7 +117,7 @@ export interface ReplayOptions extends PriorityOptions {
  * Makes an experience of transitions that are kept and drawn by chance. They are
  * kept as the environment gave them, and drawn as the policy sees them now.
  *
- * A batch has `observations`, `actions`, `rewards`, `terminated` (0 or 1) and
+ * A batch has encoded `observations`, `actions`, `rewards`, `terminated` (0 or 1) and
  * `nextObservations`; with several steps `discounts` of what follows and, on
  * request, `betweenObservations` and `betweenDiscounts`; with priorities
  * `weights`, and then an update returns `tdErrors` among its results.
@@ -134,13 +135,15 @@ export interface ReplayOptions extends PriorityOptions {
  *   batchSize: 32,
  *   learningStarts: 100,
  * });
- * assertEquals(typeof experience, "function"); // of what the agent brings
+ * assertEquals(experience.kind, "replay");
  * ```
  */
-export function replay(
-  options: ReplayOptions,
-): (runtime: AgentRuntime) => Experience {
-  return (runtime) => new Replay(options, runtime);
+export function replay(options: ReplayOptions): ExperienceSpec<ReplayOptions> {
+  return {
+    kind: "replay",
+    options,
+    make: (runtime) => new Replay(options, runtime),
+  };
 }
 
 /**
@@ -359,13 +362,26 @@ class Replay implements Experience {
     return batch;
   }
 
-  learned({ tdErrors }: Arrays): void {
-    if (this.#sampler === undefined) return;
+  /** Encodes observations, and makes numbers of the flags. */
+  prepare(drawn: Tensors): { batch: Tensors } {
+    const { policy } = this.#runtime;
+    const encoded = this.#views.map(([name]) =>
+      [name, policy.encode(drawn[name])] as const
+    );
+    const terminated = tf.cast(drawn.terminated, "float32");
+    return {
+      batch: { ...drawn, ...Object.fromEntries(encoded), terminated },
+    };
+  }
+
+  learned({ tdErrors }: Arrays): Statistics {
+    if (this.#sampler === undefined) return {};
     const { priorityEpsilon = 1e-6 } = this.#options;
     for (let i = 0; i < tdErrors.length; i++) {
       this.#priorities[i] = tdErrors[i] + priorityEpsilon;
     }
     this.#sampler.updatePriorities(this.#batch.slots, this.#priorities);
+    return {};
   }
 
   save(): StateTree {

@@ -1,7 +1,7 @@
 import { FileStorage } from "@bellman/buffers/storage";
 import { isStateRecord } from "@bellman/files";
 import type { SavedRows, StateTree } from "@bellman/types";
-import type { Experience } from "./definition.ts";
+import type { Experience } from "./experience.ts";
 
 /**
  * The file of an agent's replay buffer, where settings keep it in one: see

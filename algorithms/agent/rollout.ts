@@ -14,17 +14,17 @@ import {
   type PolicyMemory,
   type PolicyOutput,
 } from "@bellman/policies";
-import type { StateTree, VecStep } from "@bellman/types";
+import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { targetOf } from "./_missing_names.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
+import type { Arrays, Tensors } from "./definition.ts";
 import type {
   AgentRuntime,
-  Arrays,
   Decision,
   Experience,
-  Tensors,
-} from "./definition.ts";
+  ExperienceSpec,
+} from "./experience.ts";
 import { nextObservations } from "./observations.ts";
 
 /** A complete rollout; arrays are env-major, `[numEnvs, numSteps]`. */
@@ -105,6 +105,15 @@ export interface RolloutOptions {
    * @default true
    */
   readonly bootstrapTruncated?: boolean;
+  /**
+   * Results of the policy that each step is recorded with beside its value, by name:
+   * their types, and what they are of an output.
+   *
+   * @default none
+   */
+  readonly recorded?: Readonly<
+    Record<string, TensorType & { of(output: PolicyOutput): tf.Tensor }>
+  >;
   /** Names of the float32 inputs of the update that `targets` computes. */
   readonly inputs: readonly string[];
   /**
@@ -145,33 +154,29 @@ export interface RolloutOptions {
  *     inputs: generalizedAdvantageEstimation(data, { ...data, gamma: 0.99 }),
  *   }),
  * });
- * assertEquals(typeof experience, "function"); // of what the agent brings
+ * assertEquals(experience.kind, "rollout");
  * ```
  */
 export function rollout(
   options: RolloutOptions,
-): (runtime: AgentRuntime) => Experience {
-  const experience = (runtime: AgentRuntime) => new Rollout(options, runtime);
-  rollouts.set(experience, options);
-  return experience;
-}
-
-/** Options of the experiences that are rollouts. */
-const rollouts = new WeakMap<object, RolloutOptions>();
-
-/** Finds the options of an experience that is a rollout. */
-export function rolloutOptionsOf(
-  experience: (runtime: AgentRuntime) => Experience,
-): RolloutOptions | undefined {
-  return rollouts.get(experience);
+): ExperienceSpec<RolloutOptions> {
+  return {
+    kind: "rollout",
+    options,
+    make: (runtime) => new Rollout(options, runtime),
+  };
 }
 
 class Rollout implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
   readonly record: Experience["record"];
-  readonly prepare: Experience["prepare"];
-  stats: Experience["stats"];
   readonly #options: RolloutOptions;
+  readonly #policy: AgentRuntime["policy"];
+  /** Names of what steps are recorded with beside values. */
+  readonly #recorded: readonly string[];
+  /** True where the update computes values and targets. */
+  readonly #isPrepared: boolean;
+  #stats: Statistics = {};
   readonly #values: Values | undefined;
   readonly #read: (given: ObservationArray) => ObservationInputArray;
   /** All observations of a rollout and those after it: values at the end. */
@@ -196,7 +201,10 @@ class Rollout implements Experience {
     const rows = numEnvs * numSteps;
     const isRecurrent = stateSize > 0;
     this.#options = { ...options, bootstrapTruncated };
+    this.#recorded = Object.keys(options.recorded ?? {});
+    this.#policy = policy;
     const isPrepared = valuesWithinUpdate(options, runtime);
+    this.#isPrepared = isPrepared;
     this.#size = observations.encoder.observationSize;
     this.#values = values && valuesOf(runtime);
     this.#read = observations.reader(numEnvs);
@@ -205,12 +213,19 @@ class Rollout implements Experience {
     }
     this.#last = this.#all?.subarray(rows * policy.observationSize) ??
       observationBuffer(policy, isPrepared ? numEnvs : 0);
-    if (values === "acting") {
-      this.record = (output) => ({ values: valueOf(output) });
+    if (values === "acting" || options.recorded) {
+      this.record = (output) => ({
+        ...(values === "acting" && { values: valueOf(output) }),
+        ...recordedOf(options, output),
+      });
     }
     const recorded = {
       observations: observationInput,
       actions: { shape, dtype },
+      ...mapNames(this.#recorded, (name) => {
+        const { shape, dtype } = options.recorded![name];
+        return { shape, dtype };
+      }),
       ...(isRecurrent && { masks: NUMBER }),
     };
     this.#buffer = new RolloutBuffer({
@@ -238,10 +253,6 @@ class Rollout implements Experience {
     };
     this.#none = new Float32Array(numEnvs);
     this.#initialState = new Float32Array(numEnvs * stateSize);
-    if (isPrepared) {
-      this.prepare = (params, batch) =>
-        this.#prepare(policy, { params, batch });
-    }
     const computed = isPrepared ? ["rewards"] : inputs;
     const given = isPrepared ? PREPARED : {};
     this.#inputs = mapNames(computed, () => new Float32Array(rows));
@@ -273,16 +284,14 @@ class Rollout implements Experience {
     return this.#buffer.length * this.#data.numEnvs;
   }
 
-  get full(): boolean {
-    return this.#buffer.full;
-  }
-
   add(decision: Decision, step: VecStep): void {
     const { inputs, actions, recorded, state, starts } = decision;
     const { rewards, terminated, truncated } = step;
+    if (this.#buffer.full) throw unlearned("rollout");
     const finalValues = this.#finalValues(decision, step);
     if (this.#buffer.length === 0) this.#initialState.set(state);
     this.#buffer.add({
+      ...mapNames(this.#recorded, (name) => recorded[name]!),
       observations: inputs,
       actions,
       rewards,
@@ -327,14 +336,14 @@ class Rollout implements Experience {
   }
 
   draw(): Arrays {
-    if (this.prepare !== undefined) {
+    if (this.#isPrepared) {
       this.#inputs.rewards.set(this.#data.rewards);
       return this.#drawn;
     }
     this.#valueAll();
     const { bootstrapTruncated, targets } = this.#options;
     const { terminated, truncated } = this.#data;
-    const { inputs, stats } = targets(
+    const { inputs, stats = {} } = targets(
       bootstrapTruncated ? this.#data : {
         ...this.#data,
         terminated: terminated.map((end, i) => end | truncated[i]),
@@ -343,7 +352,7 @@ class Rollout implements Experience {
     for (const name in this.#inputs) {
       this.#inputs[name].set(targetOf(inputs, name));
     }
-    this.stats = stats;
+    this.#stats = stats;
     return this.#drawn;
   }
 
@@ -358,14 +367,13 @@ class Rollout implements Experience {
     lastValues.set(all.subarray(values.length));
   }
 
-  /** Computes values and targets as a part of the update. */
-  #prepare(
-    policy: AgentRuntime["policy"],
-    { params, batch }: { params: Params; batch: Tensors },
-  ): { batch: Tensors; stats: Tensors } {
-    const { numEnvs, numSteps } = this.#data;
-    const valuesOf = (observations: tf.Tensor) =>
-      valueOf(policy.apply(params, policy.encode(observations)));
+  /** Encodes observations, and computes values and targets where the update is to. */
+  prepare(drawn: Tensors, params: Params): { batch: Tensors; stats?: Tensors } {
+    const policy = this.#policy, { numEnvs, numSteps } = this.#data;
+    const observations = policy.encode(drawn.observations);
+    if (!this.#isPrepared) return { batch: { ...drawn, observations } };
+    const valuesOf = (encoded: tf.Tensor) =>
+      valueOf(policy.apply(params, encoded));
     const byStep = (rows: tf.Tensor) =>
       tf.transpose(
         tf.reshape(tf.cast(rows, "float32"), [numEnvs, numSteps]),
@@ -373,23 +381,27 @@ class Rollout implements Experience {
     const { inputs, stats = {} } = targetsOfTensors(this.#options, {
       ...mapNames(
         ["rewards", "terminated", "truncated", "finalValues"] as const,
-        (name) => byStep(batch[name]),
+        (name) => byStep(drawn[name]),
       ),
-      values: byStep(valuesOf(batch.observations)),
-      lastValues: valuesOf(batch.lastObservations),
+      values: byStep(valuesOf(observations)),
+      lastValues: valuesOf(policy.encode(drawn.lastObservations)),
     });
-    const { observations, actions } = batch;
-    const targets = this.#options.inputs.map((name) =>
-      [name, tf.reshape(tf.transpose(targetOf(inputs, name)), [-1])] as const
-    );
     return {
-      batch: { observations, actions, ...Object.fromEntries(targets) },
+      batch: {
+        observations,
+        ...mapNames(["actions", ...this.#recorded], (name) => drawn[name]),
+        ...mapNames(
+          this.#options.inputs,
+          (name) => tf.reshape(tf.transpose(targetOf(inputs, name)), [-1]),
+        ),
+      },
       stats,
     };
   }
 
-  learned(): void {
+  learned(): Statistics {
     this.#buffer.clear();
+    return this.#stats;
   }
 
   save(): StateTree {
@@ -436,6 +448,21 @@ export function targetsOfTensors(
   if (bootstrapTruncated) return tensorTargets!(data);
   const ended = tf.maximum(terminated, truncated);
   return tensorTargets!({ ...data, terminated: ended });
+}
+
+/** Computes what a step is recorded with beside its value. */
+export function recordedOf(
+  { recorded = {} }: Pick<RolloutOptions, "recorded">,
+  output: PolicyOutput,
+): Record<string, tf.Tensor> {
+  return mapNames(Object.keys(recorded), (name) => recorded[name].of(output));
+}
+
+/** Returns the error of a step that comes before the update that is due. */
+export function unlearned(what: string): Error {
+  return new Error(
+    `Cannot record a step after a full ${what}: call update() to learn from it first`,
+  );
 }
 
 function mapNames<K extends string, T>(

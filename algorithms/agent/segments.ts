@@ -3,16 +3,17 @@ import type { Storage } from "@bellman/buffers/storage";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
 import type { ObservationInputArray } from "@bellman/policies";
-import type { StateTree, VecStep } from "@bellman/types";
+import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
+import type { Arrays, Moment, Tensors } from "./definition.ts";
 import type {
   AgentRuntime,
-  Arrays,
   Decision,
   Experience,
-  Moment,
-} from "./definition.ts";
+  ExperienceSpec,
+} from "./experience.ts";
 import { nextObservations } from "./observations.ts";
+import { unlearned } from "./rollout.ts";
 import {
   allocated,
   NewestFrames,
@@ -109,13 +110,17 @@ export interface SegmentsOptions extends PriorityOptions {
  *   replayStart: 100,
  *   replayRatio: 4,
  * });
- * assertEquals(typeof experience, "function"); // of what the agent brings
+ * assertEquals(experience.kind, "segments");
  * ```
  */
 export function segments(
   options: SegmentsOptions,
-): (runtime: AgentRuntime) => Experience {
-  return (runtime) => new Segments(options, runtime);
+): ExperienceSpec<SegmentsOptions> {
+  return {
+    kind: "segments",
+    options,
+    make: (runtime) => new Segments(options, runtime),
+  };
 }
 
 /**
@@ -254,7 +259,7 @@ class Segments implements Experience {
     return (this.#buffer?.length ?? 0) * numSteps * numEnvs;
   }
 
-  get full(): boolean {
+  get #isFull(): boolean {
     return this.#length === this.#options.numSteps;
   }
 
@@ -263,6 +268,7 @@ class Segments implements Experience {
     const { observations: { encoder }, rewards, numEnvs } = this.#runtime;
     const { terminated, truncated } = step;
     this.#checkKept();
+    if (this.#isFull) throw unlearned("segment");
     if (this.#length === 0) this.#begin(decision, initialState === "zeros");
     rewards?.see(step.rewards, step);
     const last = encoder.observationArray(
@@ -300,7 +306,7 @@ class Segments implements Experience {
       }
     }
     this.#length++;
-    if (this.full) this.#end(step);
+    if (this.#isFull) this.#end(step);
   }
 
   /** Throws where new segments could not be kept beside the old ones. */
@@ -382,7 +388,7 @@ class Segments implements Experience {
   }
 
   due(_: Moment, random: RandomStream): number {
-    if (!this.full) return 0;
+    if (!this.#isFull) return 0;
     const { replayStart, replayRatio } = this.#options;
     return this.#buffer?.hasAtLeast(replayStart)
       ? 1 + poisson(random, replayRatio)
@@ -390,7 +396,7 @@ class Segments implements Experience {
   }
 
   draw({ progress }: Moment, random: RandomStream): Arrays {
-    const isNew = this.full;
+    const isNew = this.#isFull;
     if (this.#sampler !== undefined) {
       const { priorityBeta = 0.4 } = this.#options;
       this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
@@ -423,18 +429,23 @@ class Segments implements Experience {
     }
   }
 
-  get stats(): Readonly<Record<string, number>> {
+  prepare(drawn: Tensors): { batch: Tensors } {
+    const observations = this.#runtime.policy.encode(drawn.observations);
+    return { batch: { ...drawn, observations } };
+  }
+
+  learned({ tdErrors }: Arrays): Statistics {
+    const isNew = this.#isFull;
+    if (isNew) this.#length = 0;
+    if (this.#sampler !== undefined) this.#prioritize(isNew, tdErrors);
     return this.#dropped > 0 ? { steps_dropped: this.#dropped } : {};
   }
 
   /** Takes over the errors of segments as their priorities. */
-  learned({ tdErrors }: Arrays): void {
-    const isNew = this.full;
-    if (isNew) this.#length = 0;
-    if (this.#sampler === undefined) return;
+  #prioritize(isNew: boolean, tdErrors: TensorData): void {
     const { priorityEpsilon = 1e-6 } = this.#options;
     const segments = isNew ? this.#buffer!.newest : this.#replayed!.segments;
-    this.#sampler.updatePriorities(
+    this.#sampler!.updatePriorities(
       segments,
       Float64Array.from(segments, (_, i) => tdErrors[i] + priorityEpsilon),
     );

@@ -46,7 +46,7 @@ class Collected {
       network,
       networkOptions: { lstmSize: 1 },
     });
-    this.experience = segments({ ...OPTIONS, ...options })(
+    this.experience = segments({ ...OPTIONS, ...options }).make(
       {
         numEnvs: NUM_ENVS,
         policy,
@@ -140,11 +140,11 @@ Deno.test("the last step of another episode that is cut is its last observation"
     ...[0, 0.5, 1, 2, 3],
   ]);
   assertEquals([...taken as Float32Array].slice(0, 5), [1, 0, 0, 1, 0]);
-  assertEquals(it.experience.stats, { steps_dropped: 1 });
+  assertEquals(it.experience.learned({}), { steps_dropped: 1 });
   const other = new Collected();
-  assertEquals(other.experience.stats, {});
+  assertEquals(other.experience.learned({}), {});
   other.experience.load(it.experience.save());
-  assertEquals(other.experience.stats, { steps_dropped: 1 });
+  assertEquals(other.experience.learned({}), { steps_dropped: 1 });
 });
 
 Deno.test("nothing follows a cut in the last step, so that it needs no other row", () => {
@@ -155,7 +155,7 @@ Deno.test("nothing follows a cut in the last step, so that it needs no other row
     ...[0, 0.5, 1, 2, 2.5],
   ]);
   assertEquals([...taken as Float32Array].slice(0, 5), [1, 0, 1, 1, 0]);
-  assertEquals(it.experience.stats, {});
+  assertEquals(it.experience.learned({}), {});
 });
 
 Deno.test("any cuts that a segment has rows for are exact", () => {
@@ -176,7 +176,7 @@ Deno.test("any cuts that a segment has rows for are exact", () => {
       rows,
     );
     assertEquals([...masks as Float32Array].slice(0, rows.length), starts);
-    assertEquals(it.experience.stats, {});
+    assertEquals(it.experience.learned({}), {});
   }
 });
 
@@ -194,7 +194,7 @@ Deno.test("segments start from the state when acting, or from zeros", () => {
     const it = new Collected({ initialState }, "lstm");
     it.steps(ON, ON, ON);
     it.draw();
-    it.experience.learned!({});
+    it.experience.learned({});
     it.steps(ON, ON, ON);
     return [...it.draw().state as Float32Array];
   });
@@ -208,7 +208,6 @@ Deno.test("new segments come first, then those of each environment by chance", (
   let replays = 0;
   for (let round = 0; round < 200; round++) {
     it.steps(ON, ON, ON);
-    assert(it.experience.full);
     const due = it.experience.due(MOMENT, random);
     assert(due >= 1);
     replays += due - 1;
@@ -219,7 +218,7 @@ Deno.test("new segments come first, then those of each environment by chance", (
       // The newest three segments are kept, and environments stay apart.
       assert(first >= 3 * (round - 2) && first <= 3 * round);
       if (update > 0) firsts.add(`${first / 3 - round},${other / 3 - round}`);
-      it.experience.learned!({});
+      it.experience.learned({});
     }
     assertEquals(it.experience.due(MOMENT, random), 0);
   }
@@ -238,7 +237,7 @@ Deno.test("nothing is replayed before replayStart, nor without replay", () => {
       const due = it.experience.due(MOMENT, random);
       assertEquals(due === 1, it === without || round < 2);
       it.draw();
-      it.experience.learned!({});
+      it.experience.learned({});
     }
   }
   assertEquals(without.experience.length, 0);
@@ -249,7 +248,7 @@ Deno.test("the first rows of replayed segments only warm up", () => {
   it.steps(ON, ON, ON);
   const taken = () => [...it.draw().taken as Float32Array].slice(0, 5);
   assertEquals(taken(), [1, 1, 1, 0, 0]);
-  it.experience.learned!({});
+  it.experience.learned({});
   assertEquals(taken(), [0, 0, 1, 0, 0]);
 });
 
@@ -314,7 +313,7 @@ Deno.test("a saved experience goes on in the middle of a segment", () => {
   ];
   original.steps(CUT, ON, ON);
   original.draw();
-  original.experience.learned!({});
+  original.experience.learned({});
   original.steps(ON, CUT);
   other.steps(ON, ON);
   other.experience.load(original.experience.save());
@@ -329,8 +328,8 @@ Deno.test("a saved experience goes on in the middle of a segment", () => {
       structuredClone(other.draw()),
       structuredClone(original.draw()),
     );
-    original.experience.learned!({});
-    other.experience.learned!({});
+    original.experience.learned({});
+    other.experience.learned({});
   }
 });
 
@@ -429,7 +428,7 @@ Deno.test("frames are kept once each, and drawn as the stacks that were seen", (
     ...OPTIONS,
     numSteps,
     bufferSize: 3 * numSteps,
-  })(
+  }).make(
     {
       numEnvs,
       policy,
@@ -490,7 +489,7 @@ Deno.test("frames are kept once each, and drawn as the stacks that were seen", (
       starts = Float32Array.from(terminated, (it, i) => it | truncated[i]);
     }
     known.push(rowsOf(experience.draw(MOMENT, random) as Rows));
-    experience.learned!({});
+    experience.learned({});
     for (let update = 0; update < 4; update++) {
       const drawn = rowsOf(experience.draw(MOMENT, random) as Rows);
       drawn.forEach((it, env) =>

@@ -4,15 +4,11 @@ import type {
   ObservationArray,
   ObservationInputArray,
 } from "@bellman/policies";
-import type { StateTree, VecStep } from "@bellman/types";
+import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { NUMBER, rowsOf } from "./_tensor_types.ts";
-import type {
-  AgentRuntime,
-  Arrays,
-  Decision,
-  Experience,
-} from "./definition.ts";
+import type { Arrays, Tensors } from "./definition.ts";
+import type { AgentRuntime, Decision, Experience } from "./experience.ts";
 import { nextObservations } from "./observations.ts";
 
 /** Options of {@link Windows}. */
@@ -32,7 +28,7 @@ export interface WindowsOptions {
 
 /** Tensors of one of the {@link Windows}. */
 export interface WindowTensors {
-  /** Observations of the steps, and the one after the last `[maxSteps + 1, ...]`. */
+  /** Encoded observations of the steps, and the one after the last `[maxSteps + 1, ...]`. */
   readonly observations: tf.Tensor;
   /** Actions `[maxSteps, ...]`. */
   readonly actions: tf.Tensor;
@@ -82,6 +78,7 @@ export class Windows implements Experience {
   /** Shapes and types of a window. */
   batch: Experience["batch"];
   readonly #options: WindowsOptions;
+  readonly #policy: AgentRuntime["policy"];
   readonly #read: (given: ObservationArray) => ObservationInputArray;
   /** Numbers of an observation, as the environment gives it. */
   readonly #size: number;
@@ -115,6 +112,7 @@ export class Windows implements Experience {
     const { actionShape: shape, actionDtype: dtype } = policy.distribution;
     const action = { shape, dtype };
     this.#options = options;
+    this.#policy = policy;
     this.#read = observations.reader(1);
     this.#size = observations.encoder.observationSize;
     this.#rewards = new Float64Array(maxSteps + 1);
@@ -202,16 +200,23 @@ export class Windows implements Experience {
     return window;
   }
 
+  /** Encodes the observations of a window. */
+  prepare(drawn: Tensors): { batch: Tensors } {
+    const observations = this.#policy.encode(drawn.observations);
+    return { batch: { ...drawn, observations } };
+  }
+
   /** Forgets the oldest of them. */
-  learned(_results?: Arrays): void {
+  learned(_results?: Arrays): Statistics {
     const { maxSteps } = this.#options;
     const { observations, actions } = this.#window;
     this.#length = Math.max(0, this.#length - maxSteps);
-    if (this.#length === 0) return;
+    if (this.#length === 0) return {};
     const rows = maxSteps + 1, size = observations.length / rows;
     this.#arrays.observations.copyWithin(0, maxSteps * size);
     this.#arrays.actions.copyWithin(0, actions.length);
     this.#rewards.copyWithin(0, maxSteps);
+    return {};
   }
 
   /** Saves the steps that are to be learned from. */

@@ -1,11 +1,11 @@
 import {
-  type AgentContext,
   type AgentParts,
   type AgentRuntime,
   type Arrays,
+  type BuildContext,
   type Decision,
   type Exploration,
-  type SavedState,
+  type Update,
   Windows,
 } from "@bellman/agent";
 import {
@@ -25,7 +25,7 @@ import {
 } from "@bellman/compute";
 import type { Policy } from "@bellman/policies";
 import { schedule } from "@bellman/schedulers";
-import type { StateTree, VecStep } from "@bellman/types";
+import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
 import type { Learner, LearnerBatch } from "./learners.ts";
@@ -48,8 +48,8 @@ export interface MethodForm {
 export interface ActorLearnerOptions {
   /** All settings. */
   readonly config: AsyncConfig;
-  /** Spaces and length of the run. */
-  readonly context: AgentContext;
+  /** Spaces, length of the run, stream of the first parameters. */
+  readonly context: BuildContext;
   /** Windows and pushes. */
   readonly form: MethodForm;
   /**
@@ -100,78 +100,93 @@ export type ServerConnection = (
  */
 export function actorLearner<P extends Policy>(
   learner: Learner<P>,
-  options: ActorLearnerOptions,
+  { config, context, form, connect }: ActorLearnerOptions,
 ): AgentParts<P> {
-  const { config, context: { actionSpace }, form } = options;
-  const { policy } = learner;
-  let flat: Float32Array;
-  let held: SavedState;
-  let made: Omit<ActorStepsOptions, keyof ActorLearnerOptions>;
-  let steps: ActorSteps;
-  const learn =
-    (pushes: boolean): AgentParts["update"] => (state, batch, numbers) =>
-      tidy(() => {
-        const { policy: params, sum } = state, target = scope(batch, "target");
-        const window = { ...batch, target } as unknown as LearnerBatch;
-        const { loss, aux, gradients } = valueAndGradients(
-          learner.lossOf(params, window, numbers),
-          params,
-        );
-        const clipped = clipByGlobalNorm(gradients, config.maxGradNorm);
-        const add = (it: tf.Tensor, path: string) =>
-          sum ? tf.add(sum[path], it) : it;
-        const gradient = mapParams(clipped.gradients, add);
-        const left = pushes ? mapParams(params, tf.zerosLike) : gradient;
-        const all = flattenParams(gradient, Object.keys(params));
-        return {
-          state: { policy: cloneParams(params), ...(sum && { sum: left }) },
-          stats: { loss, ...aux, grad_norm: clipped.norm },
-          ...(pushes && { results: { gradient: all } }),
-        };
-      });
+  const { policy } = learner, { actionSpace, random, totalTimesteps } = context;
+  const params = policy.init(random), flat = flatParams(params);
+  const held = { policy: viewParams(flat, params) };
+  const own = connect === undefined
+    ? SharedParameters.from(flat, { ...config, workers: 1 })
+    : undefined;
+  const server = own?.connect(0) ?? connect!(flat, config);
+  const progress: ActorProgress = {
+    finalEpsilon: drawEpsilon(config, random),
+    gradients: 0,
+    pending: 0,
+    hasEnded: false,
+  };
+  const share = schedule(config.learningRateSchedule);
+  const rate = () => config.learningRate * share(server.steps / totalTimesteps);
+  const epsilon = () => {
+    const share = Math.min(server.steps / config.epsilonSteps, 1);
+    return 1 + share * (progress.finalEpsilon - 1);
+  };
+  const learn = (pushes: boolean): Update => (state, batch, inputs) =>
+    tidy(() => {
+      const { policy: params, sum } = state, target = scope(batch, "target");
+      const window = { ...batch, target } as unknown as LearnerBatch;
+      const { loss, aux, gradients } = valueAndGradients(
+        learner.lossOf(params, window, inputs as Numbers),
+        params,
+      );
+      const clipped = clipByGlobalNorm(gradients, config.maxGradNorm);
+      const add = (it: tf.Tensor, path: string) =>
+        sum ? tf.add(sum[path], it) : it;
+      const gradient = mapParams(clipped.gradients, add);
+      const left = pushes ? mapParams(params, tf.zerosLike) : gradient;
+      const all = flattenParams(gradient, Object.keys(params));
+      return {
+        state: { policy: cloneParams(params), ...(sum && { sum: left }) },
+        stats: { loss, ...aux, grad_norm: clipped.norm },
+        ...(pushes && { results: { gradient: all } }),
+      };
+    });
+  const isPushDue = () =>
+    progress.hasEnded || (progress.gradients + 1) % config.updateInterval === 0;
   return {
     policy,
-    init(random) {
-      const params = policy.init(random);
-      flat = flatParams(params);
-      held = { policy: viewParams(flat, params) };
-      const own = options.connect === undefined
-        ? SharedParameters.from(flat, { ...config, workers: 1 })
-        : undefined;
-      const server = own?.connect(0) ?? options.connect!(flat, config);
-      const target = viewParams(flat.slice(), params);
-      made = { server, own, target, finalEpsilon: drawEpsilon(config, random) };
-      const sum = mapParams(params, tf.zerosLike);
-      return { policy: params, ...(form.isOneStep && { sum }) };
+    state: {
+      policy: params,
+      ...(form.isOneStep && { sum: mapParams(params, tf.zerosLike) }),
     },
-    experience: (runtime) =>
-      steps = new ActorSteps(runtime, { ...options, ...made }),
-    renew() {
-      if (!form.isOneStep && steps.length > 0) return undefined;
-      return made.server.pull(flat, "params") ? held : undefined;
+    experience: {
+      kind: "windows",
+      options: config,
+      make: (runtime) =>
+        new ActorSteps(runtime, {
+          ...{ config, form, server, own, progress, rate, epsilon },
+          target: viewParams(flat.slice(), params),
+        }),
     },
-    update: learn(!form.isOneStep),
-    fullUpdate: form.isOneStep
-      ? { isDue: () => steps.isPushDue, update: learn(true) }
-      : undefined,
-    numbers: () => ({
-      learningRate: steps.rate,
-      entropyCoefficient: config.entropyCoefficient,
-    }),
+    programs: { learn: learn(!form.isOneStep), push: learn(true) },
+    choose: () => form.isOneStep && isPushDue() ? "push" : "learn",
+    inputs: {
+      learningRate: rate,
+      entropyCoefficient: () => config.entropyCoefficient,
+    },
+    sync(when) {
+      const isWithinWindow = !form.isOneStep && progress.pending > 0;
+      if (when === "update" || isWithinWindow) return undefined;
+      return server.pull(flat, "params") ? held : undefined;
+    },
     ...(form.learnsQ && actionSpace.type === "discrete" && {
       actionValues: {
         part: "policy",
         estimate: (params: Params, observations: tf.Tensor) =>
           policy.apply(params, observations).policy,
       },
-      explore: ({ random, sample }: Exploration) => {
-        const { n, start = 0 } = actionSpace;
-        if (random.uniform() >= steps.epsilon) return sample();
-        return Int32Array.of(start + random.integer(n));
+      explore: {
+        act({ random, sample }: Exploration) {
+          const { n, start = 0 } = actionSpace;
+          if (random.uniform() >= epsilon()) return sample();
+          return Int32Array.of(start + random.integer(n));
+        },
       },
     }),
   };
 }
+
+type Numbers = Readonly<Record<string, tf.Scalar>>;
 
 /** Draws the final exploration rate of a worker. */
 function drawEpsilon(
@@ -183,12 +198,29 @@ function drawEpsilon(
   return finalEpsilons.at(at)!;
 }
 
+/** Progress of one actor-learner. */
+interface ActorProgress {
+  /** Its final exploration rate. */
+  finalEpsilon: number;
+  /** Gradients since the start. */
+  gradients: number;
+  /** Steps that are to be learned from. */
+  pending: number;
+  /** True where the next window ended an episode. */
+  hasEnded: boolean;
+}
+
 /** Settings of {@link ActorSteps}. */
-interface ActorStepsOptions extends ActorLearnerOptions {
+interface ActorStepsOptions
+  extends Pick<ActorLearnerOptions, "config" | "form"> {
   readonly server: ParameterServer;
   /** Memory of the server, where it is this agent's alone. */
   readonly own: SharedParameters | undefined;
-  readonly finalEpsilon: number;
+  readonly progress: ActorProgress;
+  /** Present learning rate. */
+  readonly rate: () => number;
+  /** Present exploration rate. */
+  readonly epsilon: () => number;
   /** Views of the memory of the target network. */
   readonly target: ReturnType<typeof viewParams>;
 }
@@ -199,9 +231,6 @@ class ActorSteps extends Windows {
   readonly #target: Float32Array;
   /** Its parts by their names in the batch. */
   readonly #targetParts: Record<string, TensorData> = {};
-  #finalEpsilon: number;
-  /** Gradients since the start. */
-  #count = 0;
 
   constructor(runtime: AgentRuntime, options: ActorStepsOptions) {
     const { config, form, target } = options;
@@ -211,7 +240,6 @@ class ActorSteps extends Windows {
       takesNextAction: form.takesNextAction,
     });
     this.#options = options;
-    this.#finalEpsilon = options.finalEpsilon;
     this.#target = new Float32Array(Object.values(target)[0].data.buffer);
     const parts = form.learnsQ ? nest(target, "target") : {};
     for (const path in parts) {
@@ -221,33 +249,17 @@ class ActorSteps extends Windows {
     }
   }
 
-  /** True where the next gradient is the last before a push. */
-  get isPushDue(): boolean {
-    const { updateInterval } = this.#options.config;
-    return this.hasEnded || (this.#count + 1) % updateInterval === 0;
-  }
-
-  /** Present learning rate. */
-  get rate(): number {
-    const { server, config, context } = this.#options;
-    const share = schedule(config.learningRateSchedule);
-    return config.learningRate * share(server.steps / context.totalTimesteps);
-  }
-
-  /** Present exploration rate. */
-  get epsilon(): number {
-    const { server, config } = this.#options;
-    const share = Math.min(server.steps / config.epsilonSteps, 1);
-    return 1 + share * (this.#finalEpsilon - 1);
-  }
-
-  get stats(): Record<string, number> {
-    return this.#options.form.learnsQ ? { epsilon: this.epsilon } : {};
-  }
-
   override add(decision: Decision, step: VecStep): void {
     super.add(decision, step);
     this.#options.server.step();
+    this.#note();
+  }
+
+  /** Notes the window that is next. */
+  #note(): void {
+    const { progress } = this.#options;
+    progress.pending = this.length;
+    progress.hasEnded = this.hasEnded;
   }
 
   override draw(): Arrays {
@@ -256,29 +268,34 @@ class ActorSteps extends Windows {
     return { ...super.draw(), ...this.#targetParts };
   }
 
-  override learned({ gradient }: Arrays): void {
-    const { form: { isOneStep }, server } = this.#options;
+  override learned({ gradient }: Arrays): Statistics {
+    const { form, server, progress, rate, epsilon } = this.#options;
     super.learned();
-    this.#count++;
-    if (isOneStep) server.syncTarget();
-    if (gradient) server.push(gradient as Float32Array, this.rate);
-    if (!isOneStep) server.syncTarget();
+    this.#note();
+    progress.gradients++;
+    if (form.isOneStep) server.syncTarget();
+    if (gradient) server.push(gradient as Float32Array, rate());
+    if (!form.isOneStep) server.syncTarget();
+    return form.learnsQ ? { epsilon: epsilon() } : {};
   }
 
   override save(): StateTree {
+    const { finalEpsilon, gradients } = this.#options.progress;
     return {
       window: super.save(),
-      finalEpsilon: this.#finalEpsilon,
-      count: this.#count,
+      finalEpsilon,
+      count: gradients,
       own: this.#options.own?.save() ?? null,
     };
   }
 
   override load(state: StateTree): void {
+    const { progress, own } = this.#options;
     const saved = state as Record<string, StateTree>;
     super.load(saved.window);
-    this.#finalEpsilon = saved.finalEpsilon as number;
-    this.#count = saved.count as number;
-    this.#options.own?.load(saved.own);
+    progress.finalEpsilon = saved.finalEpsilon as number;
+    progress.gradients = saved.count as number;
+    this.#note();
+    own?.load(saved.own);
   }
 }

@@ -174,7 +174,7 @@ export function qLearner(
     policy,
     lossOf(_params, batch) {
       const { actions, lastRow, nextIsBest, weights } = batch;
-      const last = policy.encode(tf.gather(batch.observations, lastRow));
+      const last = tf.gather(batch.observations, lastRow);
       const { policy: next } = policy.apply(batch.target!, last);
       const value = tf.where(
         tf.cast(nextIsBest, "bool"),
@@ -183,7 +183,7 @@ export function qLearner(
       );
       const future = tf.mul(batch.discounts, value);
       const targets = tf.add<tf.Tensor1D>(batch.returns, future);
-      const observations = policy.encode(stepsOf(batch.observations));
+      const observations = stepsOf(batch.observations);
       return (params) => {
         const { policy: all } = policy.apply(params, observations);
         const values = valuesAt(all, actions);
@@ -278,9 +278,8 @@ export function a3cLearner(
   return {
     policy,
     lossOf(params, batch, { entropyCoefficient }) {
-      const { actions, weights, state, masks } = batch;
+      const { observations, actions, weights, state, masks } = batch;
       const recurrence = state && { state, masks: masks! };
-      const observations = policy.encode(batch.observations);
       const { value } = policy.apply(params, observations, recurrence);
       const lastValue = tf.gather(value, batch.lastRow);
       const future = tf.mul(batch.discounts, lastValue);

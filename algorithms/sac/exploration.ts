@@ -1,8 +1,8 @@
-import type { AgentContext, AgentParts } from "@bellman/agent";
+import type { AgentContext, Explorer } from "@bellman/agent";
 import type { RandomStream, TensorData } from "@bellman/compute";
 import type { StochasticPolicy } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
-import type { SettledConfig } from "./variants.ts";
+import type { SettledConfig } from "./settled_config.ts";
 
 /** Steps that take the same random action, at most. */
 const MOST_REPEATS = 100;
@@ -15,9 +15,9 @@ export function explorationOf(
   config: SettledConfig,
   { actionSpace, numEnvs }: AgentContext,
   { distribution }: StochasticPolicy,
-): Pick<AgentParts, "explore" | "explorationState"> {
+): Explorer | undefined {
   const { initialExploration, learningStarts } = config;
-  if (initialExploration === "policy") return {};
+  if (initialExploration === "policy") return undefined;
   const size = distribution.actionShape.reduce(
     (product, it) => product * it,
     1,
@@ -37,11 +37,14 @@ export function explorationOf(
     })
     : undefined;
   return {
-    explore({ moment, random, sample }) {
+    act({ moment, random, sample }) {
       if (moment.steps >= learningStarts) return sample();
       return repeated?.act(random) ?? draw(random, numEnvs);
     },
-    explorationState: repeated,
+    ...(repeated && {
+      save: () => repeated.save(),
+      load: (state) => repeated.load(state),
+    }),
   };
 }
 

@@ -11,7 +11,7 @@ import fc from "fast-check";
 import { defaultSacConfig, type SacConfig } from "./config.ts";
 import { explorationOf, RepeatedActions } from "./exploration.ts";
 import { BOX_SPACES, DISCRETE_SPACES } from "./testdata/play.ts";
-import { settledConfig } from "./variants.ts";
+import { settledConfig } from "./settled_config.ts";
 
 /** Number of a policy's action: no random one has it. */
 const POLICY = 9;
@@ -39,7 +39,7 @@ function explored(
   spaces = DISCRETE_SPACES,
 ): Record<"before" | "after", number[][]> {
   const context = { ...spaces, totalTimesteps: 1000 };
-  const { explore } = explorationOf(
+  const explorer = explorationOf(
     settled({ learningStarts: 300, ...config }, context),
     context,
     stochasticPolicy(spaces as never),
@@ -48,7 +48,7 @@ function explored(
   const sample = () => new Float32Array(2).fill(POLICY);
   const at = (steps: number) => {
     const moment = { steps, updates: 0, progress: 0 };
-    return [...explore?.({ moment, random, sample }) ?? sample()];
+    return [...explorer?.act({ moment, random, sample }) ?? sample()];
   };
   const actions = (first: number) =>
     Array.from({ length: 150 }, (_, i) => at(first + 2 * i));

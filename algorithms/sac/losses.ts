@@ -53,119 +53,6 @@ export function softValues(
   });
 }
 
-/** Inputs of {@link criticTargets}, each `[batch]`. */
-export interface CriticTargetInputs {
-  /** Reward `r`, of n-step replay the discounted sum of the n rewards. */
-  readonly rewards: tf.Tensor1D;
-  /** Flag `d`: 1 where the episode terminated, and 0 where it was truncated. */
-  readonly terminated: tf.Tensor1D;
-  /** Soft value `V(s')` of the state after the last reward. */
-  readonly nextValues: tf.Tensor1D;
-  /**
-   * Worth of the entropies between the rewards of n-step replay, of
-   * {@link entropyBonus}.
-   *
-   * @default 0
-   */
-  readonly bonus?: tf.Tensor1D;
-}
-
-/** Options of {@link criticTargets}. */
-export interface CriticTargetOptions {
-  /** Discount `gamma`, or that of each row `[batch]`: n-step's `gamma^n`. */
-  readonly discount: number | tf.Tensor;
-  /**
-   * Factor of the rewards (`scale_reward`).
-   *
-   * @default 1
-   */
-  readonly rewardScale?: number | tf.Scalar;
-}
-
-/**
- * Computes the targets of the Q functions,
- * `y = scale r + b + gamma (1 - d) V(s')`. A terminated row does not bootstrap;
- * a truncated one does.
- *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8.
- *
- * @param inputs Rewards, ends and the values after them.
- * @param options Discount and scale of the rewards.
- * @returns Targets `[batch]`.
- *
- * @example
- * ```ts
- * import { criticTargets } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const targets = criticTargets({
- *   rewards: tf.tensor1d([1, 1]),
- *   terminated: tf.tensor1d([0, 1]),
- *   nextValues: tf.tensor1d([8, 8]),
- * }, { discount: 0.5 });
- * assertEquals(targets.arraySync(), [5, 1]);
- * ```
- */
-export function criticTargets(
-  inputs: CriticTargetInputs,
-  options: CriticTargetOptions,
-): tf.Tensor1D {
-  const { rewards, terminated, nextValues, bonus } = inputs;
-  const { discount, rewardScale = 1 } = options;
-  return tf.tidy(() => {
-    const goingOn = tf.mul(tf.sub(1, terminated), discount);
-    const earned = tf.mul(rewards, rewardScale);
-    const here = bonus === undefined ? earned : tf.add(earned, bonus);
-    return tf.add(here, tf.mul(goingOn, nextValues));
-  });
-}
-
-/**
- * Computes the worth of the entropies at the states between the rewards of a soft n-step
- * return, `b = alpha sum_{k=1}^{n-1} gamma^k (log p(a_k) - log pi(a_k | s_k))`.
- * With it `r_0 + ... + gamma^{n-1} r_{n-1} + b + gamma^n V(s_n)` is the soft
- * value of the first action wherever the policy acted itself: every state after
- * that action counts with its reward and its entropy.
- *
- * Source: the soft Bellman equation of Haarnoja et al. 2018
- * (https://arxiv.org/abs/1801.01290), equation 2, applied n times.
- *
- * @param logProbs Logarithms of the policy's density, less that of a prior
- * other than uniform, at an action of its own in each state
- * `[batch * (n - 1)]`; for a policy over finitely many actions the negative
- * entropies.
- * @param discounts `gamma^k` of each state, 0 past the end of a return
- * `[batch, n - 1]`.
- * @param options Temperature.
- * @returns Worths `[batch]`.
- *
- * @example
- * ```ts
- * import { entropyBonus } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const logProbs = tf.tensor1d([-1, -2, -1, -9]);
- * const discounts = tf.tensor2d([[0.5, 0.25], [0.5, 0]]);
- * const bonus = entropyBonus(logProbs, discounts, { alpha: 2 });
- * assertEquals(bonus.arraySync(), [2, 1]);
- * ```
- */
-export function entropyBonus(
-  logProbs: tf.Tensor1D,
-  discounts: tf.Tensor2D,
-  options: Pick<SoftValueOptions, "alpha"> = {},
-): tf.Tensor1D {
-  const { alpha = 1 } = options;
-  return tf.tidy(() => {
-    const rows = tf.reshape(logProbs, discounts.shape);
-    return tf.mul(tf.sum(tf.mul(discounts, rows), 1), tf.neg(alpha));
-  });
-}
-
 /** Options of {@link criticLoss}. */
 export interface CriticLossOptions {
   /**
@@ -269,38 +156,6 @@ export function reparameterizedPolicyLoss(values: tf.Tensor1D): tf.Scalar {
   return tf.tidy(() => tf.neg(tf.mean(values)));
 }
 
-/**
- * Computes the policy loss by likelihood ratio, `-mean(log pi(a | s) A(s, a))`, with the
- * soft advantage `A(s, a) = Q(s, a) - alpha (log pi(a | s) - log p(a)) -
- * V(s)`. The actions and their advantages are numbers: the gradient flows
- * through the logarithm alone.
- *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), the
- * gradient of equation 10; `policy_kl_loss` of haarnoja/sac.
- *
- * @param logProb Logarithm of the policy's density at each action `[batch]`.
- * @param advantages Soft advantages `A(s, a)` `[batch]`.
- * @returns A scalar.
- *
- * @example
- * ```ts
- * import { likelihoodRatioPolicyLoss } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const logProb = tf.tensor1d([-1, -2]), advantages = tf.tensor1d([3, 1]);
- * const loss = likelihoodRatioPolicyLoss(logProb, advantages);
- * assertEquals(loss.arraySync(), 2.5);
- * ```
- */
-export function likelihoodRatioPolicyLoss(
-  logProb: tf.Tensor1D,
-  advantages: tf.Tensor1D,
-): tf.Scalar {
-  return tf.tidy(() => tf.neg(tf.mean(tf.mul(logProb, advantages))));
-}
-
 /** Options of {@link temperatureLoss}. */
 export interface TemperatureLossOptions {
   /** Mean entropy that the policy is to have, in nats. */
@@ -343,36 +198,6 @@ export function temperatureLoss(
   return tf.tidy(() => {
     const lacking = tf.add(tf.mean(logProb), options.targetEntropy);
     return tf.neg(tf.mul(logAlpha, lacking));
-  });
-}
-
-/**
- * Computes the logarithm of the density that the standard normal prior gives to actions,
- * `log N(a; 0, I)` (`action_prior = "normal"`).
- *
- * Source: `sac.py` of haarnoja/sac.
- *
- * @param actions Actions after the tanh `[batch, ...actionShape]`.
- * @returns Nats `[batch]`.
- *
- * @example
- * ```ts
- * import { normalPriorLogProb } from "@bellman/sac";
- * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const [logProb] = normalPriorLogProb(tf.tensor2d([[1, 0]])).arraySync();
- * assertAlmostEquals(logProb, -0.5 - Math.log(2 * Math.PI), 1e-6);
- * ```
- */
-export function normalPriorLogProb(actions: tf.Tensor): tf.Tensor1D {
-  const rows = actions.shape[0];
-  const size = actions.size / rows;
-  return tf.tidy(() => {
-    const squares = tf.square(tf.reshape(actions, [rows, size]));
-    const exponent = tf.mul(tf.sum(squares, 1), -0.5);
-    return tf.sub(exponent, 0.5 * size * Math.log(2 * Math.PI));
   });
 }
 

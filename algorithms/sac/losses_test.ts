@@ -5,15 +5,17 @@ import * as tf from "@tensorflow/tfjs";
 import {
   absoluteTdErrors,
   criticLoss,
-  criticTargets,
   discreteEntropies,
   discreteSoftValues,
-  likelihoodRatioPolicyLoss,
-  normalPriorLogProb,
   reparameterizedPolicyLoss,
   softValues,
   temperatureLoss,
 } from "./losses.ts";
+import {
+  likelihoodRatioPolicyLoss,
+  normalPriorLogProb,
+} from "./haarnoja2018/losses.ts";
+import { criticTargets } from "./update.ts";
 import { squashedGaussian } from "@bellman/policies";
 
 await tf.setBackend("cpu");

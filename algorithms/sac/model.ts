@@ -1,11 +1,5 @@
 import type { OptimizerState, Params } from "@bellman/compute";
-import type {
-  DiscreteQFunction,
-  QFunction,
-  ReparameterizedDistribution,
-  StochasticPolicy,
-  ValueFunction,
-} from "@bellman/policies";
+import type { StochasticPolicy } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
 
 /**
@@ -16,30 +10,8 @@ export type SacPolicy<
   D extends StochasticPolicy["distribution"] = StochasticPolicy["distribution"],
 > = Pick<StochasticPolicy<D>, "distribution" | "init" | "apply">;
 
-/** Policy and Q functions of continuous actions, which lie in [-1, 1]. */
-export interface SacModel {
-  /** Policy. */
-  readonly policy: SacPolicy<ReparameterizedDistribution>;
-  /** Form of both Q functions. */
-  readonly qf: QFunction;
-}
-
-/** {@link SacModel} with a V function. */
-export interface SacValueModel extends SacModel {
-  /** V function, and the form of its target network. */
-  readonly vf: ValueFunction;
-}
-
-/** Policy that gives logits, and Q functions that value all discrete actions. */
-export interface DiscreteSacModel {
-  /** Policy. */
-  readonly policy: SacPolicy;
-  /** Form of both Q functions. */
-  readonly qf: DiscreteQFunction;
-}
-
-/** Transitions of discrete actions, one a row; all updates take these. */
-export interface DiscreteSacBatch {
+/** Transitions, one a row. */
+export interface SacBatch {
   /** Encoded observations `[batch, ...observationShape]`. */
   readonly observations: tf.Tensor;
   /**
@@ -82,25 +54,8 @@ export interface DiscreteSacBatch {
   readonly weights?: tf.Tensor1D;
 }
 
-/** Transitions for the update with a V function, one a row. */
-export interface SacValueBatch extends DiscreteSacBatch {
-  /** Noise of the policy's actions now `[batch, policy.noise.size]`. */
-  readonly noise: tf.Tensor2D;
-  /**
-   * Noise of its actions at the observations in between
-   * `[batch * (n - 1), policy.noise.size]`.
-   */
-  readonly betweenNoise?: tf.Tensor2D;
-}
-
-/** Transitions of continuous actions, one a row. */
-export interface SacBatch extends SacValueBatch {
-  /** Noise of its actions after the transition `[batch, policy.noise.size]`. */
-  readonly nextNoise: tf.Tensor2D;
-}
-
 /** Numbers that may change from update to update, as tensors. */
-export interface SacHyperparameters {
+export interface SacNumbers {
   /** Learning rate of the policy. */
   readonly learningRate: tf.Scalar;
   /**
@@ -128,6 +83,19 @@ export interface SacHyperparameters {
    * @default 1
    */
   readonly rewardScale?: tf.Scalar;
+}
+
+/** Numbers of an update, and noise of the actions that it samples. */
+export interface SacInputs extends SacNumbers {
+  /** Noise of the policy's actions now `[batch, policy.noise.size]`. */
+  readonly noise: tf.Tensor2D;
+  /** Noise of its actions after the transition `[batch, policy.noise.size]`. */
+  readonly nextNoise: tf.Tensor2D;
+  /**
+   * Noise of its actions at the observations in between
+   * `[batch * (n - 1), policy.noise.size]`.
+   */
+  readonly betweenNoise?: tf.Tensor2D;
 }
 
 /** Everything that an update moves: parameters, and slots of their optimizers. */
@@ -176,15 +144,12 @@ export interface SacUpdateResult<S = SacState, T = SacStatistics> {
   /** Losses and diagnostics. */
   stats: T;
   /** Mean over the Q functions of `|y - Q|` `[batch]`: new priorities. */
-  tdErrors: tf.Tensor1D;
+  results: { readonly tdErrors: tf.Tensor1D };
 }
 
 /** Pure function from one state to the next. */
-export type SacUpdate<B = SacBatch, S = SacState, T = SacStatistics> = (
+export type SacUpdate<I = SacInputs, S = SacState, T = SacStatistics> = (
   state: S,
-  batch: B,
-  hyperparameters: SacHyperparameters,
+  batch: SacBatch,
+  inputs: I,
 ) => SacUpdateResult<S, T>;
-
-/** Pure function from one state to the next, of discrete actions. */
-export type DiscreteSacUpdate = SacUpdate<DiscreteSacBatch>;

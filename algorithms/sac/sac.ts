@@ -5,14 +5,35 @@ import {
   type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
+  type AnyUpdate,
+  type BuildContext,
   checkReplay,
+  type NumberInput,
+  type RandomInput,
+  replay,
 } from "@bellman/agent";
-import type { StochasticPolicy } from "@bellman/policies";
+import type { Params } from "@bellman/compute";
+import {
+  discreteQFunction,
+  qFunction,
+  scope,
+  type StochasticPolicy,
+  stochasticPolicy,
+  valueFunction,
+} from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
+import * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
+import { discreteSacUpdate } from "./discrete_update.ts";
 import { explorationOf } from "./exploration.ts";
+import {
+  initSacValueState,
+  sacValueUpdate,
+} from "./haarnoja2018/value_update.ts";
+import type { SacNumbers, SacState, SacUpdate } from "./model.ts";
 import { sacPresets } from "./presets.ts";
-import { type SettledConfig, settledConfig, variantOf } from "./variants.ts";
+import { type SettledConfig, settledConfig } from "./settled_config.ts";
+import { initSacState, sacUpdate } from "./update.ts";
 
 /** Options of {@link SAC}. */
 export interface SacOptions extends AgentOptions<SacConfig> {
@@ -35,7 +56,7 @@ export const sac: AlgorithmDefinition<SacConfig, StochasticPolicy> = {
   runDefaults: { numEnvs: 1 },
   hasReplay: true,
   check: checkConfig,
-  build: partsOf,
+  build: (config, context) => partsOf(config, context),
 };
 
 /**
@@ -103,8 +124,8 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
    * box nor discrete.
    */
   constructor(spaces: AgentSpaces, options: SacOptions = {}) {
-    const build: typeof sac.build = (...given) =>
-      partsOf(...given, options.rewardScale);
+    const build: typeof sac.build = (config, context) =>
+      partsOf(config, context, options.rewardScale);
     super({ ...sac, build }, spaces, options);
   }
 
@@ -114,57 +135,164 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
   }
 }
 
+/** Parts in which the forms of SAC differ. */
+export interface SacForm
+  extends Pick<AgentParts<StochasticPolicy>, "policy" | "state"> {
+  readonly learn: AnyUpdate;
+  /** Names of the noises that the update takes for a batch of observations. */
+  readonly noises: readonly string[];
+  /** Q function of an action, or of all discrete ones. */
+  readonly qf: {
+    apply(params: Params, x: tf.Tensor, actions: tf.Tensor): tf.Tensor;
+  };
+}
+
 function partsOf(
   given: SacConfig,
-  context: AgentContext,
+  context: BuildContext,
   rewardScale?: SacOptions["rewardScale"],
 ): AgentParts<StochasticPolicy> {
   const config = settledConfig(given, context);
-  const variant = variantOf(config, context);
-  const { trainFrequency, sdeSampleFrequency } = config;
+  const form = formOf(config, context);
+  const { policy, state, learn, qf } = form;
+  const { trainFrequency, sdeSampleFrequency, nSteps } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
+  // Updates take the observations between the rewards of a return.
+  const between = nSteps > 1 && config.nStepEntropy === "all";
   return {
-    ...variant,
-    numbers: numbersOf(config, context, rewardScale),
-    ...explorationOf(config, context, variant.policy),
-    stateDependentNoise: {
+    policy,
+    state,
+    experience: replay({ ...config, between }),
+    programs: { learn },
+    inputs: {
+      ...noisesOf(form, config, between),
+      ...numbersOf(config, context, rewardScale),
+    },
+    explore: explorationOf(config, context, policy),
+    noise: {
       renews: (step) => step % every === 0,
       sampleFrequency: sdeSampleFrequency,
+    },
+    actionValues: {
+      part: "critics",
+      estimate: (critics, observations, actions) =>
+        qf.apply(scope(critics, "qf1"), observations, actions!),
     },
   };
 }
 
-/** Makes the numbers of each update: rates, step of the target networks, scale. */
+/** Makes networks, first state and update by the kind of actions. */
+function formOf(config: SettledConfig, context: BuildContext): SacForm {
+  const { observationSpace, actionSpace, random } = context;
+  const { hiddenSizes, activation, network, initializer } = config;
+  const networkOptions = { hiddenSizes, activation };
+  const layers = { observationSpace, network, networkOptions, initializer };
+  const { temperature, initialTemperature, gamma, targetEntropy } = config;
+  const initialAlpha = temperature === null ? initialTemperature : null;
+  if (actionSpace.type === "discrete") {
+    const spaces = { ...layers, actionSpace }, { n, start = 0 } = actionSpace;
+    const policy = stochasticPolicy(spaces), qf = discreteQFunction(spaces);
+    const update = discreteSacUpdate({ policy, qf }, {
+      gamma,
+      targetEntropyFactor: targetEntropy === null
+        ? config.targetEntropyFactor
+        : targetEntropy / Math.log(n),
+    });
+    return {
+      policy,
+      qf,
+      noises: [],
+      state: initSacState({ policy, qf }, random, { initialAlpha }),
+      learn: start === 0 ? update : countingFrom(start, update),
+    };
+  }
+  if (actionSpace.type !== "box") {
+    throw new TypeError(
+      `Cannot run SAC with actions of type ${actionSpace.type}: expected box or discrete`,
+    );
+  }
+  const spaces = { ...layers, actionSpace };
+  const distribution = config.policy;
+  const policy = stochasticPolicy({ ...config, ...spaces, distribution });
+  const model = { policy, qf: qFunction(spaces) };
+  if (config.critics === "value") {
+    const valueModel = { ...model, vf: valueFunction(spaces) };
+    return {
+      ...model,
+      noises: ["noise"],
+      state: initSacValueState(valueModel, random),
+      learn: sacValueUpdate(valueModel, {
+        ...config,
+        reparameterize: config.reparameterize ?? undefined,
+      }),
+    };
+  }
+  return {
+    ...model,
+    noises: ["noise", "nextNoise"],
+    state: initSacState(model, random, { initialAlpha }),
+    learn: sacUpdate(model, {
+      gamma,
+      targetEntropy: targetEntropy ?? undefined,
+    }),
+  };
+}
+
+/** Makes an update of actions from `start` on out of one of actions from 0 on. */
+function countingFrom(
+  start: number,
+  update: SacUpdate<SacNumbers>,
+): SacUpdate<SacNumbers> {
+  return (state: SacState, batch, inputs) => {
+    const actions = tf.sub(batch.actions, tf.scalar(start, "int32"));
+    return update(state, { ...batch, actions }, inputs);
+  };
+}
+
+/** Describes the noises of an update. */
+function noisesOf(
+  { policy, noises }: SacForm,
+  { batchSize, nSteps }: SettledConfig,
+  between: boolean,
+): Record<string, RandomInput> {
+  const { noise } = policy.distribution;
+  const inputs: Record<string, RandomInput> = Object.fromEntries(
+    noises.map((name) => [name, { ...noise, rows: batchSize }]),
+  );
+  if (between && noises.length > 0) {
+    inputs.betweenNoise = { ...noise, rows: batchSize * (nSteps - 1) };
+  }
+  return inputs;
+}
+
+/** Makes the numbers of an update: rates, step of the target networks, scale. */
 function numbersOf(
   config: SettledConfig,
   { totalTimesteps }: AgentContext,
   rewardScale: (iteration: number) => number = () => config.rewardScale,
-): AgentParts["numbers"] {
+): Record<string, NumberInput> {
   const { learningRate, tau, targetUpdateInterval, temperature } = config;
-  const scheduled = (value: number | null) =>
-    new Scheduler({
+  const scheduled = (value: number | null): NumberInput => {
+    const rate = new Scheduler({
       value: value ?? learningRate,
       numValues: totalTimesteps,
       schedule: schedule(config.learningRateSchedule),
     });
-  const rate = scheduled(learningRate);
-  const criticRate = scheduled(config.criticLearningRate);
-  const temperatureRate = scheduled(config.temperatureLearningRate);
-  return ({ steps, updates }) => {
-    const scale = rewardScale(updates);
-    if (!Number.isFinite(scale)) {
+    return ({ steps }) => rate.valueAt(steps);
+  };
+  return {
+    learningRate: scheduled(learningRate),
+    criticLearningRate: scheduled(config.criticLearningRate),
+    temperatureLearningRate: scheduled(config.temperatureLearningRate),
+    tau: ({ updates }) => updates % targetUpdateInterval === 0 ? tau : 0,
+    rewardScale({ updates }) {
+      const scale = rewardScale(updates);
+      if (Number.isFinite(scale)) return scale;
       throw new RangeError(
         `Cannot scale rewards by ${scale} at update ${updates}: expected a finite number`,
       );
-    }
-    return {
-      learningRate: rate.valueAt(steps),
-      criticLearningRate: criticRate.valueAt(steps),
-      temperatureLearningRate: temperatureRate.valueAt(steps),
-      tau: updates % targetUpdateInterval === 0 ? tau : 0,
-      rewardScale: scale,
-      ...(temperature !== null && { alpha: temperature }),
-    };
+    },
+    ...(temperature !== null && { alpha: () => temperature }),
   };
 }
 

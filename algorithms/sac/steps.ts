@@ -8,18 +8,8 @@ import {
 import { nest, scope } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import {
-  absoluteTdErrors,
-  criticLoss,
-  criticTargets,
-  entropyBonus,
-} from "./losses.ts";
-import type {
-  DiscreteSacBatch,
-  SacDiagnostics,
-  SacHyperparameters,
-  SacState,
-} from "./model.ts";
+import { absoluteTdErrors, criticLoss, temperatureLoss } from "./losses.ts";
+import type { SacDiagnostics, SacNumbers, SacState } from "./model.ts";
 
 /** Parameters after one step of an optimizer. */
 export interface Descent<A extends Params> {
@@ -78,38 +68,18 @@ export function smaller<T extends tf.Tensor>({ qf1, qf2 }: Estimates<T>): T {
   return tf.minimum(qf1, qf2) as T;
 }
 
-/** Inputs of {@link criticStep}. */
-export interface CriticStepOptions {
-  readonly optimizer: Optimizer;
-  /** Discount, where the batch has none of its own. */
-  readonly gamma: number;
-  readonly hyperparameters: SacHyperparameters;
-  /** Temperature, where it is not 1. */
-  readonly alpha?: tf.Scalar;
-  /** Estimates of the actions taken, by parameters of both Q functions. */
-  readonly estimate: (critics: Params) => Estimates;
-  /** Soft values after the last reward `[batch]`. */
-  readonly nextValues: tf.Tensor1D;
-  /** Log-probabilities of the policy's actions at observations in between. */
-  readonly logProbs: (observations: tf.Tensor) => tf.Tensor1D;
-}
-
 /** Takes one step of both Q functions towards their targets. */
 export function criticStep(
   { critics, criticSlots }: Pick<SacState, "critics" | "criticSlots">,
-  batch: DiscreteSacBatch,
-  options: CriticStepOptions,
+  estimate: (critics: Params) => Estimates,
+  { targets, weights, ...options }: {
+    readonly targets: tf.Tensor1D;
+    /** Importance weights of prioritized replay. */
+    readonly weights?: tf.Tensor1D;
+    readonly optimizer: Optimizer;
+    readonly learningRate: tf.Scalar;
+  },
 ): Descent<Estimates> & { stats: SacDiagnostics; tdErrors: tf.Tensor1D } {
-  const { optimizer, gamma, alpha, estimate, nextValues, logProbs } = options;
-  const { learningRate, criticLearningRate = learningRate, rewardScale } =
-    options.hyperparameters;
-  const { weights, betweenObservations, betweenDiscounts } = batch;
-  const bonus = betweenObservations &&
-    entropyBonus(logProbs(betweenObservations), betweenDiscounts!, { alpha });
-  const targets = criticTargets({ ...batch, bonus, nextValues }, {
-    discount: batch.discounts ?? gamma,
-    rewardScale,
-  });
   const step = descend(
     (params) => {
       const estimates = estimate(params);
@@ -121,13 +91,43 @@ export function criticStep(
       return { loss, aux: estimates };
     },
     { params: critics, slots: criticSlots },
-    { optimizer, learningRate: criticLearningRate },
+    options,
   );
   const { qf1, qf2 } = step.aux;
   return {
     ...step,
     stats: sacDiagnostics({ qf1, qf2, targets }),
     tdErrors: absoluteTdErrors([qf1, qf2], targets),
+  };
+}
+
+/** Takes one step of the temperature, where it is learned. */
+export function temperatureStep(
+  { temperature, temperatureSlots }: SacState,
+  logProb: tf.Tensor1D,
+  { targetEntropy, optimizer, inputs }: {
+    readonly targetEntropy: number;
+    readonly optimizer: Optimizer;
+    readonly inputs: SacNumbers;
+  },
+): {
+  state: Pick<SacState, "temperature" | "temperatureSlots">;
+  stats: { temperature_loss?: tf.Scalar };
+} {
+  if (temperature.logAlpha === undefined) {
+    return { state: { temperature: {}, temperatureSlots: {} }, stats: {} };
+  }
+  const { learningRate, temperatureLearningRate = learningRate } = inputs;
+  const { params, slots, loss } = descend(
+    ({ logAlpha }) => ({
+      loss: temperatureLoss(logAlpha as tf.Scalar, logProb, { targetEntropy }),
+    }),
+    { params: temperature, slots: temperatureSlots },
+    { optimizer, learningRate: temperatureLearningRate },
+  );
+  return {
+    state: { temperature: params, temperatureSlots: slots },
+    stats: { temperature_loss: loss },
   };
 }
 

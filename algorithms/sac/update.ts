@@ -6,33 +6,31 @@ import {
   polyak,
   tidy,
 } from "@bellman/compute";
-import { valuesOfActions } from "@bellman/policies";
+import type { QFunction, ReparameterizedDistribution } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
-  discreteEntropies,
-  discreteSoftValues,
   reparameterizedPolicyLoss,
+  type SoftValueOptions,
   softValues,
-  temperatureLoss,
 } from "./losses.ts";
-import type {
-  DiscreteSacBatch,
-  DiscreteSacModel,
-  DiscreteSacUpdate,
-  SacHyperparameters,
-  SacModel,
-  SacState,
-  SacUpdate,
-} from "./model.ts";
+import type { SacNumbers, SacPolicy, SacState, SacUpdate } from "./model.ts";
 import {
   criticStep,
   descend,
-  type Estimates,
   initCritics,
   ofBoth,
   smaller,
+  temperatureStep,
 } from "./steps.ts";
+
+/** Policy and Q functions of continuous actions, which lie in [-1, 1]. */
+export interface SacModel {
+  /** Policy. */
+  readonly policy: SacPolicy<ReparameterizedDistribution>;
+  /** Form of both Q functions. */
+  readonly qf: QFunction;
+}
 
 /** Options of {@link sacUpdate}. */
 export interface SacUpdateOptions {
@@ -105,235 +103,84 @@ export interface SacUpdateOptions {
  *   rewards: tf.ones([4]),
  *   terminated: tf.zeros([4]),
  *   nextObservations: tf.ones([4, 3]),
+ * }, {
+ *   learningRate: tf.scalar(3e-4),
+ *   tau: tf.scalar(0.005),
  *   noise: tf.zeros([4, 1]),
  *   nextNoise: tf.ones([4, 1]),
- * }, { learningRate: tf.scalar(3e-4), tau: tf.scalar(0.005) });
+ * });
  * assert(stats.q_loss.arraySync() > 0);
  * ```
  */
 export function sacUpdate(
-  model: SacModel,
+  { policy, qf }: SacModel,
   options: SacUpdateOptions = {},
 ): SacUpdate {
-  const { policy, qf } = model;
+  const { distribution } = policy;
   const { optimizer = adam(), gamma = 0.99 } = options;
-  const {
-    targetEntropy = -policy.distribution.actionShape
-      .reduce((size, length) => size * length, 1),
-  } = options;
-
-  if ("components" in policy.distribution) {
+  const size = distribution.actionShape.reduce((size, it) => size * it, 1);
+  const { targetEntropy = -size } = options;
+  if ("components" in distribution) {
     throw new TypeError(
       "Cannot update a mixture without a V function, as the choice of its component has no gradient: use sacValueUpdate",
     );
   }
-
-  function sample(params: Params, x: tf.Tensor, noise: tf.Tensor2D) {
-    const output = policy.apply(params, x);
-    return policy.distribution.sampleWithLogProb(output.policy, noise);
-  }
-
+  const sample = (params: Params, x: tf.Tensor, noise: tf.Tensor2D) =>
+    distribution.sampleWithLogProb(policy.apply(params, x).policy, noise);
   const estimate = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
     ofBoth(critics, (params) => qf.apply(params, x, actions));
 
-  return twinUpdate({
-    optimizer,
-    gamma,
-    targetEntropy,
-    nextValues(state, { nextObservations, nextNoise }, alpha) {
-      const next = sample(state.policy, nextObservations, nextNoise);
-      const q = estimate(state.targets, nextObservations, next.action);
-      return softValues(smaller(q), next.logProb, { alpha });
-    },
-    logProbsBetween: (params, x, { betweenNoise }) =>
-      sample(params, x, betweenNoise!).logProb,
-    estimate: (critics, { observations, actions }) =>
-      estimate(critics, observations, actions),
-    act: (critics, { observations, noise }, alpha) => (params) => {
-      const { action, logProb } = sample(params, observations, noise);
-      const q = smaller(estimate(critics, observations, action));
-      return { values: softValues(q, logProb, { alpha }), logProb };
-    },
-  });
-}
-
-/** Options of {@link discreteSacUpdate}. */
-export interface DiscreteSacUpdateOptions
-  extends Pick<SacUpdateOptions, "optimizer" | "gamma"> {
-  /**
-   * Mean entropy that a learned temperature holds the policy to, as a share of
-   * the largest there is, `log(n)`.
-   *
-   * @default 0.98
-   */
-  readonly targetEntropyFactor?: number;
-}
-
-/**
- * Makes the update of soft actor-critic for discrete actions. The Q functions
- * give the values of all actions at once, so that expectations over the policy
- * are exact and there is no noise. Otherwise it is as `sacUpdate`, in the same
- * order and over the same state.
- *
- * - `y = r + b + gamma (1 - d) sum_a' pi(a' | s') (min_i Q'_i(s', a') - alpha
- *   log pi(a' | s'))`, where `b` is 0 but for n-step replay (`entropyBonus`)
- * - `J_pi = mean(sum_a pi(a | s) (alpha log pi(a | s) - min_i Q_i(s, a)))`
- * - `J(alpha) = log(alpha) mean(H(pi(. | s)) - targetEntropy)`
- *
- * Source: Christodoulou 2019 (https://arxiv.org/abs/1910.07207), algorithm 1.
- *
- * @param model The policy and the form of the Q functions.
- * @param options Optimizer, discount and entropy.
- * @returns The update.
- *
- * @example
- * ```ts
- * import { discreteSacUpdate, initSacState } from "@bellman/sac";
- * import { RandomStream } from "@bellman/compute";
- * import { discreteQFunction, stochasticPolicy } from "@bellman/policies";
- * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const spaces = {
- *   observationSpace: { type: "discrete", n: 5 },
- *   actionSpace: { type: "discrete", n: 2 },
- *   networkOptions: { hiddenSizes: [8] },
- * } as const;
- * const model = {
- *   policy: stochasticPolicy(spaces),
- *   qf: discreteQFunction(spaces),
- * };
- * const state = initSacState(model, new RandomStream(1));
- * const update = discreteSacUpdate(model);
- * const { tdErrors } = update(state, {
- *   observations: tf.eye(5),
- *   actions: tf.tensor1d([0, 1, 0, 1, 0], "int32"),
- *   rewards: tf.ones([5]),
- *   terminated: tf.zeros([5]),
- *   nextObservations: tf.eye(5),
- * }, { learningRate: tf.scalar(3e-4), tau: tf.scalar(0.005) });
- * assert(tdErrors.arraySync().every((error) => error > 0));
- * ```
- */
-export function discreteSacUpdate(
-  model: DiscreteSacModel,
-  options: DiscreteSacUpdateOptions = {},
-): DiscreteSacUpdate {
-  const { policy, qf } = model;
-  const { optimizer = adam(), gamma = 0.99 } = options;
-  const { targetEntropyFactor = 0.98 } = options;
-  const actionCount = policy.distribution.parameterSize;
-
-  const logProbsOf = (params: Params, x: tf.Tensor) =>
-    tf.logSoftmax(policy.apply(params, x).policy) as tf.Tensor2D;
-  const lowest = (critics: Params, x: tf.Tensor) =>
-    smaller(ofBoth(critics, (params) => qf.apply(params, x)));
-  const negativeEntropies = (logProbs: tf.Tensor2D): tf.Tensor1D =>
-    tf.neg(discreteEntropies(logProbs));
-
-  return twinUpdate({
-    optimizer,
-    gamma,
-    targetEntropy: targetEntropyFactor * Math.log(actionCount),
-    nextValues: (state, { nextObservations }, alpha) =>
-      discreteSoftValues(
-        lowest(state.targets, nextObservations),
-        logProbsOf(state.policy, nextObservations),
-        { alpha },
-      ),
-    logProbsBetween: (params, x) => negativeEntropies(logProbsOf(params, x)),
-    estimate: (critics, { observations, actions }) =>
-      ofBoth(critics, (params) =>
-        valuesOfActions(
-          qf.apply(params, observations),
-          actions as tf.Tensor1D,
-        )),
-    act(critics, { observations }, alpha) {
-      const q = lowest(critics, observations);
-      return (params) => {
-        const logProbs = logProbsOf(params, observations);
-        return {
-          values: discreteSoftValues(q, logProbs, { alpha }),
-          logProb: negativeEntropies(logProbs),
-        };
-      };
-    },
-  });
-}
-
-/** Parts in which updates with target Q functions and a temperature differ. */
-interface TwinParts<B extends DiscreteSacBatch> {
-  readonly optimizer: Optimizer;
-  readonly gamma: number;
-  readonly targetEntropy: number;
-  /** Computes soft values of the next observations. */
-  nextValues(state: SacState, batch: B, alpha: tf.Scalar): tf.Tensor1D;
-  /** Log-probabilities at observations in between. */
-  logProbsBetween(
-    params: Params,
-    observations: tf.Tensor,
-    batch: B,
-  ): tf.Tensor1D;
-  /** Estimates of the actions taken. */
-  estimate(critics: Params, batch: B): Estimates;
-  /**
-   * Acts anew: gives, by parameters of the policy, soft values of its own
-   * actions and their log-probabilities, or exact negative entropies.
-   */
-  act(
-    critics: Params,
-    batch: B,
-    alpha: tf.Scalar,
-  ): (params: Params) => { values: tf.Tensor1D; logProb: tf.Tensor1D };
-}
-
-/** Makes an update with target Q functions and a temperature. */
-function twinUpdate<B extends DiscreteSacBatch>(
-  parts: TwinParts<B>,
-): SacUpdate<B> {
-  const { optimizer, targetEntropy } = parts;
-  return (state, batch, hyperparameters) =>
+  return (state, batch, inputs) =>
     tidy(() => {
-      const { learningRate, tau } = hyperparameters;
-      const { temperatureLearningRate = learningRate } = hyperparameters;
-      const alpha = temperatureOf(state, hyperparameters);
-      const critics = criticStep(state, batch, {
-        ...parts,
-        hyperparameters,
-        alpha,
-        nextValues: parts.nextValues(state, batch, alpha),
-        logProbs: (x) => parts.logProbsBetween(state.policy, x, batch),
-        estimate: (params) => parts.estimate(params, batch),
-      });
-      const act = parts.act(critics.params, batch, alpha);
+      const { observations, actions, nextObservations, weights } = batch;
+      const { learningRate, criticLearningRate = learningRate, tau } = inputs;
+      const alpha = temperatureOf(state, inputs);
+
+      const next = sample(state.policy, nextObservations, inputs.nextNoise);
+      const nextQ = estimate(state.targets, nextObservations, next.action);
+      const between = batch.betweenObservations && sample(
+        state.policy,
+        batch.betweenObservations,
+        inputs.betweenNoise!,
+      );
+      const targets = criticTargets({
+        ...batch,
+        nextValues: softValues(smaller(nextQ), next.logProb, { alpha }),
+        bonus: between &&
+          entropyBonus(between.logProb, batch.betweenDiscounts!, { alpha }),
+      }, { ...inputs, discount: batch.discounts ?? gamma });
+      const critics = criticStep(
+        state,
+        (params) => estimate(params, observations, actions),
+        { targets, weights, optimizer, learningRate: criticLearningRate },
+      );
+
       const actor = descend(
         (params) => {
-          const { values, logProb } = act(params);
-          return { loss: reparameterizedPolicyLoss(values), aux: { logProb } };
+          const own = sample(params, observations, inputs.noise);
+          const q = estimate(critics.params, observations, own.action);
+          const values = softValues(smaller(q), own.logProb, { alpha });
+          const aux = { logProb: own.logProb };
+          return { loss: reparameterizedPolicyLoss(values), aux };
         },
         { params: state.policy, slots: state.policySlots },
         { optimizer, learningRate },
       );
+
       const { logProb } = actor.aux;
-      const temperature = state.temperature.logAlpha && descend(
-        ({ logAlpha }) => ({
-          loss: temperatureLoss(logAlpha as tf.Scalar, logProb, {
-            targetEntropy,
-          }),
-        }),
-        { params: state.temperature, slots: state.temperatureSlots },
-        { optimizer, learningRate: temperatureLearningRate },
-      );
+      const temperature = temperatureStep(state, logProb, {
+        targetEntropy,
+        optimizer,
+        inputs,
+      });
       return {
         state: {
+          ...temperature.state,
           policy: actor.params,
           critics: critics.params,
           targets: polyak(state.targets, critics.params, { tau }),
-          temperature: temperature?.params ?? {},
           policySlots: actor.slots,
           criticSlots: critics.slots,
-          temperatureSlots: temperature?.slots ?? {},
         },
         stats: {
           ...critics.stats,
@@ -341,23 +188,136 @@ function twinUpdate<B extends DiscreteSacBatch>(
           policy_loss: actor.loss,
           temperature: alpha,
           entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
-          ...(temperature && { temperature_loss: temperature.loss }),
+          ...temperature.stats,
         },
-        tdErrors: critics.tdErrors,
+        results: { tdErrors: critics.tdErrors },
       };
     });
 }
 
-/** Gives the temperature before the update: learned, or given. */
-function temperatureOf(
+/** Inputs of {@link criticTargets}, each `[batch]`. */
+export interface CriticTargetInputs {
+  /** Reward `r`, of n-step replay the discounted sum of the n rewards. */
+  readonly rewards: tf.Tensor1D;
+  /** Flag `d`: 1 where the episode terminated, and 0 where it was truncated. */
+  readonly terminated: tf.Tensor1D;
+  /** Soft value `V(s')` of the state after the last reward. */
+  readonly nextValues: tf.Tensor1D;
+  /**
+   * Worth of the entropies between the rewards of n-step replay, of
+   * {@link entropyBonus}.
+   *
+   * @default 0
+   */
+  readonly bonus?: tf.Tensor1D;
+}
+
+/** Options of {@link criticTargets}. */
+export interface CriticTargetOptions {
+  /** Discount `gamma`, or that of each row `[batch]`: n-step's `gamma^n`. */
+  readonly discount: number | tf.Tensor;
+  /**
+   * Factor of the rewards (`scale_reward`).
+   *
+   * @default 1
+   */
+  readonly rewardScale?: number | tf.Scalar;
+}
+
+/**
+ * Computes the targets of the Q functions,
+ * `y = scale r + b + gamma (1 - d) V(s')`. A terminated row does not bootstrap;
+ * a truncated one does.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8.
+ *
+ * @param inputs Rewards, ends and the values after them.
+ * @param options Discount and scale of the rewards.
+ * @returns Targets `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { criticTargets } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const targets = criticTargets({
+ *   rewards: tf.tensor1d([1, 1]),
+ *   terminated: tf.tensor1d([0, 1]),
+ *   nextValues: tf.tensor1d([8, 8]),
+ * }, { discount: 0.5 });
+ * assertEquals(targets.arraySync(), [5, 1]);
+ * ```
+ */
+export function criticTargets(
+  inputs: CriticTargetInputs,
+  options: CriticTargetOptions,
+): tf.Tensor1D {
+  const { rewards, terminated, nextValues, bonus } = inputs;
+  const { discount, rewardScale = 1 } = options;
+  return tf.tidy(() => {
+    const goingOn = tf.mul(tf.sub(1, terminated), discount);
+    const earned = tf.mul(rewards, rewardScale);
+    const here = bonus === undefined ? earned : tf.add(earned, bonus);
+    return tf.add(here, tf.mul(goingOn, nextValues));
+  });
+}
+
+/**
+ * Computes the worth of the entropies at the states between the rewards of a soft n-step
+ * return, `b = alpha sum_{k=1}^{n-1} gamma^k (log p(a_k) - log pi(a_k | s_k))`.
+ * With it `r_0 + ... + gamma^{n-1} r_{n-1} + b + gamma^n V(s_n)` is the soft
+ * value of the first action wherever the policy acted itself: every state after
+ * that action counts with its reward and its entropy.
+ *
+ * Source: the soft Bellman equation of Haarnoja et al. 2018
+ * (https://arxiv.org/abs/1801.01290), equation 2, applied n times.
+ *
+ * @param logProbs Logarithms of the policy's density, less that of a prior
+ * other than uniform, at an action of its own in each state
+ * `[batch * (n - 1)]`; for a policy over finitely many actions the negative
+ * entropies.
+ * @param discounts `gamma^k` of each state, 0 past the end of a return
+ * `[batch, n - 1]`.
+ * @param options Temperature.
+ * @returns Worths `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { entropyBonus } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const logProbs = tf.tensor1d([-1, -2, -1, -9]);
+ * const discounts = tf.tensor2d([[0.5, 0.25], [0.5, 0]]);
+ * const bonus = entropyBonus(logProbs, discounts, { alpha: 2 });
+ * assertEquals(bonus.arraySync(), [2, 1]);
+ * ```
+ */
+export function entropyBonus(
+  logProbs: tf.Tensor1D,
+  discounts: tf.Tensor2D,
+  options: Pick<SoftValueOptions, "alpha"> = {},
+): tf.Tensor1D {
+  const { alpha = 1 } = options;
+  return tf.tidy(() => {
+    const rows = tf.reshape(logProbs, discounts.shape);
+    return tf.mul(tf.sum(tf.mul(discounts, rows), 1), tf.neg(alpha));
+  });
+}
+
+/** Returns the temperature before the update: learned, or given. */
+export function temperatureOf(
   { temperature }: SacState,
-  { alpha }: SacHyperparameters,
+  { alpha }: SacNumbers,
 ): tf.Scalar {
   const { logAlpha } = temperature;
   if (logAlpha !== undefined) return tf.exp(logAlpha as tf.Scalar);
   if (alpha !== undefined) return tf.clone(alpha);
   throw new TypeError(
-    "Cannot update without a temperature: as the state has none that is learned, hyperparameters.alpha must be given",
+    "Cannot update without a temperature: as the state has none that is learned, inputs.alpha must be given",
   );
 }
 
@@ -407,7 +367,10 @@ export interface SacStateOptions {
  * ```
  */
 export function initSacState(
-  model: SacModel | DiscreteSacModel,
+  model: {
+    readonly policy: Pick<SacPolicy, "init">;
+    readonly qf: { init(random: RandomSource): Params };
+  },
   random: RandomSource,
   options: SacStateOptions = {},
 ): SacState {

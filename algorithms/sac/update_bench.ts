@@ -15,9 +15,12 @@ import {
   stochasticPolicy,
   valueFunction,
 } from "@bellman/policies";
-import type * as tf from "@tensorflow/tfjs";
-import { discreteSacUpdate, initSacState, sacUpdate } from "./update.ts";
-import { initSacValueState, sacValueUpdate } from "./value_update.ts";
+import { discreteSacUpdate } from "./discrete_update.ts";
+import {
+  initSacValueState,
+  sacValueUpdate,
+} from "./haarnoja2018/value_update.ts";
+import { initSacState, sacUpdate } from "./update.ts";
 
 const OBSERVATION = 17, ACTION = 6, ROWS = 256;
 
@@ -50,28 +53,36 @@ type Types = Record<string, TensorType>;
 
 /** A compiled update with a batch of random numbers. */
 function learner(
-  update: (state: never, batch: never, hyperparameters: never) => unknown,
+  update: (state: never, batch: never, inputs: never) => unknown,
   state: object,
-  batch: Types,
+  { batch, noises = {} }: { batch: Types; noises?: Types },
 ): () => void {
   const compiled = compileStep(
     (state: Record<string, Params>, given: Record<string, Params>) =>
       update(
         state as never,
         given.batch as never,
-        given.hyperparameters as never,
-      ) as { state: Record<string, Params>; tdErrors: tf.Tensor },
+        { ...given.numbers, ...given.noises } as never,
+      ) as { state: Record<string, Params>; results: Params },
     {
       state: state as Record<string, Params>,
       inputs: {
         batch,
-        hyperparameters: { learningRate: scalar, tau: scalar },
+        noises,
+        numbers: { learningRate: scalar, tau: scalar },
       },
       threads: 1,
     },
   );
-  const arrays = Object.fromEntries(
-    Object.entries(batch).map(([name, { shape, dtype }]) => {
+  const drawn = { batch: drawnOf(batch), noises: drawnOf(noises) };
+  const numbers = { learningRate: 3e-4, tau: 0.005 };
+  return () => void compiled.run({ ...drawn, numbers });
+}
+
+/** Draws random numbers of each type. */
+function drawnOf(types: Types) {
+  return Object.fromEntries(
+    Object.entries(types).map(([name, { shape, dtype }]) => {
       const size = shape.reduce((product, it) => product * it, 1);
       return [
         name,
@@ -81,33 +92,26 @@ function learner(
       ];
     }),
   );
-  const hyperparameters = { learningRate: 3e-4, tau: 0.005 };
-  return () => void compiled.run({ batch: arrays, hyperparameters });
 }
 
 const qf = qFunction(spaces);
 const gaussian = { policy: stochasticPolicy(spaces), qf };
-const withNoise = { ...transition, noise: matrix(ACTION) };
+const noise = matrix(ACTION), noises = { noise, nextNoise: noise };
 const modern = learner(
   sacUpdate(gaussian),
   initSacState(gaussian, random),
-  { ...withNoise, nextNoise: matrix(ACTION) },
+  { batch: transition, noises },
 );
 const prioritized = learner(
   sacUpdate(gaussian),
   initSacState(gaussian, random),
-  {
-    ...withNoise,
-    nextNoise: matrix(ACTION),
-    weights: rows,
-    discounts: rows,
-  },
+  { batch: { ...transition, weights: rows, discounts: rows }, noises },
 );
 const vf = valueFunction(spaces);
 const withValue = learner(
   sacValueUpdate({ ...gaussian, vf }),
   initSacValueState({ ...gaussian, vf }, random),
-  withNoise,
+  { batch: transition, noises: { noise } },
 );
 const mixture = {
   policy: stochasticPolicy({ ...spaces, distribution: "mixture" }),
@@ -117,7 +121,7 @@ const mixture = {
 const withMixture = learner(
   sacValueUpdate(mixture),
   initSacValueState(mixture, random),
-  { ...transition, noise: matrix(ACTION + 1) },
+  { batch: transition, noises: { noise: matrix(ACTION + 1) } },
 );
 const choices = {
   policy: stochasticPolicy(discreteSpaces),
@@ -126,7 +130,7 @@ const choices = {
 const discrete = learner(
   discreteSacUpdate(choices),
   initSacState(choices, random),
-  { ...transition, actions: { shape: [ROWS], dtype: "int32" } },
+  { batch: { ...transition, actions: { shape: [ROWS], dtype: "int32" } } },
 );
 
 Deno.bench("update, learned temperature", modern);

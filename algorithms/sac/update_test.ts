@@ -8,13 +8,9 @@ import {
 } from "@bellman/compute";
 import { nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import type { SacHyperparameters, SacState } from "./model.ts";
-import {
-  discreteSacUpdate,
-  initSacState,
-  sacUpdate,
-  type SacUpdateOptions,
-} from "./update.ts";
+import type { SacNumbers, SacState } from "./model.ts";
+import { discreteSacUpdate } from "./discrete_update.ts";
+import { initSacState, sacUpdate, type SacUpdateOptions } from "./update.ts";
 import { assertDescent } from "./testdata/descent.ts";
 import {
   bandit,
@@ -33,15 +29,17 @@ function setup() {
     optimizer,
     initialAlpha: 0.4,
   });
-  const batch = continuousBatch(3);
+  const { noise, nextNoise, ...batch } = continuousBatch(3);
   const run = (
     state: SacState,
-    rates: Partial<SacHyperparameters>,
+    rates: Partial<SacNumbers>,
     options: SacUpdateOptions = {},
   ) =>
     sacUpdate(model, { optimizer, ...options })(state, batch, {
       learningRate: tf.scalar(0),
       tau: tf.scalar(0),
+      noise,
+      nextNoise,
       ...rates,
     });
   return { state, run };
@@ -113,7 +111,7 @@ Deno.test("the twins may change places", () => {
     [plain.state.policy, swapped.state.policy],
     [plain.state.temperature, swapped.state.temperature],
     [plain.state.critics, swap(swapped.state.critics)],
-    [{ it: plain.tdErrors }, { it: swapped.tdErrors }],
+    [plain.results, swapped.results],
   ];
   for (const [a, b] of pairs) {
     for (const path in a) {
@@ -151,8 +149,6 @@ function learnPeak(
     rewards: flags,
     terminated: flags,
     nextObservations: zeros,
-    noise,
-    nextNoise: noise,
   };
   const update = sacUpdate(model, {
     optimizer,
@@ -165,6 +161,8 @@ function learnPeak(
         criticLearningRate: tf.scalar(0),
         tau: tf.scalar(0),
         alpha: tf.scalar(0.36),
+        noise,
+        nextNoise: noise,
       }),
     { state, inputs: { learningRate: { shape: [], dtype: "float32" } } },
   );
@@ -212,11 +210,12 @@ Deno.test("what cannot be updated is one clear error", () => {
   assertThrows(
     () =>
       sacUpdate(model)(fixed, continuousBatch(1), {
+        ...continuousBatch(1),
         learningRate: tf.scalar(0),
         tau: tf.scalar(0),
       }),
     TypeError,
-    "hyperparameters.alpha must be given",
+    "inputs.alpha must be given",
   );
   assertThrows(
     () => initSacState(model, random, { initialAlpha: 0 }),

@@ -1,4 +1,4 @@
-import { a2c, type A2CConfig } from "@bellman/a2c";
+import { a2c, type A2CBatch, type A2CConfig } from "@bellman/a2c";
 import type { AlgorithmDefinition } from "@bellman/agent";
 import { registerAlgorithm } from "@bellman/cli";
 import * as tf from "@tensorflow/tfjs";
@@ -16,15 +16,15 @@ const greedy: AlgorithmDefinition<A2CConfig> = {
     const parts = a2c.build(config, context);
     return {
       ...parts,
-      update(state, batch, numbers) {
-        const result = parts.update(state, batch, numbers);
-        const count = WIDTH / batch.advantages.size;
-        const wide: tf.Tensor1D = tf.tile(batch.advantages as tf.Tensor1D, [
-          count,
-        ]);
-        const outer = tf.tanh(tf.outerProduct(wide, wide));
-        const sums = tf.dot(outer, wide);
-        return { ...result, stats: { ...result.stats, sum: tf.mean(sums) } };
+      programs: {
+        learn(state, batch: A2CBatch, inputs) {
+          const result = parts.programs.learn(state, batch, inputs);
+          const count = WIDTH / batch.advantages.size;
+          const wide: tf.Tensor1D = tf.tile(batch.advantages, [count]);
+          const outer = tf.tanh(tf.outerProduct(wide, wide));
+          const sums = tf.dot(outer, wide);
+          return { ...result, stats: { ...result.stats, sum: tf.mean(sums) } };
+        },
       },
     };
   },

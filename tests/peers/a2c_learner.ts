@@ -1,4 +1,4 @@
-import { a2cUpdate, initOptimizerState } from "@bellman/a2c";
+import { type A2CState, a2cUpdate, initA2CState } from "@bellman/a2c";
 import {
   type CompiledStep,
   compileStep,
@@ -23,7 +23,7 @@ export interface LearnerInputs {
 
 /** A2C's update with RMSProp, compiled for some rows. */
 export type Learner = CompiledStep<
-  { params: Params; slots: Params },
+  A2CState,
   { readonly [K in keyof LearnerInputs]: TensorType },
   object
 >;
@@ -43,17 +43,15 @@ export function makeLearner(
   const { shape, dtype } = model.observationInput;
   const column: TensorType = { shape: [rows], dtype: "float32" };
   const number: TensorType = { shape: [], dtype: "float32" };
-  const state = { params, slots: initOptimizerState(params, { optimizer }) };
+  const state = initA2CState(params, { optimizer });
   const step = (held: typeof state, inputs: unknown) => {
     const { learningRate, entropyCoefficient, observations, ...batch } =
       inputs as Record<keyof LearnerInputs, tf.Tensor>;
-    const { params, optimizerState, stats } = update(
-      held.params,
-      held.slots,
+    return update(
+      held,
       { ...batch, observations: model.encode(observations) } as never,
       { learningRate, entropyCoefficient } as never,
     );
-    return { state: { params, slots: optimizerState }, stats };
   };
   return compileStep(step, {
     state,

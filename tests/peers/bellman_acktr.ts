@@ -107,18 +107,17 @@ function compileUpdate(
   const column: TensorType = { shape: [rows], dtype: "float32" };
   const number: TensorType = { shape: [], dtype: "float32" };
   const noise = model.distribution.noise.size;
-  const state = { params, slots: update.init(params) };
+  const state = update.init(params);
   const stepOf =
     (kind: "apply" | "applyLight") => (held: typeof state, given: unknown) => {
       const { observations, ...inputs } = given as Record<string, tf.Tensor>;
       const batch = { ...inputs, observations: model.encode(observations) };
-      const { params, optimizerState, stats } = update[kind](
-        held.params,
-        held.slots,
+      const { state, stats } = update[kind](
+        held,
         batch as never,
         inputs as never,
       );
-      return { state: { params, slots: optimizerState }, stats };
+      return { state, stats };
     };
   const full = compileStep(stepOf("apply"), {
     state,
@@ -140,7 +139,7 @@ function compileUpdate(
   const light = config.covUpdateEvery === 1
     ? full
     : full.also(stepOf("applyLight"));
-  const read = () => full.read() as { params: Arrays; slots: Arrays };
+  const read = () => full.read() as { policy: Arrays; optimizer: Arrays };
   return {
     read,
     write: (state: ReturnType<typeof read>) => full.write(state as never),
@@ -149,8 +148,10 @@ function compileUpdate(
       const inputs = { ...batch, ...NUMBERS };
       const step = update.needsStatistics(at) ? full : light;
       const { stats } = step.run(inputs);
-      const inverted = kfac.refresh(at, () => scope(read().slots, name));
-      if (inverted) full.writePart({ slots: nest(inverted, name) } as never);
+      const inverted = kfac.refresh(at, () => scope(read().optimizer, name));
+      if (inverted) {
+        full.writePart({ optimizer: nest(inverted, name) } as never);
+      }
       return stats;
     },
   };
@@ -206,15 +207,15 @@ async function measure(name: keyof typeof CASES, folder?: string) {
   const draw = () => drawBatch(setup, rows, random);
   const original = compiled(ORIGINAL);
   for (const at of WARM_UP) original.take(at, draw());
-  const { params, slots } = original.read();
+  const { policy, optimizer } = original.read();
   const scalar = (value: number) => ({
     data: Float32Array.of(value),
     shape: [],
   });
   const state = {
-    params,
-    slots: {
-      ...slots,
+    policy,
+    optimizer: {
+      ...optimizer,
       "all/count": scalar(MANY),
       "all/step": scalar(COMPARED[0]),
     },

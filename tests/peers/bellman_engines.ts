@@ -66,7 +66,7 @@ const calls = engine === "eager" ? 30 : 300;
 console.log(JSON.stringify({
   update_us: microseconds(() => learner.run(given), calls),
   forward_us: microseconds(
-    () => forward.run({ params: learner.state.params, x }),
+    () => forward.run({ params: learner.state.policy, x }),
     3 * calls,
   ),
   call_us: microseconds(() => nothing.run({ x: small }), 3 * calls),

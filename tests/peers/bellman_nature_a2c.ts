@@ -74,7 +74,7 @@ const x = bytes(ENVS);
 
 console.log(JSON.stringify({
   update_ms: medianMs(() => learner.run(given), { runs, now }),
-  forward_ms: medianMs(() => forward.run({ params: learner.state.params, x }), {
+  forward_ms: medianMs(() => forward.run({ params: learner.state.policy, x }), {
     runs,
   }),
   compile_ms: compileMs,

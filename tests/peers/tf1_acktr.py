@@ -156,7 +156,7 @@ class Program:
         self.recorded = recorded
         graph = tf.Graph()
         with graph.as_default():
-            actions = recorded["before:params:pi/head/bias"].size
+            actions = recorded["before:policy:pi/head/bias"].size
             # The optimizer prints what it finds.
             with contextlib.redirect_stdout(io.StringIO()):
                 self.model = Model(kind, recorded["batch0:observations"], actions)
@@ -176,9 +176,9 @@ class Program:
         for variable, value in counters.items():
             variable.load(value, self.session)
         for name, variable in self.model.params.items():
-            variable.load(recorded[f"before:params:{name}"], self.session)
+            variable.load(recorded[f"before:policy:{name}"], self.session)
         for name, factor, scale in self.model.factors():
-            numbers = recorded[f"before:slots:all/{name}"] * scale
+            numbers = recorded[f"before:optimizer:all/{name}"] * scale
             factor.load(numbers, self.session)
         self.session.run(self.model.invert)
 
@@ -200,9 +200,9 @@ class Program:
             pairs += [(self.recorded[it], value) for it, value in zip(names, found)]
             if i == 1:
                 self.session.run(self.model.invert)
-        after, run = "after:slots:all", self.session.run
+        after, run = "after:optimizer:all", self.session.run
         for name, variable in self.model.params.items():
-            pairs.append((self.recorded[f"after:params:{name}"], run(variable)))
+            pairs.append((self.recorded[f"after:policy:{name}"], run(variable)))
             velocity = self.recorded[f"{after}/velocity/{name}"]
             pairs.append((velocity, run(self.velocities[name])))
         for name, factor, scale in self.model.factors():

@@ -1,4 +1,4 @@
-import { a2cLoss, a2cUpdate, initOptimizerState } from "@bellman/a2c";
+import { a2cLoss, a2cUpdate, initA2CState } from "@bellman/a2c";
 import {
   type ArraysOf,
   compile,
@@ -167,7 +167,7 @@ function compileCase(it: Case, engine: Engine) {
     params[pathOf(name, separate)] = tensorOf(values);
   }
   const batch = tensorsOf(batches[0]);
-  const state = { params, slots: initOptimizerState(params, { optimizer }) };
+  const state = initA2CState(params, { optimizer });
   const forward = compile(
     (given: { params: Params; batch: typeof batch }) =>
       forwardPass(model, { ...given, hparams }),
@@ -176,15 +176,11 @@ function compileCase(it: Case, engine: Engine) {
   const inputs = { batch, learningRate: tf.scalar(hparams.lr) };
   const learner = compileStep((held: typeof state, given: typeof inputs) => {
     const { batch, learningRate } = given;
-    const step = update(held.params, held.slots, batch, {
+    const { state, stats } = update(held, batch, {
       learningRate,
       entropyCoefficient: tf.scalar(hparams.ent_coef),
     });
-    const { grad_norm } = step.stats;
-    return {
-      state: { params: step.params, slots: step.optimizerState },
-      grad_norm,
-    };
+    return { state, grad_norm: stats.grad_norm };
   }, { state, inputs, engine, name: "the update" });
   return { forward, learner };
 }
@@ -213,7 +209,7 @@ async function runCase(
         tolerance: 1e-9,
       });
       const batch = tensorsOf(numbers);
-      const { params } = learner.state;
+      const { policy: params } = learner.state;
       const given = forward.run({ params, batch });
       compareForward(comparison, given, { expected, path });
       const { grad_norm: [norm] } = learner.run(
@@ -230,12 +226,12 @@ async function runCase(
       );
       const after = learner.read();
       compareParams(comparison, "parameter", {
-        actual: dataOf(after.params),
+        actual: dataOf(after.policy),
         expected: expected.params as Arrays,
         path,
       });
       compareParams(comparison, "mean square of", {
-        actual: dataOf(after.slots),
+        actual: dataOf(after.optimizer),
         expected: expected.rms as Arrays,
         path: (name) => `rms/${path(name)}`,
       });

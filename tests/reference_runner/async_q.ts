@@ -124,7 +124,7 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
         form: { isOneStep: true, learnsQ: true },
         connect: () => watched,
       }),
-      explore: () => Int32Array.of(transitions[step].a),
+      explore: { act: () => Int32Array.of(transitions[step].a) },
     }),
   };
   const agent = new Agent(definition, {

@@ -11,6 +11,7 @@ import {
   criticTargets,
   initSacState,
   type SacBatch,
+  type SacInputs,
   type SacModel,
   type SacState,
   sacUpdate,
@@ -107,8 +108,11 @@ function batchOf(numbers: Case["inputs"]["batches"][number]) {
     nextObservations: tensor(numbers.next_observations),
     noise: tensor<tf.Tensor2D>(numbers.noise),
     nextNoise: tensor<tf.Tensor2D>(numbers.noise_next),
-  } satisfies SacBatch;
+  } satisfies Batch;
 }
+
+/** A batch, and the noise of its actions. */
+type Batch = SacBatch & Pick<SacInputs, "noise" | "nextNoise">;
 
 /** What policy and critics say of a batch before the update. */
 function forwardPass(
@@ -116,7 +120,7 @@ function forwardPass(
   { gamma, target_entropy: targetEntropy }: Case["inputs"]["hparams"],
   { state, batch, alpha }: {
     state: Pick<SacState, "policy" | "critics" | "targets">;
-    batch: SacBatch;
+    batch: Batch;
     alpha: tf.Scalar;
   },
 ) {
@@ -175,8 +179,10 @@ function compileCase({ inputs }: Case, engine: Engine) {
   };
   const inputTypes = { batch, hyperparameters };
   const learner = compileStep(
-    (held: SacState, given: typeof inputTypes) =>
-      update(held, given.batch, given.hyperparameters),
+    (held: SacState, { batch, hyperparameters }: typeof inputTypes) => {
+      const { noise, nextNoise } = batch;
+      return update(held, batch, { ...hyperparameters, noise, nextNoise });
+    },
     { state, inputs: inputTypes, engine, name: "the update" },
   );
   return { forward, learner };

@@ -10,7 +10,6 @@ import { scope } from "@bellman/policies";
 import {
   criticTargets,
   normalPriorLogProb,
-  type SacValueBatch,
   type SacValueModel,
   type SacValueState,
   sacValueUpdate,
@@ -50,7 +49,7 @@ function forwardPass(
   { discount, action_prior }: Case["inputs"]["hparams"],
   { state, batch, rewardScale }: {
     state: Pick<SacValueState, "policy" | "critics" | "value" | "targets">;
-    batch: SacValueBatch;
+    batch: ReturnType<typeof batchOf>;
     rewardScale: tf.Scalar;
   },
 ) {
@@ -152,7 +151,7 @@ function compileCase(
       const { state } = updateWith(gradientReader)(
         { ...held, ...slots },
         given.batch,
-        given.hyperparameters,
+        { ...given.hyperparameters, noise: given.batch.noise },
       );
       const { policy, critics, value } = state;
       return { policy, critics, value };
@@ -162,7 +161,7 @@ function compileCase(
   const update = updateWith(optimizer);
   const learner = compileStep(
     (held: SacValueState, { batch, hyperparameters }: typeof given) =>
-      update(held, batch, hyperparameters),
+      update(held, batch, { ...hyperparameters, noise: batch.noise }),
     { state, inputs: given, engine, name: "the update" },
   );
   return { forward, gradients, learner };

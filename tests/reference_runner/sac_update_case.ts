@@ -8,7 +8,8 @@ import {
 } from "@bellman/policies";
 import {
   initSacValueState,
-  type SacValueBatch,
+  type SacBatch,
+  type SacValueInputs,
   type SacValueModel,
   type SacValueState,
 } from "@bellman/sac";
@@ -149,7 +150,7 @@ export function batchOf(numbers: Batch) {
     terminated: tf.tensor1d(numbers.terminals, "float32"),
     nextObservations: tf.tensor2d(numbers.next_observations),
     noise: tf.tensor2d(allNoise),
-  } satisfies SacValueBatch;
+  } satisfies SacBatch & Pick<SacValueInputs, "noise">;
 }
 
 /** `scale_reward`: a number, or a function of the iteration as a text. */

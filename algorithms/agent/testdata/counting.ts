@@ -87,47 +87,47 @@ export function counting(
             learningStarts: 6,
             trainFrequency: 2,
           }),
-        init(random) {
-          return {
-            policy: policy.init(random),
-            count: { sum: tf.scalar(0), refreshed: tf.scalar(0) },
-          };
+        state: {
+          policy: policy.init(spaces.random),
+          count: { sum: tf.scalar(0), refreshed: tf.scalar(0) },
         },
-        update(state, { noise, ...batch }, { learningRate }) {
-          const rewards = tf.sum(batch.rewards);
-          const moved = Object.entries(state.policy).map(([path, it]) => [
-            path,
-            tf.add(it, tf.mul(learningRate, tf.mean(noise))),
-          ]);
-          return {
-            state: {
-              policy: Object.fromEntries(moved),
-              count: {
-                ...state.count,
-                sum: tf.add(state.count.sum, rewards),
+        programs: {
+          learn(state, batch, { learningRate, noise }) {
+            const rewards = tf.sum(batch.rewards);
+            const moved = Object.entries(state.policy).map(([path, it]) => [
+              path,
+              tf.add(it, tf.mul(learningRate, tf.mean(noise))),
+            ]);
+            return {
+              state: {
+                policy: Object.fromEntries(moved),
+                count: {
+                  ...state.count,
+                  sum: tf.add(state.count.sum, rewards),
+                },
               },
-            },
-            stats: { rewards, sum: state.count.sum },
-            results: { tdErrors: tf.abs(batch.rewards) },
-          };
+              stats: { rewards, sum: state.count.sum },
+              results: { tdErrors: tf.abs(batch.rewards) },
+            };
+          },
         },
-        numbers: ({ updates }) => ({
-          learningRate: config.learningRate / (1 + updates),
-        }),
-        updateNoise: {
+        inputs: {
+          learningRate: ({ updates }) => config.learningRate / (1 + updates),
           noise: { kind: "normal", size: 1, rows: batchSize },
         },
-        explore({ moment, random, sample }) {
-          if (moment.steps >= 4) return sample();
-          trace.explored++;
-          return Int32Array.from(
-            { length: spaces.numEnvs },
-            () => random.integer(2),
-          );
+        explore: {
+          act({ moment, random, sample }) {
+            if (moment.steps >= 4) return sample();
+            trace.explored++;
+            return Int32Array.from(
+              { length: spaces.numEnvs },
+              () => random.integer(2),
+            );
+          },
         },
         close: () => void (trace.closed = true),
-        refresh({ updates }, read) {
-          if (updates % 2 !== 0) return undefined;
+        sync(when, { updates }, read) {
+          if (when === "action" || updates % 2 !== 0) return undefined;
           trace.refreshed.push(updates);
           const { count, ...rest } = read();
           const refreshed = { ...count.refreshed };

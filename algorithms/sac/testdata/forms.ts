@@ -1,12 +1,13 @@
 /** Every form of the update as one type, for the tests that hold for all. */
 import { type Params, RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { discreteSacUpdate, initSacState, sacUpdate } from "../update.ts";
+import { discreteSacUpdate } from "../discrete_update.ts";
 import {
   initSacValueState,
   sacValueUpdate,
   type SacValueUpdateOptions,
-} from "../value_update.ts";
+} from "../haarnoja2018/value_update.ts";
+import { initSacState, sacUpdate } from "../update.ts";
 import {
   ACTION_SIZE,
   continuousBatch,
@@ -25,7 +26,7 @@ export interface AnyResult {
   tdErrors: tf.Tensor1D;
 }
 
-/** One form of the update and what it takes. */
+/** One form of the update and what it takes: the noise is in the batch. */
 export interface Form {
   readonly name: string;
   readonly state: AnyState;
@@ -36,6 +37,23 @@ export interface Form {
     batch: Params,
     hyperparameters: Record<string, tf.Scalar>,
   ): AnyResult;
+}
+
+/** Makes an update take the noise that is in the batch. */
+function withNoises(update: unknown): Form["update"] {
+  const apply = update as (...given: unknown[]) => {
+    state: AnyState;
+    stats: Record<string, tf.Scalar>;
+    results: { tdErrors: tf.Tensor1D };
+  };
+  return (state, { noise, nextNoise, ...batch }, numbers) => {
+    const { results, ...made } = apply(state, batch, {
+      ...numbers,
+      noise,
+      nextNoise,
+    });
+    return { ...made, ...results };
+  };
 }
 
 const rates = { learningRate: 0.01, tau: 0.1 };
@@ -52,7 +70,7 @@ function modernForm(name: string, initialAlpha: number | null): Form {
       ...(initialAlpha === null && { alpha: 0.3 }),
     },
     batch: (seed) => continuousBatch(seed),
-    update: sacUpdate(model) as never,
+    update: withNoises(sacUpdate(model)),
   };
 }
 
@@ -70,7 +88,7 @@ function valueForm(
       const { nextNoise: _, ...batch } = continuousBatch(seed, { noiseSize });
       return batch;
     },
-    update: sacValueUpdate(model, options) as never,
+    update: withNoises(sacValueUpdate(model, options)),
   };
 }
 
@@ -86,7 +104,7 @@ function discreteForm(): Form {
     state: { ...initSacState(model, new RandomStream(1)) },
     hyperparameters,
     batch: (seed) => discreteBatch(seed),
-    update: discreteSacUpdate(model) as never,
+    update: withNoises(discreteSacUpdate(model)),
   };
 }
 

@@ -1,4 +1,3 @@
-import { a2c, type A2CConfig } from "@bellman/a2c";
 import { selectBackend } from "@bellman/compute";
 import {
   explainedVariance,
@@ -7,9 +6,12 @@ import {
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { defaultsOf } from "./mod.ts";
-import { rolloutOptionsOf, type RolloutTensors } from "./rollout.ts";
-import { tensorAdvantages, tensorExplainedVariance } from "./tensor_targets.ts";
+import {
+  advantageTargets,
+  tensorAdvantages,
+  tensorExplainedVariance,
+} from "./advantage_targets.ts";
+import type { RolloutTensors } from "./rollout.ts";
 
 await selectBackend("cpu");
 
@@ -87,20 +89,16 @@ Deno.test("advantages and returns are those of typed arrays", () => {
   );
 });
 
-Deno.test("A2C's targets of tensors are those of typed arrays", () => {
-  const context = {
-    observationSpace: { type: "discrete", n: 2 },
-    actionSpace: { type: "discrete", n: 2 },
-    numEnvs: 1,
-    totalTimesteps: 10,
-  } as const;
+Deno.test("targets of tensors are those of typed arrays", () => {
+  const gamma = 0.99, lambda = 0.9;
   fc.assert(
     fc.property(rollouts, fc.boolean(), (data, normalizeAdvantage) => {
-      const config = { ...defaultsOf(a2c.schema), normalizeAdvantage };
-      const { experience } = a2c.build(config as never, context);
-      const options = rolloutOptionsOf(experience)!;
+      const options = advantageTargets({
+        gamma,
+        gaeLambda: lambda,
+        normalizeAdvantage,
+      });
       const expected = options.targets(data);
-      const { gamma, gaeLambda: lambda } = config as unknown as A2CConfig;
       const { numEnvs, numSteps } = data;
       const raw = generalizedAdvantageEstimation(data, {
         numEnvs,

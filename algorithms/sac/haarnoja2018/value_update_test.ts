@@ -2,9 +2,9 @@ import { assert, assertAlmostEquals, assertThrows } from "@std/assert";
 import { RandomStream, sgd } from "@bellman/compute";
 import { nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { assertDescent } from "./testdata/descent.ts";
-import { continuousBatch, continuousModel } from "./testdata/models.ts";
-import type { SacHyperparameters } from "./model.ts";
+import { assertDescent } from "../testdata/descent.ts";
+import { continuousBatch, continuousModel } from "../testdata/models.ts";
+import type { SacNumbers } from "../model.ts";
 import {
   initSacValueState,
   type SacValueState,
@@ -22,11 +22,12 @@ function setup(options: SacValueUpdateOptions = {}) {
   const update = sacValueUpdate(model, { optimizer, ...options });
   const run = (
     state: SacValueState,
-    rates: Partial<SacHyperparameters> = {},
+    rates: Partial<SacNumbers> = {},
   ) =>
     update(state, batch, {
       learningRate: tf.scalar(0),
       tau: tf.scalar(0),
+      noise: batch.noise,
       ...rates,
     });
   return { state, run };
@@ -79,6 +80,7 @@ Deno.test("by likelihood ratio the policy moves as reparameterized, in the mean"
     const { state: after } = update(state, batch, {
       learningRate: tf.scalar(1),
       tau: tf.scalar(0),
+      noise: batch.noise,
     });
     const changes = Object.keys(state.policy).map((path) =>
       tf.reshape(tf.sub(after.policy[path], state.policy[path]), [-1])

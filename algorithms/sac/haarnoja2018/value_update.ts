@@ -7,23 +7,15 @@ import {
   polyak,
   tidy,
 } from "@bellman/compute";
-import type { PolicyOutput } from "@bellman/policies";
+import type { PolicyOutput, ValueFunction } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
   criticLoss,
-  likelihoodRatioPolicyLoss,
-  normalPriorLogProb,
   reparameterizedPolicyLoss,
   softValues,
-} from "./losses.ts";
-import type {
-  SacDiagnostics,
-  SacModel,
-  SacUpdate,
-  SacValueBatch,
-  SacValueModel,
-} from "./model.ts";
+} from "../losses.ts";
+import type { SacDiagnostics, SacInputs, SacUpdate } from "../model.ts";
 import {
   criticStep,
   descend,
@@ -32,7 +24,15 @@ import {
   meanAndDeviation,
   ofBoth,
   smaller,
-} from "./steps.ts";
+} from "../steps.ts";
+import { criticTargets, entropyBonus, type SacModel } from "../update.ts";
+import { likelihoodRatioPolicyLoss, normalPriorLogProb } from "./losses.ts";
+
+/** {@link SacModel} with a V function. */
+export interface SacValueModel extends SacModel {
+  /** V function, and the form of its target network. */
+  readonly vf: ValueFunction;
+}
 
 /** Options of {@link sacValueUpdate}. */
 export interface SacValueUpdateOptions {
@@ -119,12 +119,15 @@ export type SacValueStatistics =
     tf.Scalar
   >;
 
+/** Numbers of an update, and noise of the actions that it samples. */
+export type SacValueInputs = Omit<SacInputs, "nextNoise">;
+
 /**
  * Pure function from one state to the next. The temperature is 1: the scale of
  * the rewards stands for the inverse of it.
  */
 export type SacValueUpdate = SacUpdate<
-  SacValueBatch,
+  SacValueInputs,
   SacValueState,
   SacValueStatistics
 >;
@@ -179,8 +182,11 @@ export type SacValueUpdate = SacUpdate<
  *   rewards: tf.ones([4]),
  *   terminated: tf.zeros([4]),
  *   nextObservations: tf.ones([4, 3]),
+ * }, {
+ *   learningRate: tf.scalar(3e-4),
+ *   tau: tf.scalar(0.01),
  *   noise: tf.zeros([4, 1]),
- * }, { learningRate: tf.scalar(3e-4), tau: tf.scalar(0.01) });
+ * });
  * assert(stats.value_loss.arraySync() > 0);
  * ```
  */
@@ -192,23 +198,28 @@ export function sacValueUpdate(
   const { optimizer = adamTf1(), gamma = 0.99 } = options;
   const policy = valuePolicy(model, options);
 
-  return (state, batch, hyperparameters) =>
+  return (state, batch, inputs) =>
     tidy(() => {
-      const { observations, nextObservations, actions } = batch;
-      const { learningRate, tau } = hyperparameters;
-      const { criticLearningRate = learningRate } = hyperparameters;
-
-      const critics = criticStep(state, batch, {
-        optimizer,
-        gamma,
-        hyperparameters,
+      const { observations, nextObservations, actions, weights } = batch;
+      const { learningRate, criticLearningRate = learningRate, tau } = inputs;
+      const { betweenObservations: between } = batch;
+      const targets = criticTargets({
+        ...batch,
         nextValues: vf.apply(state.targets, nextObservations),
-        logProbs: (x) => policy.logRatio(state.policy, x, batch.betweenNoise!),
-        estimate: (critics) =>
+        bonus: between && entropyBonus(
+          policy.logRatio(state.policy, between, inputs.betweenNoise!),
+          batch.betweenDiscounts!,
+        ),
+      }, { ...inputs, discount: batch.discounts ?? gamma });
+      const critics = criticStep(
+        state,
+        (critics) =>
           ofBoth(critics, (params) => qf.apply(params, observations, actions)),
-      });
+        { targets, weights, optimizer, learningRate: criticLearningRate },
+      );
 
-      const own = policy.act(state.policy, state.critics, batch);
+      const acting = { observations, noise: inputs.noise };
+      const own = policy.act(state.policy, state.critics, acting);
       const wanted = softValues(smaller(own.estimates), own.logProb, own);
       const value = descend(
         (params) => {
@@ -222,7 +233,7 @@ export function sacValueUpdate(
       const { baseline } = value.aux;
       const actor = descend(
         (params) =>
-          policy.loss(params, state.critics, { batch, own, baseline }),
+          policy.loss(params, state.critics, { acting, own, baseline }),
         { params: state.policy, slots: state.policySlots },
         { optimizer, learningRate },
       );
@@ -247,7 +258,7 @@ export function sacValueUpdate(
           ...actor.aux,
           entropy: tf.neg(tf.mean(own.logProb)) as tf.Scalar,
         },
-        tdErrors: critics.tdErrors,
+        results: { tdErrors: critics.tdErrors },
       };
     });
 }
@@ -302,6 +313,12 @@ export function initSacValueState(
   };
 }
 
+/** Observations, and noise of the policy's actions. */
+interface Acting {
+  readonly observations: tf.Tensor;
+  readonly noise: tf.Tensor2D;
+}
+
 /** Makes the policy of a model with the loss that options choose. */
 function valuePolicy(
   { policy, qf }: SacModel,
@@ -347,7 +364,7 @@ function valuePolicy(
   function act(
     params: Params,
     critics: Params,
-    { observations, noise }: SacValueBatch,
+    { observations, noise }: Acting,
   ) {
     const { output, action, logProb } = sample(params, observations, noise);
     const estimates = ofBoth(
@@ -365,14 +382,14 @@ function valuePolicy(
   function loss(
     params: Params,
     critics: Params,
-    { batch, own, baseline }: {
-      batch: SacValueBatch;
+    { acting, own, baseline }: {
+      acting: Acting;
       own: ReturnType<typeof act>;
       baseline: tf.Tensor1D;
     },
   ) {
     if (reparameterize) {
-      const { output, logProb, ...now } = act(params, critics, batch);
+      const { output, logProb, ...now } = act(params, critics, acting);
       const logPrior = haarnojaPolicyLoss ? undefined : now.logPrior;
       const values = softValues(ofPolicy(now.estimates), logProb, { logPrior });
       return regularized(reparameterizedPolicyLoss(values), output);
@@ -381,8 +398,8 @@ function valuePolicy(
     const advantages = tf.sub(values, baseline) as tf.Tensor1D;
     const { output, action, logProb } = sample(
       params,
-      batch.observations,
-      batch.noise,
+      acting.observations,
+      acting.noise,
     );
     const score = asReleased
       ? withoutTanhGradient(logProb, action, own.action)

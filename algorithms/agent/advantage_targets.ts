@@ -1,6 +1,90 @@
 import { scan } from "@bellman/compute";
+import {
+  explainedVariance,
+  generalizedAdvantageEstimation,
+} from "@bellman/returns";
 import * as tf from "@tensorflow/tfjs";
-import type { RolloutTensors } from "./rollout.ts";
+import type { RolloutOptions, RolloutTensors } from "./rollout.ts";
+
+/** Settings of {@link advantageTargets}, as configurations name them. */
+export interface AdvantageOptions {
+  /** Discount factor of one step. */
+  readonly gamma: number;
+  /** Weight of longer returns, from 0 (one step) to 1 (whole returns). */
+  readonly gaeLambda: number;
+  /** True to shift and scale advantages to mean 0 and standard deviation 1. */
+  readonly normalizeAdvantage: boolean;
+}
+
+/**
+ * Makes the targets of an actor-critic's rollout: `advantages` by generalized
+ * advantage estimation, `returns`, and the statistic `explained_variance`, as
+ * functions of arrays and of tensors.
+ *
+ * Source: Schulman et al. 2016 (https://arxiv.org/abs/1506.02438).
+ *
+ * @param options Discount factor, lambda, normalization.
+ * @returns Options of `rollout`.
+ *
+ * @example
+ * ```ts
+ * import { advantageTargets, rollout } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { options } = rollout({
+ *   numSteps: 5,
+ *   values: "acting",
+ *   ...advantageTargets({ gamma: 0.99, gaeLambda: 1, normalizeAdvantage: false }),
+ * });
+ * assertEquals(options.inputs, ["advantages", "returns"]);
+ * ```
+ */
+export function advantageTargets(
+  { gamma, gaeLambda: lambda, normalizeAdvantage }: AdvantageOptions,
+): Pick<RolloutOptions, "inputs" | "targets" | "tensorTargets"> {
+  return {
+    inputs: ["advantages", "returns"],
+    targets(data) {
+      const made = generalizedAdvantageEstimation(data, {
+        ...data,
+        gamma,
+        lambda,
+      });
+      const { returns } = made;
+      const advantages = normalizeAdvantage
+        ? normalized(made.advantages)
+        : made.advantages;
+      return {
+        inputs: { advantages, returns },
+        stats: { explained_variance: explainedVariance(data.values, returns) },
+      };
+    },
+    tensorTargets(data) {
+      const made = tensorAdvantages(data, { gamma, lambda });
+      const { returns } = made;
+      const advantages = normalizeAdvantage
+        ? normalizedTensor(made.advantages)
+        : made.advantages;
+      const explained_variance = tensorExplainedVariance(data.values, returns);
+      return { inputs: { advantages, returns }, stats: { explained_variance } };
+    },
+  };
+}
+
+/** Shifts and scales numbers to mean 0 and standard deviation 1. */
+function normalized(values: ArrayLike<number>): Float32Array {
+  const numbers = Array.from(values);
+  const mean = numbers.reduce((sum, it) => sum + it, 0) / numbers.length;
+  const variance = numbers.reduce((sum, it) => sum + (it - mean) ** 2, 0) /
+    numbers.length;
+  const scale = 1 / (Math.sqrt(variance) + 1e-8);
+  return Float32Array.from(numbers, (it) => (it - mean) * scale);
+}
+
+function normalizedTensor(values: tf.Tensor): tf.Tensor {
+  const { mean, variance } = tf.moments(values);
+  return tf.div(tf.sub(values, mean), tf.add(tf.sqrt(variance), 1e-8));
+}
 
 /** Most steps that are written out one after the other: they are faster then. */
 const MAX_UNROLLED = 16;

@@ -1,0 +1,152 @@
+import type {
+  Params,
+  RandomStream,
+  ResidentState,
+  TensorData,
+  TensorType,
+} from "@bellman/compute";
+import type { Storage } from "@bellman/buffers/storage";
+import type {
+  ObservationInputArray,
+  Policy,
+  PolicyCompilation,
+  PolicyGiven,
+  PolicyOutput,
+} from "@bellman/policies";
+import type { StateTree, Statistics, VecStep } from "@bellman/types";
+import type * as tf from "@tensorflow/tfjs";
+import type { AgentContext, Arrays, Moment, Tensors } from "./definition.ts";
+import type { Observations, RewardScale } from "./observations.ts";
+
+/** Source of an agent's batches, before there is an agent. */
+export interface ExperienceSpec<Options = unknown> {
+  /** Its kind: `rollout`, `replay`, `segments` or another one. */
+  readonly kind: string;
+  /** Sizes, and the rhythm of learning. */
+  readonly options: Options;
+  /**
+   * Makes the experience of one agent.
+   *
+   * @param runtime Policy, observations and number of environments of the agent.
+   */
+  make(runtime: AgentRuntime): Experience;
+}
+
+/** One decision of an agent; the arrays are written anew by the next one. */
+export interface Decision {
+  /** Observations as the environment gave them, in the encoder's type. */
+  readonly observations: ObservationInputArray;
+  /** Observations as the policy saw them; the same where nothing is scaled. */
+  readonly inputs: ObservationInputArray;
+  /** Actions as the policy sampled them. */
+  readonly actions: TensorData;
+  /** Results of `Experience.record`; undefined where the policy did not act. */
+  readonly recorded: Readonly<Record<string, TensorData | undefined>>;
+  /** Recurrent state before the decision `[numEnvs, stateSize]`. */
+  readonly state: Float32Array;
+  /** 1 where an episode started with it `[numEnvs]`. */
+  readonly starts: Float32Array;
+  /** Recurrent state after the decision; recurrent policies only. */
+  readonly nextState?: Float32Array;
+}
+
+/** Everything around an {@link Experience}. */
+export interface AgentRuntime extends AgentContext {
+  /** Policy that acts. */
+  readonly policy: Policy;
+  /** Newest parameters of the policy. */
+  readonly params: () => ResidentState<Params>;
+  /** Compilation of functions of the policy. */
+  readonly compilation: PolicyCompilation;
+  /** Observations as they are kept and as the policy sees them. */
+  readonly observations: Observations;
+  /**
+   * Scale of rewards that the agent applies itself.
+   *
+   * @default none
+   */
+  readonly rewards?: RewardScale;
+}
+
+/** Steps that an agent learns from. */
+export interface Experience {
+  /** Shapes and types of what is drawn, by name. */
+  readonly batch: Readonly<Record<string, TensorType>>;
+  /** Steps or transitions that it can learn from. */
+  readonly length: number;
+  /**
+   * Computes beside the actions what a step is recorded with, such as values.
+   *
+   * @param output Output of the policy.
+   * @param given Parameters and noise.
+   */
+  record?(
+    output: PolicyOutput,
+    given: PolicyGiven,
+  ): Readonly<Record<string, tf.Tensor | undefined>>;
+  /**
+   * Records a step.
+   *
+   * @param decision The decision.
+   * @param step The environments' answer; copied.
+   * @throws {Error} If an update is due first.
+   */
+  add(decision: Decision, step: VecStep): void;
+  /**
+   * Tells how many updates are due: none after most steps.
+   *
+   * @param moment Progress of the run.
+   * @param random Stream of learning.
+   */
+  due(moment: Moment, random: RandomStream): number;
+  /**
+   * Gives the batch of the next update.
+   *
+   * @param moment Progress of the run.
+   * @param random Stream of learning.
+   * @returns Arrays of `batch`, which the next call may write anew.
+   */
+  draw(moment: Moment, random: RandomStream): Arrays;
+  /**
+   * Turns the arrays that were drawn into the batch of an update, such as encoded
+   * observations, as a part of the compiled update.
+   *
+   * @param drawn Tensors of `batch`.
+   * @param params Parameters of the policy.
+   * @returns Tensors that the update takes, and scalars for the log.
+   */
+  prepare(
+    drawn: Tensors,
+    params: Params,
+  ): { readonly batch: Tensors; readonly stats?: Tensors };
+  /**
+   * Takes in the results of the update from the last batch.
+   *
+   * @param results Arrays of `UpdateResult.results`.
+   * @returns Statistics of that batch, for the log.
+   */
+  learned(results: Arrays): Statistics;
+  /**
+   * Keeps what it replays in a storage, before the first step.
+   *
+   * @param storage Place of the replay buffer's rows; none from now on without it.
+   */
+  keepIn?(storage: Storage | undefined): void;
+  /**
+   * Finds the rows that a saved state has in a storage.
+   *
+   * @param state State that `save` gave.
+   * @returns What the storage saved; nothing where the state has all.
+   */
+  savedRows?(state: StateTree): StateTree | undefined;
+  /**
+   * Puts the present replay buffer in the place of a saved state's own.
+   *
+   * @param state State that `save` gave.
+   */
+  withReplay?(state: StateTree): StateTree;
+  /** Saves everything that it holds, as plain data. */
+  save(): StateTree;
+  /** Restores what `save` gave. */
+  load(state: StateTree): void;
+}

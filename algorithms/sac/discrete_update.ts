@@ -1,0 +1,174 @@
+import { adam, type Params, polyak, tidy } from "@bellman/compute";
+import { type DiscreteQFunction, valuesOfActions } from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+import {
+  discreteEntropies,
+  discreteSoftValues,
+  reparameterizedPolicyLoss,
+} from "./losses.ts";
+import type { SacNumbers, SacPolicy, SacUpdate } from "./model.ts";
+import {
+  criticStep,
+  descend,
+  ofBoth,
+  smaller,
+  temperatureStep,
+} from "./steps.ts";
+import {
+  criticTargets,
+  entropyBonus,
+  type SacUpdateOptions,
+  temperatureOf,
+} from "./update.ts";
+
+/** Policy that gives logits, and Q functions that value all discrete actions. */
+export interface DiscreteSacModel {
+  /** Policy. */
+  readonly policy: SacPolicy;
+  /** Form of both Q functions. */
+  readonly qf: DiscreteQFunction;
+}
+
+/** Options of {@link discreteSacUpdate}. */
+export interface DiscreteSacUpdateOptions
+  extends Pick<SacUpdateOptions, "optimizer" | "gamma"> {
+  /**
+   * Mean entropy that a learned temperature holds the policy to, as a share of
+   * the largest there is, `log(n)`.
+   *
+   * @default 0.98
+   */
+  readonly targetEntropyFactor?: number;
+}
+
+/**
+ * Makes the update of soft actor-critic for discrete actions. The Q functions
+ * give the values of all actions at once, so that expectations over the policy
+ * are exact and there is no noise. Otherwise it is as `sacUpdate`, in the same
+ * order and over the same state.
+ *
+ * - `y = r + b + gamma (1 - d) sum_a' pi(a' | s') (min_i Q'_i(s', a') - alpha
+ *   log pi(a' | s'))`, where `b` is 0 but for n-step replay (`entropyBonus`)
+ * - `J_pi = mean(sum_a pi(a | s) (alpha log pi(a | s) - min_i Q_i(s, a)))`
+ * - `J(alpha) = log(alpha) mean(H(pi(. | s)) - targetEntropy)`
+ *
+ * Source: Christodoulou 2019 (https://arxiv.org/abs/1910.07207), algorithm 1.
+ *
+ * @param model The policy and the form of the Q functions.
+ * @param options Optimizer, discount and entropy.
+ * @returns The update.
+ *
+ * @example
+ * ```ts
+ * import { discreteSacUpdate, initSacState } from "@bellman/sac";
+ * import { RandomStream } from "@bellman/compute";
+ * import { discreteQFunction, stochasticPolicy } from "@bellman/policies";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const spaces = {
+ *   observationSpace: { type: "discrete", n: 5 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   networkOptions: { hiddenSizes: [8] },
+ * } as const;
+ * const model = {
+ *   policy: stochasticPolicy(spaces),
+ *   qf: discreteQFunction(spaces),
+ * };
+ * const state = initSacState(model, new RandomStream(1));
+ * const update = discreteSacUpdate(model);
+ * const { results } = update(state, {
+ *   observations: tf.eye(5),
+ *   actions: tf.tensor1d([0, 1, 0, 1, 0], "int32"),
+ *   rewards: tf.ones([5]),
+ *   terminated: tf.zeros([5]),
+ *   nextObservations: tf.eye(5),
+ * }, { learningRate: tf.scalar(3e-4), tau: tf.scalar(0.005) });
+ * assert(results.tdErrors.arraySync().every((error) => error > 0));
+ * ```
+ */
+export function discreteSacUpdate(
+  { policy, qf }: DiscreteSacModel,
+  options: DiscreteSacUpdateOptions = {},
+): DiscreteSacUpdate {
+  const { optimizer = adam(), gamma = 0.99 } = options;
+  const { targetEntropyFactor = 0.98 } = options;
+  const actionCount = policy.distribution.parameterSize;
+  const targetEntropy = targetEntropyFactor * Math.log(actionCount);
+  const logProbsOf = (params: Params, x: tf.Tensor) =>
+    tf.logSoftmax(policy.apply(params, x).policy) as tf.Tensor2D;
+  const lowest = (critics: Params, x: tf.Tensor) =>
+    smaller(ofBoth(critics, (params) => qf.apply(params, x)));
+  const negativeEntropies = (logProbs: tf.Tensor2D): tf.Tensor1D =>
+    tf.neg(discreteEntropies(logProbs));
+
+  return (state, batch, inputs) =>
+    tidy(() => {
+      const { observations, nextObservations, weights } = batch;
+      const actions = batch.actions as tf.Tensor1D;
+      const { learningRate, criticLearningRate = learningRate, tau } = inputs;
+      const alpha = temperatureOf(state, inputs);
+
+      const between = batch.betweenObservations &&
+        negativeEntropies(logProbsOf(state.policy, batch.betweenObservations));
+      const targets = criticTargets({
+        ...batch,
+        nextValues: discreteSoftValues(
+          lowest(state.targets, nextObservations),
+          logProbsOf(state.policy, nextObservations),
+          { alpha },
+        ),
+        bonus: between &&
+          entropyBonus(between, batch.betweenDiscounts!, { alpha }),
+      }, { ...inputs, discount: batch.discounts ?? gamma });
+      const critics = criticStep(
+        state,
+        (critics) =>
+          ofBoth(critics, (params) =>
+            valuesOfActions(qf.apply(params, observations), actions)),
+        { targets, weights, optimizer, learningRate: criticLearningRate },
+      );
+
+      const q = lowest(critics.params, observations);
+      const actor = descend(
+        (params) => {
+          const logProbs = logProbsOf(params, observations);
+          const values = discreteSoftValues(q, logProbs, { alpha });
+          const aux = { logProb: negativeEntropies(logProbs) };
+          return { loss: reparameterizedPolicyLoss(values), aux };
+        },
+        { params: state.policy, slots: state.policySlots },
+        { optimizer, learningRate },
+      );
+
+      const { logProb } = actor.aux;
+      const temperature = temperatureStep(state, logProb, {
+        targetEntropy,
+        optimizer,
+        inputs,
+      });
+      return {
+        state: {
+          ...temperature.state,
+          policy: actor.params,
+          critics: critics.params,
+          targets: polyak(state.targets, critics.params, { tau }),
+          policySlots: actor.slots,
+          criticSlots: critics.slots,
+        },
+        stats: {
+          ...critics.stats,
+          q_loss: critics.loss,
+          policy_loss: actor.loss,
+          temperature: alpha,
+          entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
+          ...temperature.stats,
+        },
+        results: { tdErrors: critics.tdErrors },
+      };
+    });
+}
+
+/** Pure function from one state to the next, of discrete actions: it needs no noise. */
+export type DiscreteSacUpdate = SacUpdate<SacNumbers>;
