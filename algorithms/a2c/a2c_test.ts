@@ -324,7 +324,8 @@ Deno.test("acting, observing and learning have their order", () => {
   algorithm.act(env.observations);
   assertThrows(() => algorithm.save(), Error, "between act() and observe()");
   algorithm.observe(env.step());
-  assertThrows(() => algorithm.act(env.observations), Error, "call update()");
+  algorithm.act(env.observations);
+  assertThrows(() => algorithm.observe(env.step()), Error, "call update()");
 });
 
 Deno.test("what is not finite is refused, and nothing of it is taken in", () => {
