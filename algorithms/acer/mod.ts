@@ -68,6 +68,7 @@ export {
   type AcerGradients,
   acerGradients,
   type AcerGradientsOptions,
+  type AcerInputs,
   type AcerState,
   type AcerStatistics,
   type AcerUpdate,

@@ -1,4 +1,5 @@
-import type { Tensors, Update } from "./definition.ts";
+import type { Tensors } from "./experience/context.ts";
+import type { Update } from "./definition.ts";
 
 /**
  * Adds the name of a missing tensor to errors of an update, and the names that
@@ -33,21 +34,4 @@ export function namingMissing(update: Update): Update {
       throw error;
     }
   };
-}
-
-/**
- * Returns the tensor or array of a name that `targets` was to compute.
- *
- * @throws {TypeError} If there is none.
- */
-export function targetOf<T>(
-  targets: Readonly<Record<string, T>>,
-  name: string,
-): T {
-  const found = targets[name];
-  if (found !== undefined) return found;
-  const names = Object.keys(targets).join(", ") || "nothing";
-  throw new TypeError(
-    `Cannot learn from a rollout without '${name}', which its inputs name: targets gives ${names}`,
-  );
 }

@@ -36,26 +36,32 @@ import type {
 import { buildParts } from "./_build_parts.ts";
 import { namingMissing } from "./_missing_names.ts";
 import type {
-  AgentSettings,
   AgentSpaces,
+  Arrays,
+  Scalars,
+  Tensors,
+} from "./experience/context.ts";
+import type {
+  AgentSettings,
   AgentState,
   AlgorithmDefinition,
   AnyParts,
-  Arrays,
   Exploration,
   SavedState,
-  Scalars,
-  Tensors,
   Update,
 } from "./definition.ts";
-import type { AgentRuntime, Decision, Experience } from "./experience.ts";
+import type {
+  AgentRuntime,
+  Decision,
+  Experience,
+} from "./experience/experience.ts";
 import {
   type Normalization,
   Observations,
   scalesWith,
-} from "./observations.ts";
+} from "./experience/observations.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
-import { ReplayFile } from "./replay_file.ts";
+import { ReplayFile } from "./experience/replay_file.ts";
 import { UpdateInputs } from "./update_inputs.ts";
 
 /**

@@ -6,16 +6,16 @@ import type {
   TensorData,
 } from "@bellman/compute";
 import type { Network, NoiseSpec, Policy } from "@bellman/policies";
-import type {
-  Algorithm,
-  Awaitable,
-  ObservationScaling,
-  Space,
-  StateTree,
-  VecEnv,
-} from "@bellman/types";
+import type { Algorithm, Awaitable, StateTree, VecEnv } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
-import type { ExperienceSpec } from "./experience.ts";
+import type {
+  AgentContext,
+  AgentSpaces,
+  Moment,
+  Scalars,
+  Tensors,
+} from "./experience/context.ts";
+import type { ExperienceSpec } from "./experience/experience.ts";
 import type { ConfigSchema } from "./schema.ts";
 
 /**
@@ -152,36 +152,6 @@ export type AgentSettings<Config extends object = object> = {
     : Config[Key];
 };
 
-/** Spaces of one environment, and the number of environments. */
-export interface AgentSpaces {
-  /** Space of one observation: any but dict and tuple. */
-  readonly observationSpace: Space;
-  /** Space of one action: any but dict and tuple. */
-  readonly actionSpace: Space;
-  /** Environments that step side by side. */
-  readonly numEnvs: number;
-  /**
-   * Frames that an observation stacks along its last axis, as `VecFrameStack`
-   * and Atari's environments report: a replay buffer keeps each frame once.
-   *
-   * @default 1
-   */
-  readonly stackedFrames?: number;
-  /**
-   * Present scale of the observations, where the environment gives them scaled:
-   * files of the policy apply it.
-   *
-   * @default none
-   */
-  readonly observationScaling?: ObservationScaling;
-}
-
-/** Everything that an agent is built for, observations as the policy sees them. */
-export interface AgentContext extends AgentSpaces {
-  /** Environment steps of the whole run. */
-  readonly totalTimesteps: number;
-}
-
 /** Everything that the parts of an agent are built from. */
 export interface BuildContext extends AgentContext {
   /** Stream of the first parameters. */
@@ -271,6 +241,7 @@ export type AnyParts<P extends Policy = Policy> =
 export interface Programs<S extends AgentState, B, I> {
   /** Program of all updates, unless `choose` names another one. */
   readonly learn: Update<S, B, I>;
+  /** Programs that `choose` names. */
   readonly [name: string]: Update<S, B, I>;
 }
 
@@ -353,15 +324,6 @@ export interface ActionValues {
   ): tf.Tensor;
 }
 
-/** Scalars by name. */
-export type Scalars = Readonly<Record<string, tf.Scalar>>;
-
-/** Tensors by name. */
-export type Tensors = Readonly<Record<string, tf.Tensor>>;
-
-/** Arrays by name. */
-export type Arrays = Readonly<Record<string, TensorData>>;
-
 /** All tensors that an update moves, by part and path; `policy` acts. */
 export type AgentState = { readonly [part: string]: Params };
 
@@ -384,16 +346,6 @@ export interface UpdateResult<S extends AgentState = AgentState> {
    * @default {}
    */
   readonly results?: Tensors;
-}
-
-/** Progress of a run. */
-export interface Moment {
-  /** Environment steps so far, of all environments. */
-  readonly steps: number;
-  /** Updates so far. */
-  readonly updates: number;
-  /** Share of the run that is over, from 0 to 1. */
-  readonly progress: number;
 }
 
 /** Inputs of {@link Explorer.act}. */

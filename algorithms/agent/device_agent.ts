@@ -34,16 +34,15 @@ import type {
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { buildParts } from "./_build_parts.ts";
-import { NUMBER } from "./_tensor_types.ts";
+import { NUMBER } from "./experience/_tensor_types.ts";
 import type { AgentOptions } from "./agent.ts";
+import type { AgentContext, Tensors } from "./experience/context.ts";
 import type {
-  AgentContext,
   AgentState,
   AlgorithmDefinition,
   AnyParts,
   NumberInput,
   SavedState,
-  Tensors,
 } from "./definition.ts";
 import {
   type DeviceEnv,
@@ -55,7 +54,7 @@ import {
   rolloutThatFits,
 } from "./device_loop.ts";
 import { loopEnv } from "./loop_env.ts";
-import type { RolloutOptions } from "./rollout.ts";
+import type { RolloutOptions } from "./experience/rollout.ts";
 
 /**
  * Options of {@link DeviceAgent}.

@@ -13,20 +13,16 @@ import {
 import { envActionTensor } from "@bellman/policies";
 import type { EpisodeStatistics, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { namingMissing, targetOf } from "./_missing_names.ts";
-import type {
-  AgentContext,
-  AgentState,
-  AnyParts,
-  Tensors,
-  Update,
-} from "./definition.ts";
+import { namingMissing } from "./_missing_names.ts";
+import type { AgentContext, Tensors } from "./experience/context.ts";
+import type { AgentState, AnyParts, Update } from "./definition.ts";
 import {
   recordedOf,
   type RolloutOptions,
+  targetOf,
   targetsOfTensors,
   valueOf,
-} from "./rollout.ts";
+} from "./experience/rollout.ts";
 
 /** Running episodes as tensors. */
 export interface DeviceEpisodes {

@@ -1,5 +1,5 @@
 import type { VecEnv, VecStep } from "@bellman/types";
-import type { AgentSpaces } from "./definition.ts";
+import type { AgentSpaces } from "./experience/context.ts";
 
 /**
  * Makes the environment of an algorithm that takes its steps itself, for the

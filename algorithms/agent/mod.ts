@@ -27,12 +27,13 @@
  *
  * @module
  */
-export * from "./advantage_targets.ts";
+export * from "./experience/advantage_targets.ts";
 export * from "./agent.ts";
+export * from "./experience/context.ts";
 export * from "./definition.ts";
 export * from "./device_agent.ts";
 export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
-export * from "./experience.ts";
+export * from "./experience/experience.ts";
 export * from "./loop_env.ts";
 export {
   nextObservations,
@@ -40,16 +41,16 @@ export {
   Observations,
   type ObservationScale,
   type RewardScale,
-} from "./observations.ts";
+} from "./experience/observations.ts";
 export type { QValues } from "./q_values.ts";
 export { LostRowsError } from "@bellman/buffers/storage";
-export { ReplayFile } from "./replay_file.ts";
+export { ReplayFile } from "./experience/replay_file.ts";
 export {
   checkReplay,
   type PriorityOptions,
   replay,
   type ReplayOptions,
-} from "./replay.ts";
+} from "./experience/replay.ts";
 export {
   rollout,
   type RolloutData,
@@ -57,8 +58,8 @@ export {
   type RolloutTargets,
   type RolloutTensors,
   type TensorTargets,
-} from "./rollout.ts";
+} from "./experience/rollout.ts";
 export * from "./schema.ts";
-export * from "./segments.ts";
+export * from "./experience/segments.ts";
 
-export * from "./windows.ts";
+export * from "./experience/windows.ts";

@@ -6,9 +6,10 @@ import {
 } from "@bellman/compute";
 import type { ObservationArray } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { rowsOf } from "./_tensor_types.ts";
-import type { ActionValues, AgentState, Tensors } from "./definition.ts";
-import type { AgentRuntime } from "./experience.ts";
+import { rowsOf } from "./experience/_tensor_types.ts";
+import type { Tensors } from "./experience/context.ts";
+import type { ActionValues, AgentState } from "./definition.ts";
+import type { AgentRuntime } from "./experience/experience.ts";
 
 /**
  * Estimates values of actions in one state.

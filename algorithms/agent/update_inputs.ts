@@ -7,13 +7,9 @@ import {
   type TensorType,
 } from "@bellman/compute";
 import { drawNoise } from "@bellman/policies";
-import { NUMBER } from "./_tensor_types.ts";
-import type {
-  Moment,
-  NumberInput,
-  RandomInput,
-  UpdateInput,
-} from "./definition.ts";
+import { NUMBER } from "./experience/_tensor_types.ts";
+import type { Moment } from "./experience/context.ts";
+import type { NumberInput, RandomInput, UpdateInput } from "./definition.ts";
 
 /** Numbers and random numbers that updates take beside a batch. */
 export class UpdateInputs {

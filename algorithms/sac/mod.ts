@@ -45,12 +45,12 @@
  * @module
  */
 export * from "./config.ts";
-export * from "./discrete_update.ts";
+export * from "./updates/discrete_update.ts";
 export * from "./haarnoja2018/losses.ts";
 export * from "./haarnoja2018/value_update.ts";
-export * from "./losses.ts";
-export * from "./model.ts";
+export * from "./updates/losses.ts";
+export * from "./updates/model.ts";
 export * from "./presets.ts";
 export * from "./sac.ts";
-export { type DiagnosticInputs, sacDiagnostics } from "./steps.ts";
-export * from "./update.ts";
+export { type DiagnosticInputs, sacDiagnostics } from "./updates/steps.ts";
+export * from "./updates/update.ts";

@@ -24,16 +24,16 @@ import {
 import { schedule, Scheduler } from "@bellman/schedulers";
 import * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
-import { discreteSacUpdate } from "./discrete_update.ts";
+import { discreteSacUpdate } from "./updates/discrete_update.ts";
 import { explorationOf } from "./exploration.ts";
 import {
   initSacValueState,
   sacValueUpdate,
 } from "./haarnoja2018/value_update.ts";
-import type { SacNumbers, SacState, SacUpdate } from "./model.ts";
+import type { SacNumbers, SacState, SacUpdate } from "./updates/model.ts";
 import { sacPresets } from "./presets.ts";
 import { type SettledConfig, settledConfig } from "./settled_config.ts";
-import { initSacState, sacUpdate } from "./update.ts";
+import { initSacState, sacUpdate } from "./updates/update.ts";
 
 /** Options of {@link SAC}. */
 export interface SacOptions extends AgentOptions<SacConfig> {
@@ -138,6 +138,7 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
 /** Parts in which the forms of SAC differ. */
 export interface SacForm
   extends Pick<AgentParts<StochasticPolicy>, "policy" | "state"> {
+  /** Update. */
   readonly learn: AnyUpdate;
   /** Names of the noises that the update takes for a batch of observations. */
   readonly noises: readonly string[];

@@ -18,6 +18,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/compute",
     "@bellman/files",
     "@bellman/policies",
+    "@bellman/returns",
     "@bellman/training",
   ],
   "@bellman/cli": [

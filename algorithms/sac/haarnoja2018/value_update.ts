@@ -14,8 +14,8 @@ import {
   criticLoss,
   reparameterizedPolicyLoss,
   softValues,
-} from "../losses.ts";
-import type { SacDiagnostics, SacInputs, SacUpdate } from "../model.ts";
+} from "../updates/losses.ts";
+import type { SacDiagnostics, SacInputs, SacUpdate } from "../updates/model.ts";
 import {
   criticStep,
   descend,
@@ -24,8 +24,12 @@ import {
   meanAndDeviation,
   ofBoth,
   smaller,
-} from "../steps.ts";
-import { criticTargets, entropyBonus, type SacModel } from "../update.ts";
+} from "../updates/steps.ts";
+import {
+  criticTargets,
+  entropyBonus,
+  type SacModel,
+} from "../updates/update.ts";
 import { likelihoodRatioPolicyLoss, normalPriorLogProb } from "./losses.ts";
 
 /** {@link SacModel} with a V function. */

@@ -4,7 +4,7 @@ import { nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { assertDescent } from "../testdata/descent.ts";
 import { continuousBatch, continuousModel } from "../testdata/models.ts";
-import type { SacNumbers } from "../model.ts";
+import type { SacNumbers } from "../updates/model.ts";
 import {
   initSacValueState,
   type SacValueState,

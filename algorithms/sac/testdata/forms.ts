@@ -1,13 +1,13 @@
 /** Every form of the update as one type, for the tests that hold for all. */
 import { type Params, RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { discreteSacUpdate } from "../discrete_update.ts";
+import { discreteSacUpdate } from "../updates/discrete_update.ts";
 import {
   initSacValueState,
   sacValueUpdate,
   type SacValueUpdateOptions,
 } from "../haarnoja2018/value_update.ts";
-import { initSacState, sacUpdate } from "../update.ts";
+import { initSacState, sacUpdate } from "../updates/update.ts";
 import {
   ACTION_SIZE,
   continuousBatch,

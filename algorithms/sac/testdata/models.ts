@@ -9,9 +9,9 @@ import {
   valueFunction,
 } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import type { DiscreteSacModel } from "../discrete_update.ts";
+import type { DiscreteSacModel } from "../updates/discrete_update.ts";
 import type { SacValueModel } from "../haarnoja2018/value_update.ts";
-import type { SacModel } from "../update.ts";
+import type { SacModel } from "../updates/update.ts";
 
 export const OBSERVATION_SIZE = 3;
 export const ACTION_SIZE = 2;

@@ -16,7 +16,7 @@ import {
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { Arrays, Moment, Tensors } from "./definition.ts";
+import type { Arrays, Moment, Tensors } from "./context.ts";
 import type {
   AgentRuntime,
   Decision,

@@ -8,8 +8,8 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
-import type { AgentRuntime, Decision, Experience, Moment } from "./mod.ts";
-import { Observations, segments, type SegmentsOptions } from "./mod.ts";
+import type { AgentRuntime, Decision, Experience, Moment } from "../mod.ts";
+import { Observations, segments, type SegmentsOptions } from "../mod.ts";
 
 const NUM_ENVS = 2;
 const OPTIONS: SegmentsOptions = {

@@ -16,9 +16,8 @@ import {
 } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { targetOf } from "./_missing_names.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { Arrays, Tensors } from "./definition.ts";
+import type { Arrays, Tensors } from "./context.ts";
 import type {
   AgentRuntime,
   Decision,
@@ -500,4 +499,21 @@ function valuesOf({ policy, compilation, params }: AgentRuntime): Values {
     return run({ params: params(), observations, memory })
       .values as Float32Array;
   };
+}
+
+/**
+ * Returns the tensor or array of a name that `targets` was to compute.
+ *
+ * @throws {TypeError} If there is none.
+ */
+export function targetOf<T>(
+  targets: Readonly<Record<string, T>>,
+  name: string,
+): T {
+  const found = targets[name];
+  if (found !== undefined) return found;
+  const names = Object.keys(targets).join(", ") || "nothing";
+  throw new TypeError(
+    `Cannot learn from a rollout without '${name}', which its inputs name: targets gives ${names}`,
+  );
 }

@@ -15,7 +15,7 @@ import type {
 } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
-import type { AgentContext, Arrays, Moment, Tensors } from "./definition.ts";
+import type { AgentContext, Arrays, Moment, Tensors } from "./context.ts";
 import type { Observations, RewardScale } from "./observations.ts";
 
 /** Source of an agent's batches, before there is an agent. */

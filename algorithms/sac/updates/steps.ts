@@ -101,6 +101,19 @@ export function criticStep(
   };
 }
 
+/** Returns the temperature before the update: learned, or given. */
+export function temperatureOf(
+  { temperature }: SacState,
+  { alpha }: SacNumbers,
+): tf.Scalar {
+  const { logAlpha } = temperature;
+  if (logAlpha !== undefined) return tf.exp(logAlpha as tf.Scalar);
+  if (alpha !== undefined) return tf.clone(alpha);
+  throw new TypeError(
+    "Cannot update without a temperature: as the state has none that is learned, inputs.alpha must be given",
+  );
+}
+
 /** Takes one step of the temperature, where it is learned. */
 export function temperatureStep(
   { temperature, temperatureSlots }: SacState,

@@ -14,13 +14,14 @@ import {
   type SoftValueOptions,
   softValues,
 } from "./losses.ts";
-import type { SacNumbers, SacPolicy, SacState, SacUpdate } from "./model.ts";
+import type { SacPolicy, SacState, SacUpdate } from "./model.ts";
 import {
   criticStep,
   descend,
   initCritics,
   ofBoth,
   smaller,
+  temperatureOf,
   temperatureStep,
 } from "./steps.ts";
 
@@ -306,19 +307,6 @@ export function entropyBonus(
     const rows = tf.reshape(logProbs, discounts.shape);
     return tf.mul(tf.sum(tf.mul(discounts, rows), 1), tf.neg(alpha));
   });
-}
-
-/** Returns the temperature before the update: learned, or given. */
-export function temperatureOf(
-  { temperature }: SacState,
-  { alpha }: SacNumbers,
-): tf.Scalar {
-  const { logAlpha } = temperature;
-  if (logAlpha !== undefined) return tf.exp(logAlpha as tf.Scalar);
-  if (alpha !== undefined) return tf.clone(alpha);
-  throw new TypeError(
-    "Cannot update without a temperature: as the state has none that is learned, inputs.alpha must be given",
-  );
 }
 
 /** Options of {@link initSacState}. */

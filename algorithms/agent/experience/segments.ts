@@ -5,7 +5,7 @@ import { copyArrays, restoreArrays } from "@bellman/files";
 import type { ObservationInputArray } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { Arrays, Moment, Tensors } from "./definition.ts";
+import type { Arrays, Moment, Tensors } from "./context.ts";
 import type {
   AgentRuntime,
   Decision,

@@ -7,7 +7,7 @@ import type {
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { Arrays, Tensors } from "./definition.ts";
+import type { Arrays, Tensors } from "./context.ts";
 import type { AgentRuntime, Decision, Experience } from "./experience.ts";
 import { nextObservations } from "./observations.ts";
 

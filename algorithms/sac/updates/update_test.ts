@@ -11,14 +11,14 @@ import * as tf from "@tensorflow/tfjs";
 import type { SacNumbers, SacState } from "./model.ts";
 import { discreteSacUpdate } from "./discrete_update.ts";
 import { initSacState, sacUpdate, type SacUpdateOptions } from "./update.ts";
-import { assertDescent } from "./testdata/descent.ts";
+import { assertDescent } from "../testdata/descent.ts";
 import {
   bandit,
   continuousBatch,
   continuousModel,
   PEAK,
   peakModel,
-} from "./testdata/models.ts";
+} from "../testdata/models.ts";
 
 await tf.setBackend("cpu");
 

@@ -12,13 +12,13 @@ import {
   descend,
   ofBoth,
   smaller,
+  temperatureOf,
   temperatureStep,
 } from "./steps.ts";
 import {
   criticTargets,
   entropyBonus,
   type SacUpdateOptions,
-  temperatureOf,
 } from "./update.ts";
 
 /** Policy that gives logits, and Q functions that value all discrete actions. */

@@ -14,7 +14,7 @@ import {
 import {
   likelihoodRatioPolicyLoss,
   normalPriorLogProb,
-} from "./haarnoja2018/losses.ts";
+} from "../haarnoja2018/losses.ts";
 import { criticTargets } from "./update.ts";
 import { squashedGaussian } from "@bellman/policies";
 

@@ -19,7 +19,7 @@ import { discreteSacUpdate } from "./discrete_update.ts";
 import {
   initSacValueState,
   sacValueUpdate,
-} from "./haarnoja2018/value_update.ts";
+} from "../haarnoja2018/value_update.ts";
 import { initSacState, sacUpdate } from "./update.ts";
 
 const OBSERVATION = 17, ACTION = 6, ROWS = 256;

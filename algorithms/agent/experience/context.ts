@@ -1,0 +1,52 @@
+import type { TensorData } from "@bellman/compute";
+import type { ObservationScaling, Space } from "@bellman/types";
+import type * as tf from "@tensorflow/tfjs";
+
+/** Spaces of one environment, and the number of environments. */
+export interface AgentSpaces {
+  /** Space of one observation: any but dict and tuple. */
+  readonly observationSpace: Space;
+  /** Space of one action: any but dict and tuple. */
+  readonly actionSpace: Space;
+  /** Environments that step side by side. */
+  readonly numEnvs: number;
+  /**
+   * Frames that an observation stacks along its last axis, as `VecFrameStack`
+   * and Atari's environments report: a replay buffer keeps each frame once.
+   *
+   * @default 1
+   */
+  readonly stackedFrames?: number;
+  /**
+   * Present scale of the observations, where the environment gives them scaled:
+   * files of the policy apply it.
+   *
+   * @default none
+   */
+  readonly observationScaling?: ObservationScaling;
+}
+
+/** Everything that an agent is built for, observations as the policy sees them. */
+export interface AgentContext extends AgentSpaces {
+  /** Environment steps of the whole run. */
+  readonly totalTimesteps: number;
+}
+
+/** Scalars by name. */
+export type Scalars = Readonly<Record<string, tf.Scalar>>;
+
+/** Tensors by name. */
+export type Tensors = Readonly<Record<string, tf.Tensor>>;
+
+/** Arrays by name. */
+export type Arrays = Readonly<Record<string, TensorData>>;
+
+/** Progress of a run. */
+export interface Moment {
+  /** Environment steps so far, of all environments. */
+  readonly steps: number;
+  /** Updates so far. */
+  readonly updates: number;
+  /** Share of the run that is over, from 0 to 1. */
+  readonly progress: number;
+}
