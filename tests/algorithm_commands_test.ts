@@ -4,25 +4,16 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
 import { assertResumes, runCommand, trainWell } from "./runs.ts";
 
-/** Settings of workers that repeat a run. */
-const WORKERS = [
-  "numEnvs=1",
-  "workers=2",
-  "workerOrder=fixed",
-  "stepsPerStop=80",
-];
-
-/** Small settings of each algorithm. */
-const SETTINGS: Readonly<Record<string, readonly string[]>> = {
-  a2c: ["numSteps=5", "lstmSize=4"],
-  acer: ["numSteps=5", "lstmSize=4", "bufferSize=200", "replayStart=40"],
-  acktr: ["numSteps=5", "lstmSize=4", "coldUpdates=2", "invertEvery=3"],
-  a3c: [...WORKERS, "lstmSize=4"],
-  "async-q": [...WORKERS, "targetInterval=50"],
-  "async-nstep-q": [...WORKERS, "targetInterval=50"],
-  "async-sarsa": [...WORKERS, "targetInterval=50"],
-  sac: ["batchSize=8", "bufferSize=400", "learningStarts=20"],
-};
+/** Settings of a small run of an algorithm. */
+function smallSettings(
+  { smallConfig = {}, startWorkers }: (typeof ALGORITHMS)[number],
+): string[] {
+  const own = Object.entries(smallConfig)
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  return startWorkers
+    ? ["numEnvs=1", "workers=2", ...own]
+    : ["numEnvs=2", ...own];
+}
 
 /** Environments, and settings that make another kind of agent. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
@@ -34,29 +25,30 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Tells whether an algorithm has what a kind sets. */
-function isOf(name: string, kind: readonly string[]): boolean {
-  const { properties } = ALGORITHMS.find((it) => it.name === name)!.schema;
+function isOf(
+  { schema: { properties }, isGreedy }: (typeof ALGORITHMS)[number],
+  kind: readonly string[],
+): boolean {
   return kind.every((it) => {
     const [key, value] = it.split("=");
     const values = properties[key]?.enum as string[] | undefined;
-    // Methods of values of actions.
-    if (value === "Pendulum-v1" && name.startsWith("async-")) return false;
+    if (value === "Pendulum-v1" && isGreedy) return false;
     return key === "env" || values?.includes(value) === true;
   });
 }
 
-for (const { name } of ALGORITHMS) {
+for (const definition of ALGORITHMS) {
+  const { name, isGreedy } = definition;
   for (const [kind, settings] of Object.entries(KINDS)) {
-    if (!isOf(name, settings)) continue;
+    if (!isOf(definition, settings)) continue;
     Deno.test(`a run of ${name} is resumed, evaluated, played and exported: ${kind}`, async () => {
       const root = await Deno.makeTempDir({ prefix: "bellman-commands-" });
       try {
         const run = `${root}/run`;
         const all = [
-          ...["maxEpisodeSteps=30", "hiddenSizes=[8]"],
-          ...SETTINGS[name].includes("numEnvs=1") ? [] : ["numEnvs=2"],
-          ...["evaluationEpisodes=2", "checkpointInterval=160"],
-          ...SETTINGS[name],
+          ...["maxEpisodeSteps=30", "evaluationEpisodes=2"],
+          "checkpointInterval=160",
+          ...smallSettings(definition),
           ...settings,
         ];
         const sets = all.map((it) => `--set=${it}`);
@@ -77,7 +69,7 @@ for (const { name } of ALGORITHMS) {
         assertEquals(returns.length, 3);
         assertEquals(await evaluate(), returns);
         // The best action by values is the only one.
-        if (!name.startsWith("async-")) {
+        if (!isGreedy) {
           assert(String(await evaluate("--stochastic")) !== String(returns));
         }
 

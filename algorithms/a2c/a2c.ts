@@ -35,6 +35,7 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
   schema: a2cConfigSchema,
   presets: a2cPresets,
+  smallConfig: { numSteps: 5, hiddenSizes: [8], lstmSize: 4 },
   // One learning rate is for inputs and values of about one size.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
   idle(config): Record<string, string> {

@@ -57,6 +57,31 @@ export const acer: AlgorithmDefinition<AcerConfig> = {
   presets: acerPresets,
   // One learning rate is for values of about one size.
   runDefaults: { normalizeReward: true },
+  statistics: {
+    truncated_loss: ["Policy loss: truncated importance sampling", "loss_f"],
+    bias_correction_loss: ["Policy loss: bias correction", "loss_bc"],
+    policy_grad_norm: ["Gradient norm: policy", "norm_grads_policy"],
+    q_grad_norm: ["Gradient norm: Q function", "norm_grads_q"],
+    kl_gradient_norm: ["Gradient norm: divergence", "avg_norm_k"],
+    gain_gradient_norm: ["Gradient norm: gain", "avg_norm_g"],
+    projected_gradient_norm: [
+      "Gradient norm: projected gain",
+      "avg_norm_grads_f",
+    ],
+    kl_gain_product: [
+      "Product of the gradients of divergence and gain",
+      "avg_norm_k_dot_g",
+    ],
+    trust_region_adjustment: ["Adjustment by the trust region", "avg_norm_adj"],
+    steps_dropped: ["Steps dropped"],
+  },
+  smallConfig: {
+    numSteps: 5,
+    hiddenSizes: [8],
+    lstmSize: 4,
+    bufferSize: 200,
+    replayStart: 40,
+  },
   hasReplay: true,
   check: checkConfig,
   build: partsOf,

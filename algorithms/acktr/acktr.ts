@@ -33,6 +33,17 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
   summary: "Actor-critic with natural gradients by K-FAC (Wu et al. 2017)",
   schema: acktrConfigSchema,
   presets: acktrPresets,
+  statistics: {
+    trust_region_factor: ["Factor of the trust region", "trust_region"],
+    steps_skipped: ["Steps skipped"],
+  },
+  smallConfig: {
+    numSteps: 5,
+    hiddenSizes: [8],
+    lstmSize: 4,
+    coldUpdates: 2,
+    invertEvery: 3,
+  },
   // Steps of values in the hundreds are bounded, and inputs of small variance are
   // damped away: both have to be scaled.
   runDefaults: { normalizeObservation: true, normalizeReward: true },

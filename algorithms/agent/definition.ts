@@ -56,6 +56,21 @@ export interface AlgorithmDefinition<
    */
   readonly runDefaults?: Readonly<Record<string, unknown>>;
   /**
+   * Titles of statistics that its updates return and others do not, each followed by
+   * its names in original implementations.
+   *
+   * @default {}
+   */
+  readonly statistics?: Readonly<
+    Record<string, readonly [title: string, ...aliases: string[]]>
+  >;
+  /**
+   * Settings of a small and quick agent, for tests of all algorithms.
+   *
+   * @default {}
+   */
+  readonly smallConfig?: Partial<Config>;
+  /**
    * True where it learns from old steps: it takes original observations and
    * rewards, and scales them itself when it acts and when it draws.
    *

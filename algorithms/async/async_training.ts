@@ -235,9 +235,11 @@ export class AsyncTraining implements WorkersAlgorithm {
 
   /** Returns means of the workers' last statistics. */
   update(): Statistics | undefined {
-    const means = this.#shared.statistics, { statistics } = this.#method;
+    const means = this.#shared.statistics;
     return means &&
-      Object.fromEntries(statistics.map((name, i) => [name, means[i]]));
+      Object.fromEntries(
+        this.#method.statisticNames.map((name, i) => [name, means[i]]),
+      );
   }
 
   /**

@@ -60,7 +60,9 @@ for (const name of ["async-sarsa", "a3c"]) {
   });
 }
 
-for (const { name, with: define, schema, statistics: names } of asyncMethods) {
+for (
+  const { name, with: define, schema, statisticNames: names } of asyncMethods
+) {
   Deno.test(`${name} with one worker is an agent in a loop, bit for bit`, async () => {
     const training = await start(name, { workers: 1, config: FIXED });
     for (let i = 0; i < 4; i++) training.advance(50);

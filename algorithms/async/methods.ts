@@ -33,7 +33,7 @@ export interface AsyncMethod<P extends Policy = Policy>
    */
   with(connect?: ServerConnection): AlgorithmDefinition<AsyncConfig, P>;
   /** Names of the statistics that its updates return. */
-  readonly statistics: readonly string[];
+  readonly statisticNames: readonly string[];
 }
 
 /** Words for a method. */
@@ -66,6 +66,13 @@ function methodOf<P extends Policy>(
     family: "async",
     schema: { properties: Object.fromEntries(settings) },
     presets: asyncPresets[names.name],
+    statistics: form.learnsQ ? Q_STATISTICS : {},
+    smallConfig: {
+      hiddenSizes: [8],
+      workerOrder: "fixed",
+      stepsPerStop: 80,
+      ...(form.learnsQ ? { targetInterval: 50 } : { lstmSize: 4 }),
+    },
     isGreedy: form.learnsQ,
     // A worker has one environment.
     runDefaults: { numEnvs: 1 },
@@ -77,8 +84,10 @@ function methodOf<P extends Policy>(
     },
   });
   const epsilon = form.learnsQ ? ["epsilon"] : [];
-  const statistics = ["loss", ...aux, "grad_norm", ...epsilon, "learning_rate"];
-  return { ...define(), with: define, statistics };
+  const statisticNames = [
+    ...["loss", ...aux, "grad_norm", ...epsilon, "learning_rate"],
+  ];
+  return { ...define(), with: define, statisticNames };
 }
 
 function checkConfig(
@@ -102,6 +111,12 @@ function checkConfig(
 }
 
 const { learningRate, rmspropEpsilon, network } = asyncConfigSchema.properties;
+
+const Q_STATISTICS = {
+  q_mean: ["Q value: mean", "q"],
+  target_mean: ["Target of the Q value: mean", "target"],
+  epsilon: ["Exploration rate"],
+} as const;
 
 /** Settings that differ where Q values are learned: other defaults, fewer networks. */
 const Q_PROPERTIES = {

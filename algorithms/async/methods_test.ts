@@ -87,7 +87,7 @@ for (const name of Object.keys(METHODS) as (keyof typeof METHODS)[]) {
         return stats as (Record<string, number> | undefined)[];
       });
       const reported = eager.find((it) => it !== undefined);
-      assertEquals(Object.keys(reported!), METHODS[name].statistics);
+      assertEquals(Object.keys(reported!), METHODS[name].statisticNames);
       eager.forEach((stats, i) => {
         for (const key in stats) {
           assertAlmostEquals(compiled[i]![key], stats[key], 1e-3, key);

@@ -92,10 +92,12 @@ export {
 } from "./logs/logger.ts";
 export * from "./logs/read_logs.ts";
 export {
+  addStatistics,
   type StatisticInfo,
   statisticName,
   STATISTICS,
   statisticTitle,
+  type StatisticTitles,
 } from "./logs/statistics.ts";
 export {
   TensorBoardLogger,

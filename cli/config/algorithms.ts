@@ -8,6 +8,7 @@ import type {
 } from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
 import { sac } from "@bellman/sac";
+import { addStatistics } from "@bellman/training";
 import run from "./run_config.schema.json" with { type: "json" };
 
 const algorithms: AlgorithmDefinition[] = [
@@ -17,6 +18,8 @@ const algorithms: AlgorithmDefinition[] = [
   ...asyncAlgorithms,
   sac,
 ];
+
+for (const { statistics = {} } of algorithms) addStatistics(statistics);
 
 /**
  * All algorithms, in the order in which lists show them. Commands, help,
@@ -62,6 +65,7 @@ export function registerAlgorithm(definition: AlgorithmDefinition): void {
     throw refuse(`its setting '${taken}' is one of every run`);
   }
   algorithms.push(definition);
+  addStatistics(definition.statistics ?? {});
 }
 
 /** Finds a name of an algorithm's settings that is one of every run's. */

@@ -1,5 +1,6 @@
 import type { AlgorithmDefinition } from "@bellman/agent";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { statisticTitle } from "@bellman/training";
 import { capture } from "../testdata/capture.ts";
 import {
   ALGORITHMS,
@@ -111,4 +112,29 @@ Deno.test("a name is registered once", () => {
     "sac",
     "dummy",
   ]);
+});
+
+Deno.test("statistics of algorithms have titles, told in the README of each", async () => {
+  for (const { name, family = name, statistics = {} } of ALGORITHMS) {
+    if (family === "dummy" || Object.keys(statistics).length === 0) continue;
+    const url = new URL(
+      `../../algorithms/${family}/README.md`,
+      import.meta.url,
+    );
+    const [, table] = (await Deno.readTextFile(url))
+      .split("## Statistics of its own\n");
+    const rows = table.split("\n").filter((line) => line.startsWith("| `"))
+      .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
+    assertEquals(
+      rows,
+      Object.entries(statistics).map(([name, [title, ...aliases]]) => [
+        `\`${name}\``,
+        title,
+        aliases.map((it) => `\`${it}\``).join(", "),
+      ]),
+    );
+    for (const [key, [title]] of Object.entries(statistics)) {
+      assertEquals(statisticTitle(key), title);
+    }
+  }
 });

@@ -1,5 +1,8 @@
 import type { Engine } from "@bellman/compute";
-import { statisticName } from "@bellman/training";
+import { ALGORITHMS } from "@bellman/cli";
+import { addStatistics, statisticName } from "@bellman/training";
+
+for (const { statistics = {} } of ALGORITHMS) addStatistics(statistics);
 
 /** A number of a fixture: those that JSON cannot hold are texts. */
 export type Expected = number | boolean | string | null | Expected[];

@@ -58,7 +58,7 @@ Deno.test("progress without the column of steps is refused", () =>
     );
   }));
 
-const FORMER = "nupdates,total_timesteps,qf1-avg,own,eval_return_mean\n";
+const FORMER = "nupdates,total_timesteps,vf_loss,own,eval_return_mean\n";
 
 Deno.test("a file with the originals' names is read by those of today", () =>
   inFile((path) => {
@@ -68,7 +68,7 @@ Deno.test("a file with the originals' names is read by those of today", () =>
       row(5, {
         "time/updates": 1,
         "time/steps": 5,
-        "train/q1_mean": 0.5,
+        "train/value_loss": 0.5,
         "train/own": 7,
       }),
       row(8, { "time/updates": 1, "time/steps": 8, "eval/return_mean": 21 }),

@@ -16,12 +16,7 @@ function info(
   return { name, title, aliases };
 }
 
-/**
- * Statistics with their other names: `time/` and `rollout/` are of training,
- * `eval/` of an evaluation, `train/` of the last update. An algorithm returns
- * those of an update without the group.
- */
-export const STATISTICS: readonly StatisticInfo[] = [
+const statistics: StatisticInfo[] = [
   info(
     "time/steps",
     "Environment steps",
@@ -72,83 +67,65 @@ export const STATISTICS: readonly StatisticInfo[] = [
   info("eval/episodes_cut", "Evaluation: episodes cut"),
   info("train/loss", "Loss"),
   info("train/policy_loss", "Policy loss", "loss_policy", "actor_loss"),
-  info(
-    "train/truncated_loss",
-    "Policy loss: truncated importance sampling",
-    "loss_f",
-  ),
-  info("train/bias_correction_loss", "Policy loss: bias correction", "loss_bc"),
-  info("train/policy_kl_loss", "Policy loss: divergence"),
-  info(
-    "train/policy_regularization_loss",
-    "Policy loss: regularization",
-    "policy_reg_loss",
-  ),
   info("train/value_loss", "Value loss", "vf_loss"),
   info("train/q_loss", "Q loss", "loss_q", "critic_loss"),
-  info("train/temperature_loss", "Temperature loss", "ent_coef_loss"),
   info("train/entropy", "Policy entropy", "policy_entropy"),
-  info("train/temperature", "Temperature", "ent_coef"),
   info("train/explained_variance", "Explained variance", "ev"),
-  info("train/value_mean", "Value: mean", "vf-avg"),
-  info("train/value_std", "Value: standard deviation", "vf-std"),
-  info("train/q_mean", "Q value: mean", "q"),
-  info("train/target_mean", "Target of the Q value: mean", "target"),
-  info("train/q1_mean", "First Q value: mean", "qf1-avg"),
-  info("train/q1_std", "First Q value: standard deviation", "qf1-std"),
-  info("train/q2_mean", "Second Q value: mean", "qf2-avg"),
-  info("train/q2_std", "Second Q value: standard deviation", "qf2-std"),
-  info("train/q_difference", "Difference of both Q values", "mean-qf-diff"),
-  info(
-    "train/q1_bellman_error",
-    "First Q value: squared Bellman error",
-    "mean-sq-bellman-error1",
-  ),
-  info(
-    "train/q2_bellman_error",
-    "Second Q value: squared Bellman error",
-    "mean-sq-bellman-error2",
-  ),
   info("train/grad_norm", "Gradient norm", "norm_grads"),
-  info("train/policy_grad_norm", "Gradient norm: policy", "norm_grads_policy"),
-  info("train/q_grad_norm", "Gradient norm: Q function", "norm_grads_q"),
-  info("train/kl_gradient_norm", "Gradient norm: divergence", "avg_norm_k"),
-  info("train/gain_gradient_norm", "Gradient norm: gain", "avg_norm_g"),
-  info(
-    "train/projected_gradient_norm",
-    "Gradient norm: projected gain",
-    "avg_norm_grads_f",
-  ),
-  info(
-    "train/kl_gain_product",
-    "Product of the gradients of divergence and gain",
-    "avg_norm_k_dot_g",
-  ),
-  info(
-    "train/trust_region_adjustment",
-    "Adjustment by the trust region",
-    "avg_norm_adj",
-  ),
-  info(
-    "train/trust_region_factor",
-    "Factor of the trust region",
-    "trust_region",
-  ),
-  info("train/steps_skipped", "Steps skipped"),
-  info("train/steps_dropped", "Steps dropped"),
-  info("train/epsilon", "Exploration rate"),
   info("train/learning_rate", "Learning rate"),
 ];
 
-const byName = new Map(STATISTICS.map((it) => [it.name, it]));
+/**
+ * Statistics with their other names: `time/` and `rollout/` are of training,
+ * `eval/` of an evaluation, `train/` of the last update. An algorithm returns
+ * those of an update without the group, and those that only one has are added by
+ * {@link addStatistics}.
+ */
+export const STATISTICS: readonly StatisticInfo[] = statistics;
 
+/** Titles of an algorithm's statistics, then their names elsewhere, by name. */
+export type StatisticTitles = Readonly<
+  Record<string, readonly [title: string, ...aliases: string[]]>
+>;
+
+const byName = new Map<string, StatisticInfo>();
 /** Names by every other name; an update's statistic has also that without its group. */
-const byAlias = new Map(
-  STATISTICS.flatMap(({ name, aliases }) => {
-    const short = name.startsWith("train/") ? [name.slice(6)] : [];
-    return [...short, ...aliases].map((alias) => [alias, name]);
-  }),
-);
+const byAlias = new Map<string, string>();
+
+for (const it of STATISTICS) remember(it);
+
+function remember(statistic: StatisticInfo): void {
+  const { name, aliases } = statistic;
+  byName.set(name, statistic);
+  const short = name.startsWith("train/") ? [name.slice(6)] : [];
+  for (const alias of [...short, ...aliases]) byAlias.set(alias, name);
+}
+
+/**
+ * Gives statistics of an algorithm's updates titles and other names, in plots, reports
+ * and names of columns.
+ *
+ * @param titles Titles by the names in an update. A name that is known keeps its own.
+ *
+ * @example
+ * ```ts
+ * import { addStatistics, statisticName, statisticTitle } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * addStatistics({ clip_fraction: ["Share of clipped ratios", "clipfrac"] });
+ * assertEquals(statisticName("clipfrac"), "train/clip_fraction");
+ * assertEquals(statisticTitle("clipfrac"), "Share of clipped ratios");
+ * ```
+ */
+export function addStatistics(titles: StatisticTitles): void {
+  for (const [key, [title, ...aliases]] of Object.entries(titles)) {
+    const name = groupedName(key);
+    if (byName.has(name)) continue;
+    const statistic = { name, title, aliases };
+    statistics.push(statistic);
+    remember(statistic);
+  }
+}
 
 /**
  * Returns the name of a statistic in logs from that of an original
@@ -163,7 +140,7 @@ const byAlias = new Map(
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(statisticName("eprewmean"), "rollout/return_mean");
- * assertEquals(statisticName("qf1-avg"), "train/q1_mean");
+ * assertEquals(statisticName("vf_loss"), "train/value_loss");
  * assertEquals(statisticName("value_loss"), "train/value_loss");
  * assertEquals(statisticName("my/own"), "my/own");
  * ```
@@ -183,7 +160,7 @@ export function statisticName(name: string): string {
  * import { statisticTitle } from "@bellman/training";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(statisticTitle("train/q1_std"), "First Q value: standard deviation");
+ * assertEquals(statisticTitle("train/grad_norm"), "Gradient norm");
  * assertEquals(statisticTitle("train/my_own_loss"), "My own loss");
  * ```
  */
