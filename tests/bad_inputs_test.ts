@@ -302,7 +302,10 @@ const CASES: [args: string[], says: string][] = [
     ["train", "--config", zoo, "--env=Pendulum-v1"],
     "it has no settings of Pendulum-v1; expected one of CartPole-v1,",
   ],
-  [["train", "--config", zoo, "--env=CartPole-v1"], "Unknown key 'clip_range'"],
+  [
+    ["train", "--config", zoo, "--env=CartPole-v1"],
+    "it is for PPO (clip_range), which is not here",
+  ],
   [
     ["train", "--config", zoo, "--env=Acrobot-v1"],
     "a module of envModules may wrap another",
