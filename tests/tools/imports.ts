@@ -1,7 +1,7 @@
 /**
  * Checks the imports between and inside the packages: no cycle, no relative
  * import that leaves its package, no package that imports itself by name, and
- * dependencies in the one direction that CONTRIBUTING draws.
+ * dependencies in the one direction that ARCHITECTURE.md draws.
  */
 import { type Package, packages, ROOT } from "./packages.ts";
 

@@ -1,6 +1,6 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Draws the pictures of the READMEs out of what is kept: `deno task pictures`.
+ * Draws the pictures of the READMEs and docs out of what is kept: `deno task pictures`.
  * Curves come from `algorithms/NAME/results/curves/*.json`, moving pictures from
  * the episodes in `pictures/episodes`, which hold the environment, its seed and
  * the actions of a trained agent: they are played again. An environment that is
@@ -47,7 +47,7 @@ interface KeptCurves {
 
 const FOLDER = `${ROOT}pictures`;
 
-/** Size of the curves on the first page, beside a moving picture. */
+/** Size of the curves on the page of results. */
 const SMALL = { width: 460, height: 290 };
 
 function readJson<T>(path: string): T {

@@ -1,4 +1,5 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { dirname, join } from "node:path";
 import { Agent, defaultsOf } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
 import { ALGORITHMS } from "../../cli/config/algorithms.ts";
@@ -28,11 +29,13 @@ Deno.test("pictures take less than 1 MB together", () => {
   assert(bytes < 1_000_000, `${bytes} bytes`);
 });
 
-Deno.test("every picture of the README is there", () => {
-  const paths = [...readme.matchAll(/src="([^"]+)"/g)].map(([, path]) => path);
-  assertEquals(paths.length, 2);
-  for (const path of paths) assert(Deno.statSync(`${ROOT}${path}`).size > 0);
-  assertEquals(readme.match(/<img (?![^>]*alt=")/), null);
+Deno.test("pictures on the first page and on that of results have texts", () => {
+  for (const page of ["README.md", "docs/results.md"]) {
+    const text = Deno.readTextFileSync(ROOT + page);
+    const [, path] = text.match(/<img src="([^"]+)"[^>]* alt="/)!;
+    assert(Deno.statSync(join(ROOT, dirname(page), path)).size > 0);
+    assertEquals(text.match(/<img (?![^>]*alt=")/), null);
+  }
 });
 
 Deno.test("curves are those that 'deno task pictures' draws", () => {
@@ -57,8 +60,8 @@ for (const path of filesOf(`${ROOT}pictures/episodes`)) {
 }
 
 Deno.test("the README's library example learns CartPole by its command", async () => {
-  const [, text, source, command] = readme.match(
-    /```json\n(\{\n\s+"links"[^]*?)```[^]*?```ts\n([^]*?)```[^]*?```sh\nnpx -y deno@2.9 (run [^]*?)\n```/,
+  const [, source, text, command] = readme.match(
+    /```ts\n([^]*?)```[^]*?```json\n(\{\n\s+"links"[^]*?)```[^]*?```sh\nnpx -y deno@2.9 (run [^]*?)\n```/,
   )!;
   const config = JSON.parse(text);
   assertEquals(config.links, ["../bellman"]);

@@ -1,5 +1,5 @@
 /**
- * Keeps the results that the READMEs show equal to the data beside each
+ * Keeps the results that `docs/results.md` and the READMEs show equal to the data beside each
  * algorithm: `algorithms/NAME/results/*.json` and, in the algorithm's README,
  * other libraries' `results/peers/*.json` between the marks `<!-- results -->`
  * and `<!-- /results -->`; the long runs of `results/curves` between
@@ -218,5 +218,5 @@ if (import.meta.main) {
   for (const readme of untilReadmes) {
     await refresh(readme, "until", untilTable(until));
   }
-  await refresh("README.md", "results", resultsTable(all));
+  await refresh("docs/results.md", "results", resultsTable(all));
 }

@@ -73,7 +73,8 @@ function writeExamples(path: string): Part[] {
 
 async function partsOf(paths: string[]): Promise<Part[]> {
   const folders = (await packages()).map(({ folder }) => folder);
-  const documented = [...folders, "guides", "README.md", "CONTRIBUTING.md"];
+  const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+  const documented = [...folders, "guides", "docs", ...pages];
   const tested = [...folders, "tests"];
   const hasPaths = paths.length > 0;
   const files = (hasPaths ? paths : tested)
