@@ -20,7 +20,7 @@ export interface AsyncConfig {
   /**
    * Steps of a worker between two updates of the shared parameters (I_AsyncUpdate); the end of an episode updates them, too.
    *
-   * @default 16
+   * @default 4
    * @minimum 1
    * @maximum 100000000
    * @asType integer
@@ -30,7 +30,7 @@ export interface AsyncConfig {
   /**
    * Steps of all workers between two updates of the target network (I_target).
    *
-   * @default 1000
+   * @default 100
    * @minimum 1
    * @maximum 1000000000
    * @asType integer

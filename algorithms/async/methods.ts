@@ -110,7 +110,8 @@ function checkConfig(
   );
 }
 
-const { learningRate, rmspropEpsilon, network } = asyncConfigSchema.properties;
+const { learningRate, rmspropEpsilon, network, activation } =
+  asyncConfigSchema.properties;
 
 const Q_STATISTICS = {
   q_mean: ["Q value: mean", "q"],
@@ -118,14 +119,20 @@ const Q_STATISTICS = {
   epsilon: ["Exploration rate"],
 } as const;
 
-/** Settings that differ where Q values are learned: other defaults, fewer networks. */
+/** Settings that differ where Q values are learned: another default, fewer networks. */
 const Q_PROPERTIES = {
-  learningRate: { ...learningRate, default: 0.001 },
-  rmspropEpsilon: { ...rmspropEpsilon, default: 0.01 },
+  activation: { ...activation, default: "relu" },
   network: {
     ...network,
     enum: ["auto", "mlp", "cnn", "cnn_2013", "cnn_small", "conv_only"],
   },
+};
+
+/** Those of the one-step methods, whose updates add up fewer gradients. */
+const ONE_STEP_PROPERTIES = {
+  ...Q_PROPERTIES,
+  learningRate: { ...learningRate, default: 0.001 },
+  rmspropEpsilon: { ...rmspropEpsilon, default: 0.0001 },
 };
 
 function qMethod(
@@ -134,7 +141,7 @@ function qMethod(
   return methodOf({
     ...names,
     form: { ...form, learnsQ: true },
-    properties: Q_PROPERTIES,
+    properties: form.isOneStep ? ONE_STEP_PROPERTIES : Q_PROPERTIES,
     unused: [
       "valueCoefficient",
       "entropyCoefficient",

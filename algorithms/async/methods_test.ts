@@ -100,14 +100,20 @@ for (const name of Object.keys(METHODS) as (keyof typeof METHODS)[]) {
 Deno.test("one worker is the pseudocode, step by step", () => {
   const env = makeVec("CartPole-v1", { numEnvs: 1 });
   const observations = env.reset({ seed: 5 }) as Float32Array;
-  const config = { updateInterval: 3, decay: 0.9, rmspropEpsilon: 0.01 };
+  const activation = "tanh" as const;
+  const config = {
+    activation,
+    updateInterval: 3,
+    decay: 0.9,
+    rmspropEpsilon: 0.01,
+  };
   const agent = agentOf("asyncQ", env, { config });
   const rate = (T: number) => 0.01 * (1 - T / 200);
   // The plain form: theta, theta minus, g, T and t as the pseudocode has them.
   const network = discreteQFunction({
     observationSpace: env.observationSpace,
     actionSpace: { type: "discrete", n: 2 },
-    networkOptions: { hiddenSizes: [8], activation: "tanh" },
+    networkOptions: { hiddenSizes: [8], activation },
   });
   const theta = network.init(new RandomStream(3).split("init"));
   assertEquals(flatParams(agentParams(agent)), flatParams(theta));

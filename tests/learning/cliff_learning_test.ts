@@ -17,7 +17,7 @@ async function output(...args: string[]): Promise<string> {
 }
 
 /** Steps in which the defaults find the way. */
-const STEPS = { acer: 60_000 };
+const STEPS = { acer: 60_000, "async-q": 60_000 };
 
 for (const [name, steps] of Object.entries(STEPS)) {
   Deno.test(`${name}'s defaults find the way along a cliff`, async () => {
