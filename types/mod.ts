@@ -463,8 +463,8 @@ export interface Algorithm {
   act(observations: Batch): Awaitable<Batch>;
   /**
    * Takes in the step that followed the last actions; copies what it keeps.
-   * `train` has looked at it with `checkStep`; an algorithm that is used without
-   * does so itself.
+   *
+   * @throws {RangeError} If a number in it is not finite: nothing is taken in then.
    */
   observe(step: VecStep): void;
   /**

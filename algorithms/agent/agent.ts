@@ -24,7 +24,7 @@ import {
   PolicyActor,
 } from "@bellman/policies";
 import { isStateRecord } from "@bellman/files";
-import { checkStep } from "@bellman/training";
+import { checkStep } from "@bellman/envs/checks";
 import type {
   Algorithm,
   Batch,

@@ -1,7 +1,7 @@
 import type { Actor, VecEnv, VecResetOptions, VecStep } from "@bellman/types";
 import { mean } from "./episodes.ts";
 import { EventLoopBreak } from "./event_loop.ts";
-import { checkObservations, checkStep } from "./checks.ts";
+import { checkObservations, checkStep } from "@bellman/envs/checks";
 
 /** Options of {@link evaluate}. */
 export interface EvaluateOptions {

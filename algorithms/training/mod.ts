@@ -71,7 +71,7 @@
  * @module
  */
 export * from "./callbacks.ts";
-export * from "./checks.ts";
+export * from "./diverged.ts";
 export * from "./checkpoint_store.ts";
 export * from "./evaluate.ts";
 export { EventLoopBreak } from "./event_loop.ts";

@@ -6,12 +6,8 @@ import type {
   VecEnv,
 } from "@bellman/types";
 import type { TrainContext, TrainResult } from "./callbacks.ts";
-import {
-  checkObservations,
-  checkStep,
-  isGuardedStatistic,
-  TrainingDivergedError,
-} from "./checks.ts";
+import { checkObservations } from "@bellman/envs/checks";
+import { isGuardedStatistic, TrainingDivergedError } from "./diverged.ts";
 import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import { EpisodeTracker, EpisodeWindow } from "./episodes.ts";
 import {
@@ -265,10 +261,8 @@ class TrainingRun implements TrainContext, ProgressState {
     const actions = acting instanceof Promise ? await acting : acting;
     const step = this.env.step(actions), { numEnvs } = this.env;
     const taken = this.step + (step.steps ?? numEnvs);
-    // Before anything learns from it or saves it.
-    checkStep(step, { numEnvs, step: taken });
-    this.#observations = step.observations;
     this.algorithm.observe(step);
+    this.#observations = step.observations;
     this.step = taken;
     for (const episode of this.#tracker.observe(step)) {
       this.episodes++;

@@ -2,7 +2,7 @@ import { isStateRecord, isTypedArray } from "@bellman/files";
 import type { SavedRows, StateTree, Statistics } from "@bellman/types";
 import type { Callback, Listener, TrainContext } from "./callbacks.ts";
 import type { CheckpointInfo, CheckpointStore } from "./checkpoint_store.ts";
-import type { Divergence } from "./checks.ts";
+import type { Divergence } from "./diverged.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import type { Logger } from "./logs/logger.ts";
 import { groupedName } from "./logs/statistics.ts";

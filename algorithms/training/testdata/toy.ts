@@ -1,4 +1,5 @@
 /** A small environment and a small learner, with all their randomness saved, for tests. */
+import { checkStep } from "@bellman/envs/checks";
 import type {
   Actor,
   Algorithm,
@@ -129,6 +130,7 @@ const cellOf = (position: number) => Math.round(position) + goal;
 /** Policy gradient on a table, updated every five steps. */
 export class ToyAlgorithm implements Algorithm {
   params = new Float32Array(numCells);
+  #observed = 0;
   #numEnvs: number;
   #random: ToyRandom;
   #rollout: number[] = [];
@@ -149,6 +151,8 @@ export class ToyAlgorithm implements Algorithm {
   }
 
   observe(step: VecStep): void {
+    const numEnvs = step.terminated.length;
+    checkStep(step, { numEnvs, step: this.#observed += numEnvs });
     for (let i = 0; i < this.#numEnvs; i++) {
       this.#rollout.push(this.#before[i], this.#actions[i], step.rewards[i]);
     }

@@ -1,0 +1,91 @@
+/** Facts of a {@link TrainingDivergedError}. */
+export interface Divergence {
+  /** Name of the statistic, or path of the parameter, that is not finite. */
+  readonly statistic: string;
+  /** Its value: NaN or an infinity. */
+  readonly value: number;
+  /** Environment steps taken. */
+  readonly step: number;
+  /** Updates made. */
+  readonly updates: number;
+  /** Path of the last good checkpoint. */
+  readonly checkpoint?: string;
+}
+
+/**
+ * Thrown by {@link train} when a loss, a gradient norm, an entropy or a
+ * parameter is no longer finite. No checkpoint is written after that.
+ *
+ * @example
+ * ```ts
+ * import { TrainingDivergedError } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new TrainingDivergedError({
+ *   statistic: "value_loss",
+ *   value: NaN,
+ *   step: 1280,
+ *   updates: 16,
+ * });
+ * assertEquals(
+ *   error.message,
+ *   "value_loss became NaN at step 1,280 (update 16); no checkpoint had been written",
+ * );
+ * ```
+ */
+export class TrainingDivergedError extends Error implements Divergence {
+  /** Name of the error class. */
+  override readonly name = "TrainingDivergedError";
+  /** Name of the statistic, or path of the parameter, that is not finite. */
+  readonly statistic: string;
+  /** Its value: NaN or an infinity. */
+  readonly value: number;
+  /** Environment steps taken. */
+  readonly step: number;
+  /** Updates made. */
+  readonly updates: number;
+  /** Path of the last good checkpoint. */
+  readonly checkpoint?: string;
+
+  /**
+   * Creates the error with its message.
+   *
+   * @param divergence Number, its value and the step.
+   */
+  constructor(divergence: Divergence) {
+    const { statistic, value, step, updates, checkpoint } = divergence;
+    super(
+      `${statistic} became ${value} at step ${step.toLocaleString("en-US")} ` +
+        `(update ${updates.toLocaleString("en-US")}); ` +
+        (checkpoint === undefined
+          ? "no checkpoint had been written"
+          : `the last good checkpoint is ${checkpoint}`),
+    );
+    this.statistic = statistic;
+    this.value = value;
+    this.step = step;
+    this.updates = updates;
+    this.checkpoint = checkpoint;
+  }
+}
+
+/**
+ * Tells statistics that must stay finite: losses, gradient norms and entropies
+ * (by what their name contains). Others may be NaN for good reasons, such as
+ * `explained_variance` when all returns are equal.
+ *
+ * @param name The statistic's name.
+ * @returns True where training stops when it is not finite.
+ *
+ * @example
+ * ```ts
+ * import { isGuardedStatistic } from "@bellman/training";
+ * import { assert, assertFalse } from "@std/assert";
+ *
+ * assert(isGuardedStatistic("value_loss"));
+ * assertFalse(isGuardedStatistic("explained_variance"));
+ * ```
+ */
+export function isGuardedStatistic(name: string): boolean {
+  return /loss|grad_norm|entropy/.test(name);
+}

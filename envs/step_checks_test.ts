@@ -1,0 +1,88 @@
+import type { VecStep } from "@bellman/types";
+import { assertEquals, assertThrows } from "@std/assert";
+import { checkObservations, checkStep } from "./step_checks.ts";
+
+const place = { numEnvs: 2, step: 12 };
+
+function right(): VecStep {
+  return {
+    observations: new Float32Array(6),
+    rewards: Float64Array.of(1, -2),
+    terminated: Uint8Array.of(0, 0),
+    truncated: Uint8Array.of(0, 1),
+    // Rows of episodes that go on may hold anything.
+    finalObservations: Float32Array.of(NaN, 0, 0, 1, 2, 3),
+  };
+}
+
+Deno.test("finite steps of any space are taken", () => {
+  checkStep(right(), place);
+  const images = new Uint8Array(8), indices = Int32Array.of(1, 2);
+  const nested = { image: images, parts: [indices, new Float64Array(2)] };
+  const step = { ...right(), observations: nested, finalObservations: nested };
+  checkStep(step, place);
+  checkStep({ ...right(), rewards: Float64Array.of(3e38, -3e38) }, place);
+});
+
+const WRONG: [parts: Record<string, unknown>, says: string][] = [
+  [
+    { rewards: Float64Array.of(0, NaN) },
+    "the reward of copy 1 at step 12: it is NaN",
+  ],
+  [
+    { rewards: Float64Array.of(-Infinity, 0) },
+    "the reward of copy 0 at step 12",
+  ],
+  [
+    { rewards: Float64Array.of(0, 1e308) },
+    "the reward of copy 1 at step 12: it is 1e+308, expected a number that 32 bits can hold",
+  ],
+  [
+    { rewards: [0, "1"] },
+    "the rewards at step 12: expected a typed array, got a list",
+  ],
+  [{ rewards: new Float64Array(3) }, "expected 2 numbers, got 3"],
+  [
+    { terminated: [true, false] },
+    "the terminated at step 12: expected a typed array",
+  ],
+  [{ truncated: new Uint8Array(1) }, "expected 2 numbers, got 1"],
+  [
+    { observations: Float32Array.of(0, 0, 0, 0, NaN, 0) },
+    "the observation[1] of copy 1 at step 12: it is NaN, expected a finite number",
+  ],
+  [
+    { observations: Float64Array.of(0, 0, -1e300, 0, 0, 0) },
+    "the observation[2] of copy 0 at step 12: it is -1e+300",
+  ],
+  [
+    { observations: { speed: [Float32Array.of(0, Infinity)] } },
+    "the observation[speed][0][0] of copy 1 at step 12: it is Infinity",
+  ],
+  [
+    { observations: new Float32Array(5) },
+    "of each copy, of which there are 2, got 5",
+  ],
+  [{ observations: Promise.resolve() }, "got a promise"],
+  [{ observations: undefined }, "got undefined"],
+  [
+    { finalObservations: Float32Array.of(0, 0, 0, 0, 0, Infinity) },
+    "the final observation[2] of copy 1 at step 12: it is Infinity",
+  ],
+];
+
+for (const [parts, says] of WRONG) {
+  Deno.test(`a step is refused: ${says}`, () => {
+    const step = { ...right(), ...parts } as VecStep;
+    const error = assertThrows(() => checkStep(step, place), Error, says);
+    assertEquals((error as Error).message.startsWith("Cannot use the "), true);
+  });
+}
+
+Deno.test("first observations are refused as later ones are", () => {
+  assertThrows(
+    () => checkObservations(Float32Array.of(1, NaN), { numEnvs: 1, step: 0 }),
+    RangeError,
+    "the observation[1] of copy 0 at step 0",
+  );
+});
