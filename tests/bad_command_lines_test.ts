@@ -115,7 +115,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --name ../x",
-    "Cannot use --name ../x: expected up to 100 letters, digits, '-', '_' and '.'",
+    "Cannot use --name ../x: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'",
   ],
   [
     "train --name x --out runs/y",

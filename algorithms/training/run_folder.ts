@@ -21,7 +21,7 @@ import { replaceFileSync, syncFolder } from "@bellman/files";
  * |---|---|
  * | `config.yaml` | everything that the run was started with |
  * | `config.sig` | the same with a signature of its maker, where there is one |
- * | `progress.csv` | a row per logged update and per evaluation |
+ * | `progress.csv` | a row every `logInterval` steps, one at the end, and one per evaluation |
  * | `episodes.csv` | a row per ended episode |
  * | `events.out.tfevents.*` | the rows for TensorBoard |
  * | `checkpoints/` | see {@link CheckpointStore} |

@@ -387,7 +387,7 @@ export const trainCommand: Command = {
     ),
     ...under("Run folders", [
       option("out DIR", "Run folder; by default a new one under runs/."),
-      option("name TEXT", "Words that the name of that new one begins with."),
+      option("name TEXT", "Prefix of the new folder's name under runs/."),
       option(
         "resume RUN",
         "Resume a run; --steps prolongs it, --engine takes another engine.",

@@ -10,7 +10,7 @@ interface GivenSettings {
   readonly given: readonly string[];
 }
 
-/** Tells of given settings that do nothing beside the others. */
+/** Tells of given settings without effect beside the others. */
 export function idleLines(
   config: RunConfig & Record<string, unknown>,
   { schema, given }: GivenSettings,

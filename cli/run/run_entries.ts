@@ -23,7 +23,7 @@ export function folderWords(options: ParsedOptions): string | undefined {
   }
   if (/^\w[\w.-]{0,99}$/.test(name)) return name;
   throw new UsageError(
-    `Cannot use --name ${name}: expected up to 100 letters, digits, '-', '_' and '.'`,
+    `Cannot use --name ${name}: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'`,
   );
 }
 

@@ -76,7 +76,7 @@ export interface TrainingRun {
   resumeFrom?: StateTree;
   /** Writes what a resumed run changes, once its state is restored. */
   begin?: () => void;
-  /** True where the file of its replay buffer has not the rows of that state. */
+  /** True where the file of its replay buffer lacks rows that the state needs. */
   isReplayLost?: boolean;
   /** Lines that the user should see once the state is restored. */
   restored?: readonly string[];

@@ -85,8 +85,8 @@ export interface MujocoTask<O extends MujocoTaskValues = MujocoTaskValues> {
   readonly name: string;
   /**
    * Model: its text, which begins with `<`, a file, or a name such as
-   * `half_cheetah.xml` among the installed ones. Of text, and in WebAssembly of
-   * any, the model is whole in itself.
+   * `half_cheetah.xml` among the installed ones. A model given as text, or
+   * run in WebAssembly, may name no other files.
    */
   readonly xml: string | URL;
   /**
