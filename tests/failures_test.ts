@@ -109,6 +109,34 @@ Deno.test("an environment that ends the process does not end the run in silence"
   }
 });
 
+Deno.test("an exit in the last evaluation, or of a worker each time, is one line with the way on", async () => {
+  const cases: [string, string[], RegExp][] = [
+    ...["exit", "exit with 3"].map((how) =>
+      [
+        "last",
+        [`--set=evaluationEnvKwargs={how: ${how}, after: 5}`],
+        /failed after 400 steps: its code ended the process, as Deno\.exit\(\) does; go on from step 400 with: /,
+      ] as [string, string[], RegExp]
+    ),
+    [
+      "close the worker, after: 2",
+      [
+        "--set=vectorization=workers",
+        "--set=workers=2",
+        "--set=stepTimeout=0.1",
+      ],
+      /failed after \d+ steps: Cannot go on with copy \d of Failing-v0: it was restarted 10 times within 600 s, and now it gave no answer within 100 ms; go on from step 0 with: /,
+    ],
+  ];
+  for (const [i, [how, args, line]] of cases.entries()) {
+    const { code, out, err } = await inProcess(
+      [...failing(how, `${dir}/ending-${i}`), ...args],
+    );
+    assertEquals([code, out], [1, ""], err);
+    assertMatch(err.trimEnd().split("\n").at(-1)!, line);
+  }
+});
+
 Deno.test("an environment that cannot be closed does not cost the run", async () => {
   const out = `${dir}/closing`;
   const { code, err } = await capture(...failing("throw on closing", out));

@@ -3,6 +3,7 @@
  * `Failing-v0`. Tests train on it.
  */
 import process from "node:process";
+import { isMainThread } from "node:worker_threads";
 import { registerLogger } from "@bellman/cli";
 import { CART_POLE, DynamicsEnv, register } from "@bellman/envs";
 
@@ -49,6 +50,7 @@ class FailingEnv extends DynamicsEnv<number> {
       if (how === "exit") Deno.exit(0);
       if (how === "exit with 3") Deno.exit(3);
       if (how === "exit of Node") process.exit(0);
+      if (how === "close the worker" && !isMainThread) globalThis.close();
       if (how === "reject") Promise.reject(new Error("no luck"));
       if (how === "reject nothing") Promise.reject();
       if (how === "throw in timer") {
