@@ -55,6 +55,14 @@ Deno.test("every link between files leads somewhere", () => {
   assertEquals(broken, []);
 });
 
+Deno.test("every path on the page of the architecture is there", () => {
+  const words = [...proseOf(`${ROOT}ARCHITECTURE.md`).matchAll(/`([\w./]+)`/g)];
+  const paths = words.map(([, word]) => word)
+    .filter((it) => it.includes("/") && !it.includes("NAME"));
+  assert(paths.length > 40);
+  assertEquals(paths.filter((it) => !exists(ROOT + it)), []);
+});
+
 Deno.test("the front page is short, and fits a narrow window", () => {
   const text = Deno.readTextFileSync(`${ROOT}README.md`);
   const lines = text.trimEnd().split("\n");
