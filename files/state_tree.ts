@@ -5,7 +5,7 @@ import type { SafeTensor } from "./safetensors.ts";
 export type StateRecord = { [key: string]: StateTree };
 
 /**
- * Tells whether a value is one of the typed arrays that a state may hold.
+ * True where a value is one of the typed arrays that a state may hold.
  *
  * @param value Anything.
  * @returns True for the five array types of {@link StateArray}.
@@ -26,7 +26,7 @@ export function isTypedArray(value: unknown): value is StateArray {
 }
 
 /**
- * Tells whether a node of a state is a record: neither a list, an array, a plain
+ * True where a node of a state is a record: neither a list, an array, a plain
  * value nor the object of a class.
  *
  * @param value Node of a state, or anything else.

@@ -89,7 +89,7 @@ export interface SequencePart {
 }
 
 /**
- * Joins schedules one after another; before the start the first goes on, after the
+ * Joins schedules one after another; before the start the first continues, after the
  * end the last.
  *
  * @param parts The parts, by growing ends; each starts where the one before

@@ -32,7 +32,7 @@ export function constant(_progress: number): number {
  * Falls evenly from 1 to 0 and then stays there, as a learning rate below 0
  * would climb: the last update of a run may begin beyond the planned end.
  *
- * Source: baselines/a2c/utils.py, `linear`, which falls on below 0; that form
+ * Source: baselines/a2c/utils.py, `linear`, which falls further, below 0; that form
  * is `linearDecay(1, 0, 1)`.
  *
  * @param progress Fraction of the whole.
@@ -118,7 +118,7 @@ export function doubleMiddleDrop(progress: number): number {
 }
 
 /**
- * Changes evenly from one value to another and goes on at the same rate after
+ * Changes evenly from one value to another and continues at the same rate after
  * the last step: it is not clamped, as in the original. `linearDecay(1, 0, 1)`
  * is the `linear` of baselines, by progress; {@linkcode linear} stays at 0.
  *

@@ -64,7 +64,7 @@ export interface AcktrStep {
   readonly name: string;
   /** Its optimizer. */
   readonly kfac: Kfac;
-  /** Tells which parameters it moves. */
+  /** True where it moves the parameter of that path. */
   has(path: string): boolean;
 }
 
@@ -81,7 +81,7 @@ export interface AcktrUpdate {
    * They cost less.
    */
   readonly applyLight: AcktrApply;
-  /** Tells by the number of an update, from 0, if it needs statistics. */
+  /** True where the update of that number, from 0, needs statistics. */
   needsStatistics(update: number): boolean;
 }
 

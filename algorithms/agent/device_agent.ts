@@ -338,7 +338,7 @@ export class DeviceAgent<
   }
 
   /**
-   * Makes an actor that follows the newest parameters, with a random stream of
+   * Returns an actor that uses the latest parameters, with a random stream of
    * its own.
    *
    * @param options Deterministic or not, number of environments, seed.

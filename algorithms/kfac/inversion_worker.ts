@@ -14,15 +14,15 @@ interface InversionTask extends InvertOptions {
   readonly status: Int32Array;
   /** The factors, and places for what is made of them. */
   readonly slots: Readonly<Record<string, ArrayWithShape>>;
-  /** The asking thread's LAPACK library. */
+  /** LAPACK library of the calling thread. */
   readonly lapack: string | null;
 }
 
 /** A status of a task; 0 until it is done. */
 const DONE = 1, FAILED = 2;
-/** Time without an answer after which a worker is taken for dead. */
+/** Time without an answer after which a worker has failed. */
 const PATIENCE_MS = 120_000;
-/** Deaths in a row, without an answer between, after which none is started. */
+/** Failures in a row after which no worker is started. */
 const MOST_DEATHS = 2;
 
 function factorsOf({ slots }: InversionTask): FactorPair<Float32Array> {
@@ -43,7 +43,7 @@ export function answer(task: InversionTask): void {
     const made = invertFactors(factorsOf(task), task);
     for (const name in made) task.slots[name].data.set(made[name].data);
   } catch {
-    // The asking thread tries again, and so learns the reason.
+    // The calling thread tries again, and so gets the reason.
     status = FAILED;
   }
   Atomics.store(task.status, 0, status);
@@ -51,7 +51,7 @@ export function answer(task: InversionTask): void {
 }
 
 /**
- * A thread that inverts factors while training goes on. Its answers are those of
+ * A thread that inverts factors while training continues. Its answers are those of
  * `invertFactors` bit for bit; where it has none, the caller computes them. It
  * starts with the first task and keeps no process alive. Where it dies, another
  * takes its place with the next task.
@@ -63,7 +63,7 @@ export class InversionWorker {
   /** Deaths since the last answer. */
   #deaths = 0;
 
-  /** Makes a worker whose deaths are told in a line each. */
+  /** Makes a worker; each of its failures is reported in one line. */
   constructor(onWarning: (line: string) => void) {
     this.#onWarning = onWarning;
   }

@@ -253,8 +253,8 @@ export class Kfac {
   }
 
   /**
-   * Tells if an update takes in the statistics of its batch, or is cold. All
-   * others may leave out `rows`: where they are compiled as another step, without
+   * True where an update uses the statistics of its batch, or is cold. All others
+   * may leave out `rows`: where they are compiled as another step, without
    * statistics, they cost less.
    *
    * @param update Number of the update, from 0.
@@ -384,10 +384,10 @@ export class Kfac {
   }
 
   /**
-   * Inverts the factors, or finds their eigenvectors, where that is due.
+   * Inverts the factors, or finds their eigenvectors, if the schedule says so.
    *
    * @param update Number of the update that was taken last, from 0.
-   * @param read Copies the state out; it is called where an inversion is due.
+   * @param read Copies the state out; called only where an inversion is needed.
    * @returns The whole new state, or `undefined` where it stays. A layer whose
    * factors cannot be inverted keeps its inverse, and stays where it has none.
    */
@@ -463,7 +463,7 @@ export class Kfac {
     }
   }
 
-  /** Reads a layer's copied factors, and tells what is made of them. */
+  /** Reads a layer's copied factors and the settings of their inversion. */
   #inversion(layer: KfacLayer, state: KfacArrays): Inversion {
     const { form, dampingKind, largestBasis } = this.#options;
     const [input, output, damping] = PENDING

@@ -120,7 +120,7 @@ function medianOf(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 }
 
-/** Tells a median and the spread about it. */
+/** Formats a median and the spread about it. */
 function told(numbers: readonly number[]): string {
   const sorted = numbers.toSorted((a, b) => a - b);
   const [least, middle, most] = [0.25, 0.5, 0.75]

@@ -78,7 +78,7 @@ function firstUpdates(options: KfacScheduleOptions) {
 }
 
 /**
- * Tells what an update consists of.
+ * Lists the parts of an update.
  *
  * @param update Number of the update, from 0.
  * @param options The schedule.

@@ -3,9 +3,9 @@
  * advantage estimation, V-trace and Retrace as pure functions on typed arrays.
  *
  * Arrays are env-major: number `env * numSteps + step` belongs to a step. Ends
- * of two kinds are told apart. Nothing follows a `terminated` step; a
+ * of two kinds are distinguished. Nothing follows a `terminated` step; a
  * `truncated` one was cut short, so that the value of its final observation
- * stands for what would have followed. With `out`, nothing is allocated.
+ * replaces what would have followed. With `out`, nothing is allocated.
  *
  * @example
  * ```ts

@@ -126,7 +126,7 @@ export function nStepReturns(
  * (1 - done_t)`, where nothing follows the last step.
  *
  * With a single done, time limits count as end states, as in the original; use
- * {@linkcode nStepReturns} where the two must be told apart.
+ * {@linkcode nStepReturns} where the two must be distinguished.
  *
  * Source: baselines/a2c/utils.py, `discount_with_dones`.
  *
@@ -529,7 +529,7 @@ function checkRange(
   }
 }
 
-/** Tells whether an episode ended with a step, one way or the other. */
+/** True where an episode ended with a step, terminated or truncated. */
 function hasEnded(
   { terminated, truncated }: Trajectory,
   index: number,
@@ -539,7 +539,7 @@ function hasEnded(
 
 /**
  * Returns the value of what follows a step that ended its episode: nothing
- * follows an end state, but an episode that was cut short would have gone on.
+ * follows an end state, but an episode that was cut short would have continued.
  */
 function valueAfterEnd(
   { terminated, finalValues }: Trajectory,

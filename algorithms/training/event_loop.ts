@@ -20,11 +20,11 @@ export class EventLoopBreak {
   #last = performance.now();
   #looked = this.#last;
   #calls = 0;
-  /** On which call the clock is looked at next. */
+  /** Calls between two looks at the clock. */
   #stride = 1;
 
   /**
-   * Tells that a quarter of a second has gone by: without a turn signals wait.
+   * True where a quarter of a second has passed: without a turn signals wait.
    * Looks at the clock on every 16th call only, unless these take long.
    */
   due(): boolean {

@@ -78,7 +78,7 @@ export interface ProgressOptions {
    */
   speed?: () => string;
   /**
-   * Tells the size of the terminal, asked before each look as it may change.
+   * Size of the terminal; called before each update, as it may change.
    *
    * @default () => ({ columns: 80, rows: 24 })
    */

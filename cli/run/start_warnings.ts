@@ -14,7 +14,7 @@ export function startWarnings({ config, environments }: Session): string[] {
   ];
 }
 
-/** Tells of a run that is too short to learn anything. */
+/** Warns of a run that is too short for its first update. */
 function withoutUpdate(config: ResolvedConfig): string[] {
   const { algorithm, totalTimesteps, numEnvs, learningStarts, numSteps } =
     config;

@@ -9,14 +9,14 @@ export interface CommandIo {
   /** True where standard error is a terminal. */
   errIsTerminal: boolean;
   /**
-   * Tells columns and rows of the terminal.
+   * Returns columns and rows of the terminal.
    *
    * @default () => ({ columns: 80, rows: 24 })
    */
   size?(): { columns: number; rows: number };
 }
 
-/** Writes text; output that nobody reads any more is dropped, so that the run goes on. */
+/** Writes text; output that nobody reads any more is dropped, so that the run continues. */
 function writeAll(stream: typeof Deno.stdout, text: string): void {
   let bytes = new TextEncoder().encode(text);
   try {

@@ -161,7 +161,7 @@ export interface CompiledStep<State, Types, Outputs> {
   run(inputs: InputsOf<Types>): ArraysOf<Outputs>;
   /**
    * Compiles another step of the same state and inputs, such as one with fewer
-   * results: either goes on from where the other left the state.
+   * results: either continues from where the other left the state.
    *
    * @param fn A function as that of {@linkcode compileStep}.
    * @returns The step; it has the state of this one.
@@ -174,14 +174,14 @@ export interface CompiledStep<State, Types, Outputs> {
   /** Copies the state out. */
   read(): StateArrays<State>;
   /**
-   * Puts another state in the place of the present one.
+   * Overwrites the state.
    *
    * @param state Arrays of the same names and sizes; copied.
    * @throws {RangeError} If a tensor is missing or has another size.
    */
   write(state: StateArrays<State>): void;
   /**
-   * Puts some tensors in the place of the present ones; the others stay.
+   * Overwrites some tensors of the state; the others stay.
    *
    * @param part Arrays of the names and sizes of a part of the state; copied.
    * @throws {RangeError} If a tensor is unknown or has another size.

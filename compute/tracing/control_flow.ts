@@ -168,7 +168,7 @@ function refuseGradients(op: string): void {
 /** Functions of a loop. */
 export interface WhileOptions<State> {
   /**
-   * Tells if there is another round.
+   * True where another round follows.
    *
    * @param state State before it.
    * @returns One truth value, a scalar.

@@ -123,7 +123,7 @@ export function hostCommand(python: string): ChildCommand {
 const answers = new Map<string, boolean>();
 
 /**
- * Tells if a Python has Gymnasium. The answer for each Python is remembered.
+ * True where a Python has Gymnasium. The answer for each Python is remembered.
  *
  * @param options The Python: by default the variable BELLMAN_PYTHON, or
  * "python3".

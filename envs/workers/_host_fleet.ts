@@ -377,7 +377,7 @@ export class HostFleet {
     this.#start(group);
   }
 
-  /** Tells of a restart; who throws over it wants none. */
+  /** Reports a restart to `onRestart`, which throws to stop instead. */
   #tell(event: RestartEvent): void {
     try {
       this.#onRestart(event);

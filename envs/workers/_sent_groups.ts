@@ -93,7 +93,7 @@ export class SentGroups {
     }
   }
 
-  /** Gives a group its time anew whose host gave signs of life in it. */
+  /** Restarts the timeout of a group whose host sent heartbeats. */
   #isAlive(hosts: GroupHosts, group: number): boolean {
     const sent = this.#sent.get(group)!, signs = hosts.signs?.(group) ?? 0;
     if (signs === sent.signs) return false;

@@ -131,11 +131,10 @@ export interface GroupHosts {
     options: { count: number; timeoutMs: number },
   ): readonly number[];
   /**
-   * Counts the signs of life that a host gives in a step: one that was sent actions
-   * and gives some is not silent.
+   * Counts the heartbeats of a host in a step: one that sends them is not silent.
    *
    * @param group Number of the group.
-   * @returns Signs so far; 0 where this is left out.
+   * @returns Heartbeats so far; 0 where this is left out.
    */
   signs?(group: number): number;
   /**

@@ -57,7 +57,7 @@ export interface PolicyCompilation {
 export interface CompilePolicyOptions extends PolicyCompilation {
   /** Name in messages. */
   readonly name: string;
-  /** Copies of the environment. */
+  /** Number of environments. */
   readonly numEnvs: number;
   /**
    * True where the results need noise.
@@ -71,18 +71,18 @@ export interface CompilePolicyOptions extends PolicyCompilation {
 export interface PolicyGiven {
   /** The parameters. */
   readonly params: Params;
-  /** Noise `[numEnvs, noise.size]`, where it was asked for. */
+  /** Noise `[numEnvs, noise.size]`, where `sampled` is true. */
   readonly noise: tf.Tensor2D;
 }
 
 /**
- * Compiles what a policy says of observations: their encoding, the network and
- * whatever is made of its output, as one function of arrays.
+ * Compiles a policy as one function of arrays: encoding of observations, network,
+ * and the results made of its output.
  *
  * @param policy The policy.
  * @param results Wanted parts of the policy's output, by name; those that
  * are undefined are left out.
- * @param options Copies, parameters, engine; and how to get the results.
+ * @param options Number of environments, parameters, engine.
  * @returns A function from inputs to arrays, that its next call writes anew.
  *
  * @example
@@ -165,7 +165,7 @@ export function compilePolicy<
 /**
  * The members of a policy that {@link compilePolicy} needs.
  *
- * @typeParam O What the policy makes of observations.
+ * @typeParam O Output of the policy.
  */
 export type CompilablePolicy<O extends PolicyOutput = PolicyOutput> = Pick<
   Policy<O>,
@@ -257,7 +257,7 @@ const ARRAYS = {
 export interface Actor {
   /** Chooses actions for observations `[numEnvs, ...]`, one for each row. */
   act(observations: unknown): ActionArray;
-  /** Takes in each step, so that recurrent states start anew after an end. */
+  /** Observes each step, so that recurrent states are reset after an end. */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
 }
 
@@ -267,7 +267,7 @@ export interface PolicyActorOptions extends PolicyOptions {
   readonly numEnvs: number;
   /** Space of one action. */
   readonly actionSpace: Space;
-  /** The newest parameters. */
+  /** Returns the latest parameters. */
   readonly params: () => ResidentState<Params>;
   /** Compilation of acting. */
   readonly compilation: PolicyCompilation;
@@ -278,8 +278,8 @@ export interface PolicyActorOptions extends PolicyOptions {
    */
   readonly random?: RandomStream;
   /**
-   * Tells at each step but the first, counted from 0, whether state-dependent
-   * noise is drawn anew.
+   * True where state-dependent noise is drawn anew at a step; called at each step
+   * but the first, counted from 0.
    *
    * @default () => false
    */
@@ -292,8 +292,8 @@ export interface PolicyActorOptions extends PolicyOptions {
 }
 
 /**
- * Acts by a policy whose parameters someone else holds, with a random stream
- * and a recurrent state of its own.
+ * Acts by a policy whose parameters are held elsewhere, with its own random stream
+ * and recurrent state.
  *
  * @example
  * ```ts
@@ -333,11 +333,11 @@ export class PolicyActor implements Actor, PolicyMemory {
   #steps = 0;
 
   /**
-   * Creates an actor for so many copies; it is compiled when it first acts.
+   * Creates an actor; the policy is compiled when it first acts.
    *
    * @param policy The policy.
-   * @param options Copies, parameters, deterministic or not.
-   * @throws {RangeError} If the number of copies is no whole number above 0.
+   * @param options Number of environments, parameters, deterministic or not.
+   * @throws {RangeError} If the number of environments is no whole number above 0.
    */
   constructor(policy: Policy, options: PolicyActorOptions) {
     const { numEnvs, actionSpace, seed = 0, random } = options;
@@ -359,7 +359,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   }
 
   /**
-   * Chooses an action in each copy.
+   * Chooses an action in each environment.
    *
    * @param observations Observations `[numEnvs, ...]`; copied.
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
@@ -377,7 +377,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   }
 
   /**
-   * Asks the policy about its inputs; recurrent states stay as they are.
+   * Runs the policy on observations; recurrent states stay as they are.
    *
    * @param observations Observations as the policy takes them.
    * @returns Actions of the policy's distribution, the next recurrent states
@@ -420,7 +420,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   }
 
   /**
-   * Takes in what followed the last actions.
+   * Resets the recurrent states of episodes that ended.
    *
    * @param step Where episodes ended `[numEnvs]`.
    */

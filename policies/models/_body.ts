@@ -134,7 +134,7 @@ export function body(
   };
 }
 
-/** Makes a {@link body} and a last layer of so many outputs, `head`. */
+/** Makes a {@link body} and its last layer, `head`. */
 export function bodyWithHead(
   options: FunctionOptions,
   { actionSize = 0, outputs = 1 }: { actionSize?: number; outputs?: number } =
@@ -156,7 +156,7 @@ export function bodyWithHead(
   };
 }
 
-/** Makes a network that gives the observations themselves. */
+/** Makes a network that returns the observations unchanged. */
 function flatObservations(inputShape: readonly number[]): Network {
   return {
     inputShape,

@@ -32,7 +32,7 @@ export interface SampleOptions {
  * Policy as pure functions: observations go in, actions come out. An
  * {@link ActorCritic} is one, as is the result of {@link stochasticPolicy}.
  *
- * @typeParam O What the policy makes of observations.
+ * @typeParam O Output of the policy.
  */
 export interface Policy<O extends PolicyOutput = PolicyOutput>
   extends ObservationEncoder {

@@ -88,7 +88,7 @@ function forImages(options: CreateNetworkOptions): CreateNetworkOptions {
 const SMALLEST_IMAGE = 36;
 
 /**
- * Chooses the network that `auto` stands for.
+ * Chooses the network of the name `auto`.
  *
  * @param inputShape Shape of one input.
  * @returns `cnn` for images `[height, width, channels]` of at least 36x36, `mlp`

@@ -93,7 +93,7 @@ export interface Experience {
    */
   add(decision: Decision, step: VecStep): void;
   /**
-   * Tells how many updates are due: none after most steps.
+   * Returns the number of updates to take now: 0 after most steps.
    *
    * @param moment Progress of the run.
    * @param random Stream of learning.
@@ -140,7 +140,7 @@ export interface Experience {
    */
   savedRows?(state: StateTree): StateTree | undefined;
   /**
-   * Puts the present replay buffer in the place of a saved state's own.
+   * Replaces the replay buffer of a saved state by the present one.
    *
    * @param state State that `save` gave.
    */

@@ -71,7 +71,7 @@ function failToFind(device: XlaDeviceName): never {
 }
 
 /**
- * Tells whether there is a plugin, so that programs can be compiled.
+ * True where a plugin is installed, so that programs can be compiled.
  *
  * @param device Kind of device that it is for.
  * @returns True where there is one; nothing is opened.

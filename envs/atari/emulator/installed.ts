@@ -38,8 +38,8 @@ export function romFolder(): string {
 }
 
 /**
- * Tells whether the emulator's library and the ROMs' folder are there, so that Atari
- * environments can be made.
+ * True where the emulator's library and the ROMs' folder are installed, so that
+ * Atari environments can be made.
  *
  * @returns True where they are; nothing is opened.
  * @example

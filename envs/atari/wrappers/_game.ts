@@ -10,8 +10,8 @@ export type GameStatistics = Required<
 >;
 
 /**
- * Tells if a life was lost and the game goes on. Some games show no lives for a
- * few frames before they tell their end, which is not the loss of another one.
+ * True where a life was lost and the game continues. Some games show no lives for
+ * a few frames before their end, which is not the loss of another one.
  */
 export function isLifeLost(before: number, now: number): boolean {
   return now < before && now > 0;

@@ -13,12 +13,11 @@ import {
 const NONE: readonly GameStatistics[] = [];
 
 /**
- * Tells the games that ended: in `info.episodes` of each step stands a list of
- * them, mostly an empty one, with the true score, the steps and the score of each
- * life. The scores of the lives add up to that of the game.
+ * Reports the games that ended: `info.episodes` of each step lists them, mostly an
+ * empty list, with the true score, the steps and the score of each life. The scores of the lives add up to that of the game.
  *
  * It belongs inside of wrappers that end episodes with lives or clip rewards. A
- * game that a `reset` cuts off is not told; for one that a limit of steps cuts
+ * game that a `reset` cuts off is not reported; for one that a limit of steps cuts
  * off there is {@linkcode GameLimit}.
  *
  * `EpisodeInfoWrapper` of jrobine/actor-critic.

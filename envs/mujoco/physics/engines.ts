@@ -52,8 +52,8 @@ export function openModel(
 }
 
 /**
- * Tells whether environments on MuJoCo can be made: an engine and Gymnasium's models
- * are there. `deno run -A jsr:@bellman/envs/mujoco/install` sets both up.
+ * True where environments on MuJoCo can be made: an engine and Gymnasium's models
+ * are installed. `deno run -A jsr:@bellman/envs/mujoco/install` sets both up.
  *
  * @returns True where they are.
  * @example

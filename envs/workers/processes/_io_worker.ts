@@ -56,7 +56,7 @@ class Child {
     this.ended = this.#follow();
   }
 
-  /** Tells news of this process; none come after its end. */
+  /** Sends news of this process, but none after its end. */
   #tell(news: Partial<News>): void {
     if (!this.#hasEnded) told.send({ ...this.#names, ...news });
   }

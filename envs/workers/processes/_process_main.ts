@@ -110,7 +110,7 @@ if (Deno.build.os !== "windows") {
   new Worker(source, { type: "module" });
 }
 
-/** Tells of an error that nobody caught, which ends this process. */
+/** Reports an uncaught error, and ends this process. */
 function die(error: unknown): never {
   tell(sendableError(error));
   Deno.exit(1);

@@ -75,7 +75,7 @@ export class AnswerPipe {
   /**
    * Waits for an answer.
    *
-   * @param isOver Tells if to give up, asked after each thing that is read.
+   * @param isOver True to give up; called after each read.
    * @returns The answer, there until the next call; `null` if it comes another
    * way; nothing if it was given up.
    */

@@ -49,7 +49,7 @@ class WorkerHost {
     setTimeout(() => process.exit());
   }
 
-  /** Tells the caller of an error, if it still wants to know. */
+  /** Sends an error to the caller, if it still waits for this worker. */
   fail(error: unknown): void {
     const isAnswering =
       Atomics.load(this.#data.words, WORD.state) === STATE.writing;
@@ -58,15 +58,15 @@ class WorkerHost {
     this.#tell(STATE.failed);
   }
 
-  /** Ends the worker over an error, which the caller is told of. */
+  /** Sends an error to the caller, and ends the worker. */
   die(error: unknown): void {
     this.fail(error);
     process.exit();
   }
 
   /**
-   * Tells the caller that the worker ends, whatever ends it, such as the
-   * environment's own `Deno.exit`: its event loop may be blocked.
+   * Marks the worker as ended, whatever ends it, such as the environment's own
+   * `Deno.exit`: the caller's event loop may be blocked.
    */
   end(): void {
     const { words } = this.#data;
@@ -151,7 +151,7 @@ class WorkerHost {
     this.#tell(STATE.done);
   }
 
-  /** Tells the caller how the worker stands now. */
+  /** Publishes the worker's present state to the caller. */
   #tell(state: number): void {
     const { words, events } = this.#data;
     Atomics.store(words, WORD.readyAt, Atomics.load(events, 0));
