@@ -10,6 +10,7 @@ import {
 } from "@std/assert";
 import { existsSync } from "node:fs";
 import { capture } from "../cli/testdata/capture.ts";
+import { mount, testWithDisk } from "./disks.ts";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 const MODULE = new URL("testdata/failing_env.ts", import.meta.url).pathname;
@@ -244,98 +245,51 @@ Deno.test({
   },
 });
 
-/** Whether this user may mount file systems: in containers, root often may. */
-async function canMount(): Promise<boolean> {
-  if (Deno.build.os !== "linux") return false;
-  const target = `${dir}/mounted`;
-  await Deno.mkdir(target);
-  try {
-    return (await mount(target, "size=64k")).success;
-  } finally {
-    await unmount(target);
-  }
-}
-
-function mount(target: string, options: string): Promise<Deno.CommandOutput> {
-  const args = ["-t", "tmpfs", "-o", options, "tmpfs", target];
-  return new Deno.Command("mount", { args }).output();
-}
-
-function unmount(target: string): Promise<Deno.CommandOutput> {
-  return new Deno.Command("umount", { args: [target] }).output();
-}
-
-const mounts = await canMount().catch(() => false);
-
-Deno.test({
-  name:
-    "a disk that fills up during a run loses nothing that was saved [mount]",
-  ignore: !mounts,
-  fn: async () => {
-    const disk = `${dir}/disk`;
-    await Deno.mkdir(disk);
-    assert((await mount(disk, "size=300k")).success);
-    try {
-      const out = `${disk}/run`;
-      const args = [
-        ...["train", "--steps=4000", "--set=checkpointInterval=200"],
-        ...["--set=keepCheckpoints=1000", ...TINY.slice(1), "--out", out],
-      ];
-      const { code, err } = await capture(...args);
-      assertEquals(code, 1);
-      const line =
-        /^error: The run of a2c on CartPole-v1 failed after \d+ steps: Cannot use .*: the disk is full; go on from step (\d+) with: deno task train --resume .*\n$/
-          .exec(err);
-      assert(Number(line?.[1]) > 0, err);
-      assert((await mount(disk, "remount,size=20m")).success);
-      const resumed = await capture("train", "--resume", out, "--quiet");
-      assertEquals([resumed.code, resumed.err], [0, ""]);
-      const whole = `${dir}/whole`;
-      assertEquals((await capture(...args.slice(0, -1), whole)).code, 0);
-      assertEquals(
-        await Deno.readTextFile(`${out}/episodes.csv`),
-        await Deno.readTextFile(`${whole}/episodes.csv`),
-      );
-    } finally {
-      await unmount(disk);
-    }
+testWithDisk(
+  "a disk that fills up during a run loses nothing that was saved",
+  "size=300k",
+  async (disk) => {
+    const out = `${disk}/run`;
+    const args = [
+      ...["train", "--steps=4000", "--set=checkpointInterval=200"],
+      ...["--set=keepCheckpoints=1000", ...TINY.slice(1), "--out", out],
+    ];
+    const { code, err } = await capture(...args);
+    assertEquals(code, 1);
+    const line =
+      /^error: The run of a2c on CartPole-v1 failed after \d+ steps: Cannot use .*: the disk is full; go on from step (\d+) with: deno task train --resume .*\n$/
+        .exec(err);
+    assert(Number(line?.[1]) > 0, err);
+    await mount(disk, "remount,size=20m");
+    const resumed = await capture("train", "--resume", out, "--quiet");
+    assertEquals([resumed.code, resumed.err], [0, ""]);
+    const whole = `${dir}/whole`;
+    assertEquals((await capture(...args.slice(0, -1), whole)).code, 0);
+    assertEquals(
+      await Deno.readTextFile(`${out}/episodes.csv`),
+      await Deno.readTextFile(`${whole}/episodes.csv`),
+    );
   },
-});
+);
 
-Deno.test({
-  name: "a disk that may only be read is told as such [mount]",
-  ignore: !mounts,
-  fn: async () => {
-    const disk = `${dir}/read-only`;
-    await Deno.mkdir(disk);
-    assert((await mount(disk, "ro")).success);
-    try {
-      const out = `${disk}/run`;
-      const { code, err } = await capture("train", ...TINY, "--out", out);
-      assertEquals([code, err], [
-        2,
-        `error: Cannot use the file ${out}: it is on a disk that may only be read\n`,
-      ]);
-    } finally {
-      await unmount(disk);
-    }
+testWithDisk(
+  "a disk that may only be read is told as such",
+  "ro",
+  async (disk) => {
+    const out = `${disk}/run`;
+    const { code, err } = await capture("train", ...TINY, "--out", out);
+    assertEquals([code, err], [
+      2,
+      `error: Cannot use the file ${out}: it is on a disk that may only be read\n`,
+    ]);
   },
-});
+);
 
-Deno.test({
-  name: "a failure before the start leaves a mounted folder as it was [mount]",
-  ignore: !mounts,
-  fn: async () => {
-    const disk = `${dir}/mounted-empty`;
-    await Deno.mkdir(disk);
-    assert((await mount(disk, "size=20m")).success);
-    try {
-      await assertLeavesEmpty(disk);
-    } finally {
-      await unmount(disk);
-    }
-  },
-});
+testWithDisk(
+  "a failure before the start leaves a mounted folder as it was",
+  "size=20m",
+  (disk) => assertLeavesEmpty(disk),
+);
 
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });
