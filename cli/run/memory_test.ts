@@ -23,6 +23,17 @@ const a2c = (...entries: Entry[]) => resolveConfig("a2c", { entries });
 const sac = (...entries: Entry[]) =>
   resolveConfig("sac", { entries: [["env", "Pendulum-v1"], ...entries] });
 
+/** Spaces of Atari: four frames, six actions. */
+const image = {
+  observationSpace: box({
+    low: 0,
+    high: 255,
+    shape: [84, 84, 4],
+    dtype: "uint8",
+  }),
+  actionSpace: discrete(6),
+};
+
 Deno.test("what a machine has not is refused with the key that takes it", () => {
   const cases: [Entry, string, string][] = [
     [["numSteps", 1e8], "numSteps = 100000000", "a2c"],
@@ -52,15 +63,6 @@ Deno.test("what a machine has not is refused with the key that takes it", () => 
 });
 
 Deno.test("a replay buffer that does not fit names one that does", () => {
-  const image = {
-    observationSpace: box({
-      low: 0,
-      high: 255,
-      shape: [84, 84, 4],
-      dtype: "uint8",
-    }),
-    actionSpace: discrete(6),
-  };
   const cases = [
     [sac(["bufferSize", 1e6]), image],
     [sac(["bufferSize", 1e12]), pendulum],
@@ -88,16 +90,7 @@ Deno.test("a replay buffer that does not fit names one that does", () => {
 });
 
 Deno.test("segments of frames take memory, or a file", () => {
-  const frames = {
-    observationSpace: box({
-      low: 0,
-      high: 255,
-      shape: [84, 84, 4],
-      dtype: "uint8",
-    }),
-    actionSpace: discrete(6),
-    stackedFrames: 4,
-  };
+  const frames = { ...image, stackedFrames: 4 };
   const acer = (...entries: Entry[]) =>
     estimateMemory(
       resolveConfig("acer", { entries: [["env", "ALE/Pong-v5"], ...entries] }),
@@ -137,15 +130,6 @@ Deno.test("a recurrent network, a mixture and images count by their own keys", (
     Object.entries(uses).reduce((a, b) => b[1] > a[1] ? b : a)[0];
   const lstm = a2c(["network", "lstm"], ["lstmSize", 1e5]);
   assertEquals(most(estimateMemory(lstm, cartPole)), "lstmSize");
-  const image = {
-    observationSpace: box({
-      low: 0,
-      high: 255,
-      shape: [84, 84, 4],
-      dtype: "uint8",
-    }),
-    actionSpace: discrete(6),
-  };
   const rows = a2c(["network", "cnn"], ["numSteps", 1e5]);
   assertEquals(most(estimateMemory(rows, image)), "numSteps");
   const chosen = a2c(["network", "auto"], ["numSteps", 1e5]);
