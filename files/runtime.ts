@@ -121,7 +121,7 @@ export function fillSync<Result>(
   return step.value;
 }
 
-/** Reads from a source that fills arrays in time. */
+/** Reads from a source that fills arrays asynchronously. */
 export async function fillAsync<Result>(
   reading: Reading<Result>,
   fill: (target: Uint8Array) => Promise<number>,

@@ -129,7 +129,7 @@ export interface SplitState {
   readonly tensors: Map<string, SafeTensor>;
 }
 
-/** Names that a file of arrays has other uses for. */
+/** Names that a file of arrays reserves. */
 export const RESERVED_NAMES: readonly string[] = ["__metadata__", "sha256"];
 
 const ODD_NUMBERS: Readonly<Record<string, number>> = {

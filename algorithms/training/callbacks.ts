@@ -10,7 +10,7 @@ import type { CheckpointInfo } from "./checkpoint_store.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode } from "./logs/logger.ts";
 
-/** Wish to end training, made by {@link stop}. */
+/** Request to end training, made by {@link stop}. */
 export interface StopRequest {
   /** Marks the value. */
   readonly action: "stop";
@@ -45,7 +45,7 @@ export interface TrainContext {
   /** Mean length of the last episodes, NaN while there is none. */
   readonly meanLength: number;
   /**
-   * Records a number of one's own: the next row of the log has the mean of those
+   * Records a number of your own: the next row of the log has the mean of those
    * that were recorded under a name since the last one. A resumed run keeps them.
    *
    * @param name Its name with a group, such as `rollout/lost_sales`; one without is
@@ -75,7 +75,7 @@ export interface TrainResult extends
 }
 
 /**
- * Listener to one kind of event, that may ask for the end of the run.
+ * Callback for one kind of event, which may end the run.
  *
  * @typeParam Event What came of the event.
  */
@@ -86,7 +86,7 @@ export type Listener<Event> = (
 
 /**
  * Listener to a training run. Each method is optional, may return a promise, and
- * may ask for the end by returning {@link stop}.
+ * may end the run by returning {@link stop}.
  */
 export interface Callback {
   /** Names the callback in checkpoints and stop reasons. */
@@ -112,7 +112,7 @@ export interface Callback {
 }
 
 /**
- * Makes a wish to end training, for a callback to return.
+ * Makes a request to end training, for a callback to return.
  *
  * @param reason Reason in a few words; becomes the result's `stopReason`.
  * @returns The request.

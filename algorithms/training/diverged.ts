@@ -70,7 +70,7 @@ export class TrainingDivergedError extends Error implements Divergence {
 }
 
 /**
- * Tells statistics that must stay finite: losses, gradient norms and entropies
+ * True for statistics that must stay finite: losses, gradient norms and entropies
  * (by what their name contains). Others may be NaN for good reasons, such as
  * `explained_variance` when all returns are equal.
  *

@@ -13,7 +13,7 @@ export class EpisodeTracker {
     this.#lengths = new Float64Array(numEnvs);
   }
 
-  /** Takes in a step; gives the episodes that ended in it, by environment. */
+  /** Adds a step; returns the episodes that ended in it, by environment. */
   observe(step: VecStep): readonly EpisodeStatistics[] {
     if (step.episodes !== undefined) return step.episodes;
     const ended: EpisodeStatistics[] = [];

@@ -39,7 +39,7 @@ export interface EvaluationSeeds {
 }
 
 /**
- * Gives the seeds of a run's evaluations: 10,000 during training, 20,000 at the
+ * Returns the seeds of a run's evaluations: 10,000 during training, 20,000 at the
  * end, 30,000 later, and one more where training has that number. No two are
  * the same, and none is training's, so a policy is never evaluated on episodes
  * that it learned from or was chosen by.
@@ -91,11 +91,11 @@ export interface EvaluationResult {
   readonly meanLength: number;
 }
 
-/** Bound of episodes, in steps, where the environment has no limit. */
+/** Most steps of an episode where the environment has no limit. */
 const DEFAULT_MAX_STEPS = 10_000;
 
 /**
- * Bounds the episodes of an evaluation where nothing is said: a greedy policy may
+ * Limits the steps of an evaluation's episodes by default: a greedy policy may
  * walk in a circle for ever where an environment has no limit of steps. It depends
  * on nothing that is learned, so that scores of one run can be compared.
  *
@@ -136,7 +136,7 @@ class Copy {
   #losses = 0;
   #return = 0;
   #length = 0;
-  /** Its episode was cut, and goes on until it ends or the environment is reset. */
+  /** True where its episode was cut, and continues until it ends or the environment is reset. */
   #waits = false;
 
   constructor(
@@ -177,7 +177,7 @@ class Copy {
     this.begin();
   }
 
-  /** Cuts the episode where it goes on after the most steps. */
+  /** Cuts the episode where it continues after the most steps. */
   bound(): void {
     if (this.#length < this.#maxSteps) return;
     this.#add({ return: this.#return, length: this.#length, isCut: true });
@@ -203,7 +203,7 @@ class Copy {
   }
 }
 
-/** Takes in a step of all environments; true while one of them plays. */
+/** Adds a step of all environments; true while one of them plays. */
 function observe(
   copies: readonly Copy[],
   { rewards, terminated, truncated, episodes, lost }: VecStep,

@@ -18,12 +18,13 @@ export interface ProgressState {
 }
 
 /**
- * Display of a run's progress. Called after each step, so it must return at once when there is nothing to show.
+ * Display of a run's progress. Called after each step, so it must return at once
+ * when there is nothing to show.
  */
 export interface ProgressReporter {
   /** Shows the state, if it is time to. */
   update(state: ProgressState): void;
-  /** Takes the bar away, so that something else can be written. */
+  /** Clears the bar, so that something else can be written. */
   clear?(): void;
   /** Shows the last state and leaves it. */
   finish(state: ProgressState): void;
@@ -42,7 +43,7 @@ export interface ScreenSize {
  * evaluations, among its `loggers`.
  */
 export interface ProgressDisplay extends ProgressReporter, Logger {
-  /** Takes bar and table away until they are due again. */
+  /** Clears bar and table until they are shown again. */
   clear(): void;
   /**
    * Writes lines that stay: above the table and the bar while these are shown.
@@ -55,12 +56,13 @@ export interface ProgressDisplay extends ProgressReporter, Logger {
 
 /** Options of {@link createProgress}. */
 export interface ProgressOptions {
-  /** Takes the text, for example to standard error. */
+  /** Writes the text, for example to standard error. */
   write: (text: string) => void;
   /** True where the text goes to a terminal: a bar on one line then, otherwise plain lines. */
   isTerminal: boolean;
   /**
-   * Takes the lines about evaluations where they do not go to the same terminal as the bar.
+   * Writes the lines about evaluations where they do not go to the same terminal as
+   * the bar.
    *
    * @default write
    */
@@ -91,7 +93,7 @@ export interface ProgressOptions {
   now?: () => number;
 }
 
-/** Milliseconds between two looks of the bar, until the first plain line, and between two. */
+/** Milliseconds between two updates of the bar, until the first plain line, and between two. */
 const barInterval = 100;
 const firstLineAfter = 1_000;
 const lineInterval = 10_000;

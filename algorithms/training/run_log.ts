@@ -16,7 +16,7 @@ import {
 } from "./training_state.ts";
 import type { TrainOptions } from "./train_options.ts";
 
-/** Rows of a run where nothing is said. */
+/** Rows of a run by default. */
 const ROWS = 100;
 
 /** Numbers that a callback has recorded since the last row. */
@@ -75,13 +75,13 @@ export class RunLog {
     this.#recorded[name] = { sum: sum + value, count: count + 1 };
   }
 
-  /** Takes in an update, of which the next rows tell. */
+  /** Keeps an update for the next rows. */
   update({ step }: TrainContext, statistics: Statistics): void {
     this.#updatedAt = step;
     this.#statistics = statistics;
   }
 
-  /** Logs the update of a step, if there was one, where its row is due. */
+  /** Logs the update of a step, if there was one, where an interval has passed. */
   writeDue(context: TrainContext): void {
     const isDue = this.#loggedAt < 0 ||
       nextMultiple(this.#loggedAt, this.#interval) <= context.step;
@@ -135,7 +135,7 @@ export class RunLog {
     for (const logger of this.#loggers) logger.write({ step, statistics });
   }
 
-  /** Brings everything to the disk; returns the state of the logs. */
+  /** Flushes all logs to the disk; returns their state. */
   flush(): StateTree {
     for (const logger of this.#loggers) logger.flush?.();
     return saveLogs(this.#loggers);
@@ -156,7 +156,7 @@ export class RunLog {
     };
   }
 
-  /** Restores a state; older checkpoints have none: a row is due after the interval. */
+  /** Restores a state; older checkpoints have none: the next row follows after an interval. */
   load(state: StateTree | undefined, { step, updates }: TrainContext): void {
     const saved = (state ?? {}) as unknown as {
       loggedAt?: number;

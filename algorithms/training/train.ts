@@ -41,7 +41,8 @@ import type { TrainOptions } from "./train_options.ts";
  * update; then it logs, evaluates, saves and stops, where it is time to.
  *
  * Rows go to the loggers at the first update, at the first one after each
- * `logInterval` steps and at the end, after callbacks were told, with the names of {@link STATISTICS}: `time/steps` and the like,
+ * `logInterval` steps and at the end, after callbacks were called, with the names
+ * of {@link STATISTICS}: `time/steps` and the like,
  * `rollout/return_mean` and `rollout/length_mean` (means over the last
  * `episodeWindow` episodes), what the update returned under `train/`. Those of
  * an evaluation are under `eval/`.
@@ -110,10 +111,10 @@ export async function train(
   }
 }
 
-/** Numbered checkpoints that are kept where nothing is said. */
+/** Numbered checkpoints that are kept by default. */
 const KEEP_LAST = 3;
 
-/** Evaluations of a run where nothing is said. */
+/** Evaluations of a run by default. */
 const EVALUATIONS = 20;
 
 /** One call of `train`: its counters, and what it does at each of them. */
@@ -140,7 +141,7 @@ class TrainingRun implements TrainContext, ProgressState {
   #evaluatedAt = -1;
   #nextCheckpoint: number;
   #savedAt = -1;
-  /** The last checkpoint tells that the run has ended. */
+  /** True where the last checkpoint says that the run has ended. */
   #savedEnd = false;
   #lastCheckpoint: string | undefined;
   #lastEvaluation: EvaluationResult | undefined;
@@ -238,7 +239,7 @@ class TrainingRun implements TrainContext, ProgressState {
     }
   }
 
-  /** Nothing is left to do: neither a step nor the evaluation of the last policy. */
+  /** True where nothing is left to do: neither a step nor the evaluation of the last policy. */
   #hasEnded(): boolean {
     return this.#endReason() !== undefined && !this.#evaluationIsDue();
   }
@@ -248,7 +249,7 @@ class TrainingRun implements TrainContext, ProgressState {
       (this.step >= this.totalTimesteps ? "completed" : undefined);
   }
 
-  /** At each interval, and at the end, as the last policy may be the best one. */
+  /** True at each interval, and at the end, as the last policy may be the best one. */
   #evaluationIsDue(): boolean {
     if (this.#nextEvaluation === Infinity) return false;
     return this.step >= this.#nextEvaluation ||

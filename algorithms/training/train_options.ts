@@ -13,7 +13,8 @@ export interface EvaluationOptions {
   /** Environment for evaluations; it is reset with `seed` at each evaluation. */
   env: VecEnv;
   /**
-   * Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither.
+   * Environment steps between evaluations; `Infinity` evaluates nothing, at the end
+   * neither.
    *
    * @default a twentieth of totalTimesteps; 50,000 where that is infinite
    */
@@ -51,20 +52,23 @@ export interface CheckpointOptions {
   /** Store of the checkpoints. */
   store: CheckpointStore;
   /**
-   * Environment steps between checkpoints. One is always written before the first step, and one at the end.
+   * Environment steps between checkpoints. One is always written before the first
+   * step, and one at the end.
    *
    * @default Infinity
    */
   everyTimesteps?: number;
   /**
-   * Checkpoints to keep. The best one is kept beside them, in two copies unless `everyTimesteps` is
+   * Checkpoints to keep. The best one is kept beside them, in two copies unless
+   * `everyTimesteps` is
    * `Infinity`: as `best` and under its step.
    *
    * @default 3
    */
   keepLast?: number;
   /**
-   * Plain values to keep in each checkpoint beside the state; `logs` is a name of training's own.
+   * Plain values to keep in each checkpoint beside the state; `logs` is a name of
+   * training's own.
    *
    * @default {}
    */
@@ -96,7 +100,8 @@ export interface TrainOptions {
    */
   logInterval?: number;
   /**
-   * Episodes in the window over which `rollout/return_mean` and `rollout/length_mean` are means.
+   * Episodes in the window over which `rollout/return_mean` and
+   * `rollout/length_mean` are means.
    *
    * @default 100
    */
@@ -114,7 +119,7 @@ export interface TrainOptions {
    */
   hyperparameters?: Hyperparameters;
   /**
-   * Told of what happens; may end the run.
+   * Callbacks, which may end the run.
    *
    * @default []
    */
@@ -124,15 +129,17 @@ export interface TrainOptions {
   /** Checkpoints during training; none when left out. */
   checkpoints?: CheckpointOptions;
   /**
-   * The state of a checkpoint to continue from, as {@link CheckpointStore.load} gives it. Nothing on the disk
-   * changes before all of it is restored and `onStart` was called: where that fails, make a new algorithm and
+   * The state of a checkpoint to continue from, as {@link CheckpointStore.load}
+   * gives it. Nothing on the disk
+   * changes before all of it is restored and `onStart` was called: where that
+   * fails, make a new algorithm and
    * environment and try the checkpoint before, with `load("latest", { before })`.
    */
   resumeFrom?: StateTree;
   /**
-   * Takes a line about something in the folder that is damaged, when a run is resumed.
+   * Takes a line about each damaged file when a run is resumed.
    *
-   * @default nothing is said
+   * @default none
    */
   onWarning?: (line: string) => void;
   /** Ends the run when aborted, with a checkpoint and `stopReason: "interrupted"`. */
@@ -142,7 +149,8 @@ export interface TrainOptions {
   /** More state for checkpoints. */
   extraState?: ExtraState;
   /**
-   * True for statistics of an update that must stay finite, see {@link isGuardedStatistic}.
+   * True for statistics of an update that must stay finite, see {@link
+   * isGuardedStatistic}.
    *
    * @default isGuardedStatistic
    */

@@ -109,7 +109,7 @@ export class CheckpointRows {
     this.#store = store;
   }
 
-  /** Takes in a checkpoint that was written; the rows of one that it replaced are given up. */
+  /** Adds a checkpoint that was written; the rows of one that it replaced are released. */
   add(path: string, state: StateTree): void {
     this.#note(path, state);
     this.#keep();
@@ -265,7 +265,7 @@ export function stepsOfPart(totalTimesteps: number, parts: number): number {
 
 /** Progress of a run at a checkpoint. */
 export interface RunStatus {
-  /** Nothing is left to train or to evaluate: resuming gives the same result. */
+  /** True where nothing is left to train or to evaluate: resuming gives the same result. */
   readonly hasEnded: boolean;
   /** The reason that a callback gave to stop, if one did. */
   readonly stopReason?: string;
@@ -298,10 +298,10 @@ export function runStatus(state: StateTree): RunStatus {
   };
 }
 
-/** Hooks whose result may ask for the end. */
+/** Hooks whose result may end the run. */
 type Hook = Exclude<keyof Callback, "name" | "onEnd" | "save" | "load">;
 
-/** Tells callbacks what happens, and remembers the first wish to stop. */
+/** Calls the callbacks, and remembers the first request to stop. */
 export class CallbackList {
   /** The first reason given. */
   stopReason: string | undefined;

@@ -175,7 +175,7 @@ export function tellPermission(
 }
 
 /**
- * Finds out if there is a file.
+ * True where there is a file.
  *
  * @throws {Deno.errors.NotCapable} If it is not permitted to look.
  * @example

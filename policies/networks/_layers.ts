@@ -21,7 +21,7 @@ export function initialTensor(
   return tf.tensor(initializer(shape, random), [...shape], "float32");
 }
 
-/** Initial values of a layer: zeros for the bias if nothing is said of it. */
+/** Initial values of a layer: zeros for the bias by default. */
 export interface LayerInitializers {
   readonly kernelInitializer: Initializer;
   readonly biasInitializer?: BiasInitializer;

@@ -12,8 +12,7 @@ import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
 import type { Network } from "./network.ts";
 
 /**
- * Options of {@link createNetwork}. A network takes those that it has a use
- * for, and no notice of the others.
+ * Options of {@link createNetwork}. Each network ignores those that it does not use.
  */
 export interface NetworkOptions extends Omit<MlpOptions, "inputShape"> {
   /**
@@ -116,7 +115,7 @@ export const networkNames: readonly NetworkName[] = Object.keys(
   MAKERS,
 ) as NetworkName[];
 
-/** Networks of the user's own. */
+/** Networks that {@link registerNetwork} named. */
 const own = new Map<string, NetworkMaker>();
 
 /**

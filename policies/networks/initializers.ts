@@ -2,7 +2,7 @@ import type { RandomSource } from "@bellman/types";
 import { sizeOf } from "./_layers.ts";
 import type { BiasInitializer, Initializer } from "./network.ts";
 
-/** Below this length what is left of a vector is rounding, not direction. */
+/** Length below which the rest of a vector is rounding, not direction. */
 const SMALLEST_LENGTH = 1e-6;
 
 function dot(matrix: Float64Array, i: number, j: number, n: number): number {

@@ -216,7 +216,7 @@ export interface LstmOptions {
   /** Shape of one input; inputs of more than one axis are flattened. */
   readonly inputShape: readonly number[];
   /**
-   * Units, and so features that come out.
+   * Units, which is also the number of features.
    *
    * @default 128
    */

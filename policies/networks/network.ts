@@ -37,7 +37,7 @@ export interface NetworkOutput {
 
 /**
  * A network as a pair of pure functions: one makes parameters, the other
- * applies them. Any object of this form can stand where a network's name can.
+ * applies them. Any object of this form works wherever a network's name does.
  */
 export interface Network {
   /** Shape of one input, without the batch. */
@@ -73,10 +73,10 @@ export type BiasInitializer = (
 ) => Float32Array<ArrayBuffer>;
 
 /**
- * Takes one tensor out of a parameter map.
+ * Returns one tensor of a parameter map.
  *
  * @param params Map from path to tensor.
- * @param path Path of the wanted tensor.
+ * @param path Path of the tensor.
  * @returns The tensor.
  * @throws {RangeError} If there is no tensor of that path.
  *
@@ -144,7 +144,7 @@ export const activationNames: readonly ActivationName[] = Object.keys(
 /**
  * Returns the function behind the name of an activation.
  *
- * @param activation Name, or a function, which is given back as it is.
+ * @param activation Name, or a function, which is returned unchanged.
  * @returns The function.
  * @throws {RangeError} If there is no activation of that name.
  *

@@ -65,7 +65,7 @@ export interface ObservationEncoder {
   observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
 }
 
-/** Arrays that observations are given to networks in. */
+/** Arrays of observations as networks take them. */
 export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
 
 /**
@@ -120,7 +120,7 @@ function boxEncoder(space: BoxSpace): ObservationEncoder {
   return numberEncoder({ shape, dtype }, bytes ? 255 : 1);
 }
 
-/** Makes an encoder from the parts that are its own. */
+/** Makes an encoder from the parts that differ between spaces. */
 function encoderOf(
   { check, ...parts }:
     & Omit<ObservationEncoder, "observationArray" | "observationTensor">
