@@ -277,22 +277,20 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       name: `the update of ${this.#title}`,
       engine,
       threads,
-    }) as unknown as Learner;
+    });
   }
 
   /** Makes a step that prepares what was drawn, and updates the state by it. */
   #stepOf(program: string) {
     const update = namingMissing(this.#parts.programs[program] as Update);
     const numbers = Object.keys(this.#parts.inputs);
-    return ((held: AgentState, given: Tensors) => {
-      const inputs = pick(given, numbers);
+    return (held: AgentState, given: Tensors) => {
       const drawn = pick(given, Object.keys(this.experience.batch));
       const { batch, stats } = this.experience.prepare(drawn, held.policy);
-      const { results = {}, ...made } = update(held, batch, inputs as Scalars);
+      const inputs = pick(given, numbers) as Scalars;
+      const { results = {}, ...made } = update(held, batch, inputs);
       return { state: made.state, stats: { ...made.stats, ...stats }, results };
-    }) as unknown as (
-      state: AgentState,
-    ) => { state: AgentState; stats: Tensors; results: Tensors };
+    };
   }
 
   /** Engine that computes. */
@@ -481,11 +479,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const { observations, rewards } = this.#normalization;
     const { steps, updates } = this.#moment;
     return {
-      learned: this.#learner.read() as unknown as StateTree,
+      learned: this.#learner.read(),
       experience: this.experience.save(),
       acting: this.#actor.save(),
       exploration: this.#parts.explore?.save?.() ?? null,
-      random: this.#random.save() as unknown as StateTree,
+      random: this.#random.save(),
       normalization: {
         observations: observations?.save() ?? null,
         rewards: rewards?.save() ?? null,
@@ -517,7 +515,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       saved: saved.normalization,
       agent: this.#title,
     });
-    this.#learner.write(learned as unknown as SavedState);
+    this.#learner.write(learned as SavedState);
     this.experience.load(saved.experience);
     this.#actor.load(acting);
     this.#parts.explore?.load?.(saved.exploration);

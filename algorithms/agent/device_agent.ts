@@ -10,6 +10,7 @@ import {
   RandomStream,
   type ResidentState,
   scan,
+  type StateArrays,
   type TensorData,
   type TensorType,
 } from "@bellman/compute";
@@ -42,7 +43,6 @@ import type {
   AlgorithmDefinition,
   AnyParts,
   NumberInput,
-  SavedState,
 } from "./definition.ts";
 import {
   type DeviceEnv,
@@ -248,7 +248,7 @@ export class DeviceAgent<
         ...results,
       };
     };
-    return compileStep(call as never, {
+    return compileStep(call, {
       state,
       inputs: {
         rounds: { shape: [], dtype: "int32" },
@@ -259,7 +259,7 @@ export class DeviceAgent<
       name: `the loop of ${this.#title}`,
       engine,
       threads,
-    }) as unknown as Loop;
+    });
   }
 
   /** Runs the program; returns the episodes that ended. */
@@ -377,7 +377,7 @@ export class DeviceAgent<
    */
   save(): StateTree {
     const { steps, updates } = this.#moment;
-    const loop = this.#loop.read() as unknown as StateTree;
+    const loop = this.#loop.read();
     return { loop, steps, updates };
   }
 
@@ -395,7 +395,7 @@ export class DeviceAgent<
         `Cannot restore a loop of ${this.#title} from something else: expected what save() gave with loop: device`,
       );
     }
-    this.#loop.write(saved.loop as unknown as SavedState as never);
+    this.#loop.write(saved.loop as StateArrays<LoopState>);
     this.#statistics = undefined;
     this.#count(saved.steps as number);
     this.#moment.updates = saved.updates as number;

@@ -1,13 +1,7 @@
-import {
-  compile,
-  type Params,
-  paramTypes,
-  type ResidentState,
-} from "@bellman/compute";
+import { compile, paramTypes, type ResidentState } from "@bellman/compute";
 import type { ObservationArray } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { rowsOf } from "./experience/_tensor_types.ts";
-import type { Tensors } from "./experience/context.ts";
 import type { ActionValues, AgentState } from "./definition.ts";
 import type { AgentRuntime } from "./experience/experience.ts";
 
@@ -43,9 +37,7 @@ export function qValuesOf(
   const read = observations.reader(1);
   const compileFor = (count: number) =>
     compile((given) => {
-      const { params, observation, actions } = given as unknown as
-        & { readonly params: Params }
-        & Tensors;
+      const { params, observation, actions } = given;
       const one = policy.encode(observation);
       const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
       return { values: estimate(params, all, actions) };
@@ -78,7 +70,7 @@ export function qValuesOf(
           ? Int32Array.from(actions)
           : Float32Array.from(actions),
       }),
-    } as never);
+    });
     return Float32Array.from(values as Float32Array);
   };
 }

@@ -5,8 +5,10 @@ import {
   type BuildContext,
   type Decision,
   type Exploration,
+  type Tensors,
   type Update,
   Windows,
+  type WindowTensors,
 } from "@bellman/agent";
 import {
   clipByGlobalNorm,
@@ -28,7 +30,7 @@ import { schedule } from "@bellman/schedulers";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
-import type { Learner, LearnerBatch } from "./learners.ts";
+import type { Learner } from "./learners.ts";
 import { type ParameterServer, SharedParameters } from "./parameter_server.ts";
 
 /** Form of a method: its windows and its pushes. */
@@ -124,7 +126,7 @@ export function actorLearner<P extends Policy>(
   const learn = (pushes: boolean): Update => (state, batch, inputs) =>
     tidy(() => {
       const { policy: params, sum } = state, target = scope(batch, "target");
-      const window = { ...batch, target } as unknown as LearnerBatch;
+      const window = { ...batch as WindowTensors & Tensors, target };
       const { loss, aux, gradients } = valueAndGradients(
         learner.lossOf(params, window, inputs as Numbers),
         params,

@@ -155,7 +155,7 @@ export function findLayers<const Types extends TypeTree>(
   const paths = Object.keys(params);
   let found: ReturnType<typeof weightUses> | undefined;
   trace((given) => {
-    const { params, inputs } = given as unknown as Record<string, Params>;
+    const { params, inputs } = given as Record<string, Params>;
     found = weightUses((params) => {
       apply(params, inputs);
       return tf.scalar(0);

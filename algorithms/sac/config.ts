@@ -362,7 +362,7 @@ export interface SacConfig {
 }
 
 /** JSON Schema of {@linkcode SacConfig}, made from the type. */
-export const sacConfigSchema: ConfigSchema = schema as unknown as ConfigSchema;
+export const sacConfigSchema: ConfigSchema = schema as ConfigSchema;
 
 /**
  * Default settings: for box actions those of stable-baselines3, which are those of

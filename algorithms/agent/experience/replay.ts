@@ -4,6 +4,7 @@ import {
   RankBasedSampler,
   ReplayBuffer,
   type ReplayBufferOptions,
+  type ReplayBufferState,
 } from "@bellman/buffers";
 import type { Storage } from "@bellman/buffers/storage";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
@@ -269,7 +270,7 @@ class Replay implements Experience {
       this.#buffer = keep();
       this.#batch = this.#buffer.batch(batchSize);
     }
-    const drawn = this.#batch as unknown as Record<string, TensorData>;
+    const drawn = this.#batch as Record<string, TensorData>;
     const seen = policy.observationInput;
     const discounts = { ...NUMBER, shape: [nSteps - 1] };
     const inputs = ([
@@ -390,7 +391,7 @@ class Replay implements Experience {
       if (this.#unopened === undefined) throw unopened("transitions");
       return this.#unopened;
     }
-    return saveReplay ? this.#buffer.save() as unknown as StateTree : null;
+    return saveReplay ? this.#buffer.save() : null;
   }
 
   savedRows(state: StateTree): StateTree | undefined {
@@ -408,7 +409,7 @@ class Replay implements Experience {
   load(state: StateTree): void {
     if (this.#buffer === undefined) this.#unopened = state;
     else if (state === null) this.#buffer.clear();
-    else this.#buffer.load(state as never);
+    else this.#buffer.load(state as ReplayBufferState);
     this.#newest?.forget();
   }
 }

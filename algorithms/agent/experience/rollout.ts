@@ -1,4 +1,4 @@
-import { RolloutBuffer } from "@bellman/buffers";
+import { RolloutBuffer, type RolloutBufferState } from "@bellman/buffers";
 import {
   type Params,
   selectEngine,
@@ -414,7 +414,7 @@ class Rollout implements Experience {
 
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
-    this.#buffer.load(saved.buffer as never);
+    this.#buffer.load(saved.buffer as RolloutBufferState);
     this.#initialState.set(saved.initialState as Float32Array);
     this.#data.lastValues.set(saved.lastValues as Float32Array);
     // Older files lack them: training saves no full rollout, which needs them.

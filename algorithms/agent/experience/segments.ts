@@ -1,4 +1,9 @@
-import { type PrioritySampler, SequenceReplayBuffer } from "@bellman/buffers";
+import {
+  type ArrayField,
+  type PrioritySampler,
+  SequenceReplayBuffer,
+  type SequenceReplayBufferState,
+} from "@bellman/buffers";
 import type { Storage } from "@bellman/buffers/storage";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
@@ -180,7 +185,7 @@ class Segments implements Experience {
     this.#newest = stackedFrames > 1
       ? new NewestFrames(input, { numEnvs, frames: stackedFrames })
       : undefined;
-    const fields: Record<string, TensorType> = {
+    const fields: Record<string, ArrayField & TensorType> = {
       observations: input,
       actions: { shape: actionShape, dtype: actionDtype },
       rewards: NUMBER,
@@ -189,7 +194,7 @@ class Segments implements Experience {
       behaviour: { ...NUMBER, shape: [parameterSize] },
       ...(isRecurrent && { masks: NUMBER }),
     };
-    const states: Record<string, TensorType> = isRecurrent
+    const states: Record<string, ArrayField & TensorType> = isRecurrent
       ? { state: { ...NUMBER, shape: [stateSize] } }
       : {};
     this.#options = options;
@@ -208,8 +213,8 @@ class Segments implements Experience {
         capacity,
         numSteps,
         numEnvs,
-        fields: kept as never,
-        states: states as never,
+        fields: kept,
+        states,
         extraSteps: Object.fromEntries(
           Object.keys(kept).map((name) => [name, this.#size - numSteps]),
         ),
@@ -467,7 +472,7 @@ class Segments implements Experience {
       if (this.#unopened === undefined) throw unopened("segments");
       return this.#unopened;
     }
-    return saveReplay ? this.#buffer.save() as unknown as StateTree : null;
+    return saveReplay ? this.#buffer.save() : null;
   }
 
   savedRows(state: StateTree): StateTree | undefined {
@@ -487,7 +492,7 @@ class Segments implements Experience {
     this.#dropped = saved.dropped as number;
     if (this.#buffer === undefined) this.#unopened = saved.replay;
     else if (saved.replay === null) this.#buffer.clear();
-    else this.#buffer.load(saved.replay as never);
+    else this.#buffer.load(saved.replay as SequenceReplayBufferState);
     this.#newest?.forget();
   }
 }
