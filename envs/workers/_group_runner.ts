@@ -10,8 +10,8 @@ import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 const FIELDS = ["observations", "rewards", "terminated", "truncated"] as const;
 
 /**
- * Carries out commands on a group's copies: first what takes time, then what
- * changes the arrays that others see.
+ * Carries out commands on a group's environments: first what takes time, then
+ * what changes the arrays that others see.
  */
 export class GroupRunner {
   readonly env: VecEnv;
@@ -33,7 +33,7 @@ export class GroupRunner {
     this.#arrays = arrays;
   }
 
-  /** Does what was asked; nothing is written yet. */
+  /** Carries out a command; nothing is written yet. */
   run(command: GroupCommand): GroupAnswer {
     try {
       return this.#run(command);

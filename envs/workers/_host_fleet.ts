@@ -17,7 +17,7 @@ import type { GroupAnswer, GroupCommand, GroupHosts } from "./group_hosts.ts";
 /** Handling of hosts of a {@linkcode HostedVecEnv} that fail. */
 export interface HostedVecEnvOptions {
   /**
-   * Time for a host to do what it is asked, in milliseconds; where a restore
+   * Time for a host to carry out a command, in milliseconds; where a restore
    * plays episodes again, that long for each action.
    *
    * @default 60_000
@@ -42,16 +42,15 @@ export interface HostedVecEnvOptions {
    */
   windowMs?: number;
   /**
-   * True to let `recv` go on while hosts that take the places of others start: see
+   * True to let `recv` continue while hosts that replace others start: see
    * {@linkcode HostedVecEnv.present}.
    *
    * @default false
    */
   replacesAside?: boolean;
   /**
-   * Callback that reports a restart, before it is done. If it throws, that is
-   * the end of the environment: the error reaches the caller, now and ever
-   * after.
+   * Callback that reports a restart, before it is done. If it throws, the environment
+   * is broken: this call and all later ones throw that error.
    *
    * @default a function that prints a line to stderr, and where the host threw
    */
@@ -63,13 +62,13 @@ type Opened = NonNullable<GroupAnswer["opened"]>;
 /** Failures by the number of the group. */
 export type Failures = ReadonlyMap<number, HostFailure>;
 
-/** A host on its way to the place of one that failed. */
+/** A host that starts to replace one that failed. */
 interface Coming {
   /** True where it has made its environments. */
   readonly isOpen: boolean;
   /** Until when it may take. */
   readonly until: number;
-  /** Hosts of the group that failed on their way just before. */
+  /** Hosts of the group that failed in a row while they started. */
   readonly times: number;
 }
 
@@ -101,7 +100,7 @@ export class HostFleet {
    * so.
    */
   #tellEpisodes = false;
-  /** Hosts on their way, by the numbers of their groups. */
+  /** Hosts that are starting, by the numbers of their groups. */
   readonly #coming = new Map<number, Coming>();
   /** Times of the restarts of each group within the window. */
   #restarts: number[][];
@@ -144,7 +143,7 @@ export class HostFleet {
     return error;
   }
 
-  /** Waits for what groups were asked; their answers are in `answers`. */
+  /** Waits for the commands of groups; their answers are in `answers`. */
   collect(groups: readonly number[], timeoutMs: number): Failures {
     waitForAll(this.hosts, groups, timeoutMs);
     return this.finish(groups, timeoutMs);
@@ -166,7 +165,7 @@ export class HostFleet {
   }
 
   /**
-   * Puts new hosts in the places of those that failed, until each has started
+   * Replaces the hosts that failed, until each has started
    * its episodes: with the seeds that are given, or with fresh ones.
    */
   replace(failures: Failures, seeds?: readonly number[]): void {
@@ -184,12 +183,12 @@ export class HostFleet {
     }
   }
 
-  /** Groups whose hosts are on their way. */
+  /** Groups whose hosts are starting. */
   get coming(): readonly number[] {
     return [...this.#coming.keys()];
   }
 
-  /** Does the same without waiting: {@linkcode HostFleet.takeIn} goes on with it. */
+  /** Does the same without waiting: {@linkcode HostFleet.takeIn} continues it. */
   replaceAside(failures: Failures): void {
     for (const [group, failure] of failures) this.#launch(group, failure, 0);
   }
@@ -202,7 +201,7 @@ export class HostFleet {
   }
 
   /**
-   * Looks what hosts on their way have done, and returns the groups of those that
+   * Follows the hosts that are starting, and returns the groups of those that
    * have started their episodes.
    *
    * @param waits True to wait until one has done something.
@@ -220,7 +219,7 @@ export class HostFleet {
     return groups.filter((group) => isDue(group) && this.#isThere(group));
   }
 
-  /** Takes the next step of a host on its way; true where that was the last one. */
+  /** Takes the next step of a host that is starting; true where that was the last one. */
   #isThere(group: number): boolean {
     const { isOpen, times } = this.#coming.get(group)!;
     const { stepTimeoutMs, startTimeoutMs } = this;
@@ -276,7 +275,7 @@ export class HostFleet {
     return all;
   }
 
-  /** Takes new seeds, which those that are replaced keep if told so. */
+  /** Sets new seeds; with `keepsSeeds`, hosts that replace others begin with them. */
   seed(seeds: readonly number[], keepsSeeds: boolean): void {
     this.#keepsSeeds = keepsSeeds;
     this.seeds = [...seeds];
@@ -284,8 +283,8 @@ export class HostFleet {
   }
 
   /**
-   * Gives groups their states back, except those that have none. A host that dies
-   * over it is replaced and asked again; one that stays silent would do so again,
+   * Restores the states of groups, except those that have none. A host that dies
+   * over it is replaced and restored again; one that stays silent would do so again,
    * and is `lost`.
    */
   loadGroups(
@@ -344,7 +343,7 @@ export class HostFleet {
     this.hosts.begin(group, { type: "open" });
   }
 
-  /** Restarts a host that was restarted so many times in a row just now. */
+  /** Restarts a host that has just failed a number of times in a row. */
   #restart(group: number, error: HostFailure, times: number): void {
     // Another one would return the same again: the environment itself is wrong.
     if (error.thrown === EnvDataError.name) throw this.broken = error.toThrow();

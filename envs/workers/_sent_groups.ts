@@ -23,9 +23,9 @@ interface Sent {
   until: number;
   /** Time of the last look for its answer. */
   seenAt: number;
-  /** True where its time was given to it anew. */
+  /** True where its timeout was restarted. */
   isExcused: boolean;
-  /** Signs of life of its host when its time was given to it last. */
+  /** Heartbeats of its host when its timeout was last restarted. */
   signs: number;
 }
 
@@ -103,7 +103,7 @@ export class SentGroups {
   }
 
   /**
-   * Gives groups their time anew, once, whose time ran out while nobody looked:
+   * Restarts, once, the timeout of groups that ran out while nobody looked:
    * all may have been stopped then, as a step that waits would have noticed.
    */
   #excuse(groups: readonly number[]): void {
@@ -180,7 +180,7 @@ export class ReadyRows {
     );
   }
 
-  /** Puts actions in their places, after a look at all of them. */
+  /** Checks all actions, and writes them to their places. */
   takeActions(actions: Batch, copies?: ArrayLike<number>): void {
     const count = copies?.length ?? this.#groupOf.length;
     let reader = this.#readers.get(count);

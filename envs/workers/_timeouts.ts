@@ -1,6 +1,6 @@
 import type { GroupHosts } from "./group_hosts.ts";
 
-/** Delay of the end of a wait that is nothing special, in milliseconds. */
+/** Usual delay of the end of a wait, in milliseconds. */
 export const LATE_MS = 1_000;
 
 /**
@@ -14,7 +14,7 @@ export function stoodStill(
   return late > LATE_MS ? late : 0;
 }
 
-/** Waits until groups are ready or have been silent for so long. */
+/** Waits until groups are ready or silent for a time. */
 export function waitForAll(
   hosts: GroupHosts,
   groups: readonly number[],
@@ -29,7 +29,7 @@ export function waitForAll(
   }
 }
 
-/** Throws unless an option is a whole number of at least `least`, or has no end. */
+/** Throws unless an option is a whole number of at least `least`, or infinite. */
 export function checkCount(name: string, value: number, least: number): void {
   if (value === Infinity || Number.isSafeInteger(value) && value >= least) {
     return;

@@ -8,7 +8,7 @@ import type {
 import { countCopies } from "../spaces/_action_rows.ts";
 
 /**
- * Copies `first` up to and without `first + numEnvs` of a vector environment:
+ * Environments `first` up to and without `first + numEnvs` of a vector environment:
  * those that one host steps together.
  */
 export interface GroupRange {
@@ -40,12 +40,12 @@ export interface GroupArrays {
 /**
  * A command to a host:
  *
- * - `open`: make its environments and tell their spaces;
+ * - `open`: make its environments and send their spaces;
  * - `reset`: start episodes, with one seed for each environment where there are
  * seeds;
  * - `step`: take the group's `actions`;
- * - `save`: tell the state of its environments;
- * - `load`: go on from such a state.
+ * - `save`: send the state of its environments;
+ * - `load`: continue from such a state.
  */
 export type GroupCommand =
   | { readonly type: "open" }
@@ -83,14 +83,14 @@ export interface GroupAnswer {
 
 /**
  * Hosts of the groups of a {@linkcode HostedVecEnv}: threads, processes,
- * programs in other languages. One command at a time is under way in a group.
+ * programs in other languages. A group has one command at a time.
  */
 export interface GroupHosts {
   /** Environments of each group. */
   readonly groups: readonly GroupRange[];
   /**
-   * Starts the host of a group, in the place of the one before where there is
-   * one: nothing of that arrives any more. It does not wait.
+   * Starts the host of a group, replacing the one before: nothing of that arrives
+   * any more. It does not wait.
    *
    * @param group Number of the group.
    */
@@ -102,8 +102,8 @@ export interface GroupHosts {
    */
   attach(arrays: readonly GroupArrays[]): void;
   /**
-   * Asks a group to do something. It neither waits nor throws where the host
-   * has died: {@linkcode GroupHosts.finish} tells that.
+   * Sends a command to a group. It neither waits nor throws where the host has died:
+   * {@linkcode GroupHosts.finish} does.
    *
    * @param group Number of the group.
    * @param command The command.
@@ -120,7 +120,7 @@ export interface GroupHosts {
   /**
    * Waits until groups are ready: their hosts have answered, or died.
    *
-   * @param groups Numbers of the groups; each was asked something.
+   * @param groups Numbers of the groups; each was sent a command.
    * @param options Number of groups to wait for, and time to wait in
    * milliseconds.
    * @returns Those that are ready, the first one first; fewer than wanted when

@@ -7,7 +7,7 @@ import type { VecEnv } from "@bellman/types";
 import type { GroupRange } from "./group_hosts.ts";
 import { countCopies } from "../spaces/_action_rows.ts";
 
-/** Copies of a registered environment. */
+/** Environments of a registered id. */
 export interface RegisteredSource {
   /** Its name with the version. */
   readonly id: string;
@@ -39,7 +39,7 @@ export interface RegisteredSource {
 }
 
 /**
- * Copies that a module makes: its default export is a {@linkcode GroupFactory}.
+ * Environments that a module makes: its default export is a {@linkcode GroupFactory}.
  */
 export interface ModuleSource {
   /** The module's absolute URL: what `import.meta.resolve` gives. */
@@ -70,8 +70,9 @@ export interface GroupOptions {
   /** Number of the first of them among all. */
   readonly first: number;
   /**
-   * Runs a change to memory that others share, whole, which is also a sign of life: a
-   * step may take as long as there are such signs. Where the host was given up it
+   * Runs a change to memory that others share, whole, which is also a heartbeat:
+   * a step may take as long as there are heartbeats. Where the host was given up
+   * it
    * throws, and nothing is changed. Threads have it, processes share no memory.
    */
   readonly guard?: (change: () => void) => void;
@@ -147,7 +148,8 @@ function checkClonable(data: unknown, name: string): void {
  * Makes the environments of a group in this thread.
  *
  * @param source The source.
- * @param range Number of environments, the number of the first of them, and, in a host's
+ * @param range Number of environments, the number of the first of them, and, in a
+ * host's
  * thread, its guard.
  * @returns The environments.
  *

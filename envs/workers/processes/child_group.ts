@@ -48,7 +48,7 @@ export interface ChildGroupOptions {
   showPrints?: boolean;
 }
 
-/** The present process of a child, as far as the caller has heard of it. */
+/** The present process of a child, as the caller knows it. */
 interface Child extends News {
   readonly messages: Uint8Array[];
   /** Count of the news when it became ready. */
@@ -61,7 +61,7 @@ interface Child extends News {
   answer?: Uint8Array | null;
 }
 
-/** Finds out if there is a message, or never will be one. */
+/** True where there is a message, or will never be one. */
 function isReady({ messages, end }: Child): boolean {
   return messages.length > 0 || end !== undefined;
 }
@@ -132,7 +132,7 @@ export class ChildGroup {
   }
 
   /**
-   * Sends a message. A child that has ended takes none, which `receive` tells.
+   * Sends a message. A child that has ended takes none; `receive` then throws.
    *
    * @param child Number of the child.
    * @param parts The message in one or more parts; they are copied.
@@ -183,7 +183,7 @@ export class ChildGroup {
   }
 
   /**
-   * Finds out if this thread can be woken in a pipe: when the child ends, and
+   * True where this thread can be woken in a pipe: when the child ends, and
    * every tenth of a second.
    */
   #canWake(child: number, path: string): boolean {

@@ -80,7 +80,7 @@ export function ownPermissions(): string[] {
 /**
  * Finds the flag for the configuration that names the modules of a program.
  * Deno finds it beside a program that is a file; one that was loaded from
- * elsewhere is told of the one that lies nearest to here.
+ * elsewhere gets the nearest one to here.
  */
 function configFlags(main: string): string[] {
   if (new URL(main).protocol === "file:") return [];

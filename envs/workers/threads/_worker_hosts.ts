@@ -191,7 +191,7 @@ class WorkerSlot {
   }
 
   /**
-   * Wants nothing of it any more: it writes nowhere, and ends as soon as it
+   * Releases the worker: it writes nowhere, and ends as soon as it
    * neither calculates nor waits. `terminate` is not called: it stops no worker
    * that does either, and one that ends by itself afterwards is left spinning.
    */
@@ -203,7 +203,7 @@ class WorkerSlot {
     this.#port.close();
   }
 
-  /** Drops it if it stands so; tells how it stood. */
+  /** Releases it if it is in that state; returns the state that it was in. */
   #settle(wanted: number): number {
     const words = this.#words;
     for (;;) {

@@ -30,7 +30,7 @@ class WorkerHost {
     this.#spinner = new Spinner(data.spins);
   }
 
-  /** Makes the environments and carries out commands until none is wanted. */
+  /** Makes the environments and carries out commands until it is released. */
   async run(): Promise<void> {
     const { source, range, arrays } = this.#data;
     this.#endWhenDropped();

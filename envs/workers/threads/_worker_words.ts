@@ -18,7 +18,7 @@ export const WORD = {
   readyAt: 3,
   /** 1 once the worker has ended, in whatever state. */
   ended: 4,
-  /** Signs of life that it has given while it carried out commands. */
+  /** Heartbeats that it has sent while it carried out commands. */
   signs: 5,
   length: 6,
 } as const;
@@ -35,7 +35,7 @@ export const STATE = {
   failed: 3,
   /** It has ended. */
   gone: 4,
-  /** It is no longer wanted and ends. */
+  /** It is released and ends. */
   dropped: 5,
 } as const;
 
