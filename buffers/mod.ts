@@ -39,7 +39,6 @@ export {
 export * from "./replay/options.ts";
 export { ReplayBuffer } from "./replay/replay_buffer.ts";
 export * from "./replay/prioritized_replay_buffer.ts";
-export * from "./replay/n_step_accumulator.ts";
 export * from "./replay/hindsight.ts";
 export * from "./samplers/sampler.ts";
 export type {

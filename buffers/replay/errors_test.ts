@@ -4,8 +4,6 @@ import { SequenceReplayBuffer } from "../sequences/sequence_replay_buffer.ts";
 import { MemoryStorage } from "../storage/memory_storage.ts";
 import { testRandom } from "../testdata/random.ts";
 import { flags, number, records } from "../testdata/records.ts";
-import { NStepAccumulator } from "./n_step_accumulator.ts";
-import type { Accumulator } from "./options.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
 
 Deno.test("a step that does not fit changes nothing", () => {
@@ -61,12 +59,10 @@ Deno.test("integer fields take whole numbers that fit, in every buffer", () => {
   } as const;
   const good = { x: [0.5, NaN], terminated: [0, 1], truncated: [0, 0] };
   const pixels = [0, 255, 7, 8], action = [-(2 ** 31), 2 ** 31 - 1];
-  const [steps, gamma] = [2, 0.5];
   const buffers = [
     new ReplayBuffer({ capacity: 4, numEnvs: 2, fields }),
     new RolloutBuffer({ numSteps: 4, numEnvs: 2, fields }),
     new SequenceReplayBuffer({ capacity: 4, numSteps: 1, numEnvs: 2, fields }),
-    new NStepAccumulator({ fields, numEnvs: 2, steps, gamma, reward: "x" }),
   ];
   const typed = { ...good, terminated: Uint8ClampedArray.of(0, 1) };
   const range: [string, unknown, string][] = [
@@ -107,7 +103,6 @@ Deno.test("options that do not fit each other are named", () => {
     new ReplayBuffer({ capacity: 12, fields, ...options });
   const { random } = { random: testRandom(0) };
   const storage = new MemoryStorage();
-  const accumulator = {} as Accumulator;
   const ranges: [object, string][] = [
     [{ capacity: 0 }, "Cannot make a buffer with capacity 0"],
     [{ numEnvs: 1.5 }, "Cannot make a buffer with numEnvs 1.5"],
@@ -192,10 +187,6 @@ Deno.test("options that do not fit each other are named", () => {
     [
       { eviction: "reservoir", random, shared: true },
       "Cannot evict rows by 'reservoir' with the option 'shared'",
-    ],
-    [
-      { accumulator, episodes: {} },
-      "Cannot accumulate rows with the option 'episodes'",
     ],
     [
       { shared: true, storage },

@@ -1,5 +1,5 @@
 import type { StateTree } from "@bellman/types";
-import type { Field, FieldData, FieldValues } from "../fields.ts";
+import type { Field, FieldData } from "../fields.ts";
 import type { Random, Sampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -17,12 +17,6 @@ export interface ReplayBufferOptions {
   readonly numEnvs?: number;
   /** Order of rows that are steps of episodes; without it each row stands for itself. */
   readonly episodes?: EpisodeOptions;
-  /**
-   * Maker of rows from the steps that are added; without it each step is a row
-   * for each environment. Its rows stand for themselves: `episodes` goes with
-   * steps only.
-   */
-  readonly accumulator?: Accumulator;
   /**
    * Chooser of the rows that are drawn.
    *
@@ -149,47 +143,6 @@ export interface NStepOptions {
 }
 
 /**
- * Turns a stream of steps into rows for a buffer. With a {@linkcode Storage} and
- * a {@linkcode Sampler} it is one of three parts that a replay buffer is made
- * of.
- */
-export interface Accumulator {
-  /**
-   * Arrays `[row, ...shape]` of the rows that the last call finished; those after
-   * them hold anything.
-   */
-  readonly rows: { readonly [field: string]: FieldValues };
-  /**
-   * Takes one step of all streams; one that it cannot take changes nothing.
-   *
-   * @param step For each field its numbers `[env, ...shape]`; copied.
-   * @returns The number of rows that it finished.
-   */
-  add(step: { readonly [field: string]: FieldValues }): number;
-  /**
-   * Finishes what it holds, as no further step follows.
-   *
-   * @returns The number of rows that it finished.
-   */
-  flush(): number;
-  /** Forgets what it holds. */
-  clear(): void;
-  /**
-   * Saves the steps that it holds.
-   *
-   * @returns Plain data, owned by the caller.
-   */
-  save(): StateTree;
-  /**
-   * Restores what {@link save} returned. A state that it cannot take changes
-   * nothing.
-   *
-   * @param state Plain data; copied.
-   */
-  load(state: StateTree): void;
-}
-
-/**
  * Rows that were drawn, one after the other in the array of each field:
  * `[row, ...shape]`. The arrays belong to the caller, who may draw into them
  * again.
@@ -246,8 +199,8 @@ export type ReplayBufferState = {
   rings: ReplayRingState[];
   /** State of the sampler. */
   sampler: StateTree;
-  /** State of the accumulator, if there is one. */
-  accumulator: StateTree;
+  /** Nothing; states that were saved before have the same form. */
+  accumulator: null;
   /** Place of the rows that a storage keeps itself, if it does. */
   storage?: StateTree;
 };

@@ -324,7 +324,6 @@ function checkKinds(options: ReplayBufferOptions): void {
     }
     refuse("evict rows by 'reservoir'", options, ["episodes", "shared"]);
   }
-  if (options.accumulator) refuse("accumulate rows", options, ["episodes"]);
   if (shared) refuse("share memory", options, ["initialCapacity", "storage"]);
   if (!shared && (options.writers ?? 1) > 1) {
     throw new TypeError(

@@ -15,7 +15,6 @@ import {
   saveRing,
 } from "./memory.ts";
 import type {
-  Accumulator,
   Batch,
   ReplayBufferOptions,
   ReplayBufferState,
@@ -39,9 +38,7 @@ const MAX_ATTEMPTS = 1000;
  * caller's arrays, makes no new array but a view for each row of 128 numbers or
  * more.
  *
- * Three parts make a buffer: an {@linkcode Accumulator} turns steps into rows, a
- * {@linkcode Storage} keeps them, a {@linkcode Sampler} chooses among them (the
- * division of Dopamine's replay buffer, Castro et al. 2018).
+ * A {@linkcode Storage} keeps the rows, a {@linkcode Sampler} chooses among them.
  *
  * @example
  * ```ts
@@ -163,15 +160,12 @@ export class ReplayBuffer {
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(step: { readonly [field: string]: FieldValues }): void {
-    const { accumulator } = this.#options;
-    if (accumulator === undefined) this.#add(step, this.#adding);
-    else this.#addFinished(accumulator, accumulator.add(step));
+    this.#add(step, this.#adding);
   }
 
   /**
    * Adds rows that follow each other, faster than one by one; rows that cannot
-   * be added change nothing. An accumulator does not see them: they are finished
-   * ones.
+   * be added change nothing.
    *
    * @param rows For each field its numbers `[row, ...shape]`, or, of steps of
    * episodes, `[step, env, ...shape]`; copied.
@@ -192,21 +186,10 @@ export class ReplayBuffer {
 
   /**
    * Ends the episodes of the newest step, as where environments were reset in
-   * the middle of them: they become truncated. An accumulator finishes what it
-   * holds.
+   * the middle of them: they become truncated.
    */
   interrupt(): void {
-    const { accumulator } = this.#options;
-    if (accumulator) this.#addFinished(accumulator, accumulator.flush());
     this.#writer.truncate();
-  }
-
-  /** An accumulator's arrays have room for more rows than those it finished. */
-  #addFinished({ rows }: Accumulator, count: number): void {
-    this.#checkCount(count);
-    if (count > 0) {
-      this.#add(rows, { action: "add", rows: count, atLeast: true });
-    }
   }
 
   #add(
@@ -332,12 +315,11 @@ export class ReplayBuffer {
     this.#feed.clear();
     this.#memory.clear();
     this.#writer.seen = 0;
-    this.#options.accumulator?.clear();
     this.#options.storage?.clear?.();
   }
 
   /**
-   * Saves all rows that are held, and the states of sampler and accumulator. It
+   * Saves all rows that are held, and the state of the sampler. It
    * takes as much memory as these rows; without a copy next to none. Rows in a
    * file are brought to the disk there, and left out. In shared memory no other
    * worker may write meanwhile.
@@ -357,7 +339,7 @@ export class ReplayBuffer {
       seen: this.#writer.seen,
       rings: rings.map((_, i) => saveRing(this.#memory, i, copy)),
       sampler: this.#sampler.save(),
-      accumulator: this.#options.accumulator?.save() ?? null,
+      accumulator: null,
       ...(storage !== undefined && { storage }),
     };
   }
@@ -377,24 +359,11 @@ export class ReplayBuffer {
     const rings = checkState(state, this.#memory);
     storage?.check?.(state.storage);
     this.#writer.reserve(Math.min(this.capacity, state.allocated));
-    this.#loadParts(state);
+    this.#sampler.load(state.sampler);
     storage?.load?.(state.storage!);
     rings.forEach((ring, i) => loadRing(this.#memory, i, ring));
     this.#writer.seen = state.seen;
     this.#feed.skip();
-  }
-
-  /** Loads sampler and accumulator, which may refuse their state: both or none. */
-  #loadParts(state: ReplayBufferState): void {
-    const { accumulator } = this.#options;
-    const before = accumulator && this.#sampler.save();
-    this.#sampler.load(state.sampler);
-    try {
-      if (state.accumulator) accumulator?.load(state.accumulator);
-    } catch (error) {
-      this.#sampler.load(before!);
-      throw error;
-    }
   }
 
   /**
@@ -429,13 +398,13 @@ export class ReplayBuffer {
    * Makes a buffer in the memory of another worker's.
    *
    * @param message The result of {@link share} there.
-   * @param options Sampler and accumulator of this worker.
+   * @param options Sampler of this worker.
    * @returns The buffer; it adds to the writer's part of the slots, and draws
    * from all.
    */
   static attach(
     message: SharedReplay,
-    options: Pick<ReplayBufferOptions, "sampler" | "accumulator"> = {},
+    options: Pick<ReplayBufferOptions, "sampler"> = {},
   ): ReplayBuffer {
     return new ReplayBuffer({
       ...message.options,
