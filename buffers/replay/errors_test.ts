@@ -101,7 +101,6 @@ Deno.test("options that do not fit each other are named", () => {
   const fields = { x: number, ...flags };
   const make = (options: object) => () =>
     new ReplayBuffer({ capacity: 12, fields, ...options });
-  const { random } = { random: testRandom(0) };
   const storage = new MemoryStorage();
   const ranges: [object, string][] = [
     [{ capacity: 0 }, "Cannot make a buffer with capacity 0"],
@@ -171,22 +170,6 @@ Deno.test("options that do not fit each other are named", () => {
     [
       { writers: 2 },
       "Cannot have 2 writers: expected one, or the option 'shared'",
-    ],
-    [
-      { eviction: "newest" },
-      "Cannot evict rows by 'newest': did you mean 'oldest'?",
-    ],
-    [
-      { eviction: "reservoir" },
-      "Cannot evict rows by 'reservoir' without randomness: expected the option 'random'",
-    ],
-    [
-      { eviction: "reservoir", random, episodes: {} },
-      "Cannot evict rows by 'reservoir' with the option 'episodes'",
-    ],
-    [
-      { eviction: "reservoir", random, shared: true },
-      "Cannot evict rows by 'reservoir' with the option 'shared'",
     ],
     [
       { shared: true, storage },

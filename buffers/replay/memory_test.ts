@@ -1,25 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { UniformSampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
-import { testRandom } from "../testdata/random.ts";
-import { count, flags, number, records } from "../testdata/records.ts";
+import { flags, number, records } from "../testdata/records.ts";
 import type { ReplayBufferState } from "./options.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
-
-Deno.test("a reservoir goes on as the one that it was saved from", () => {
-  const make = (random = testRandom(4)) =>
-    records(4, { eviction: "reservoir", random });
-  const first = make();
-  first.addBatch({ x: count(9) }, 9);
-  const random = testRandom(5);
-  const [a, b] = [make(random), make(testRandom(5))];
-  for (const buffer of [a, b]) {
-    buffer.load(first.save());
-    buffer.addBatch({ x: count(50) }, 50);
-  }
-  assertEquals(a.save(), b.save());
-  assertEquals(a.save().seen, 59);
-});
 
 Deno.test("a buffer without a copy saves its own memory", () => {
   const buffer = records(3);
@@ -113,7 +97,6 @@ Deno.test("states that do not fit change nothing", () => {
   const finals = ring.finals!;
   const types = [
     load({ rings: undefined }),
-    load({ seen: -1 }),
     load({ allocated: 0.5 }),
     loadRing({ total: -1 }),
     loadRing({ total: NaN }),

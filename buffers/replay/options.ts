@@ -1,6 +1,6 @@
 import type { StateTree } from "@bellman/types";
 import type { Field, FieldData } from "../fields.ts";
-import type { Random, Sampler } from "../samplers/sampler.ts";
+import type { Sampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** Options of a {@linkcode ReplayBuffer}. */
@@ -36,16 +36,6 @@ export interface ReplayBufferOptions {
    * @default capacity
    */
   readonly initialCapacity?: number;
-  /**
-   * Row that goes when a full buffer gets another one: the oldest, or one by
-   * chance so that each row ever added is as likely to be held (Vitter 1985,
-   * algorithm R), which needs `random` and rows that stand for themselves.
-   *
-   * @default "oldest"
-   */
-  readonly eviction?: "oldest" | "reservoir";
-  /** Random stream of the reservoir. */
-  readonly random?: Random;
   /**
    * True for rows in shared memory, so that workers may write them; or the
    * memory of another buffer, as {@linkcode ReplayBuffer.share} gave it.
@@ -193,13 +183,12 @@ export type ReplayBufferState = {
   numEnvs: number;
   /** Rows that there is room for by now. */
   allocated: number;
-  /** Rows that ever came to a reservoir. */
-  seen: number;
   /** State of each writer's part. */
   rings: ReplayRingState[];
   /** State of the sampler. */
   sampler: StateTree;
-  /** Nothing; states that were saved before have the same form. */
+  /** Always 0, as `accumulator` is null: states of before have this form. */
+  seen: 0;
   accumulator: null;
   /** Place of the rows that a storage keeps itself, if it does. */
   storage?: StateTree;

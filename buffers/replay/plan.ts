@@ -314,16 +314,7 @@ function checkMultiple(capacity: number, width: number): void {
 }
 
 function checkKinds(options: ReplayBufferOptions): void {
-  const { eviction = "oldest", random, shared } = options;
-  checkChoice(eviction, ["oldest", "reservoir"], "evict rows by");
-  if (eviction === "reservoir") {
-    if (random === undefined) {
-      throw new TypeError(
-        "Cannot evict rows by 'reservoir' without randomness: expected the option 'random'",
-      );
-    }
-    refuse("evict rows by 'reservoir'", options, ["episodes", "shared"]);
-  }
+  const { shared } = options;
   if (shared) refuse("share memory", options, ["initialCapacity", "storage"]);
   if (!shared && (options.writers ?? 1) > 1) {
     throw new TypeError(

@@ -224,23 +224,6 @@ for (const kind of KINDS) {
     assertEquals(drawn.has(0) || drawn.has(1), true);
     assertEquals(saved, expected);
   });
-
-  Deno.test(`${kind}: a reservoir's rows are drawn by priorities, too`, () => {
-    const buffer = new PrioritizedReplayBuffer({
-      capacity: 5,
-      fields: { id: { shape: [], dtype: "int32" } },
-      eviction: "reservoir",
-      random: testRandom(2),
-      kind,
-      alpha: 8,
-    });
-    for (let id = 0; id < 50; id++) buffer.add({ id: [id] });
-    const [second] = buffer.gather([1]).id as Int32Array;
-    buffer.updatePriorities([1], [1e6]);
-    const { id } = buffer.sample(testRandom(3), { size: 20 });
-    const counts = (id as Int32Array).filter((it) => it === second).length;
-    assertEquals(counts >= 19, true, `${counts} of 20`);
-  });
 }
 
 Deno.test("each draw may have its own beta", () => {

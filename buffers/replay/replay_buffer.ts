@@ -92,16 +92,15 @@ export class ReplayBuffer {
    * @throws {TypeError} If a dtype is unknown or options exclude each other.
    */
   constructor(options: ReplayBufferOptions) {
-    const { sampler = new UniformSampler(), eviction } = options;
+    const { sampler = new UniformSampler() } = options;
     const schema = makeReplaySchema(options);
     const memory = new ReplayMemory(schema, options);
     const { rings, allocated, numEnvs } = memory;
-    const random = eviction === "reservoir" ? options.random : undefined;
     this.#options = options;
     this.#memory = memory;
     this.#sampler = sampler;
     this.#feed = new SamplerFeed(sampler, rings);
-    this.#writer = new RowWriter(memory, this.#feed, random);
+    this.#writer = new RowWriter(memory, this.#feed);
     this.#gatherer = new Gatherer(schema, memory);
     this.#batches = new BatchCache(schema);
     this.#rows = rings.length === 1 ? rings[0] : allRings(rings);
@@ -314,7 +313,6 @@ export class ReplayBuffer {
     this.#refresh();
     this.#feed.clear();
     this.#memory.clear();
-    this.#writer.seen = 0;
     this.#options.storage?.clear?.();
   }
 
@@ -336,9 +334,9 @@ export class ReplayBuffer {
       capacity,
       numEnvs,
       allocated,
-      seen: this.#writer.seen,
       rings: rings.map((_, i) => saveRing(this.#memory, i, copy)),
       sampler: this.#sampler.save(),
+      seen: 0,
       accumulator: null,
       ...(storage !== undefined && { storage }),
     };
@@ -362,7 +360,6 @@ export class ReplayBuffer {
     this.#sampler.load(state.sampler);
     storage?.load?.(state.storage!);
     rings.forEach((ring, i) => loadRing(this.#memory, i, ring));
-    this.#writer.seen = state.seen;
     this.#feed.skip();
   }
 

@@ -76,20 +76,6 @@ Deno.test("without replacement no row comes twice, nor more than there are", () 
   );
 });
 
-Deno.test("a reservoir holds each row ever added as often", () => {
-  const random = testRandom(3);
-  const counts = new Int32Array(40);
-  for (let run = 0; run < 4000; run++) {
-    const buffer = records(8, { eviction: "reservoir", random });
-    buffer.addBatch({ x: count(20) }, 20);
-    for (let x = 20; x < 40; x++) buffer.add({ x: [x] });
-    assertEquals(buffer.length, 8);
-    for (const x of xs(buffer)) counts[x]++;
-  }
-  const deviation = chiSquaredDeviation(counts, Array(40).fill(1 / 40));
-  assertEquals(Math.abs(deviation) < 4, true, `${deviation}`);
-});
-
 Deno.test("arrays grow by doubling up to the capacity", () => {
   const sizes: number[] = [];
   const sampler = new UniformSampler() as UniformSampler & {

@@ -163,12 +163,6 @@ export class SamplerFeed {
     }
   }
 
-  /** Tells that a slot has another row. */
-  replaced(slot: number): void {
-    this.#sampler.removed(slot, 1);
-    this.#sampler.added(slot, 1);
-  }
-
   /** Tells that nothing may be drawn any more. */
   clear(): void {
     for (let i = 0; i < this.#rings.length; i++) this.#forget(i);

@@ -1,33 +1,21 @@
-import type { Random } from "../samplers/sampler.ts";
 import { FinalValues, type SharedRing } from "./final_values.ts";
 import type { ReplayMemory } from "./memory.ts";
 import { Ring, type SamplerFeed } from "./ring.ts";
 
-/** Whole numbers that a stream draws one of. */
-const MAX_INTEGERS = 2 ** 32;
-
-/**
- * Writes rows to one ring of a replay buffer, the newest over the oldest. With
- * random numbers the ring is a reservoir: each row that ever came is as likely
- * to be held (algorithm R of Vitter 1985).
- */
+/** Writes rows to one ring of a replay buffer, the newest over the oldest. */
 export class RowWriter {
-  /** Rows that ever came to the reservoir. */
-  seen = 0;
   readonly #memory: ReplayMemory;
   readonly #feed: SamplerFeed;
-  readonly #random: Random | undefined;
   readonly #ring: Ring;
   readonly #finals: FinalValues | undefined;
   readonly #link: SharedRing | undefined;
   readonly #place = { from: 0, count: 0 };
 
-  constructor(memory: ReplayMemory, feed: SamplerFeed, random?: Random) {
+  constructor(memory: ReplayMemory, feed: SamplerFeed) {
     const { schema, own } = memory;
     const ring = memory.rings[own], finals = memory.finals[own];
     this.#memory = memory;
     this.#feed = feed;
-    this.#random = random;
     this.#link = memory.links[own];
     // Readers of shared memory see fewer steps than are written.
     this.#ring = this.#link ? new Ring({ ...ring, lag: 0 }) : ring;
@@ -47,11 +35,8 @@ export class RowWriter {
   /** Writes rows of checked values, one array for each added leaf. */
   write(values: readonly ArrayLike<number>[], rows: number): void {
     const ring = this.#ring;
-    const fits = this.#random === undefined
-      ? rows
-      : Math.min(rows, ring.capacity - ring.total);
     this.#link?.refresh(ring, this.#finals);
-    const steps = fits / ring.numEnvs;
+    const steps = rows / ring.numEnvs;
     for (let done = 0; done < steps;) {
       const room = ring.steps - ring.total % ring.steps;
       const count = Math.min(steps - done, room);
@@ -60,11 +45,6 @@ export class RowWriter {
     }
     // Of a shared ring the sampler hears when rows are drawn.
     if (this.#link === undefined) this.#feed.tell();
-    if (this.#random === undefined) return;
-    this.seen += fits;
-    for (let row = fits; row < rows; row++) {
-      this.#replace(values, row, this.#random);
-    }
   }
 
   /** Writes steps that lie side by side; their values begin at step `from`. */
@@ -125,21 +105,6 @@ export class RowWriter {
     finals.grow();
     link?.publish(this.#ring, finals);
     link?.changeVersion();
-  }
-
-  /** Writes a row to a full reservoir, or leaves it out, by chance. */
-  #replace(
-    values: readonly ArrayLike<number>[],
-    row: number,
-    random: Random,
-  ): void {
-    this.seen++;
-    const slot = this.seen <= MAX_INTEGERS
-      ? random.integer(this.seen)
-      : Math.floor(random.uniform() * this.seen);
-    if (slot >= this.#ring.capacity) return;
-    this.#writeRows(values, row, { slot, count: 1 });
-    this.#feed.replaced(slot);
   }
 
   /** Marks the newest step's episodes as truncated if they have not ended. */
