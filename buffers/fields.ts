@@ -343,14 +343,6 @@ export function allocateRows(
   return leaves.map(({ dtype, size }) => new ARRAYS[dtype](rows * size));
 }
 
-/** Views a piece of memory; the view grows with it. */
-export function viewBuffer(
-  dtype: FieldDtype,
-  buffer: ArrayBufferLike,
-): FieldArray {
-  return new ARRAYS[dtype](buffer as ArrayBuffer);
-}
-
 /** Returns the kind of an array. */
 export function dtypeOf(array: FieldArray): FieldDtype {
   return DTYPES.find((dtype) => array instanceof ARRAYS[dtype])!;

@@ -11,41 +11,23 @@ export const FINAL = -2;
 
 /** Walks along the rows of one environment. */
 export class Episodes {
-  readonly rings: readonly Ring[];
-  /** True where a final value was gone, as a writer gave it up meanwhile. */
-  missed = false;
-  readonly #finals: readonly FinalValues[];
+  readonly ring: Ring;
+  readonly #finals: FinalValues | undefined;
   readonly #terminated: FieldRows;
   readonly #truncated: FieldRows;
-  readonly #ringRows: number;
 
   constructor(
-    rings: readonly Ring[],
-    finals: readonly FinalValues[],
+    ring: Ring,
+    finals: FinalValues | undefined,
     { terminated, truncated }: {
       readonly terminated: FieldRows;
       readonly truncated: FieldRows;
     },
   ) {
-    this.rings = rings;
+    this.ring = ring;
     this.#finals = finals;
     this.#terminated = terminated;
     this.#truncated = truncated;
-    this.#ringRows = rings[0].capacity;
-  }
-
-  #ringIndex(slot: number): number {
-    return this.rings.length === 1 ? 0 : Math.floor(slot / this.#ringRows);
-  }
-
-  /** Returns the ring that a slot belongs to. */
-  ringOf(slot: number): Ring {
-    return this.rings[this.#ringIndex(slot)];
-  }
-
-  /** Returns the final values of the ring that a slot belongs to. */
-  finalsOf(slot: number): FinalValues {
-    return this.#finals[this.#ringIndex(slot)];
   }
 
   /** Above 0 for each row that ended its episode for good. */
@@ -58,46 +40,32 @@ export class Episodes {
     return this.#truncated.units as Uint8Array;
   }
 
-  /** Tells whether a row ended its episode. */
+  /** True where a row ended its episode. */
   ended(slot: number): boolean {
     const { units } = this.#terminated;
     return (units[slot] | this.#truncated.units[slot]) !== 0;
   }
 
-  /** Finds the row after each of some rows. */
+  /** Finds the row after each of some rows; there are final values. */
   findNext(slots: Int32Array, next: Int32Array): void {
-    const { terminated, truncated } = this;
-    let ring = this.rings[0];
-    let { base, end, capacity, numEnvs } = ring;
-    let newest = ring.lag === 0 ? ring.newest : -(2 ** 30);
+    const { terminated, truncated } = this, finals = this.#finals!;
+    const { newest, capacity, numEnvs } = this.ring;
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i];
-      if (slot < base || slot >= end) {
-        ring = this.ringOf(slot);
-        ({ base, end, capacity, numEnvs } = ring);
-        newest = ring.lag === 0 ? ring.newest : -(2 ** 30);
-      }
       if ((terminated[slot] | truncated[slot]) !== 0) {
-        next[i] = this.#endedNext(slot);
+        next[i] = FINAL - finals.find(slot);
       } else if (slot >= newest && slot < newest + numEnvs) {
         next[i] = FINAL - (slot - newest);
       } else {
         const after = slot + numEnvs;
-        next[i] = after < end ? after : after - capacity;
+        next[i] = after < capacity ? after : after - capacity;
       }
     }
   }
 
-  #endedNext(slot: number): number {
-    const row = this.finalsOf(slot).find(slot);
-    if (row >= 0) return FINAL - row;
-    this.missed = true;
-    return slot;
-  }
-
   /** Counts the steps of a row's episode that are held after it, or before it. */
   countSteps(slot: number, isForward: boolean): number {
-    const { terminated, truncated } = this, ring = this.ringOf(slot);
+    const { terminated, truncated, ring } = this;
     const row = Math.floor(ring.rowOf(slot) / ring.numEnvs);
     const most = isForward ? ring.length / ring.numEnvs - 1 - row : row;
     let count = 0;
@@ -144,12 +112,10 @@ export function sumRewards(
   { last, sums, discounts, between, betweenDiscounts }: Returns,
 ): void {
   const later = between.length / slots.length;
-  const { terminated, truncated } = episodes;
-  let ring = episodes.rings[0];
+  const { terminated, truncated, ring } = episodes;
   for (let i = 0; i < slots.length; i++) {
     let slot = slots[i], sum = rewards[slot], discount = gamma;
     let at = i * later;
-    if (slot < ring.base || slot >= ring.end) ring = episodes.ringOf(slot);
     for (let step = 1; step < steps; step++) {
       const ended = (terminated[slot] | truncated[slot]) !== 0;
       if (ended || ring.isNewest(slot)) break;

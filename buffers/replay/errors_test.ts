@@ -1,7 +1,6 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { RolloutBuffer } from "../rollout_buffer.ts";
 import { SequenceReplayBuffer } from "../sequences/sequence_replay_buffer.ts";
-import { MemoryStorage } from "../storage/memory_storage.ts";
 import { testRandom } from "../testdata/random.ts";
 import { flags, number, records } from "../testdata/records.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
@@ -101,12 +100,10 @@ Deno.test("options that do not fit each other are named", () => {
   const fields = { x: number, ...flags };
   const make = (options: object) => () =>
     new ReplayBuffer({ capacity: 12, fields, ...options });
-  const storage = new MemoryStorage();
   const ranges: [object, string][] = [
     [{ capacity: 0 }, "Cannot make a buffer with capacity 0"],
     [{ numEnvs: 1.5 }, "Cannot make a buffer with numEnvs 1.5"],
     [{ initialCapacity: 0 }, "Cannot make a buffer with initialCapacity 0"],
-    [{ writers: 0, shared: true }, "Cannot make a buffer with writers 0"],
     [{ capacity: 2 ** 31 }, "Cannot make a buffer of 2147483648 rows"],
     [
       { episodes: {}, numEnvs: 5 },
@@ -167,18 +164,6 @@ Deno.test("options that do not fit each other are named", () => {
     assertThrows(make(options), RangeError, message);
   }
   const types: [object, string][] = [
-    [
-      { writers: 2 },
-      "Cannot have 2 writers: expected one, or the option 'shared'",
-    ],
-    [
-      { shared: true, storage },
-      "Cannot share memory with the option 'storage'",
-    ],
-    [
-      { shared: true, initialCapacity: 3 },
-      "Cannot share memory with the option 'initialCapacity'",
-    ],
     [
       { episodes: { padding: "repaet" } },
       "Cannot pad stacks by 'repaet': did you mean 'repeat'?",

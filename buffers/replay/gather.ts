@@ -1,4 +1,4 @@
-import { unitsOf } from "../copy.ts";
+import { type Units, unitsOf } from "../copy.ts";
 import {
   ARRAYS,
   checkKind,
@@ -12,12 +12,11 @@ import {
 import type { Drawn } from "../samplers/sampler.ts";
 import type { FieldRows } from "./columns.ts";
 import { type Episodes, FINAL, type Returns, sumRewards } from "./episodes.ts";
+import type { FinalValues } from "./final_values.ts";
 import type { ReplayMemory } from "./memory.ts";
 import type { Batch } from "./options.ts";
 import type { DrawnLeaf, ReplaySchema, Source } from "./plan.ts";
 import {
-  type FinalRows,
-  finalUnits,
   findFrames,
   shiftFrames,
   Stacker,
@@ -33,16 +32,19 @@ export class Gatherer {
   readonly #schema: ReplaySchema;
   readonly #rows: readonly FieldRows[];
   readonly #episodes: Episodes | undefined;
+  readonly #finals: FinalValues | undefined;
   readonly #plans: readonly DrawnLeaf[];
   readonly #stackPlans: ReturnType<typeof stackPlans>;
   /** Fetch the drawn rows that are copied, and those after them. */
   readonly #drawnFetcher: RowFetcher;
   readonly #nextFetcher: RowFetcher;
 
-  constructor(schema: ReplaySchema, { rows, episodes }: ReplayMemory) {
+  constructor(schema: ReplaySchema, memory: ReplayMemory) {
+    const { rows, episodes, finals } = memory;
     this.#schema = schema;
     this.#rows = rows;
     this.#episodes = episodes;
+    this.#finals = finals;
     this.#plans = schema.drawnLeaves;
     this.#stackPlans = stackPlans(this.#plans, rows);
     this.#drawnFetcher = new RowFetcher(this.#copied("row"));
@@ -76,7 +78,7 @@ export class Gatherer {
     const target = batch.targets[index];
     if (source === "between") return { rows: batch.betweenStacks, target };
     if (source !== "next") return { rows: batch.stacks, target };
-    const finals = { episodes: this.#episodes!, final, last: batch.last };
+    const finals = this.#finals!.units(final);
     return { rows: batch.nextStacks, target, finals };
   }
 
@@ -136,9 +138,8 @@ export class Gatherer {
       case "betweenDiscount":
         return array.set(batch.betweenDiscounts);
       case "next": {
-        const finals = { episodes: this.#episodes!, final, last };
         rows.gather(next, array, units);
-        fillFinals(next, target, rows.unitSize, finals);
+        fillFinals(next, units, rows.unitSize, this.#finals!.units(final));
       }
     }
   }
@@ -165,15 +166,14 @@ function stackPlans(
 
 function fillFinals(
   next: Int32Array,
-  { units: target }: Target,
+  target: Units,
   size: number,
-  finals: FinalRows,
+  finals: Units,
 ): void {
   for (let i = 0; i < next.length; i++) {
     if (next[i] >= 0) continue;
-    const source = finalUnits(finals, i);
     const from = (FINAL - next[i]) * size, to = i * size;
-    for (let j = 0; j < size; j++) target[to + j] = source[from + j];
+    for (let j = 0; j < size; j++) target[to + j] = finals[from + j];
   }
 }
 

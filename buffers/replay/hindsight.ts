@@ -150,8 +150,8 @@ export class Hindsight {
    * @param buffer Its rows are steps of episodes, with the goals that were
    * achieved and desired.
    * @param options Rows that get other goals, those goals, and their rewards.
-   * @throws {TypeError} If rows are not single steps of episodes, memory is
-   * shared, or there is no such strategy.
+   * @throws {TypeError} If rows are not single steps of episodes, or there is no
+   * such strategy.
    * @throws {RangeError} If `k` is below 0, there is no such field, or goals
    * differ in size.
    */
@@ -163,7 +163,7 @@ export class Hindsight {
     this.#options = options;
     this.#probability = k === Infinity ? 1 : k / (k + 1);
     this.#episodes = checkEpisodes(memory);
-    this.#ring = memory.rings[0];
+    this.#ring = memory.ring;
     this.#batches = new BatchCache(schema);
     this.#leaves = goalLeaves(schema, options);
     const goals = goalSchema(schema, this.#leaves.achieved);
@@ -263,9 +263,7 @@ function checkStrategy(strategy: HindsightStrategy, k: number): void {
 }
 
 /** Throws unless a buffer's rows can be relabelled; returns its episodes. */
-function checkEpisodes(
-  { schema, episodes, isShared }: ReplayMemory,
-): Episodes {
+function checkEpisodes({ schema, episodes }: ReplayMemory): Episodes {
   if (episodes === undefined) {
     throw new TypeError(
       "Cannot relabel rows that stand for themselves: expected a buffer with the option 'episodes'",
@@ -276,10 +274,7 @@ function checkEpisodes(
       "Cannot relabel returns of several steps: expected a buffer without 'nStep'",
     );
   }
-  if (!isShared) return episodes;
-  throw new TypeError(
-    "Cannot relabel rows in shared memory, as they may change meanwhile: expected a buffer in memory of its own",
-  );
+  return episodes;
 }
 
 /** Indices of the drawn arrays that goals are read from and written to. */

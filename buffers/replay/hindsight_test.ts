@@ -273,7 +273,6 @@ Deno.test("buffers and options that do not fit are refused", () => {
     [{}, { desired: ["reward"] }, "'reward' of 1 numbers: expected 2"],
     [{}, { rewardField: "desiredGoal" }, "of 2 numbers: expected 1"],
     [{ episodes: undefined }, {}, "rows that stand for themselves"],
-    [{ shared: true }, {}, "rows in shared memory"],
     [
       {
         episodes: {

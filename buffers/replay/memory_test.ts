@@ -97,6 +97,7 @@ Deno.test("states that do not fit change nothing", () => {
   const finals = ring.finals!;
   const types = [
     load({ rings: undefined }),
+    load({ rings: [null] }),
     load({ allocated: 0.5 }),
     loadRing({ total: -1 }),
     loadRing({ total: NaN }),
@@ -125,6 +126,38 @@ Deno.test("states that do not fit change nothing", () => {
   }
   assertEquals(buffer.save(), before);
   load({})();
+  assertEquals(buffer.save(), state);
+});
+
+Deno.test("states have the form of before, so that older ones are loaded", () => {
+  const buffer = new ReplayBuffer({
+    capacity: 2,
+    fields: { x: number, ...flags },
+    episodes: { next: { y: "x" } },
+  });
+  const state: ReplayBufferState = {
+    capacity: 2,
+    numEnvs: 1,
+    allocated: 2,
+    seen: 0,
+    rings: [{
+      total: 3,
+      fields: {
+        x: Int32Array.of(7, 6),
+        terminated: Uint8Array.of(0, 0),
+        truncated: Uint8Array.of(0, 1),
+      },
+      finals: {
+        slots: Int32Array.of(1),
+        ended: { y: Int32Array.of(9) },
+        newest: { y: Int32Array.of(8) },
+      },
+    }],
+    sampler: {},
+    accumulator: null,
+  };
+  buffer.load(state);
+  assertEquals(buffer.gather([0, 1]).y, Int32Array.of(8, 9));
   assertEquals(buffer.save(), state);
 });
 

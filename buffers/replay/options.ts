@@ -5,7 +5,7 @@ import type { Storage } from "../storage/storage.ts";
 
 /** Options of a {@linkcode ReplayBuffer}. */
 export interface ReplayBufferOptions {
-  /** Rows that fit in; a multiple of `numEnvs * writers`. */
+  /** Rows that fit in; a multiple of `numEnvs` where they are steps of episodes. */
   readonly capacity: number;
   /** Fields of a row, by name. */
   readonly fields: Readonly<Record<string, Field>>;
@@ -36,20 +36,6 @@ export interface ReplayBufferOptions {
    * @default capacity
    */
   readonly initialCapacity?: number;
-  /**
-   * True for rows in shared memory, so that workers may write them; or the
-   * memory of another buffer, as {@linkcode ReplayBuffer.share} gave it.
-   *
-   * @default false
-   */
-  readonly shared?: boolean | SharedReplay;
-  /**
-   * Writers that add steps of `numEnvs` environments each, into equal parts of
-   * the capacity; more than one only where memory is shared.
-   *
-   * @default 1
-   */
-  readonly writers?: number;
 }
 
 /** Order of rows that are the steps of episodes. */
@@ -147,32 +133,6 @@ export interface Batch {
 }
 
 /**
- * Memory of a {@linkcode ReplayBuffer} that another worker writes to or samples
- * from; to be posted as a message.
- */
-export type SharedReplay = {
-  /** Options that the buffer was made with. */
-  readonly options: {
-    readonly capacity: number;
-    readonly fields: Readonly<Record<string, Field>>;
-    readonly numEnvs: number;
-    readonly episodes?: EpisodeOptions;
-    readonly writers: number;
-  };
-  /** Index of the part of the slots that the receiver writes to. */
-  readonly writer: number;
-  /** Rows of each array field. */
-  readonly columns: readonly SharedArrayBuffer[];
-  /** True next values that no row holds, for each writer. */
-  readonly finals: readonly {
-    readonly slots: SharedArrayBuffer;
-    readonly arrays: readonly SharedArrayBuffer[];
-  }[];
-  /** Counters of the writers' progress. */
-  readonly control: SharedArrayBuffer;
-};
-
-/**
  * State that a {@linkcode ReplayBuffer} saves: plain data, of rows that it holds
  * only.
  */
@@ -183,8 +143,8 @@ export type ReplayBufferState = {
   numEnvs: number;
   /** Rows that there is room for by now. */
   allocated: number;
-  /** State of each writer's part. */
-  rings: ReplayRingState[];
+  /** The rows, in a list of one as in states of before. */
+  rings: ReplayRows[];
   /** State of the sampler. */
   sampler: StateTree;
   /** Always 0, as `accumulator` is null: states of before have this form. */
@@ -194,11 +154,11 @@ export type ReplayBufferState = {
   storage?: StateTree;
 };
 
-/** State of one writer's part in a {@linkcode ReplayBufferState}. */
-export type ReplayRingState = {
+/** Rows in a {@linkcode ReplayBufferState}. */
+export type ReplayRows = {
   /** Steps that were ever added. */
   total: number;
-  /** Its rows, in the order of slots. */
+  /** The rows, in the order of slots. */
   fields: { [name: string]: FieldData };
   /** True next values that no row holds, if the buffer has any. */
   finals: {

@@ -263,41 +263,26 @@ function findFlag(path: string, stored: Schema): number {
   );
 }
 
-/**
- * Divides the slots among writers; throws unless sizes and kinds of storage fit
- * each other.
- */
-export function makeRings(
-  options: ReplayBufferOptions,
-  { episodes, finalLeaves, maxFrames }: ReplaySchema,
-): Ring[] {
-  const { capacity, numEnvs = 1, writers = 1, shared = false } = options;
-  const { initialCapacity = capacity } = options;
+/** Makes the slots of a buffer's rows; throws unless its sizes fit each other. */
+export function makeRing(
+  { capacity, numEnvs = 1, initialCapacity = capacity }: ReplayBufferOptions,
+  { episodes, maxFrames }: ReplaySchema,
+): Ring {
   checkCount("capacity", capacity);
   checkCount("numEnvs", numEnvs);
-  checkCount("writers", writers);
   checkCount("initialCapacity", initialCapacity);
-  checkKinds(options);
   // Rows that stand for themselves are steps of their own.
   const width = episodes === undefined ? 1 : numEnvs;
-  checkMultiple(capacity, width * writers);
-  const steps = capacity / (width * writers);
+  checkMultiple(capacity, width);
+  const steps = capacity / width;
   if (steps < maxFrames) {
     throw new RangeError(
       `Cannot stack ${maxFrames} frames in a buffer of ${steps} steps: expected a capacity of ${
-        maxFrames * width * writers
+        maxFrames * width
       } or more`,
     );
   }
-  return Array.from({ length: writers }, (_, writer) =>
-    new Ring({
-      base: writer * steps * width,
-      numEnvs: width,
-      steps,
-      margin: maxFrames - 1,
-      // The values after a step are then always in a row of their own.
-      lag: shared !== false && finalLeaves.length > 0 ? 1 : 0,
-    }));
+  return new Ring({ numEnvs: width, steps, margin: maxFrames - 1 });
 }
 
 function checkMultiple(capacity: number, width: number): void {
@@ -311,27 +296,4 @@ function checkMultiple(capacity: number, width: number): void {
   throw new RangeError(
     `Cannot share ${capacity} rows among ${width} environments: expected a multiple such as ${wanted}`,
   );
-}
-
-function checkKinds(options: ReplayBufferOptions): void {
-  const { shared } = options;
-  if (shared) refuse("share memory", options, ["initialCapacity", "storage"]);
-  if (!shared && (options.writers ?? 1) > 1) {
-    throw new TypeError(
-      `Cannot have ${options.writers} writers: expected one, or the option 'shared'`,
-    );
-  }
-}
-
-function refuse(
-  action: string,
-  options: ReplayBufferOptions,
-  names: readonly (keyof ReplayBufferOptions)[],
-): void {
-  for (const name of names) {
-    if (!options[name]) continue;
-    throw new TypeError(
-      `Cannot ${action} with the option '${name}': expected one or the other`,
-    );
-  }
 }

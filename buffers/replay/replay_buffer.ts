@@ -1,31 +1,25 @@
 import { type ArrayCheck, collect, type FieldValues } from "../fields.ts";
 import {
   type Random,
-  type RingRange,
-  type RowRange,
   type Sampler,
   UniformSampler,
 } from "../samplers/sampler.ts";
-import { BatchCache, type CheckedBatch, Gatherer } from "./gather.ts";
+import { BatchCache, Gatherer } from "./gather.ts";
 import {
   checkState,
   internals,
-  loadRing,
+  loadRows,
   ReplayMemory,
-  saveRing,
+  saveRows,
 } from "./memory.ts";
 import type {
   Batch,
   ReplayBufferOptions,
   ReplayBufferState,
-  SharedReplay,
 } from "./options.ts";
 import { makeReplaySchema } from "./plan.ts";
-import { type Ring, SamplerFeed } from "./ring.ts";
+import type { Ring } from "./ring.ts";
 import { RowWriter } from "./write.ts";
-
-/** Attempts to read rows that writers overwrite each time. */
-const MAX_ATTEMPTS = 1000;
 
 /**
  * Keeps the last rows that were added, and draws batches of them by chance.
@@ -72,14 +66,10 @@ export class ReplayBuffer {
   readonly #options: ReplayBufferOptions;
   readonly #memory: ReplayMemory;
   readonly #sampler: Sampler;
-  readonly #feed: SamplerFeed;
   readonly #writer: RowWriter;
   readonly #gatherer: Gatherer;
   readonly #batches: BatchCache;
-  /** Rows of all rings that may be drawn. */
-  readonly #rows: RowRange;
-  /** The rings, if there are several. */
-  readonly #parts: readonly RingRange[] | undefined;
+  readonly #ring: Ring;
   readonly #adding: ArrayCheck;
   /** The arrays of the rows that are added. */
   readonly #values: ArrayLike<number>[] = [];
@@ -89,30 +79,27 @@ export class ReplayBuffer {
    *
    * @param options Sizes, fields, and how rows are kept and drawn.
    * @throws {RangeError} If a size, a shape or a name does not fit.
-   * @throws {TypeError} If a dtype is unknown or options exclude each other.
+   * @throws {TypeError} If a dtype or the padding is unknown, or flags and rewards
+   * are not single numbers.
    */
   constructor(options: ReplayBufferOptions) {
     const { sampler = new UniformSampler() } = options;
     const schema = makeReplaySchema(options);
     const memory = new ReplayMemory(schema, options);
-    const { rings, allocated, numEnvs } = memory;
     this.#options = options;
     this.#memory = memory;
     this.#sampler = sampler;
-    this.#feed = new SamplerFeed(sampler, rings);
-    this.#writer = new RowWriter(memory, this.#feed);
+    this.#writer = new RowWriter(memory, sampler);
     this.#gatherer = new Gatherer(schema, memory);
     this.#batches = new BatchCache(schema);
-    this.#rows = rings.length === 1 ? rings[0] : allRings(rings);
-    this.#parts = rings.length === 1 ? undefined : rings;
-    this.#adding = { action: "add", rows: numEnvs };
-    this.#feed.resize(allocated);
+    this.#ring = memory.ring;
+    this.#adding = { action: "add", rows: memory.numEnvs };
     internals.set(this, memory);
   }
 
   /** Rows that fit in. */
   get capacity(): number {
-    return this.#memory.capacity;
+    return this.#ring.capacity;
   }
 
   /** Streams that are added side by side. */
@@ -120,28 +107,19 @@ export class ReplayBuffer {
     return this.#memory.numEnvs;
   }
 
-  /** Rows that may be drawn; in shared memory as of now. */
+  /** Rows that may be drawn. */
   get length(): number {
-    this.#refresh();
-    return this.#rows.length;
+    return this.#ring.length;
   }
 
   /** True where each further row takes the place of another. */
   get full(): boolean {
-    this.#refresh();
-    return this.#memory.rings.every(({ held, steps }) => held === steps);
+    return this.#ring.held === this.#ring.steps;
   }
 
   /** Bytes of memory that its rows, and what is kept beside them, take up. */
   get byteLength(): number {
     return this.#memory.byteLength;
-  }
-
-  /** Finds out how far other writers are. */
-  #refresh(): void {
-    if (!this.#memory.isShared) return;
-    this.#memory.refresh();
-    this.#feed.tell();
   }
 
   /**
@@ -200,7 +178,7 @@ export class ReplayBuffer {
   }
 
   #checkCount(count: number): void {
-    const [{ numEnvs }] = this.#memory.rings;
+    const { numEnvs } = this.#ring;
     if (Number.isSafeInteger(count) && count >= 0 && count % numEnvs === 0) {
       return;
     }
@@ -235,18 +213,14 @@ export class ReplayBuffer {
   ): Batch {
     const batch = "into" in options ? options.into : this.batch(options.size);
     const checked = this.#batches.check(batch);
-    const { drawn } = checked, rows = this.#rows, parts = this.#parts;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      this.#refresh();
-      if (rows.length === 0) {
-        throw new RangeError(
-          `Cannot sample ${batch.slots.length} rows as the buffer holds 0`,
-        );
-      }
-      this.#sampler.draw(drawn, { rows, parts, random });
-      if (this.#read(checked)) return batch;
+    if (this.#ring.length === 0) {
+      throw new RangeError(
+        `Cannot sample ${batch.slots.length} rows as the buffer holds 0`,
+      );
     }
-    throw overtaken(batch);
+    this.#sampler.draw(checked.drawn, { rows: this.#ring, random });
+    this.#gatherer.gather(checked);
+    return batch;
   }
 
   /**
@@ -266,75 +240,52 @@ export class ReplayBuffer {
         `Cannot gather ${slots.length} slots into a batch of ${batch.slots.length}: expected as many`,
       );
     }
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      this.#refresh();
-      for (let i = 0; i < slots.length; i++) this.#checkHeld(slots[i]);
-      batch.slots.set(slots);
-      if (this.#read(checked)) return batch;
-    }
-    throw overtaken(batch);
-  }
-
-  /** Fills a batch from its slots; false if one was overwritten meanwhile. */
-  #read(batch: CheckedBatch): boolean {
-    this.#gatherer.gather(batch);
-    return this.#memory.isIntact(batch.drawn.slots);
+    for (let i = 0; i < slots.length; i++) this.#checkHeld(slots[i]);
+    batch.slots.set(slots);
+    this.#gatherer.gather(checked);
+    return batch;
   }
 
   #checkHeld(slot: number): void {
-    const { rings } = this.#memory;
-    const ring = rings[Math.floor(slot / rings[0].capacity)];
-    if (Number.isInteger(slot) && ring?.holds(slot)) return;
+    if (Number.isInteger(slot) && this.#ring.holds(slot)) return;
     throw new RangeError(
-      `Cannot gather slot ${slot}: expected one of the ${this.#rows.length} rows that may be drawn`,
+      `Cannot gather slot ${slot}: expected one of the ${this.#ring.length} rows that may be drawn`,
     );
   }
 
   /**
    * Lists the slots of all rows that may be drawn.
    *
-   * @returns Older rows first, of each writer.
+   * @returns Older rows first.
    */
   slots(): Int32Array {
-    this.#refresh();
-    const slots = new Int32Array(this.#rows.length);
-    let at = 0;
-    for (const ring of this.#memory.rings) {
-      for (let i = 0; i < ring.length; i++) slots[at++] = ring.slotAt(i);
-    }
-    return slots;
+    const slots = new Int32Array(this.#ring.length);
+    return slots.map((_, row) => this.#ring.slotAt(row));
   }
 
-  /**
-   * Removes all rows; its arrays stay. In shared memory no other worker may
-   * write or draw meanwhile.
-   */
+  /** Removes all rows; its arrays stay. */
   clear(): void {
-    this.#refresh();
-    this.#feed.clear();
-    this.#memory.clear();
+    this.#writer.clear();
     this.#options.storage?.clear?.();
   }
 
   /**
    * Saves all rows that are held, and the state of the sampler. It
    * takes as much memory as these rows; without a copy next to none. Rows in a
-   * file are brought to the disk there, and left out. In shared memory no other
-   * worker may write meanwhile.
+   * file are brought to the disk there, and left out.
    *
    * @param options Rows are copied unless `copy` is false: their arrays are then
    * the buffer's own memory, to be written somewhere before the next change.
    * @returns Plain data.
    */
   save({ copy = true }: { readonly copy?: boolean } = {}): ReplayBufferState {
-    this.#refresh();
-    const { capacity, numEnvs, allocated, rings } = this.#memory;
+    const { numEnvs, allocated } = this.#memory;
     const storage = this.#options.storage?.save?.();
     return {
-      capacity,
+      capacity: this.capacity,
       numEnvs,
       allocated,
-      rings: rings.map((_, i) => saveRing(this.#memory, i, copy)),
+      rings: [saveRows(this.#memory, copy)],
       sampler: this.#sampler.save(),
       seen: 0,
       accumulator: null,
@@ -352,83 +303,17 @@ export class ReplayBuffer {
    * @throws {SyntaxError} If its rows in a file are damaged, or were overwritten.
    */
   load(state: ReplayBufferState): void {
-    this.#refresh();
     const { storage } = this.#options;
-    const rings = checkState(state, this.#memory);
+    const rows = checkState(state, this.#memory);
     storage?.check?.(state.storage);
     this.#writer.reserve(Math.min(this.capacity, state.allocated));
     this.#sampler.load(state.sampler);
     storage?.load?.(state.storage!);
-    rings.forEach((ring, i) => loadRing(this.#memory, i, ring));
-    this.#feed.skip();
-  }
-
-  /**
-   * Returns the memory of a buffer that was made with `shared`, for another
-   * worker: post it, and give it to {@link attach} there. Nothing is copied.
-   *
-   * Each writer must be one worker only, and each has rows of its own: writers
-   * never wait for each other. A row may be drawn once it is whole, and, where
-   * next values are kept, once its environments' next step is there. Rows that
-   * are overwritten while they are drawn are drawn anew. The order is kept by
-   * sequentially consistent atomics: a writer first takes back the rows that it
-   * overwrites, writes, and then counts what it wrote.
-   *
-   * @param writer Index of the part of the slots that the other worker writes to;
-   * this buffer itself writes to part 0.
-   * @returns A message.
-   * @throws {TypeError} If the memory is not shared.
-   * @throws {RangeError} If there is no such writer.
-   */
-  share(writer = 0): SharedReplay {
-    const memory = this.#memory.share(writer);
-    const { fields, episodes } = this.#options;
-    const { capacity, numEnvs, rings } = this.#memory;
-    const writers = rings.length;
-    return {
-      options: { capacity, numEnvs, fields, episodes, writers },
-      ...memory,
-    };
-  }
-
-  /**
-   * Makes a buffer in the memory of another worker's.
-   *
-   * @param message The result of {@link share} there.
-   * @param options Sampler of this worker.
-   * @returns The buffer; it adds to the writer's part of the slots, and draws
-   * from all.
-   */
-  static attach(
-    message: SharedReplay,
-    options: Pick<ReplayBufferOptions, "sampler"> = {},
-  ): ReplayBuffer {
-    return new ReplayBuffer({
-      ...message.options,
-      ...options,
-      shared: message,
-    });
+    loadRows(this.#memory, rows);
   }
 
   /** Frees what the storage holds besides memory, such as files. */
   close(): void {
     for (const { column } of this.#memory.rows) column.close?.();
   }
-}
-
-function overtaken({ slots }: Batch): RangeError {
-  return new RangeError(
-    `Cannot read ${slots.length} rows while writers overwrite them all: expected a larger capacity`,
-  );
-}
-
-/** Counts the rows of several rings together. */
-function allRings(rings: readonly Ring[]): RowRange {
-  return {
-    first: 0,
-    get length(): number {
-      return rings.reduce((sum, { length }) => sum + length, 0);
-    },
-    capacity: rings.reduce((sum, { capacity }) => sum + capacity, 0),
-  };
 }

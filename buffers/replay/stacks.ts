@@ -11,15 +11,6 @@ export interface Target {
   readonly units: Units;
 }
 
-/** Final values of the rows of a batch. */
-export interface FinalRows {
-  readonly episodes: Episodes;
-  /** Index among the final leaves. */
-  readonly final: number;
-  /** The slot that comes before each row's. */
-  readonly last: Int32Array;
-}
-
 /** Stacks of one array of a batch. */
 export interface Stacks {
   /**
@@ -28,7 +19,8 @@ export interface Stacks {
    */
   readonly rows: Int32Array;
   readonly target: Target;
-  readonly finals?: FinalRows;
+  /** The rows of its final values. */
+  readonly finals?: Units;
 }
 
 /** Puts the stacks of arrays of a batch together from the rows of one field. */
@@ -79,7 +71,7 @@ export class Stacker {
   #stack(
     rows: Int32Array,
     first: number,
-    { target, finals, at }: { target: Target; finals?: FinalRows; at: number },
+    { target, finals, at }: { target: Target; finals?: Units; at: number },
   ): void {
     const { frames } = this.#shape, { unitSize } = this.#rows;
     let isApart = this.#rows.data === undefined;
@@ -92,7 +84,7 @@ export class Stacker {
       for (let frame = 0; frame < frames; frame++) {
         const to = frame * this.#rows.leaf.size;
         const place = { ...this.#apart, to };
-        copyFrame(this.#rows, rows[first + frame], { place, finals, at });
+        copyFrame(this.#rows, rows[first + frame], { place, finals });
         this.#starts[frame] = frame * unitSize;
       }
     }
@@ -106,10 +98,9 @@ export class Stacker {
 function copyFrame(
   { units, data, column, unitSize, leaf }: FieldRows,
   row: number,
-  { place, finals, at }: {
+  { place, finals }: {
     place: Target & { readonly to: number };
-    finals: FinalRows | undefined;
-    at: number;
+    finals: Units | undefined;
   },
 ): void {
   const to = place.to / leaf.size * unitSize;
@@ -117,18 +108,10 @@ function copyFrame(
   else if (row >= 0 && data === undefined) {
     column.read(row, place.array, place.to);
   } else {
-    const source = row >= 0 ? units : finalUnits(finals!, at);
+    const source = row >= 0 ? units : finals!;
     const from = (row >= 0 ? row : FINAL - row) * unitSize;
     place.units.set(source.subarray(from, from + unitSize), to);
   }
-}
-
-/** Returns the final values that belong to a row of a batch, of its whole ring. */
-export function finalUnits(
-  { episodes, final, last }: FinalRows,
-  at: number,
-): Units {
-  return episodes.finalsOf(last[at]).units(final);
 }
 
 /** Finds the rows of each stack that ends with a row, `[row, frame]`. */
@@ -143,9 +126,8 @@ export function findFrames(
   },
   stacks: Int32Array,
 ): void {
-  const { terminated, truncated } = episodes;
+  const { terminated, truncated, ring } = episodes;
   for (let i = 0; i < slots.length; i++) {
-    const ring = episodes.ringOf(slots[i]);
     const end = (i + 1) * frames;
     let slot = slots[i], isFirst = false;
     stacks[end - 1] = slot;
@@ -320,9 +302,9 @@ class StackKernel {
     if (this.#isNext(rows, first)) {
       const place = (places[FRAMES - 1] + 1) % PLACES;
       places.copyWithin(0, 1);
-      this.#copy(rows[first + FRAMES - 1], place, { finals, at });
+      this.#copy(rows[first + FRAMES - 1], place, finals);
       places[FRAMES - 1] = place;
-    } else this.#copyAll(rows, first, { finals, at });
+    } else this.#copyAll(rows, first, finals);
     for (let k = 0; k < FRAMES; k++) this.#present[k] = rows[first + k];
     this.#interleave(
       places[0] * size,
@@ -350,7 +332,7 @@ class StackKernel {
   #copyAll(
     rows: Int32Array,
     first: number,
-    from: { finals: FinalRows | undefined; at: number },
+    finals: Units | undefined,
   ): void {
     const { data, units, unitSize } = this.#rows, row = rows[first];
     let isRun = data !== undefined && row >= 0;
@@ -363,17 +345,13 @@ class StackKernel {
       this.#bytes.set(units.subarray(start, start + FRAMES * unitSize));
       return;
     }
-    for (let k = 0; k < FRAMES; k++) this.#copy(rows[first + k], k, from);
+    for (let k = 0; k < FRAMES; k++) this.#copy(rows[first + k], k, finals);
   }
 
-  #copy(
-    row: number,
-    place: number,
-    from: { finals: FinalRows | undefined; at: number },
-  ): void {
-    const to = place * this.#rows.leaf.size;
-    const there = { array: this.#bytes, units: this.#bytes, to };
-    copyFrame(this.#rows, row, { place: there, ...from });
+  #copy(row: number, at: number, finals: Units | undefined): void {
+    const to = at * this.#rows.leaf.size;
+    const place = { array: this.#bytes, units: this.#bytes, to };
+    copyFrame(this.#rows, row, { place, finals });
   }
 }
 

@@ -15,15 +15,6 @@ export interface RowRange {
   readonly capacity: number;
 }
 
-/**
- * Rows of one ring of several that may be drawn: slots `base + first`,
- * `base + first + 1`, ..., where what is added to `base` is modulo `capacity`.
- */
-export interface RingRange extends RowRange {
-  /** The ring's first slot. */
-  readonly base: number;
-}
-
 /** Slots and weights that a {@linkcode Sampler} fills. */
 export interface Drawn {
   /** A slot for each row that is drawn. */
@@ -36,11 +27,6 @@ export interface Drawn {
 export interface DrawContext {
   /** Rows that may be drawn. */
   readonly rows: RowRange;
-  /**
-   * Only where several writers have a ring each: the rows of every ring; `rows`
-   * then counts all of them.
-   */
-  readonly parts?: readonly RingRange[];
   /** Random stream. */
   readonly random: Random;
 }
@@ -158,10 +144,7 @@ export class UniformSampler implements Sampler {
    * @throws {RangeError} If there is no row, or without replacement fewer than
    * are drawn.
    */
-  draw(
-    { slots, weights }: Drawn,
-    { rows, parts, random }: DrawContext,
-  ): void {
+  draw({ slots, weights }: Drawn, { rows, random }: DrawContext): void {
     const least = this.#shuffle === undefined ? 1 : slots.length;
     if (rows.length < least) {
       throw new RangeError(
@@ -173,8 +156,7 @@ export class UniformSampler implements Sampler {
     } else {
       drawRows(slots, rows.length, random);
     }
-    if (parts !== undefined) countInParts(slots, parts);
-    else if (rows.first > 0) countFrom(slots, rows);
+    if (rows.first > 0) countFrom(slots, rows);
     weights.fill(1);
   }
 
@@ -206,19 +188,6 @@ function countFrom(
   for (let i = 0; i < slots.length; i++) {
     const slot = first + slots[i];
     slots[i] = slot < capacity ? slot : slot - capacity;
-  }
-}
-
-/** Turns row numbers that go through several rings into slots. */
-function countInParts(
-  slots: Int32Array,
-  parts: readonly RingRange[],
-): void {
-  for (let i = 0; i < slots.length; i++) {
-    let row = slots[i], part = 0;
-    while (row >= parts[part].length) row -= parts[part++].length;
-    const { base, first, capacity } = parts[part];
-    slots[i] = base + (first + row) % capacity;
   }
 }
 

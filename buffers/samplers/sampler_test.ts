@@ -52,19 +52,6 @@ Deno.test("slots are those that may be drawn, with weights of 1", () => {
   }));
 });
 
-Deno.test("several rings are gone through as one", () => {
-  const parts = [
-    { base: 0, first: 2, length: 2, capacity: 4 },
-    { base: 4, first: 0, length: 0, capacity: 4 },
-    { base: 8, first: 3, length: 3, capacity: 4 },
-  ];
-  const rows = { first: 0, length: 5, capacity: 12 };
-  const into = drawn(5);
-  const sampler = new UniformSampler({ replacement: false });
-  sampler.draw(into, { rows, parts, random: testRandom(0) });
-  assertEquals(into.slots.toSorted(), Int32Array.of(2, 3, 8, 9, 11));
-});
-
 Deno.test("more rows than there are cannot be drawn", () => {
   const context = {
     rows: { first: 0, length: 2, capacity: 4 },

@@ -110,7 +110,7 @@ export class SegmentFrames {
 
   constructor(data: FieldArray, options: SegmentFramesOptions) {
     const { leaf, stack } = options;
-    const rows = new FieldRows(leaf, new MemoryColumn(leaf, data.buffer));
+    const rows = new FieldRows(leaf, new MemoryColumn(leaf, data));
     this.#options = options;
     this.#stacker = new Stacker(rows, stack);
   }

@@ -2,10 +2,10 @@ import { toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import { copyNumbers } from "../copy.ts";
 import {
+  ARRAYS,
   checkWhole,
   type FieldArray,
   foreignState,
-  viewBuffer,
 } from "../fields.ts";
 import { BlockFile, type BlockTable } from "./block_file.ts";
 import { layOut, type RecordLayout } from "./records.ts";
@@ -318,7 +318,7 @@ class BlockCache {
   readonly blockRows: number;
   readonly #layout: RecordLayout;
   readonly #blockBytes: number;
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Uint8Array<ArrayBuffer>;
   /** The same memory as numbers, for each column. */
   readonly #views: readonly FieldArray[];
   /** The block at each place; -1 for none. */
@@ -341,7 +341,7 @@ class BlockCache {
     this.#layout = layout;
     this.#bytes = new Uint8Array(places * bytes);
     const { buffer } = this.#bytes;
-    this.#views = layout.columns.map(({ dtype }) => viewBuffer(dtype, buffer));
+    this.#views = layout.columns.map(({ dtype }) => new ARRAYS[dtype](buffer));
     this.#held = new Int32Array(places).fill(-1);
     this.#isChanged = new Uint8Array(places);
   }

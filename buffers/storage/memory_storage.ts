@@ -1,16 +1,6 @@
 import { copyNumbers } from "../copy.ts";
-import { ARRAYS, type FieldArray, viewBuffer } from "../fields.ts";
+import { ARRAYS, type FieldArray } from "../fields.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
-
-/** Options of a {@linkcode MemoryStorage}. */
-export interface MemoryStorageOptions {
-  /**
-   * True to share the memory between workers.
-   *
-   * @default false
-   */
-  readonly shared?: boolean;
-}
 
 /**
  * Keeps each array field in one typed array.
@@ -29,54 +19,30 @@ export interface MemoryStorageOptions {
  * ```
  */
 export class MemoryStorage implements Storage {
-  readonly #shared: boolean;
-
-  /**
-   * Makes a storage in this process's memory.
-   *
-   * @param options Memory of its own, or shared.
-   */
-  constructor(options: MemoryStorageOptions = {}) {
-    this.#shared = options.shared ?? false;
-  }
-
   /**
    * Makes room for the rows of one array field, all of them zeros.
    *
    * @param spec The field.
    * @param rows Number of rows.
    * @returns The rows, with all of them in its `data`.
+   * @throws {RangeError} If there is not as much memory.
    */
   allocate(
     spec: ColumnSpec,
     rows: number,
   ): Column & { readonly data: FieldArray } {
-    return new MemoryColumn(
-      spec,
-      allocateMemory(spec, rows, { shared: this.#shared }),
-    );
+    return new MemoryColumn(spec, allocateMemory(spec, rows));
   }
 }
 
-/** Allocates zeros for the rows of an array field. */
-export function allocateMemory(
+function allocateMemory(
   { name, dtype, size }: ColumnSpec,
   rows: number,
-  { shared, maxRows }: {
-    readonly shared: boolean;
-    /** Rows that shared memory may grow to; without it, it stays as it is. */
-    readonly maxRows?: number;
-  },
-): ArrayBufferLike {
-  const rowBytes = size * ARRAYS[dtype].BYTES_PER_ELEMENT;
-  const bytes = rows * rowBytes;
+): FieldArray {
   try {
-    return shared
-      ? new SharedArrayBuffer(bytes, {
-        maxByteLength: maxRows && maxRows * rowBytes,
-      })
-      : new ArrayBuffer(bytes);
+    return new ARRAYS[dtype](rows * size);
   } catch { // The engine's own message says only that it failed.
+    const bytes = rows * size * ARRAYS[dtype].BYTES_PER_ELEMENT;
     throw new RangeError(
       `Cannot allocate ${bytes} bytes for ${rows} rows of '${name}': expected fewer rows or a storage on disk`,
     );
@@ -88,9 +54,9 @@ export class MemoryColumn implements Column {
   readonly #spec: ColumnSpec;
   data: FieldArray;
 
-  constructor(spec: ColumnSpec, memory: ArrayBufferLike) {
+  constructor(spec: ColumnSpec, data: FieldArray) {
     this.#spec = spec;
-    this.data = viewBuffer(spec.dtype, memory);
+    this.data = data;
   }
 
   get byteLength(): number {
@@ -108,14 +74,7 @@ export class MemoryColumn implements Column {
   }
 
   resize(rows: number): void {
-    const { buffer } = this.data;
-    const shared = buffer instanceof SharedArrayBuffer;
-    if (shared && buffer.growable) { // Views, here and in workers, grow with it.
-      buffer.grow(rows * this.#spec.size * this.data.BYTES_PER_ELEMENT);
-      return;
-    }
-    const memory = allocateMemory(this.#spec, rows, { shared });
-    const data = viewBuffer(this.#spec.dtype, memory);
+    const data = allocateMemory(this.#spec, rows);
     data.set(this.data.subarray(0, data.length));
     this.data = data;
   }

@@ -1,6 +1,5 @@
 /**
- * Storages for the rows of a `ReplayBuffer`: memory, private or shared by workers,
- * or a file that may be larger than memory.
+ * Storages for the rows of a `ReplayBuffer`: memory, or a file that may be larger than memory.
  *
  * @example
  * ```ts
@@ -21,6 +20,6 @@
  * @module
  */
 export * from "./file_storage.ts";
-export { MemoryStorage, type MemoryStorageOptions } from "./memory_storage.ts";
+export { MemoryStorage } from "./memory_storage.ts";
 export * from "./storage.ts";
 export type { FieldArray, FieldDtype } from "../fields.ts";

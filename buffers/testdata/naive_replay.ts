@@ -11,8 +11,6 @@ export interface NaiveOptions {
   /** Steps of a return; 0 without one. */
   readonly nStep: number;
   readonly gamma: number;
-  /** Newest steps that are not drawn yet. */
-  readonly lag: number;
   /** Numbers of a frame, and of those the ones of a pixel. */
   readonly frameSize: number;
   readonly channels: number;
@@ -96,11 +94,11 @@ export class NaiveReplay {
 
   /** Slots that may be drawn, oldest first, each with its step. */
   drawable(): Map<number, { step: number; env: number }> {
-    const { steps, numEnvs, frames, lag } = this.#options;
+    const { steps, numEnvs, frames } = this.#options;
     const total = this.history.length;
     const first = total > steps ? total - steps + frames - 1 : 0;
     const slots = new Map<number, { step: number; env: number }>();
-    for (let step = first; step < total - lag; step++) {
+    for (let step = first; step < total; step++) {
       for (let env = 0; env < numEnvs; env++) {
         slots.set((step % steps) * numEnvs + env, { step, env });
       }
@@ -110,8 +108,8 @@ export class NaiveReplay {
 
   /** What is drawn for a step. */
   row(step: number, env: number): DrawnRow {
-    const { nStep, gamma, lag } = this.#options;
-    const newest = this.history.length - lag - 1;
+    const { nStep, gamma } = this.#options;
+    const newest = this.history.length - 1;
     let last = step, sum = 0, discount = 1;
     const later: { at: number; discount: number }[] = [];
     for (let at = step, n = 0; n < Math.max(1, nStep); n++, at++) {

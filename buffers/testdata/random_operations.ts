@@ -29,7 +29,6 @@ function makePair(random: Random): Pair {
   const cameraShape = choose(random, CAMERAS);
   const dtype = choose(random, DTYPES);
   const hasNext = random.uniform() < 0.8;
-  const shared = random.uniform() < 0.3;
   const frames = choose(random, [1, 1, 2, 4]);
   const naiveOptions: NaiveOptions = {
     numEnvs: 1 + random.integer(4),
@@ -38,7 +37,6 @@ function makePair(random: Random): Pair {
     zeroPadding: random.uniform() < 0.5,
     nStep: choose(random, [0, 1, 2, 4]),
     gamma: choose(random, [0, 0.5, 1]),
-    lag: shared && hasNext ? 1 : 0,
     frameSize: cameraShape.reduce<number>((size, it) => size * it, 1),
     channels: cameraShape.at(-1) ?? 1,
     jointSize: 1 + random.integer(3),
@@ -47,7 +45,6 @@ function makePair(random: Random): Pair {
     random,
     dtype,
     cameraShape,
-    shared,
     hasNext,
   });
   const sampler = new ToldSampler(random);
@@ -59,21 +56,19 @@ function makePair(random: Random): Pair {
 function optionsOf(
   { numEnvs, steps, frames, zeroPadding, nStep, gamma, jointSize }:
     NaiveOptions,
-  { random, dtype, cameraShape, shared, hasNext }: {
+  { random, dtype, cameraShape, hasNext }: {
     random: Random;
     dtype: FieldDtype;
     cameraShape: readonly number[];
-    shared: boolean;
     hasNext: boolean;
   },
 ): ReplayBufferOptions {
   const flag = { shape: [], dtype: "uint8" } as const;
-  const isGrowing = !shared && random.uniform() < 0.3;
+  const isGrowing = random.uniform() < 0.3;
   return {
     capacity: steps * numEnvs,
     initialCapacity: isGrowing ? 1 + random.integer(numEnvs) : undefined,
     numEnvs,
-    shared,
     fields: {
       seen: {
         camera: { shape: cameraShape, dtype },
