@@ -1,5 +1,5 @@
 import type { FieldArray } from "../fields.ts";
-import type { FieldRows } from "./columns.ts";
+import type { FieldRows } from "./field_rows.ts";
 import type { FinalValues } from "./final_values.ts";
 import type { Ring } from "./ring.ts";
 

@@ -1,7 +1,7 @@
 import { type Units, unitsOf } from "../copy.ts";
 import { allocateRows, type FieldArray, type Leaf } from "../fields.ts";
 import { MemoryStorage } from "../storage/memory_storage.ts";
-import { FieldRows } from "./columns.ts";
+import { FieldRows } from "./field_rows.ts";
 import type { Ring } from "./ring.ts";
 
 /** Copies of {@linkcode FinalValues}. */

@@ -8,10 +8,10 @@ import {
 } from "../fields.ts";
 import type { Random } from "../samplers/sampler.ts";
 import type { Episodes } from "./episodes.ts";
-import { BatchCache, type CheckedBatch, Gatherer } from "./gather.ts";
-import { internals, type ReplayMemory } from "./memory.ts";
+import { BatchCache, type CheckedBatch, Gatherer } from "./gatherer.ts";
+import { internals, type ReplayMemory } from "./replay_memory.ts";
 import type { Batch } from "./options.ts";
-import type { ReplaySchema } from "./plan.ts";
+import type { ReplaySchema } from "./replay_schema.ts";
 import type { ReplayBuffer } from "./replay_buffer.ts";
 import type { Ring } from "./ring.ts";
 

@@ -4,22 +4,22 @@ import {
   type Sampler,
   UniformSampler,
 } from "../samplers/sampler.ts";
-import { BatchCache, Gatherer } from "./gather.ts";
+import { BatchCache, Gatherer } from "./gatherer.ts";
 import {
   checkState,
   internals,
   loadRows,
   ReplayMemory,
   saveRows,
-} from "./memory.ts";
+} from "./replay_memory.ts";
 import type {
   Batch,
   ReplayBufferOptions,
   ReplayBufferState,
 } from "./options.ts";
-import { makeReplaySchema } from "./plan.ts";
+import { makeReplaySchema } from "./replay_schema.ts";
 import type { Ring } from "./ring.ts";
-import { RowWriter } from "./write.ts";
+import { RowWriter } from "./row_writer.ts";
 
 /**
  * Keeps the last rows that were added, and draws batches of them by chance.

@@ -6,9 +6,9 @@ import {
   type FieldArray,
   type Leaf,
 } from "../fields.ts";
-import { FieldRows } from "../replay/columns.ts";
+import { FieldRows } from "../replay/field_rows.ts";
 import { ZEROS } from "../replay/episodes.ts";
-import { Stacker } from "../replay/stacks.ts";
+import { Stacker } from "../replay/stacker.ts";
 import { MemoryColumn } from "../storage/memory_storage.ts";
 
 /** Sizes of the frames of {@linkcode decodeFrameStacks}. */

@@ -11,7 +11,7 @@ import {
   foreignState,
   nest,
 } from "../fields.ts";
-import { FieldRows } from "../replay/columns.ts";
+import { FieldRows } from "../replay/field_rows.ts";
 import type { Random, RowRange, Sampler } from "../samplers/sampler.ts";
 import { MemoryStorage } from "../storage/memory_storage.ts";
 import type { Storage } from "../storage/storage.ts";

@@ -1,6 +1,6 @@
 import { MemoryStorage } from "../storage/memory_storage.ts";
 import type { Storage } from "../storage/storage.ts";
-import { FieldRows } from "./columns.ts";
+import { FieldRows } from "./field_rows.ts";
 import { Episodes } from "./episodes.ts";
 import { FinalValues, type SavedFinals } from "./final_values.ts";
 import type {
@@ -8,7 +8,7 @@ import type {
   ReplayBufferState,
   ReplayRows,
 } from "./options.ts";
-import { makeRing, type ReplaySchema } from "./plan.ts";
+import { makeRing, type ReplaySchema } from "./replay_schema.ts";
 import { Ring } from "./ring.ts";
 import {
   ARRAYS,

@@ -10,19 +10,19 @@ import {
   nest,
 } from "../fields.ts";
 import type { Drawn } from "../samplers/sampler.ts";
-import type { FieldRows } from "./columns.ts";
+import type { FieldRows } from "./field_rows.ts";
 import { type Episodes, FINAL, type Returns, sumRewards } from "./episodes.ts";
 import type { FinalValues } from "./final_values.ts";
-import type { ReplayMemory } from "./memory.ts";
+import type { ReplayMemory } from "./replay_memory.ts";
 import type { Batch } from "./options.ts";
-import type { DrawnLeaf, ReplaySchema, Source } from "./plan.ts";
+import type { DrawnLeaf, ReplaySchema, Source } from "./replay_schema.ts";
 import {
   findFrames,
   shiftFrames,
   Stacker,
   type Stacks,
   type Target,
-} from "./stacks.ts";
+} from "./stacker.ts";
 
 /**
  * Fills the arrays of a batch from the slots that were drawn, one array after

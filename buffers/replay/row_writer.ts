@@ -1,6 +1,6 @@
 import type { Sampler } from "../samplers/sampler.ts";
 import type { FinalValues } from "./final_values.ts";
-import type { ReplayMemory } from "./memory.ts";
+import type { ReplayMemory } from "./replay_memory.ts";
 
 /**
  * Writes the rows of a replay buffer, the newest over the oldest, and tells its
