@@ -8,9 +8,10 @@ import {
 } from "../tracing/trace.ts";
 import type { Tree } from "../tracing/tree.ts";
 import { eagerFunction } from "./_eager.ts";
-import { OnnxFunction } from "./_onnx_function.ts";
-import { XlaFunction } from "./_xla_function.ts";
+import { OnnxEngine } from "./_onnx_engine.ts";
+import { ResidentFunction } from "./_resident_function.ts";
 import { type Source, type StepFunction, stepSource } from "./_state.ts";
+import { XlaEngine } from "./_xla_engine.ts";
 import {
   type ArraysOf,
   type CompileOptions,
@@ -102,9 +103,8 @@ export function compile<
 
 function onEngine(source: Source, settings: Settings) {
   if (settings.engine === "eager") return eagerFunction(source, settings);
-  return settings.engine === "xla"
-    ? new XlaFunction(source, settings)
-    : new OnnxFunction(source, settings);
+  const Engine = settings.engine === "xla" ? XlaEngine : OnnxEngine;
+  return new ResidentFunction(source, settings, Engine);
 }
 
 /** Options of {@linkcode compileStep}. */

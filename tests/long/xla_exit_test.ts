@@ -18,7 +18,7 @@ function testFilesIn(folder: string): string[] {
 
 const FILES = [
   ...testFilesIn("compute/xla"),
-  "compute/compile/_xla_function_test.ts",
+  "compute/compile/_xla_engine_test.ts",
   "compute/compile/compile_test.ts",
   "algorithms/agent/device_agent_test.ts",
 ];

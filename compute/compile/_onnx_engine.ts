@@ -7,16 +7,9 @@ import {
   type Staged,
   unstaged,
 } from "../loops/stages.ts";
-import { isTensor, type Traced } from "../tracing/trace.ts";
-import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
-import {
-  InputReader,
-  type OtherShapes,
-  variants,
-  withShapes,
-} from "./_inputs.ts";
 import { type Settings, threadsFor } from "./options.ts";
 import { allocate, toPort } from "./_program.ts";
+import type { ResidentEngine, Variant } from "./_resident_function.ts";
 import {
   Arena,
   scratchSpace,
@@ -24,41 +17,22 @@ import {
   StagedProgram,
 } from "./_staged_program.ts";
 import {
-  checkSaved,
-  type SavedState,
-  type Source,
   type StateLeaf,
-  stateLeaves,
   type StateMemory,
   stateMemory,
   type StateUnit,
   unitsOf,
 } from "./_state.ts";
 
-/** The function, compiled for inputs of one set of shapes. */
-interface Variant {
-  readonly graph: Graph;
-  readonly results: Tree<TensorData>;
-  /** For each of the two places: from that one into the other. */
-  readonly steps: readonly [Step, Step];
-}
-
-type Step = (given: readonly TensorData[]) => void;
-
 /** True where two arrays of one size are the same memory. */
 function sameMemory(a: TensorData, b: TensorData): boolean {
   return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
 }
 
-/** A function that ONNX Runtime runs, over a state in two places. */
-export class OnnxFunction {
-  readonly engine = "onnx";
+/** ONNX Runtime over a state in two places: each run goes from one to the other. */
+export class OnnxEngine implements ResidentEngine {
   readonly #leaves: readonly StateLeaf[];
-  /** The records of the state, of which some may be empty. */
-  readonly #records: Tree<never>;
-  readonly #reader: InputReader;
-  readonly #settings: Settings;
-  readonly #variantFor: (others: OtherShapes | undefined) => Variant;
+  readonly #threads: Settings["threads"];
   #runs: readonly StateRun[] = [];
   /** Units of the state that are in one place alone. */
   #inPlace: ReadonlySet<string> = new Set();
@@ -66,34 +40,16 @@ export class OnnxFunction {
   /** End of the state in the arena. */
   #stateEnd = 0;
   #memory!: readonly [StateMemory, StateMemory];
-  #trees!: readonly [Tree<TensorData>, Tree<TensorData>];
   #present: 0 | 1 = 0;
 
-  constructor(source: Source, settings: Settings) {
-    const { types, state } = source;
-    this.#settings = settings;
-    this.#leaves = stateLeaves(state);
-    this.#records = recordsOf(state);
-    this.#variantFor = this.#variantsOf(source);
-    this.#reader = new InputReader(types, settings);
-    leavesOf(state, isTensor).forEach(({ leaf }, i) =>
-      this.#array(this.#leaves[i].name).set(leaf.dataSync())
-    );
+  constructor(leaves: readonly StateLeaf[], { threads }: Settings) {
+    this.#leaves = leaves;
+    this.#threads = threads;
   }
 
-  #variantsOf(source: Source): (others: OtherShapes | undefined) => Variant {
-    const variantFor = variants((others) => {
-      const traced = source.trace(withShapes(source.types, others));
-      return this.#compile(traced, this.#settings.threads);
-    }, this.#settings);
-    // Compiled now: what cannot be is an error here and not at the first run.
-    variantFor(undefined);
-    return variantFor;
-  }
-
-  #compile(traced: Traced, threads: Settings["threads"]): Variant {
+  compile(traced: Graph): Variant {
     const names = new Set(this.#leaves.map(({ name }) => name));
-    const optimized = optimize(traced.graph);
+    const optimized = optimize(traced);
     const packed = packState(optimized, names);
     // The state lies as the first program has it: others may not know how.
     const fits = this.#memory === undefined ||
@@ -115,12 +71,12 @@ export class OnnxFunction {
     }
     const fitsMemory = this.#hasRoomFor(staged) &&
       [...this.#inPlace].every((name) => inPlace.has(name));
-    return this.#variant(traced, {
+    return this.#variant({
       graph,
       isStaged: fitsMemory,
       program: new StagedProgram(graph, {
         staged: fitsMemory ? staged : unstaged(graph),
-        threads: threadsFor(graph, threads),
+        threads: threadsFor(graph, this.#threads),
         arena: this.#arena,
       }),
     });
@@ -177,21 +133,9 @@ export class OnnxFunction {
     });
     this.#memory = [one, other];
     this.#stateEnd = this.#arena?.used ?? 0;
-    this.#trees = [this.#treeOver(one), this.#treeOver(other)];
-  }
-
-  #treeOver(arrays: StateMemory): Tree<TensorData> {
-    return treeOf(
-      this.#leaves.map(({ name, path }) => ({
-        path,
-        leaf: arrays.get(name)!,
-      })),
-      this.#records,
-    );
   }
 
   #variant(
-    { outputPaths, outputRecords }: Traced,
     { graph, isStaged, program }: {
       graph: Graph;
       /** True where it reads all that it writes over before. */
@@ -202,19 +146,16 @@ export class OnnxFunction {
     const [one, other] = this.#memory;
     const ports = graph.outputs.map(toPort);
     const own = ports.filter(({ name }) => !one.has(name));
-    const arrays = new Map(own.map((port) => [port.name, allocate(port)]));
-    const results = outputPaths
-      .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
-      .filter(({ leaf }) => leaf !== undefined);
+    const results = new Map(own.map((port) => [port.name, allocate(port)]));
     const aside = isStaged ? [] : ports
       .filter(({ name }) => one.has(name))
       .filter(({ name }) => sameMemory(one.get(name)!, other.get(name)!)).map((
         port,
       ) => [port.name, allocate(port)] as const);
-    const step = (from: StateMemory, to: StateMemory): Step => {
+    const step = (from: StateMemory, to: StateMemory): Variant["run"] => {
       const run = program.bind({
         inputs: from,
-        outputs: new Map([...to, ...arrays, ...aside]),
+        outputs: new Map([...to, ...results, ...aside]),
       });
       if (aside.length === 0) return run;
       return (given) => {
@@ -222,64 +163,22 @@ export class OnnxFunction {
         for (const [name, array] of aside) to.get(name)!.set(array);
       };
     };
+    const steps = [step(one, other), step(other, one)];
     return {
       graph,
-      results: treeOf(results, outputRecords),
-      steps: [step(one, other), step(other, one)],
+      results,
+      run: (given) => {
+        steps[this.#present](given);
+        this.#present = this.#present === 0 ? 1 : 0;
+      },
     };
   }
 
-  get graph(): Graph {
-    return this.#variantFor(undefined).graph;
+  pull(): StateMemory {
+    return this.#memory[this.#present];
   }
 
-  get state(): Tree<TensorData> {
-    return this.#trees[this.#present];
-  }
-
-  run(given: unknown): Tree<TensorData> {
-    return this.#run(this.#variantFor, given);
-  }
-
-  /** Compiles another function of the same state and inputs. */
-  beside(source: Source): { run(given: unknown): Tree<TensorData> } {
-    const variantFor = this.#variantsOf(source);
-    return { run: (given) => this.#run(variantFor, given) };
-  }
-
-  #run(
-    variantFor: (others: OtherShapes | undefined) => Variant,
-    given: unknown,
-  ): Tree<TensorData> {
-    const arrays = this.#reader.read(given);
-    const variant = variantFor(this.#reader.otherShapes);
-    variant.steps[this.#present](arrays);
-    this.#present = this.#present === 0 ? 1 : 0;
-    return variant.results;
-  }
-
-  #array(name: string): TensorData {
-    return this.#memory[this.#present].get(name)!;
-  }
-
-  read(): Tree<SavedState> {
-    const saved = this.#leaves.map(({ name, path, leaf }) => ({
-      path,
-      leaf: { data: this.#array(name).slice(), shape: [...leaf.shape] },
-    }));
-    return treeOf(saved, this.#records);
-  }
-
-  write(state: unknown, isPart = false): void {
-    const saved = checkSaved(state, this.#leaves, isPart);
-    for (const [name, data] of saved) this.#array(name).set(data);
-  }
-
-  writePart(part: unknown): void {
-    this.write(part, true);
-  }
-
-  close(): void {
-    // Arrays and native objects are freed with the last that uses them.
+  push(): void {
+    // The arrays themselves are the state.
   }
 }

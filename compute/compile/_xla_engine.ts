@@ -8,30 +8,16 @@ import { optimize } from "../graph/passes/optimize.ts";
 import { packState } from "../graph/passes/pack_state.ts";
 import { separateParts } from "../graph/passes/separate_parts.ts";
 import { type HloVector, lowerToHlo } from "../lowering/lower_hlo.ts";
-import { isTensor, type Traced } from "../tracing/trace.ts";
-import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import type { BoundCall } from "../xla/bound_call.ts";
 import type { XlaClient } from "../xla/client.ts";
 import type { XlaFlags } from "../xla/compile_options.ts";
 import type { Executable } from "../xla/executable.ts";
 import { alignedArray } from "../xla/tensors.ts";
 import { checkMemory, explainMemory, requireXla } from "./_xla_client.ts";
-import {
-  InputReader,
-  type OtherShapes,
-  variants,
-  withShapes,
-} from "./_inputs.ts";
 import type { Settings } from "./options.ts";
 import { allocate, cut, toPort } from "./_program.ts";
-import {
-  checkSaved,
-  type SavedState,
-  type Source,
-  type StateLeaf,
-  stateLeaves,
-  unitsOf,
-} from "./_state.ts";
+import type { ResidentEngine, Variant } from "./_resident_function.ts";
+import { type StateLeaf, type StateMemory, unitsOf } from "./_state.ts";
 
 /** Types of numbers as they come into a program and leave it. */
 const OUTSIDE = {
@@ -46,16 +32,6 @@ interface Slot {
   /** Place among the inputs of the caller, or outputs of the program. */
   readonly place: number;
   readonly array: TensorData;
-}
-
-/** The function, compiled for inputs of one set of shapes. */
-interface Variant {
-  readonly graph: Graph;
-  readonly program: Executable;
-  readonly call: BoundCall;
-  readonly inputs: readonly Slot[];
-  readonly outputs: readonly Slot[];
-  readonly results: Tree<TensorData>;
 }
 
 /** By default, the larger of NaN and a number is a number on some processors. */
@@ -127,41 +103,21 @@ function passedIn({ inputs, outputs }: Graph): Set<string> {
   );
 }
 
-/** A function that XLA runs, over a state that it writes in place. */
-export class XlaFunction {
-  readonly engine = "xla";
+/** XLA over a state that it writes in place. */
+export class XlaEngine implements ResidentEngine {
   readonly #leaves: readonly StateLeaf[];
-  /** The records of the state, of which some may be empty. */
-  readonly #records: Tree<never>;
+  readonly #name: string;
   #vectors: readonly HloVector[] | undefined;
   /** Memory of each vector. */
   #memory: readonly TensorData[] = [];
   /** The tensors of the state, in that memory. */
   readonly #arrays = new Map<string, TensorData>();
-  readonly #tree: Tree<TensorData>;
-  readonly #reader: InputReader;
-  readonly #settings: Settings;
-  readonly #variantFor: (others: OtherShapes | undefined) => Variant;
   /** Program that ran last: on a device, it has the state. */
   #owner: BoundCall | undefined;
 
-  constructor(source: Source, settings: Settings) {
-    const { types, state } = source;
-    this.#settings = settings;
-    this.#leaves = stateLeaves(state);
-    this.#records = recordsOf(state);
-    this.#variantFor = this.#variantsOf(source);
-    this.#reader = new InputReader(types, settings);
-    this.#tree = treeOf(
-      this.#leaves.map(({ name, path }) => ({
-        path,
-        leaf: this.#arrays.get(name)!,
-      })),
-      this.#records,
-    );
-    leavesOf(state, isTensor).forEach(({ leaf }, i) =>
-      this.#arrays.get(this.#leaves[i].name)!.set(leaf.dataSync())
-    );
+  constructor(leaves: readonly StateLeaf[], { name }: Settings) {
+    this.#leaves = leaves;
+    this.#name = name;
   }
 
   /** Lays the state out, as suits the first program. */
@@ -188,17 +144,7 @@ export class XlaFunction {
     return whole;
   }
 
-  #variantsOf(source: Source): (others: OtherShapes | undefined) => Variant {
-    const variantFor = variants(
-      (others) => this.#compile(source.trace(withShapes(source.types, others))),
-      this.#settings,
-    );
-    // Compiled now: what cannot be is an error here and not at the first run.
-    variantFor(undefined);
-    return variantFor;
-  }
-
-  #compile({ graph: traced, outputPaths, outputRecords }: Traced): Variant {
+  compile(traced: Graph): Variant {
     const graph = separateParts(optimize(traced, { fuse: false }));
     const vectors = this.#vectorsFor(graph);
     const client = requireXla();
@@ -207,7 +153,7 @@ export class XlaFunction {
     const size = this.#memory.reduce((sum, it) => sum + it.length, 0);
     const flags = size < LARGE_STATE ? FLAGS : LARGE_STATE_FLAGS;
     const program = programFor(client, lowered.text, flags);
-    checkMemory(program, this.#settings.name);
+    checkMemory(program, this.#name);
     const inputs = lowered.inputs.map((place): Slot => {
       const { shape, dtype } = graph.inputs[place].value;
       return { place, array: aligned(dtype, sizeOf(shape)) };
@@ -236,71 +182,33 @@ export class XlaFunction {
     });
     const call = program.bind([...buffers, ...constants]);
     const before = vectors.filter(({ isFixed }) => !isFixed).length;
-    const arrays = new Map<string, TensorData>();
+    const results = new Map<string, TensorData>();
     const outputs = lowered.outputs.map((places, i): Slot => {
       const ports = places.map((place) => toPort(graph.outputs[place]));
       const [{ dtype }] = ports;
       const sizes = ports.map(({ size }) => size);
       const size = sizes.reduce((sum, it) => sum + it, 0);
       const array = allocate({ dtype, size });
-      cut(array, sizes).forEach((part, i) => arrays.set(ports[i].name, part));
+      cut(array, sizes).forEach((part, i) => results.set(ports[i].name, part));
       return { place: before + i, array };
     });
-    const results = outputPaths
-      .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
-      .filter(({ leaf }) => leaf !== undefined);
-    return {
-      graph,
-      program,
-      call,
-      inputs,
-      outputs,
-      results: treeOf(results, outputRecords),
+    const run = (given: readonly TensorData[]) => {
+      for (let i = 0; i < inputs.length; i++) {
+        const { place, array } = inputs[i];
+        array.set(given[place]);
+      }
+      if (call !== this.#owner) this.#handOver(call);
+      try {
+        call.run();
+      } catch (error) {
+        throw explainMemory(error, program, this.#name);
+      }
+      for (let i = 0; i < outputs.length; i++) {
+        const { place, array } = outputs[i];
+        call.readInto(place, array);
+      }
     };
-  }
-
-  get graph(): Graph {
-    return this.#variantFor(undefined).graph;
-  }
-
-  get state(): Tree<TensorData> {
-    this.#owner?.pull();
-    return this.#tree;
-  }
-
-  run(given: unknown): Tree<TensorData> {
-    return this.#run(this.#variantFor, given);
-  }
-
-  /** Compiles another function of the same state and inputs. */
-  beside(source: Source): { run(given: unknown): Tree<TensorData> } {
-    const variantFor = this.#variantsOf(source);
-    return { run: (given) => this.#run(variantFor, given) };
-  }
-
-  #run(
-    variantFor: (others: OtherShapes | undefined) => Variant,
-    given: unknown,
-  ): Tree<TensorData> {
-    const arrays = this.#reader.read(given);
-    const { program, call, inputs, outputs, results } = variantFor(
-      this.#reader.otherShapes,
-    );
-    for (let i = 0; i < inputs.length; i++) {
-      const { place, array } = inputs[i];
-      array.set(arrays[place]);
-    }
-    if (call !== this.#owner) this.#handOver(call);
-    try {
-      call.run();
-    } catch (error) {
-      throw explainMemory(error, program, this.#settings.name);
-    }
-    for (let i = 0; i < outputs.length; i++) {
-      const { place, array } = outputs[i];
-      call.readInto(place, array);
-    }
-    return results;
+    return { graph, results, run };
   }
 
   /** Gives the state to another program. */
@@ -310,31 +218,13 @@ export class XlaFunction {
     this.#owner = call;
   }
 
-  read(): Tree<SavedState> {
+  pull(): StateMemory {
     this.#owner?.pull();
-    const saved = this.#leaves.map(({ name, path, leaf }) => ({
-      path,
-      leaf: {
-        data: this.#arrays.get(name)!.slice(),
-        shape: [...leaf.shape],
-      },
-    }));
-    return treeOf(saved, this.#records);
+    return this.#arrays;
   }
 
-  write(state: unknown, isPart = false): void {
-    const saved = checkSaved(state, this.#leaves, isPart);
-    this.#owner?.pull();
-    for (const [name, data] of saved) this.#arrays.get(name)!.set(data);
+  push(): void {
     this.#owner?.push();
-  }
-
-  writePart(part: unknown): void {
-    this.write(part, true);
-  }
-
-  close(): void {
-    // Arrays and programs are freed with the last that uses them.
   }
 }
 
