@@ -8,7 +8,6 @@ import {
   rowStride,
   type Tools,
 } from "./_kernels.ts";
-import { chosenLapack } from "./lapack.ts";
 import {
   assertMatrixArray,
   copyMirrored,
@@ -170,15 +169,14 @@ function factorMatrix(
   const spare = doublesOf(x);
   copySymmetric(tools, matrix, r, { action, size, largest, spare });
   for (let i = 0; i < size; i++) r.numbers[i * (stride + 1)] += shift;
-  const lapack = chosenLapack(precision);
-  const failed = lapack?.factor(size, r) ?? factor(tools, size, r);
+  const failed = factor(tools, size, r);
   if (failed >= 0) {
     const pivot = r.numbers[failed * stride + failed];
     throw new RangeError(
       `Cannot ${action} that is not positive definite: pivot ${failed} is ${pivot}`,
     );
   }
-  return { size, r, x, tools, lapack };
+  return { size, r, x, tools };
 }
 
 /**
@@ -359,9 +357,8 @@ export function inverseSpd<T extends MatrixArray>(
 ): T {
   const action = "invert a matrix";
   const made = factorMatrix(matrix, { ...options, action });
-  const { size, r, lapack } = made;
-  if (lapack === null) invertFactored(made);
-  else lapack.invert(size, r);
+  const { size, r } = made;
+  invertFactored(made);
   const result = sameKind(matrix, size * size);
   copyMirrored(r, size, result, { both: true });
   return result;

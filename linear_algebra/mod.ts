@@ -6,8 +6,7 @@
  * Pure functions without tensors or gradients, in double precision, and in
  * single precision for eigenvectors and inverses where that is asked for; the
  * inner loops are WebAssembly with SIMD, which needs no permission. They take
- * between once and three times the time of LAPACK on one thread; `useLapack`
- * computes with a LAPACK library, where there is one.
+ * between once and three times the time of LAPACK on one thread.
  *
  * @example
  * ```ts
@@ -24,7 +23,6 @@
  * @module
  */
 export * from "./cholesky.ts";
-export { lapackPath, useLapack } from "./lapack.ts";
 export * from "./leading_eigen.ts";
 export type { MatrixArray, Precision } from "./_kernels.ts";
 export type { MatrixOptions } from "./_matrix.ts";

@@ -11,7 +11,6 @@ import {
   rowStride,
   type Tools,
 } from "./_kernels.ts";
-import { chosenLapack, type Lapack } from "./lapack.ts";
 import {
   copySymmetric,
   copyTransposed,
@@ -398,10 +397,9 @@ export function symmetricEigen<T extends MatrixArray>(
   const { precision = "double" } = settings;
   const size = squareSize(matrix, { action: ACTION, size: settings.size });
   const largest = largestMagnitude(matrix, { action: ACTION, columns: size });
-  const unit = powerOfTwoNear(largest), lapack = chosenLapack(precision);
+  const unit = powerOfTwoNear(largest);
   const task = { precision, size, largest, scale: 1 / unit };
-  const found = lapack === null ? null : decomposeBy(lapack, matrix, task);
-  const { values, rows, order } = found ?? decompose(matrix, task);
+  const { values, rows, order } = decompose(matrix, task);
   const result = {
     values: sameKind(matrix, size),
     vectors: sameKind(matrix, size * size),
@@ -456,25 +454,6 @@ function decompose(
   const order = divideAndConquer(tools, { ...problem, packed: scratch });
   applyReflectors(tools, { size, a, factors, rows, scratch });
   return { values, rows, order };
-}
-
-/** Decomposes a matrix by a library; null where it does not converge. */
-function decomposeBy(
-  lapack: Lapack,
-  matrix: MatrixArray,
-  { precision, ...task }: EigenTask,
-): Decomposition | null {
-  const { size } = task, stride = rowStride(size);
-  const { blocks, ...tools } = openWorkspace(
-    [size * stride, lapack.eigenScratch(size)],
-    precision,
-  );
-  const [a, scratch] = blocks, rows = { ...a, stride };
-  const spare = doublesOf(scratch);
-  copySymmetric(tools, matrix, rows, { action: ACTION, ...task, spare });
-  const values = lapack.eigen(size, rows, scratch.numbers);
-  if (values === null) return null;
-  return { values, rows, order: Int32Array.from(values, (_, i) => i) };
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { ArrayWithShape } from "@bellman/compute";
-import { lapackPath, useLapack } from "@bellman/linear-algebra";
 import type { Worker } from "node:worker_threads";
 import { invertFactors, type InvertOptions } from "./inverses.ts";
 import { type FactorPair, slotShapes } from "./layers.ts";
@@ -14,8 +13,6 @@ interface InversionTask extends InvertOptions {
   readonly status: Int32Array;
   /** The factors, and places for what is made of them. */
   readonly slots: Readonly<Record<string, ArrayWithShape>>;
-  /** LAPACK library of the calling thread. */
-  readonly lapack: string | null;
 }
 
 /** A status of a task; 0 until it is done. */
@@ -39,7 +36,6 @@ function sharedArray(shape: readonly number[]): Float32Array {
 export function answer(task: InversionTask): void {
   let status = DONE;
   try {
-    useLapack(task.lapack);
     const made = invertFactors(factorsOf(task), task);
     for (const name in made) task.slots[name].data.set(made[name].data);
   } catch {
@@ -79,8 +75,7 @@ export class InversionWorker {
       slots[name] = { data: sharedArray(shape), shape };
     }
     const status = new Int32Array(new SharedArrayBuffer(4));
-    const start = options.start?.slice(), lapack = lapackPath();
-    const task = { ...options, start, status, slots, lapack };
+    const task = { ...options, start: options.start?.slice(), status, slots };
     const own = factorsOf(task);
     own.input.set(factors.input);
     own.output.set(factors.output);

@@ -1,10 +1,7 @@
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
-import { useLapack } from "@bellman/linear-algebra";
 import process from "node:process";
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { numpyOpenBlas } from "../../linear_algebra/testdata/openblas.ts";
+import { assert, assertEquals } from "@std/assert";
 import { invertFactors } from "./inverses.ts";
-import { InversionWorker } from "./inversion_worker.ts";
 import { Kfac, type KfacArrays } from "./kfac.ts";
 import type { KfacOptions } from "./options.ts";
 import { kfacSchedule } from "./schedule.ts";
@@ -120,28 +117,6 @@ Deno.test("a factor that cannot be inverted is named, in a worker too", () => {
     assertEquals(lines.length, 1);
     assert(lines[0].startsWith("Layer 'v' keeps its old inverse"), lines[0]);
   }
-});
-
-const library = numpyOpenBlas();
-
-Deno.test("a worker computes with the LAPACK library of its maker [NumPy]", {
-  ignore: library === undefined,
-}, () => {
-  const lines: string[] = [];
-  const worker = new InversionWorker((line) => lines.push(line));
-  const factors = { input: factorAt(1, 40), output: factorAt(2, 30) };
-  const form = "eigenbasis", precision = "single";
-  const inversion = { factors, form, damping: 0.1, precision } as const;
-  const made = [library!, null].map((path) => {
-    useLapack(path);
-    worker.start("w", inversion);
-    const made = invertFactors(factors, inversion);
-    assertEquals(worker.take("w", inversion), made);
-    return made;
-  });
-  worker.close();
-  assertEquals(lines, []);
-  assertNotEquals(made[0], made[1]);
 });
 
 async function forgottenWorker(...flags: string[]): Promise<[unknown, string]> {

@@ -4,7 +4,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
  * Pythons that may have numpy: `BELLMAN_PYTHON`, those of the project's virtual
  * environments, and the system's.
  */
-export function pythons(): string[] {
+function pythons(): string[] {
   return [
     Deno.env.get("BELLMAN_PYTHON"),
     `${ROOT}.venv/peers/bin/python`,

@@ -1,16 +1,10 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Seconds that @bellman/linear-algebra takes, by its kernels or a LAPACK library,
- * as lapack.py prints them for numpy and scipy: JSON with the medians for each
- * size given. They are of the processor's time, which other programs on the
- * machine lengthen little.
+ * Seconds that @bellman/linear-algebra takes, as lapack.py prints them for numpy
+ * and scipy: JSON with the medians for each size given. They are of the
+ * processor's time, which other programs on the machine lengthen little.
  */
-import {
-  cholesky,
-  inverseSpd,
-  symmetricEigen,
-  useLapack,
-} from "@bellman/linear-algebra";
+import { cholesky, inverseSpd, symmetricEigen } from "@bellman/linear-algebra";
 import process from "node:process";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
@@ -74,8 +68,6 @@ function measure(size: number): Record<string, number> {
   };
 }
 
-const { sizes, lapack }: { sizes: number[]; lapack: string | null } = JSON
-  .parse(Deno.args[0]);
-useLapack(lapack);
+const sizes: number[] = JSON.parse(Deno.args[0]);
 const entries = sizes.map((it) => [it, measure(it)]);
 console.log(JSON.stringify(Object.fromEntries(entries)));

@@ -1,16 +1,12 @@
 import { isXlaInstalled } from "@bellman/compute/xla";
-import { numpyOpenBlas } from "../../../linear_algebra/testdata/openblas.ts";
 import { acktrSuite } from "./acktr.ts";
 import { ENGINE_SUITE } from "./engines.ts";
 import { besideOnnx, rateOf, ratesOf, timeOf, withXla } from "./comparison.ts";
-import { type Comparison, type Program, type Suite, UPDATES } from "./suite.ts";
+import { type Comparison, type Suite, UPDATES } from "./suite.ts";
 
 const SPAN = { steps: 48_000, repeats: 3 };
 const A3C_SPAN = { workers: 2, warmup: 10_000, steps: 60_000 };
 const SAC_SPAN = { warmup: 600, steps: 1000, repeats: 3, seed: 0 };
-
-/** The OpenBLAS of a Python's numpy. */
-const OPENBLAS = numpyOpenBlas();
 
 /** JAX's A2C in one program with its environment. */
 const whole = (wanted: number) =>
@@ -213,49 +209,29 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
   "linear-algebra-large": linearAlgebra([1025, 3137]),
 };
 
-/**
- * Compares decompositions of matrices of some sizes with LAPACK's: the kernels,
- * and numpy's library by FFI where it has one.
- */
+/** Compares decompositions of matrices of some sizes with LAPACK's. */
 function linearAlgebra(sizes: readonly number[]): Suite {
   const task = sizes.join(" ");
-  const ours = (lapack: string | null): Program => ({
-    language: "deno",
-    file: "bellman_linear_algebra.ts",
-    task: { sizes, lapack },
-  });
-  const compare = (program: string, wanted: Record<string, number>) =>
-    sizes.flatMap((size) =>
-      Object.entries(wanted).map(([name, wanted]): Comparison => ({
-        what: `LAPACK's ${name} of ${size}, ${program}`,
-        ours: [program, `${size}.${name}`],
-        theirs: ["lapack", `${size}.${name}`],
-        unit: "s",
-        wanted,
-      }))
-    );
-  const third = 1 / 3;
   return {
     about: `Symmetric matrices of ${task} rows, the processor's time`,
     programs: {
-      kernels: ours(null),
+      kernels: {
+        language: "deno",
+        file: "bellman_linear_algebra.ts",
+        task: sizes,
+      },
       lapack: { language: "python", file: "lapack.py", task },
-      ...OPENBLAS !== undefined && { ffi: ours(OPENBLAS) },
     },
-    comparisons: [
-      ...compare("kernels", {
-        eigh: third,
-        eigh_single: third,
-        cholesky: third,
-        inverse: third,
-      }),
-      ...OPENBLAS === undefined ? [] : compare("ffi", {
-        eigh: 2 / 3,
-        eigh_single: 2 / 3,
-        // Most of its time goes into checks and copies.
-        cholesky: third,
-        inverse: 2 / 3,
-      }),
-    ],
+    comparisons: sizes.flatMap((size) =>
+      ["eigh", "eigh_single", "cholesky", "inverse"].map((
+        name,
+      ): Comparison => ({
+        what: `LAPACK's ${name} of ${size}`,
+        ours: ["kernels", `${size}.${name}`],
+        theirs: ["lapack", `${size}.${name}`],
+        unit: "s",
+        wanted: 1 / 3,
+      }))
+    ),
   };
 }
