@@ -1,19 +1,15 @@
 /**
- * Compiles the kernels beside this file and writes their bytes to
- * linear_algebra/_kernels.json: `fused` with relaxed SIMD (fused multiply and
- * add), `plain` without, for engines that lack it. Run after a change of a
- * kernel:
+ * Compiles the kernels beside this file and writes their bytes to _kernels.json:
+ * `fused` with relaxed SIMD (fused multiply and add), `plain` without, for
+ * engines that lack it. Run after a change of a kernel:
  *
- *     deno run --no-lock -A tests/tools/linear_algebra_kernels/build.ts
+ *     deno run --no-lock -A linear_algebra/assembly/build.ts
  */
 const FOLDER = new URL("./", import.meta.url);
 /** Named here and not in the import map: nothing else needs it. */
 const COMPILER = "npm:assemblyscript@0.28.20/asc";
 /** The file that the package reads. */
-export const TARGET: URL = new URL(
-  "../../../linear_algebra/_kernels.json",
-  import.meta.url,
-);
+export const TARGET: URL = new URL("../_kernels.json", import.meta.url);
 
 /** The SHA-256 of all kernel sources, by which a test knows of a change. */
 export async function sourcesDigest(): Promise<string> {
