@@ -64,7 +64,6 @@ for (const form of ["inverse", "eigenbasis", "ekfac"] as const) {
       const options = {
         form,
         inversionDelay,
-        spreadInversion: inversionDelay === 3,
         inversionPrecision: inversionDelay === 1
           ? "single" as const
           : "double" as const,

@@ -433,16 +433,7 @@ export class Kfac {
   }
 
   #dueLayers(update: number): readonly KfacLayer[] {
-    const { invertEvery = 10, spreadInversion = false } = this.#options;
-    const { inverse, age } = kfacSchedule(update, this.#options);
-    if (!spreadInversion || age === invertEvery) {
-      return inverse ? this.layers : [];
-    }
-    if (age < invertEvery) return [];
-    const share = invertEvery / this.layers.length;
-    return this.layers.filter((_, i) =>
-      Math.floor(i * share) === age % invertEvery
-    );
+    return kfacSchedule(update, this.#options).inverse ? this.layers : [];
   }
 
   /** Inverts a layer's copied factors; warns once, and returns nothing, where that fails. */

@@ -577,38 +577,6 @@ Deno.test("updates are cold until there are inverses, by the cold optimizer alon
   assertEquals(distance(still.params.u, params.u), 0);
 });
 
-Deno.test("inversions that are spread come once in each interval for every layer", () => {
-  const { params, layers } = twoLayers();
-  const kfac = new Kfac(layers, {
-    form: "eigenbasis",
-    invertEvery: 4,
-    spreadInversion: true,
-  });
-  const arrays = paramsToArrays(kfac.init(params));
-  const inverted = Array.from({ length: 13 }, (_, update) => {
-    const after = kfac.refresh(update, () => arrays);
-    return layers.filter(({ kernel }) =>
-      after &&
-      after[`basis_input/${kernel}`] !== arrays[`basis_input/${kernel}`]
-    ).map(({ kernel }) => kernel).join("");
-  });
-  assertEquals(inverted, [
-    "",
-    "",
-    "",
-    "",
-    "uv",
-    "",
-    "v",
-    "",
-    "u",
-    "",
-    "v",
-    "",
-    "u",
-  ]);
-});
-
 Deno.test("a step with numbers that are not finite is skipped and named", () => {
   const { objective, params, layers } = twoLayers();
   const kfac = new Kfac(layers);

@@ -24,12 +24,6 @@ export interface KfacScheduleOptions {
    */
   readonly inversionDelay?: number;
   /**
-   * True to invert some layers after each update; the first time all of them.
-   *
-   * @default false
-   */
-  readonly spreadInversion?: boolean;
-  /**
    * Updates at first that the cold optimizer takes.
    *
    * @default 0
@@ -60,8 +54,6 @@ export interface KfacScheduled {
   readonly covariance: boolean;
   /** True where factors are inverted after the update. */
   readonly inverse: boolean;
-  /** Updates since the cold ones. */
-  readonly age: number;
 }
 
 /** Counts the updates without statistics, and those that are cold. */
@@ -107,7 +99,6 @@ export function kfacSchedule(
     covariance: takes &&
       (age <= invertEvery || (update - counted) % covUpdateEvery === 0),
     inverse: takes && age > 0 && age % invertEvery === 0,
-    age,
   };
 }
 
