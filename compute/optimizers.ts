@@ -158,22 +158,15 @@ export interface SgdOptions {
    * @default 0
    */
   momentum?: number;
-  /**
-   * True to take the gradient after the momentum's move (Nesterov).
-   *
-   * @default false
-   */
-  nesterov?: boolean;
 }
 
 /**
  * Makes stochastic gradient descent with momentum: `v = momentum v + g`,
- * `w = w - lr v`, or with Nesterov's form `w = w - lr (g + momentum v)`.
+ * `w = w - lr v`.
  *
- * @param options Momentum and its form.
+ * @param options Momentum.
  * @returns The optimizer.
  * @throws {RangeError} If the momentum lies outside of 0 to 1.
- * @throws {TypeError} If Nesterov's form is asked for without a momentum.
  * @example
  * ```ts
  * import { sgd } from "@bellman/compute";
@@ -190,13 +183,8 @@ export interface SgdOptions {
  * ```
  */
 export function sgd(options: SgdOptions = {}): Optimizer {
-  const { momentum = 0, nesterov = false } = options;
+  const { momentum = 0 } = options;
   checkSettings({ momentum });
-  if (nesterov && momentum === 0) {
-    throw new TypeError(
-      "Cannot use Nesterov's form with momentum = 0: give a momentum above 0",
-    );
-  }
   return slotOptimizer({
     slots: momentum > 0 ? { velocity: 0 } : {},
     step: (gradient, before, { learningRate }): SlotStep => {
@@ -204,10 +192,7 @@ export function sgd(options: SgdOptions = {}): Optimizer {
         return { change: tf.mul(gradient, learningRate), slots: {} };
       }
       const velocity = tf.add(tf.mul(before.velocity, momentum), gradient);
-      const direction = nesterov
-        ? tf.add(gradient, tf.mul(velocity, momentum))
-        : velocity;
-      return { change: tf.mul(direction, learningRate), slots: { velocity } };
+      return { change: tf.mul(velocity, learningRate), slots: { velocity } };
     },
   });
 }
@@ -355,18 +340,6 @@ export interface RmspropOptions {
    * @default 1e-8
    */
   epsilon?: number;
-  /**
-   * Share of the step before that is added to this one; 0 for none.
-   *
-   * @default 0
-   */
-  momentum?: number;
-  /**
-   * True to take the mean square about the mean gradient.
-   *
-   * @default false
-   */
-  centered?: boolean;
 }
 
 /**
@@ -374,7 +347,7 @@ export interface RmspropOptions {
  * at 0 and the epsilon stands outside of the root,
  * `w = w - lr g / (sqrt(ms) + epsilon)`.
  *
- * @param options Decay, epsilon, momentum, centering.
+ * @param options Decay and epsilon.
  * @returns The optimizer.
  * @throws {RangeError} If a setting lies outside of its range.
  * @example
@@ -394,29 +367,14 @@ export interface RmspropOptions {
  * ```
  */
 export function rmsprop(options: RmspropOptions = {}): Optimizer {
-  const { decay = 0.99, epsilon = 1e-8, momentum = 0, centered = false } =
-    options;
-  checkSettings({ decay, epsilon, momentum });
+  const { decay = 0.99, epsilon = 1e-8 } = options;
+  checkSettings({ decay, epsilon });
   return slotOptimizer({
-    slots: {
-      rms: 0,
-      ...(centered ? { mean: 0 } : {}),
-      ...(momentum > 0 ? { momentum: 0 } : {}),
-    },
+    slots: { rms: 0 },
     step: (gradient, before, { learningRate }): SlotStep => {
       const rms = movingMean(before.rms, tf.square(gradient), decay);
-      const slots: SlotStep["slots"] = { rms };
-      let variance = rms;
-      if (centered) {
-        slots.mean = movingMean(before.mean, gradient, decay);
-        variance = tf.relu(tf.sub(rms, tf.square(slots.mean)));
-      }
-      let direction = tf.div(gradient, tf.add(tf.sqrt(variance), epsilon));
-      if (momentum > 0) {
-        direction = tf.add(tf.mul(before.momentum, momentum), direction);
-        slots.momentum = direction;
-      }
-      return { change: tf.mul(direction, learningRate), slots };
+      const direction = tf.div(gradient, tf.add(tf.sqrt(rms), epsilon));
+      return { change: tf.mul(direction, learningRate), slots: { rms } };
     },
   });
 }
@@ -435,12 +393,6 @@ export interface RmspropTf1Options {
    * @default 1e-5
    */
   epsilon?: number;
-  /**
-   * Share of the step before that is added to this one; 0 for none.
-   *
-   * @default 0
-   */
-  momentum?: number;
 }
 
 /**
@@ -448,10 +400,9 @@ export interface RmspropTf1Options {
  *
  * `ms = decay ms + (1 - decay) g^2`, `w = w - lr g / sqrt(ms + epsilon)`: the
  * epsilon stands inside the root and the mean square `rms/...` starts at 1, so
- * that the first steps are small. With momentum,
- * `mom = momentum mom + lr g / sqrt(ms + epsilon)` and `w = w - mom`.
+ * that the first steps are small.
  *
- * @param options Decay, epsilon and momentum.
+ * @param options Decay and epsilon.
  * @returns The optimizer.
  * @throws {RangeError} If a setting lies outside of its range.
  * @example
@@ -471,17 +422,14 @@ export interface RmspropTf1Options {
  * ```
  */
 export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
-  const { decay = 0.99, epsilon = 1e-5, momentum = 0 } = options;
-  checkSettings({ decay, epsilon, momentum });
+  const { decay = 0.99, epsilon = 1e-5 } = options;
+  checkSettings({ decay, epsilon });
   return slotOptimizer({
-    slots: { rms: 1, ...(momentum > 0 ? { momentum: 0 } : {}) },
+    slots: { rms: 1 },
     step: (gradient, before, { learningRate }): SlotStep => {
       const rms = movingMean(before.rms, tf.square(gradient), decay);
       const rate = tf.div(learningRate, tf.sqrt(tf.add(rms, epsilon)));
-      const scaled = tf.mul(gradient, rate);
-      if (momentum === 0) return { change: scaled, slots: { rms } };
-      const change = tf.add(tf.mul(before.momentum, momentum), scaled);
-      return { change, slots: { rms, momentum: change } };
+      return { change: tf.mul(gradient, rate), slots: { rms } };
     },
   });
 }
