@@ -323,8 +323,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Overwrites the parts of the state that are computed outside of updates. */
   #sync(when: "action" | "update"): void {
+    if (this.#parts.sync === undefined) return;
     const read = () => this.#learner.read();
-    const changed = this.#parts.sync?.(when, this.#moment, read);
+    const changed = this.#parts.sync(when, this.#moment, read);
     if (changed !== undefined) this.#learner.writePart(changed);
   }
 
