@@ -491,7 +491,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       },
       steps,
       updates,
-      statistics: { ...this.#statistics },
+      // None before the first update, as states from before they were saved.
+      ...(Object.keys(this.#statistics).length > 0 && {
+        statistics: { ...this.#statistics },
+      }),
     };
   }
 

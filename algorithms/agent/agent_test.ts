@@ -201,6 +201,16 @@ Deno.test("each statistic keeps its last value over all programs", () => {
   for (const it of [agent, other]) it.close();
 });
 
+Deno.test("a state without statistics is restored whole", () => {
+  const [agent, other] = [agentOf(), agentOf()];
+  play(agent, 1, 4);
+  const { statistics, ...state } = agent.save() as Record<string, StateTree>;
+  assert(statistics !== undefined);
+  other.load(state);
+  assertEquals(other.save(), state);
+  for (const it of [agent, other]) it.close();
+});
+
 Deno.test("noise of one program is drawn for this alone", () => {
   const definition = counting();
   const numbersOf = (only: string | undefined, steps: number) => {
