@@ -242,12 +242,16 @@ const CASES: [line: string, message: string][] = [
     "Cannot use sdeSampleFrequency = -2 of the command line: expected an integer from -1 to 1000000000000000",
   ],
   [
+    "train --set numEnvs=0",
+    "Cannot use numEnvs = 0 of the command line: expected an integer from 1 to 1048576, at most 4096 with loop: host",
+  ],
+  [
     "train --set numEnvs=4097",
-    "Cannot use numEnvs = 4097 with loop: host: expected at most 4096, or loop: device",
+    "Cannot use numEnvs = 4097: expected an integer from 1 to 1048576, at most 4096 with loop: host",
   ],
   [
     "train --set numEnvs=1e6",
-    "Cannot use numEnvs = 1000000 with loop: host: expected at most 4096, or loop: device",
+    "Cannot use numEnvs = 1000000: expected an integer from 1 to 1048576, at most 4096 with loop: host",
   ],
   [
     "train --set workers=0 --set vectorization=workers",
@@ -862,7 +866,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --config @float.yaml",
-    "Cannot use numEnvs = 2.5 of @float.yaml: expected an integer from 1 to 1048576",
+    "Cannot use numEnvs = 2.5 of @float.yaml: expected an integer from 1 to 1048576, at most 4096 with loop: host",
   ],
   [
     "train --set lr=1e-3e",
@@ -943,7 +947,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --set n_envs=0",
-    "Cannot use n_envs = 0 of the command line: expected an integer from 1 to 1048576",
+    "Cannot use n_envs = 0 of the command line: expected an integer from 1 to 1048576, at most 4096 with loop: host",
   ],
   [
     "train --set stopReward=5 --set evaluationInterval=0",

@@ -34,6 +34,8 @@ export interface PropertySchema {
   readonly maxItems?: number;
   /** Number that all must be multiples of. */
   readonly multipleOf?: number;
+  /** Narrower range that another setting brings, in words. */
+  readonly limit?: string;
   /** Other names of the key, separated by commas. */
   readonly alias?: string;
 }

@@ -9,6 +9,7 @@ import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { wrappersOf } from "./gymnasium.ts";
 import { idleModules, importModules } from "./modules.ts";
 import {
+  describeProperty,
   type Entry,
   findKey,
   runConfigSchema,
@@ -310,7 +311,9 @@ function merged(
   wrappersOf(config); // Throws where they cannot be.
   if (config.loop !== "device" && config.numEnvs > MOST_HOSTED) {
     throw new UsageError(
-      `Cannot use numEnvs = ${config.numEnvs} with loop: host: expected at most ${MOST_HOSTED}, or loop: device`,
+      `Cannot use numEnvs = ${config.numEnvs}: expected ${
+        describeProperty(schema.properties.numEnvs)
+      }`,
     );
   }
   return config;

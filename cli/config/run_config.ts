@@ -74,11 +74,12 @@ export interface RunConfig {
    */
   totalTimesteps: number;
   /**
-   * Number of environments that step side by side; more than 4096 with loop: device alone.
+   * Number of environments that step side by side.
    *
    * @default 8
    * @minimum 1
    * @maximum 1048576
+   * @limit at most 4096 with loop: host
    * @asType integer
    * @alias num_env, num_envs, n_envs, nenvs
    */

@@ -101,7 +101,8 @@ export function describeProperty(property: PropertySchema): string {
     if (type === "integer" || type === "number") {
       const whole = type === "integer" || property.multipleOf === 1;
       const word = TYPE_WORDS[whole ? "integer" : "number"];
-      return word + describeRange(property);
+      const limit = property.limit === undefined ? "" : `, ${property.limit}`;
+      return word + describeRange(property) + limit;
     }
     return TYPE_WORDS[type] ?? type;
   });

@@ -57,7 +57,7 @@ function generate(source: string): string {
     additionalProperties: false,
     skipTypeCheck: true,
     sortProps: false,
-    extraTags: ["alias", "items"],
+    extraTags: ["alias", "items", "limit"],
   });
   const { definitions: _, ...schema } = generator.createSchema(type);
   const title = { $schema: schema.$schema, title: type };
