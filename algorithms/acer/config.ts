@@ -1,14 +1,29 @@
+import type { A2CConfig } from "@bellman/a2c";
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
-import type { OptimizerName } from "@bellman/compute";
-import type { ActivationName, NetworkName } from "@bellman/policies";
-import type { ScheduleName } from "@bellman/schedulers";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
  * Settings of ACER. The comments are the command line's `--help`; the tags are
  * the defaults, ranges and other names, for YAML files and `--set` as well.
+ *
+ * @defaults {"maxGradNorm": 10, "learningRate": 0.004}
  */
-export interface AcerConfig {
+export interface AcerConfig extends
+  Pick<
+    A2CConfig,
+    | "learningRate"
+    | "learningRateSchedule"
+    | "optimizer"
+    | "maxGradNorm"
+    | "bootstrapTruncated"
+    | "network"
+    | "hiddenSizes"
+    | "activation"
+    | "lstmSize"
+    | "initialLogStd"
+    | "useSde"
+    | "orthogonalInit"
+  > {
   /**
    * Steps of each environment in a segment: between two updates from new steps.
    *
@@ -45,37 +60,6 @@ export interface AcerConfig {
    * @alias ent_coef
    */
   entropyCoefficient: number;
-  /**
-   * Global norm that gradients are clipped to; null does not clip.
-   *
-   * @default 10
-   * @exclusiveMinimum 0
-   * @maximum 1e30
-   * @alias max_grad_norm
-   */
-  maxGradNorm: number | null;
-  /**
-   * Initial learning rate.
-   *
-   * @default 0.004
-   * @exclusiveMinimum 0
-   * @maximum 1e30
-   * @alias lr, learning_rate
-   */
-  learningRate: number;
-  /**
-   * Schedule of the learning rate over the run's totalTimesteps.
-   *
-   * @default "linear"
-   * @alias lrschedule, lr_schedule
-   */
-  learningRateSchedule: ScheduleName;
-  /**
-   * Optimizer; the tf1 ones are those of TensorFlow 1.
-   *
-   * @default "adam"
-   */
-  optimizer: OptimizerName;
   /**
    * Decay of RMSProp's mean square.
    *
@@ -211,12 +195,6 @@ export interface AcerConfig {
    */
   averageOrder: "after_step" | "before_step";
   /**
-   * Bootstrap from the last observation of a truncated episode; false treats truncation as termination, as the original does.
-   *
-   * @default true
-   */
-  bootstrapTruncated: boolean;
-  /**
    * Truncated episodes that a segment has room for in each environment: as many as time limits shorter than numSteps cut.
    *
    * @default 1
@@ -225,37 +203,6 @@ export interface AcerConfig {
    * @asType integer
    */
   truncationsPerSegment: number;
-  /**
-   * Network between the observations and the heads: auto is cnn for images of at least 36x36, mlp for others.
-   *
-   * @default "auto"
-   */
-  network: NetworkName;
-  /**
-   * Units of each hidden layer of the mlp network.
-   *
-   * @default [64, 64]
-   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
-   * @maxItems 100
-   * @alias hidden_sizes
-   */
-  hiddenSizes: number[];
-  /**
-   * Activation function of each layer of the mlp network.
-   *
-   * @default "tanh"
-   */
-  activation: ActivationName;
-  /**
-   * Units of the recurrent networks.
-   *
-   * @default 128
-   * @minimum 1
-   * @maximum 1000000
-   * @asType integer
-   * @alias nlstm, lstm_size
-   */
-  lstmSize: number;
   /**
    * Network of the Q function: separate, or shared with the policy, as the original's.
    *
@@ -272,22 +219,6 @@ export interface AcerConfig {
    * @asType integer
    */
   advantageSamples: number;
-  /**
-   * Initial log standard deviation of box actions.
-   *
-   * @default 0
-   * @minimum -80
-   * @maximum 80
-   * @alias log_std_init
-   */
-  initialLogStd: number;
-  /**
-   * Explore box actions with state-dependent noise (gSDE).
-   *
-   * @default false
-   * @alias use_sde
-   */
-  useSde: boolean;
   /**
    * Steps between two draws of the gSDE noise; -1 draws once per segment.
    *
@@ -313,13 +244,6 @@ export interface AcerConfig {
    * @asType integer
    */
   burnIn: number;
-  /**
-   * Initialize kernels orthogonally instead of Glorot uniform.
-   *
-   * @default true
-   * @alias ortho_init
-   */
-  orthogonalInit: boolean;
 }
 
 /** JSON Schema of {@linkcode AcerConfig}, made by `deno task schema`. */

@@ -6,10 +6,18 @@ import schema from "./config.schema.json" with { type: "json" };
 /**
  * Settings of ACKTR. The comments are the command line's `--help`; the tags are
  * the defaults, ranges and other names, for YAML files and `--set` as well.
+ *
+ * @defaults {"numSteps": 20, "gamma": 0.99, "gaeLambda": 0.95, "learningRate": 0.25, "normalizeAdvantage": true}
  */
 export interface AcktrConfig extends
   Pick<
     A2CConfig,
+    | "numSteps"
+    | "gamma"
+    | "gaeLambda"
+    | "learningRate"
+    | "normalizeAdvantage"
+    | "valueNetwork"
     | "valueCoefficient"
     | "entropyCoefficient"
     | "learningRateSchedule"
@@ -24,41 +32,6 @@ export interface AcktrConfig extends
     | "orthogonalInit"
   > {
   /**
-   * Discount factor of one step.
-   *
-   * @default 0.99
-   * @minimum 0
-   * @maximum 1
-   * @alias discount_factor
-   */
-  gamma: number;
-  /**
-   * Steps of each environment between two updates.
-   *
-   * @default 20
-   * @minimum 1
-   * @maximum 100000000
-   * @asType integer
-   * @alias nsteps, n_steps, num_steps
-   */
-  numSteps: number;
-  /**
-   * Lambda of GAE: 1 uses the returns of the whole rollout for the advantages, 0 those of one step.
-   *
-   * @default 0.95
-   * @minimum 0
-   * @maximum 1
-   * @alias gae_lambda
-   */
-  gaeLambda: number;
-  /**
-   * Normalize each batch's advantages to mean 0 and standard deviation 1.
-   *
-   * @default true
-   * @alias normalize_advantage
-   */
-  normalizeAdvantage: boolean;
-  /**
    * Global norm that gradients of the cold updates are clipped to; null does not clip. Natural steps are bounded by klClip.
    *
    * @default 0.5
@@ -67,15 +40,6 @@ export interface AcktrConfig extends
    * @alias max_grad_norm
    */
   maxGradNorm: number | null;
-  /**
-   * Initial learning rate.
-   *
-   * @default 0.25
-   * @exclusiveMinimum 0
-   * @maximum 1e30
-   * @alias lr, learning_rate
-   */
-  learningRate: number;
   /**
    * Initial learning rate of the value's own steps, for separate objectives; null uses learningRate.
    *
@@ -246,13 +210,6 @@ export interface AcktrConfig extends
    * @alias cold_lr
    */
   coldLearningRate: number | null;
-  /**
-   * Network of the value: separate, or shared with the policy, as the original's.
-   *
-   * @default "separate"
-   * @alias value_network
-   */
-  valueNetwork: "shared" | "separate";
   /**
    * Take one natural step on the weighted sum of the losses (shared), or one on each, of a length of its own (separate; with a separate valueNetwork); null takes two where no layer is shared.
    *

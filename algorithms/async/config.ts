@@ -1,12 +1,21 @@
+import type { A2CConfig } from "@bellman/a2c";
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
-import type { ActivationName, NetworkName } from "@bellman/policies";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
  * Settings of the asynchronous methods. The comments are the command line's `--help`;
  * the tags are the defaults, ranges and other names. Each method has those that it uses.
+ *
+ * @defaults {"gamma": 0.99}
  */
-export interface AsyncConfig {
+export interface AsyncConfig extends
+  Pick<
+    A2CConfig,
+    | "gamma"
+    | "network"
+    | "hiddenSizes"
+    | "activation"
+  > {
   /**
    * Largest number of steps of a window (t_max), which ends with its episode, too.
    *
@@ -65,15 +74,6 @@ export interface AsyncConfig {
    * @alias exploration_steps
    */
   epsilonSteps: number;
-  /**
-   * Discount factor of one step.
-   *
-   * @default 0.99
-   * @minimum 0
-   * @maximum 1
-   * @alias discount_factor
-   */
-  gamma: number;
   /**
    * Weight of the squared error of the value in the loss.
    *
@@ -158,27 +158,6 @@ export interface AsyncConfig {
    * @alias steps_per_stop
    */
   stepsPerStop: number;
-  /**
-   * Network between the observations and the heads: auto is cnn for images of at least 36x36, mlp for others.
-   *
-   * @default "auto"
-   */
-  network: NetworkName;
-  /**
-   * Units of each hidden layer of the mlp network.
-   *
-   * @default [64, 64]
-   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
-   * @maxItems 100
-   * @alias hidden_sizes
-   */
-  hiddenSizes: number[];
-  /**
-   * Activation function of each layer of the mlp network.
-   *
-   * @default "tanh"
-   */
-  activation: ActivationName;
   /**
    * Units of the recurrent networks.
    *

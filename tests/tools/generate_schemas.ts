@@ -1,8 +1,9 @@
 /**
  * Generates the JSON schemas of the configuration types: `config.schema.json`
  * beside each `algorithms/NAME/config.ts`, and that of a run. The documented
- * type is the one source of help, schema and defaults. `--check` only says
- * whether the files are current.
+ * type is the one source of help, schema and defaults; `@defaults` of the type
+ * gives settings that it takes from another one defaults of its own. `--check`
+ * only says whether the files are current.
  */
 import { createGenerator } from "ts-json-schema-generator";
 import { packages, ROOT } from "./packages.ts";
@@ -57,9 +58,20 @@ function generate(source: string): string {
     additionalProperties: false,
     skipTypeCheck: true,
     sortProps: false,
-    extraTags: ["alias", "items", "limit"],
+    extraTags: ["alias", "items", "limit", "defaults"],
   });
-  const { definitions: _, ...schema } = generator.createSchema(type);
+  const { definitions: _, defaults, ...schema } = generator.createSchema(
+    type,
+  ) as Record<string, unknown>;
+  const properties = schema.properties as Record<string, { default: unknown }>;
+  for (const [key, value] of Object.entries(defaults ?? {})) {
+    if (properties[key] === undefined) {
+      throw new SyntaxError(
+        `Cannot make a schema of ${source}: @defaults names '${key}', which ${type} lacks`,
+      );
+    }
+    properties[key].default = value;
+  }
   const title = { $schema: schema.$schema, title: type };
   return JSON.stringify({ ...title, ...schema }, null, 2) + "\n";
 }
