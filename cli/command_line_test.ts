@@ -314,7 +314,7 @@ Deno.test("a run that diverges stops, names the statistic, keeps a checkpoint", 
   assert((await Deno.stat(last)).isFile);
 });
 
-Deno.test("eval plays the episodes it is asked for, the same each time", async () => {
+Deno.test("eval plays the requested episodes, the same each time", async () => {
   const once = await capture("eval", first, "--episodes", "3", "--json");
   const twice = await capture("eval", first, "--episodes", "3", "--json");
   assertEquals(once, twice);

@@ -36,7 +36,7 @@ async function episodesOf(run: string): Promise<string[]> {
   );
 }
 
-Deno.test("copies in workers and in processes learn from the same episodes", async () => {
+Deno.test("environments in workers and in processes learn from the same episodes", async () => {
   const settings = [
     ...["a2c", "--env=CartPole-v1", "--steps=1200", "--backend=cpu"],
     "--set=numEnvs=4",
@@ -89,7 +89,7 @@ register({ id: "Own-v0", maxEpisodeSteps: 20, make: () => new ChainEnv() });`,
   }
 });
 
-Deno.test("a run in which an environment throws says how to go on", async () => {
+Deno.test("a run in which an environment throws says how to resume", async () => {
   const module = `${dir}/wall.ts`, out = `${dir}/wall`;
   const envs = import.meta.resolve("@bellman/envs");
   await Deno.writeTextFile(
@@ -113,7 +113,7 @@ register({ id: "Wall-v0", make: () => new Wall() });`,
   assertEquals(code, 1);
   assertEquals(
     err,
-    `error: The run of a2c on Wall-v0 failed after 30 steps: hit the wall; go on from step 30 with: deno task train --resume ${out}\n`,
+    `error: The run of a2c on Wall-v0 failed after 30 steps: hit the wall; resume from step 30 with: deno task train --resume ${out}\n`,
   );
 });
 
@@ -183,8 +183,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "MuJoCo's engine in WebAssembly is loaded where it is asked for [MuJoCo]",
+  name: "MuJoCo's engine in WebAssembly is loaded on request [MuJoCo]",
   ignore: !isMujocoInstalled(),
   fn: async () => {
     for (const where of ["envKwargs", "evaluationEnvKwargs"]) {

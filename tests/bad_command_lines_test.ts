@@ -504,19 +504,19 @@ const CASES: [line: string, message: string][] = [
   ["train --resume @full", "Cannot open run @full: it has no config.yaml"],
   [
     "train --resume @RUN a2c",
-    "Cannot use 'a2c' with --resume: a run goes on with the configuration that it was started with",
+    "Cannot use 'a2c' with --resume: a run resumes with the configuration that it was started with",
   ],
   [
     "train --resume @RUN --out x",
-    "Cannot use '--out' with --resume: a run goes on with the configuration that it was started with",
+    "Cannot use '--out' with --resume: a run resumes with the configuration that it was started with",
   ],
   [
     "train --resume @RUN --set lr=1",
-    "Cannot use '--set' with --resume: a run goes on with the configuration that it was started with",
+    "Cannot use '--set' with --resume: a run resumes with the configuration that it was started with",
   ],
   [
     "train --resume @RUN --preset CartPole-v1",
-    "Cannot use '--preset' with --resume: a run goes on with the configuration that it was started with",
+    "Cannot use '--preset' with --resume: a run resumes with the configuration that it was started with",
   ],
   ["train -x", "Unknown option '-x': '--help' lists the options"],
   [
@@ -830,7 +830,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --resume @RUN --every 100",
-    "Cannot use '--every' with --resume: a run goes on with the configuration that it was started with",
+    "Cannot use '--every' with --resume: a run resumes with the configuration that it was started with",
   ],
   ["list all", "Cannot list 'all': did you mean 'list --all'?"],
   ["list --all --jsn", "Unknown option '--jsn': did you mean '--json'?"],
@@ -898,7 +898,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --resume @RUN --backend wasm",
-    "Cannot use '--backend' with --resume: a run goes on with the configuration that it was started with",
+    "Cannot use '--backend' with --resume: a run resumes with the configuration that it was started with",
   ],
   [
     "train --resume @RUN --trust=yes",

@@ -243,7 +243,7 @@ async function judgeEval(dir: string, specimen: RunSpecimen): Promise<void> {
   if (code === 2 && lines === 1 && !hasCheckpoints) return;
   if (code !== 0) throw new Error(`eval: exit ${code}: ${err}`);
   if (out.replaceAll(dir, specimen.whole) === specimen.judged) return;
-  if (!err.includes("stands for it")) {
+  if (!err.includes("is used instead")) {
     throw new Error(`eval: another result, and nothing is said: ${out}${err}`);
   }
 }

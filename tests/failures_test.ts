@@ -89,7 +89,7 @@ Deno.test("whatever a step throws is one line with the way on", async () => {
     const { code, err } = await capture(...failing(how, out));
     assertEquals([code, err.replace(/after \d+ steps/, "after N steps")], [
       1,
-      `error: The run of a2c on Failing-v0 failed after N steps: ${message}; go on from step 0 with: deno task train --resume ${out}\n`,
+      `error: The run of a2c on Failing-v0 failed after N steps: ${message}; resume from step 0 with: deno task train --resume ${out}\n`,
     ]);
   }
 });
@@ -105,7 +105,7 @@ Deno.test("an environment that ends the process does not end the run in silence"
     assertEquals(code, 1, err);
     assertMatch(
       err,
-      /error: The run of a2c on Failing-v0 failed after \d+ steps: its code ended the process, as Deno\.exit\(\) does; go on from step 0 with: deno task train --resume /,
+      /error: The run of a2c on Failing-v0 failed after \d+ steps: its code ended the process, as Deno\.exit\(\) does; resume from step 0 with: deno task train --resume /,
     );
   }
 });
@@ -116,7 +116,7 @@ Deno.test("an exit in the last evaluation, or of a worker each time, is one line
       [
         "last",
         [`--set=evaluationEnvKwargs={how: ${how}, after: 5}`],
-        /failed after 400 steps: its code ended the process, as Deno\.exit\(\) does; go on from step 400 with: /,
+        /failed after 400 steps: its code ended the process, as Deno\.exit\(\) does; resume from step 400 with: /,
       ] as [string, string[], RegExp]
     ),
     [
@@ -126,7 +126,7 @@ Deno.test("an exit in the last evaluation, or of a worker each time, is one line
         "--set=workers=2",
         "--set=stepTimeout=0.1",
       ],
-      /failed after \d+ steps: Cannot go on with copy \d of Failing-v0: it was restarted 10 times within 600 s, and now it gave no answer within 100 ms; go on from step 0 with: /,
+      /failed after \d+ steps: Cannot go on with copy \d of Failing-v0: it was restarted 10 times within 600 s, and now it gave no answer within 100 ms; resume from step 0 with: /,
     ],
   ];
   for (const [i, [how, args, line]] of cases.entries()) {
@@ -182,7 +182,7 @@ Deno.test("what nothing can catch stops the run, which is saved", async () => {
       const failed = await inProcess(failing(how, out));
       assertEquals([failed.code, failed.out], [1, ""], failed.err);
       const line =
-        /^error: The run of a2c on Failing-v0 failed after \d+ steps: (.*); go on from step (\d+) with: deno task train --resume (.*)\n$/
+        /^error: The run of a2c on Failing-v0 failed after \d+ steps: (.*); resume from step (\d+) with: deno task train --resume (.*)\n$/
           .exec(failed.err);
       assertEquals(line?.[1], message, failed.err);
       assert(Number(line?.[2]) >= 100);
@@ -195,7 +195,7 @@ Deno.test("what nothing can catch stops the run, which is saved", async () => {
   let resumed = await inProcess(args);
   for (let step = 0; resumed.code !== 0;) {
     const line =
-      /failed after \d+ steps: no luck; go on from step (\d+) with: /;
+      /failed after \d+ steps: no luck; resume from step (\d+) with: /;
     const next = Number(line.exec(resumed.err)?.[1]);
     assert(next > step, resumed.err);
     step = next;
@@ -234,7 +234,7 @@ Deno.test({
       const err = new TextDecoder().decode(ended.stderr);
       assertEquals([ended.code, err], [
         1,
-        `error: The run of a2c on CartPole-v1 failed after 40 steps: Cannot use the file ${out}/${name}: it would be too large; go on from step 40 with: deno task train --resume ${out}\n`,
+        `error: The run of a2c on CartPole-v1 failed after 40 steps: Cannot use the file ${out}/${name}: it would be too large; resume from step 40 with: deno task train --resume ${out}\n`,
       ]);
       const left = [...Deno.readDirSync(out)].map((it) => it.name);
       assertEquals(left.filter((it) => it.endsWith(".tmp")), []);
@@ -257,7 +257,7 @@ testWithDisk(
     const { code, err } = await capture(...args);
     assertEquals(code, 1);
     const line =
-      /^error: The run of a2c on CartPole-v1 failed after \d+ steps: Cannot use .*: the disk is full; go on from step (\d+) with: deno task train --resume .*\n$/
+      /^error: The run of a2c on CartPole-v1 failed after \d+ steps: Cannot use .*: the disk is full; resume from step (\d+) with: deno task train --resume .*\n$/
         .exec(err);
     assert(Number(line?.[1]) > 0, err);
     await mount(disk, "remount,size=20m");

@@ -253,7 +253,7 @@ Deno.test(
     const copied = await runCommand(["eval", dir, "--episodes=3"]);
     assertEquals([copied.code, copied.out], [0, whole.out]);
     assert(
-      copied.err.endsWith(`the checkpoint of step ${best} stands for it\n`),
+      copied.err.endsWith(`the checkpoint of step ${best} is used instead\n`),
       copied.err,
     );
     const name = `step_${String(best).padStart(9, "0")}.safetensors`;
@@ -261,7 +261,7 @@ Deno.test(
     const latest = await runCommand(["eval", dir, "--episodes=3"]);
     assertEquals(latest.code, 0, latest.err);
     assert(
-      latest.err.endsWith("the checkpoint of step 1600 stands for it\n"),
+      latest.err.endsWith("the checkpoint of step 1600 is used instead\n"),
       latest.err,
     );
   }),

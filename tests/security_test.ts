@@ -348,7 +348,7 @@ Deno.test("edits of config.yaml are told and not taken", async () => {
   await Deno.remove(`${changed}/report.html`);
   const path = `${changed}/config.yaml`;
   const says =
-    `${path} was edited: this goes on with what the run began with, seed (0, not 9), learningRate (0.003, not 0.5); 'train --config ${path}' starts another run\n`;
+    `${path} was edited: this resumes with what the run began with, seed (0, not 9), learningRate (0.003, not 0.5); 'train --config ${path}' starts another run\n`;
   for (const user of ["maker", "other"]) {
     asUser(user);
     for (const [, args] of commandsOn(changed)) {
@@ -381,7 +381,7 @@ Deno.test("a run goes on without its config.yaml, which is put back", async () =
       err,
       `${path} ${
         damage === "gone" ? "is gone" : "cannot be read any more"
-      }: this goes on with what the run began with\n`,
+      }: this resumes with what the run began with\n`,
     );
     if (damage === "gone") {
       assertEquals(await Deno.readTextFile(path), source);

@@ -100,7 +100,7 @@ for (const pages of [1, 2, 3, 4, 5, 6, 8, 12]) {
       const [line] = err.split("\n");
       assertStringIncludes(line, "the disk is full", err);
       // What has begun has a checkpoint to go on from.
-      const hasBegun = line.includes("go on from step");
+      const hasBegun = line.includes("resume from step");
       assertEquals(existsSync(`${disk}/run/config.yaml`), hasBegun, err);
       assertEquals(code, hasBegun ? 1 : 2, err);
     },

@@ -31,7 +31,7 @@ Deno.test("a NaN reward is neither in SAC's replay nor in a checkpoint", async (
   // Its 45th step, which is step 90 of the two copies.
   assertStringIncludes(
     line,
-    "Cannot use the reward of Wrong-v0, copy 0, at step 5 of its episode: it is NaN, expected a finite number; go on from step 80 with",
+    "Cannot use the reward of Wrong-v0, copy 0, at step 5 of its episode: it is NaN, expected a finite number; resume from step 80 with",
   );
 });
 

@@ -259,7 +259,7 @@ async function resumeRun(
     [...others, ...switches].map((it) => `--${it}`)[0];
   if (given !== undefined) {
     throw new UsageError(
-      `Cannot use '${given}' with --resume: a run goes on with the configuration that it was started with`,
+      `Cannot use '${given}' with --resume: a run resumes with the configuration that it was started with`,
     );
   }
   const isTrusted = options.switches.has("trust");

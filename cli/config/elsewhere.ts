@@ -62,7 +62,7 @@ export function hintAtForeignFile(
   }), which is not here; expected a file for ${ALGORITHMS.get(name)}`;
 }
 
-/** Settings and options, with what stands for them. */
+/** Settings and options of other libraries, with their counterparts here. */
 const SETTINGS: ReadonlyMap<string, string> = new Map([
   ["load_path", "--init-from RUN starts from the weights of a run"],
   ["save_path", "--out DIR names the run folder"],
@@ -82,7 +82,7 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Says what stands for a setting or an option of elsewhere.
+ * Returns the counterpart of a setting or an option of another library.
  *
  * @param name Name that was given, with `_` or `-`.
  * @returns The hint; `undefined` for other names.

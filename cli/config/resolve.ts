@@ -24,7 +24,7 @@ import { parseYaml } from "./yaml.ts";
 /** Whole configuration of a run: one flat mapping of all keys. */
 export type ResolvedConfig = RunConfig & Record<string, unknown>;
 
-/** Name that stands for the defaults, without a preset. */
+/** Name that represents the defaults, without a preset. */
 export const NO_PRESET = "none";
 
 /** Sources of a configuration, weakest first. */

@@ -39,7 +39,7 @@ Deno.test("a file stands alone: no preset is mixed in", () => {
   assertEquals(config.totalTimesteps, totalTimesteps.default);
 });
 
-Deno.test("the preset none stands for the defaults", () => {
+Deno.test("the preset none represents the defaults", () => {
   const config = resolveConfig("a2c", {
     preset: "none",
     entries: [["env", "Pendulum-v1"]],

@@ -138,7 +138,7 @@ Deno.test("a key under two of its names is refused", () => {
   );
 });
 
-Deno.test("names of elsewhere are told with what stands for them", async () => {
+Deno.test("names of other libraries are told with their counterparts", async () => {
   const cases: Record<string, string> = {
     "ppo": "Unknown algorithm 'ppo': it is not here; expected a2c or acktr",
     "TD3": "Unknown algorithm 'TD3': it is not here; expected sac",

@@ -7,7 +7,7 @@ import { fileProblem, messageOf, UsageError } from "../terminal/errors.ts";
 const MOST_VALUES = 1_000_000;
 
 /**
- * Parses YAML of which nothing is known: anchors may stand for more values than
+ * Parses YAML of which nothing is known: anchors may represent more values than
  * memory holds, or lead in a circle.
  *
  * @throws {Error} If it is no YAML, or too much.

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { parseYaml } from "./yaml.ts";
 
-Deno.test("anchors stand for what they repeat, up to a number of values", () => {
+Deno.test("anchors represent what they repeat, up to a number of values", () => {
   assertEquals(parseYaml("a: &a [1, 2]\nb: *a"), { a: [1, 2], b: [1, 2] });
   const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"];
   for (let i = 1; i < 12; i++) {

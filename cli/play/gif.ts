@@ -40,7 +40,7 @@ const { GIFEncoder, quantize, applyPalette } = gifenc as Gifenc;
 /** Index of pixels that stay as in the last image. */
 const UNCHANGED = 0;
 
-/** Largest number of colours; one index stands for unchanged pixels. */
+/** Largest number of colours; one index represents unchanged pixels. */
 const MOST_COLORS = 255;
 
 /** Disposal: the next image is drawn over this one. */

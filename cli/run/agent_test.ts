@@ -26,7 +26,7 @@ Deno.test("an evaluation is told in one line", () => {
   assertEquals(round(12.3456), "12.35");
 });
 
-Deno.test("no more copies play than there are episodes", () => {
+Deno.test("no more environments play than there are episodes", () => {
   assertEquals(evaluationEnvsFor(3), 3);
   assertEquals(evaluationEnvsFor(1000), 20);
 });

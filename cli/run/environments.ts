@@ -46,7 +46,7 @@ export interface Hosting {
    * @default 0
    */
   evaluationEnvs?: number;
-  /** Spaces that stand for the environment. */
+  /** Spaces that replace the environment. */
   spaces?: EnvironmentSpaces;
 }
 

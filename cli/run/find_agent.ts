@@ -83,11 +83,11 @@ export interface SavedAgent {
   checkpoint: Checkpoint;
   seed: number;
   deterministic: boolean;
-  /** True where sampled actions were asked for. */
+  /** True where sampled actions were requested. */
   samples: boolean;
   /** Lines that the user should see before the agent is made. */
   warnings: string[];
-  /** Spaces that stand for the environment, where it is not needed. */
+  /** Spaces that replace the environment, where it is not needed. */
   spaces?: EnvironmentSpaces;
 }
 

@@ -81,7 +81,7 @@ export function openRun(
   const notices = [
     keyProblem(),
     isOfAnother
-      ? `${signaturePath} is of another run: this goes on with what the checkpoints were made with`
+      ? `${signaturePath} is of another run: this resumes with what the checkpoints were made with`
       : undefined,
     editsOf(current, run),
   ];
@@ -187,7 +187,7 @@ function editsOf(
 ): string | undefined {
   if (current === configText) return undefined;
   const show = (value: unknown) => JSON.stringify(value) ?? String(value);
-  const asBefore = "this goes on with what the run began with";
+  const asBefore = "this resumes with what the run began with";
   if (current === undefined) return `${path} is gone: ${asBefore}`;
   let edited: ResolvedConfig;
   try {
@@ -295,7 +295,7 @@ export function loadCheckpoint(
     const copy = bestStep === undefined ? newest : loadCopy(run, bestStep);
     const { step } = copy ?? newest;
     const { message } = error as Error;
-    const line = `${message}; the checkpoint of step ${step} stands for it`;
+    const line = `${message}; the checkpoint of step ${step} is used instead`;
     return { ...copy ?? newest, warnings: [...newest.warnings, line] };
   }
 }

@@ -88,7 +88,7 @@ function checkPlugin(
 ): void {
   if (plugin === null || plugin === present) return;
   throw new UsageError(
-    `Cannot go on with ${
+    `Cannot resume with ${
       present ?? "another engine"
     }: the run was made with ${plugin}; name an engine with --engine to take it all the same`,
   );

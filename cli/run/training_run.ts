@@ -341,7 +341,7 @@ function failureOf(
   const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
   const next = checkpoints.length === 0
     ? ""
-    : `; go on from step ${checkpoints.at(-1)!.step} with: ${
+    : `; resume from step ${checkpoints.at(-1)!.step} with: ${
       resumeCommand(folder)
     }`;
   const isTooLarge = cause instanceof XlaError &&

@@ -60,7 +60,7 @@ const COMMON_OPTIONS: readonly OptionSpec[] = [
   option("debug", "Show the stack trace of an error."),
 ];
 
-/** Says what stands for an option that there is not, if that is known. */
+/** Returns a hint for an unknown option, if there is one. */
 export type OptionHint = (name: string) => string | undefined;
 
 function unknownOption(

@@ -99,7 +99,7 @@ Deno.test("an evaluation that always fails ends the run with one line", async ()
     last,
     "error: The run of a2c on Failing-v0 failed after ",
   );
-  assertStringIncludes(last, "go on from step ");
+  assertStringIncludes(last, "resume from step ");
   assertStringIncludes(line, "Evaluation: Restarting copies ");
 });
 
