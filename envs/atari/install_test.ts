@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { zipSync } from "fflate";
-import { runInstall, told } from "@bellman/files/install";
+import { runInstall } from "@bellman/files/install";
 import { inFolder, RecordedOutput } from "../../files/install/testdata/toys.ts";
 import {
   ATARI_INSTALLATION,
@@ -58,16 +58,6 @@ Deno.test({
       for (const game of ATARI_GAMES.values()) romFile(game, `${dir}/roms`);
     }),
 });
-
-Deno.test("install-atari tells only what is there", () =>
-  inFolder(async (dir) => {
-    assertEquals(told(ATARI_INSTALLATION, dir), []);
-    await Deno.mkdir(`${dir}/roms`);
-    assertEquals(told(ATARI_INSTALLATION, dir), [
-      `ROMs ${dir}/roms`,
-      `To use them, set BELLMAN_ROMS=${dir}/roms`,
-    ]);
-  }));
 
 Deno.test("install-atari asks for the licences before anything", async () => {
   const output = new RecordedOutput();

@@ -14,6 +14,7 @@
  *
  * @module
  */
+import { resolve } from "node:path";
 
 /**
  * Returns the folder below which installed libraries, games and models are
@@ -193,4 +194,63 @@ export function isFile(path: string): boolean {
     tellPermission(error, `look for '${path}'`, `--allow-read=${path}`);
     return false;
   }
+}
+
+/**
+ * Finds an installed file.
+ *
+ * @param place Its place below the cache folder.
+ * @returns Its absolute path; undefined if it is not there.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ * @example
+ * ```ts
+ * import { installedFile } from "@bellman/files/installed";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(installedFile("toys/no such library"), undefined);
+ * ```
+ */
+export function installedFile(place: string): string | undefined {
+  try {
+    const path = resolve(cacheFolder(), place);
+    return isFile(path) ? path : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    // No cache folder is known: nothing is installed.
+    return undefined;
+  }
+}
+
+/**
+ * Finds a file that a variable of the environment names or, where it is unset,
+ * that was installed.
+ *
+ * @param what Name of it, such as `MuJoCo library`.
+ * @param variable The variable.
+ * @param place Place below the cache folder of that which was installed.
+ * @returns Its absolute path; undefined if none was installed.
+ * @throws {RangeError} If the variable names no file.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ * @example
+ * ```ts
+ * import { findInstalled } from "@bellman/files/installed";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const place = "toys/no such library";
+ * assertEquals(findInstalled("library", "BELLMAN_NO_TOYS", place), undefined);
+ * ```
+ */
+export function findInstalled(
+  what: string,
+  variable: string,
+  place: string,
+): string | undefined {
+  const asked = neededVariable(variable);
+  if (asked === undefined) return installedFile(place);
+  // A bare name would be looked for in the system's folders.
+  const path = resolve(asked);
+  if (isFile(path)) return path;
+  throw new RangeError(
+    `Cannot find the ${what} '${path}' that ${variable} names`,
+  );
 }

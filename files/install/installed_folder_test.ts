@@ -1,12 +1,9 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { runInstall } from "./run_install.ts";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   CODE,
   entries,
-  RecordedOutput,
   TOY_WHEEL,
-  toyInstallation,
-  WHEEL,
+  wheelOf,
   withToys,
 } from "./testdata/toys.ts";
 
@@ -18,13 +15,11 @@ Deno.test("runInstall takes the folder that it is run in", () =>
         await Deno.mkdir(`${folder}/${name}`);
         Deno.chdir(`${folder}/${name}`);
         const args = ["--wheel", wheel, "--accept-license", "--dir", dir];
-        for (let times = 0; times < 2; times++) {
-          const { code, output } = await install(...args);
-          assertEquals([code, output.errors], [0, []]);
-          assertEquals(output.lines.at(-2), `toys ${folder}/${name}/lib.so`);
-          // It is still the folder that the process is in.
-          assertEquals(await Deno.readTextFile("lib.so"), CODE);
-        }
+        const { code, output } = await install(...args);
+        assertEquals([code, output.errors], [0, []]);
+        assertEquals(output.lines.at(-2), `toys ${folder}/${name}/lib.so`);
+        const library = `${folder}/${name}/lib.so`;
+        assertEquals(await Deno.readTextFile(library), CODE);
       }
     } finally {
       Deno.chdir(before);
@@ -79,11 +74,7 @@ Deno.test("runInstall fills the folder that a link leads to", () =>
     assertEquals(lines.at(-2), `toys ${link}/lib.so`);
     assertEquals(await Deno.readTextFile(`${disk}/lib.so`), CODE);
     assertEquals((await Deno.lstat(link)).isSymlink, true);
-    await Deno.remove(disk, { recursive: true });
-    const { code, output } = await install(...args);
-    assertEquals([code, output.errors], [2, [
-      `Cannot install Toys: '${link}' is a link that leads nowhere: give an empty or new folder with --dir`,
-    ]]);
+    assertEquals(await entries(folder), ["disk", "link", TOY_WHEEL]);
   }));
 
 Deno.test("runInstall takes what lacks bytes for missing", () =>
@@ -97,54 +88,30 @@ Deno.test("runInstall takes what lacks bytes for missing", () =>
     }
   }));
 
-Deno.test("runInstall keeps what is there of other packages", () =>
-  withToys(async ({ folder, dir, wheel }) => {
-    const toys = toyInstallation(WHEEL, dir);
-    const [toyBox] = toys.packages;
-    const place = (entry: string) =>
-      entry === "toy_box/lib.so" ? "balls/lib.so" : undefined;
-    const files = ["balls/lib.so"];
-    const balls = { ...toyBox, name: "balls", place, files };
-    const both = { ...toys, packages: [toyBox, balls] };
-    const second = `${folder}/balls-1.0-py3-none-any.whl`;
-    await Deno.writeFile(second, WHEEL);
-    const install = async (...wheels: string[]) => {
-      const output = new RecordedOutput();
-      const args = wheels.flatMap((it) => ["--wheel", it]);
-      args.push("--accept-license");
-      return [await runInstall(both, args, output), ...output.errors];
-    };
-    assertEquals(await install(wheel, second), [0]);
-    const before = await Deno.readTextFile(`${dir}/installed.json`);
-    for (const one of [wheel, second]) {
-      assertEquals(await install(one), [0]);
-      const lines = (await Deno.readTextFile(`${dir}/installed.json`)).split(
-        "\n",
-      );
-      assertEquals(lines.length, before.split("\n").length);
-    }
-    assertEquals(await Deno.readTextFile(`${dir}/balls/lib.so`), CODE);
-    await Deno.remove(`${dir}/lib.so`);
-    assertEquals(await install(wheel), [0]);
-    assertEquals(await install(), [0]);
-    assertEquals(await entries(dir), [
-      ...["balls", "installed.json", "lib.so", "licenses"],
-    ]);
-  }));
-
-Deno.test("runInstall leaves nothing where it is interrupted", () =>
-  withToys(async ({ folder }) => {
-    const bin = `${folder}/bin`, parent = `${folder}/new`;
+Deno.test("runInstall leaves the former installation where it is ended", () =>
+  withToys(async ({ folder, dir, wheel, install }) => {
+    const bin = `${folder}/bin`, parent = `${folder}/cache`;
     await Deno.mkdir(bin);
     await Deno.writeTextFile(
       `${bin}/python3`,
       `#!/bin/sh\necho $$ > '${folder}/pid'\nexec sleep 60\n`,
     );
     await Deno.chmod(`${bin}/python3`, 0o755);
-    for (const [signal, exitCode] of [["SIGINT", 130], ["SIGTERM", 143]]) {
+    const former = `${folder}/former/${TOY_WHEEL}`;
+    await Deno.mkdir(`${folder}/former`);
+    await Deno.writeFile(former, wheelOf({ "toy_box/lib.so": "former code" }));
+    const accepted = ["--accept-license", "--allow-other-version", "--wheel"];
+    assertEquals((await install(...accepted, former)).code, 0);
+    const before = await Deno.readTextFile(`${dir}/installed.json`);
+    const signals: [Deno.Signal, exitCode: number][] = [
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+      ["SIGKILL", 137],
+    ];
+    for (const [signal, exitCode] of signals) {
       const program = new URL("./testdata/install_toys.ts", import.meta.url);
       const child = new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--no-check", program.href, `${parent}/toys`],
+        args: ["run", "-A", "--no-check", program.href, dir],
         env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
         stdout: "null",
         stderr: "piped",
@@ -154,17 +121,53 @@ Deno.test("runInstall leaves nothing where it is interrupted", () =>
         await new Promise((done) => setTimeout(done, 20));
         pid = await Deno.readTextFile(`${folder}/pid`).catch(() => "");
       }
-      assertEquals((await entries(parent)).length, 1);
-      child.kill(signal as Deno.Signal);
+      assertEquals((await entries(parent)).length, 2);
+      child.kill(signal);
+      // Pip holds the pipe open where it is not ended.
+      if (signal === "SIGKILL") Deno.kill(Number(pid), "SIGKILL");
       const { code, stderr } = await child.output();
+      assertEquals(code, exitCode);
+      assertEquals(await Deno.readTextFile(`${dir}/lib.so`), "former code");
+      assertEquals(await Deno.readTextFile(`${dir}/installed.json`), before);
+      await Deno.remove(`${folder}/pid`);
+      if (signal === "SIGKILL") continue;
       assertEquals(
         new TextDecoder().decode(stderr),
         "Cannot install Toys: it was interrupted\n",
       );
-      assertEquals(code, exitCode);
-      await assertRejects(() => Deno.stat(parent), Deno.errors.NotFound);
+      assertEquals(await entries(parent), ["toys"]);
       // Nor does pip go on.
       assertThrows(() => Deno.kill(Number(pid), "SIGCONT"));
-      await Deno.remove(`${folder}/pid`);
     }
+    assertEquals((await install("--accept-license", "--wheel", wheel)).code, 0);
+    assertEquals(await Deno.readTextFile(`${dir}/lib.so`), CODE);
+  }));
+
+Deno.test("runInstall refuses what pip gives it with another hash", () =>
+  withToys(async ({ folder, dir, wheel, install }) => {
+    const bin = `${folder}/bin`;
+    await Deno.mkdir(bin);
+    await Deno.writeFile(`${bin}/wheel`, wheelOf({ "toy_box/lib.so": "evil" }));
+    // Of pip's arguments the one before the last is the folder.
+    await Deno.writeTextFile(
+      `${bin}/python3`,
+      `#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\ncp '${bin}/wheel' "$1/${TOY_WHEEL}"\n`,
+    );
+    await Deno.chmod(`${bin}/python3`, 0o755);
+    await install("--accept-license", "--wheel", wheel);
+    await Deno.remove(`${dir}/lib.so`);
+    const path = Deno.env.get("PATH")!;
+    Deno.env.set("PATH", `${bin}:${path}`);
+    try {
+      const { code, output: { errors } } = await install("--accept-license");
+      assertEquals([code, errors.length], [2, 1]);
+      assertMatch(
+        errors[0],
+        /^Cannot install Toys: '.*' has the SHA-256 \w{64}, which is none of toy-box 1\.0's: .*$/,
+      );
+    } finally {
+      Deno.env.set("PATH", path);
+    }
+    assertEquals(await entries(dir), ["installed.json", "licenses"]);
+    assertEquals(await entries(`${folder}/cache`), ["toys"]);
   }));

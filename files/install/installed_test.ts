@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import {
   cacheFolder,
+  findInstalled,
   installCommand,
   isFile,
   neededVariable,
@@ -92,4 +93,34 @@ Deno.test({
       "Cannot look for '/some/file': it needs the permission --allow-read=/some/file",
     );
   },
+});
+
+Deno.test("findInstalled takes the file that a variable names, or the installed one", () => {
+  const cache = Deno.makeTempDirSync(), own = `${cache}/own.so`;
+  const variables = { BELLMAN_CACHE: cache, BELLMAN_TOYS: "" };
+  const before = Object.keys(variables).map((name) => Deno.env.get(name));
+  const find = () => findInstalled("toy", "BELLMAN_TOYS", "toys/lib.so");
+  try {
+    for (const [name, value] of Object.entries(variables)) {
+      Deno.env.set(name, value);
+    }
+    assertEquals(find(), undefined);
+    Deno.mkdirSync(`${cache}/toys`);
+    Deno.writeTextFileSync(`${cache}/toys/lib.so`, "");
+    assertEquals(find(), `${cache}/toys/lib.so`);
+    Deno.env.set("BELLMAN_TOYS", own);
+    assertThrows(
+      find,
+      RangeError,
+      `Cannot find the toy '${own}' that BELLMAN_TOYS names`,
+    );
+    Deno.writeTextFileSync(own, "");
+    assertEquals(find(), own);
+  } finally {
+    for (const [i, name] of Object.keys(variables).entries()) {
+      if (before[i] === undefined) Deno.env.delete(name);
+      else Deno.env.set(name, before[i]);
+    }
+    Deno.removeSync(cache, { recursive: true });
+  }
 });

@@ -13,7 +13,7 @@
  *   dir: () => "toys",
  * };
  * const output = {
- *   out: (line: string) => lines.push(line),
+ *   log: (line: string) => lines.push(line),
  *   error: (line: string) => lines.push(line),
  * };
  * assertEquals(await runInstall(toys, ["--help"], output), 0);
@@ -24,15 +24,14 @@
  * @module
  */
 export {
+  type Installation,
+  type InstallOptions,
+  type InstallOutput,
+  runInstall,
+} from "./run_install.ts";
+export {
   InstallError,
   type PinnedPackage,
   platform,
   wheelFor,
-  wheelPlatform,
-} from "./pinned_package.ts";
-export {
-  type Installation,
-  type InstallOutput,
-  runInstall,
-  told,
-} from "./run_install.ts";
+} from "./wheels.ts";

@@ -1,131 +1,44 @@
-import {
-  foreignPlatform,
-  InstallError,
-  type PinnedPackage,
-  wheelFor,
-} from "./pinned_package.ts";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { neededVariable } from "./installed.ts";
 import {
+  checkReplaceable,
+  fillFolder,
+  installedPackages,
+  isWhole,
+} from "./installed_folder.ts";
+import {
   downloadWheel,
+  InstallError,
   packageOfWheel,
+  type PinnedPackage,
   readWheel,
   type WheelContent,
+  wheelFor,
 } from "./wheels.ts";
-import {
-  checkReplaceable,
-  findFolder,
-  type FoundFolder,
-  installedContent,
-  type InstalledPackage,
-  realFolder,
-  replaceFolder,
-  withFolderBeside,
-} from "./installed_folder.ts";
 
-/** The process was asked to end, told by the exit code of its signal. */
-class Interruption extends Error {
-  override name = "Interruption";
-  /** 128 and the signal's number, as shells tell it. */
-  readonly exitCode: number;
-
-  constructor(exitCode: number) {
-    super("it was interrupted");
-    this.exitCode = exitCode;
-  }
-}
-
-const EXIT_CODES: readonly (readonly [Deno.Signal, exitCode: number])[] =
-  Deno.build.os === "windows"
-    ? [["SIGINT", 130]]
-    : [["SIGINT", 130], ["SIGTERM", 143]];
-
-/**
- * Runs something that is not to be torn off in its midst, such as between two
- * renames: it is told of the signals that would end the process, and cleans up
- * by itself.
- *
- * @param run Function to run: its signal is aborted with an
- * {@linkcode Interruption}.
- */
-async function interruptibly<T>(
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const listeners = EXIT_CODES.map(([name, exitCode]) => {
-    const listener = () => controller.abort(new Interruption(exitCode));
-    Deno.addSignalListener(name, listener);
-    return () => Deno.removeSignalListener(name, listener);
-  });
-  try {
-    return await run(controller.signal);
-  } finally {
-    for (const remove of listeners) remove();
-  }
-}
-
-/** Options of an install task's command line. */
-interface InstallOptions {
+/** Options of an install task's command line by name, its own among them. */
+export interface InstallOptions {
   /** True where the licences are accepted. */
-  acceptLicense: boolean;
+  "accept-license"?: boolean;
   /** True where wheels of other versions than the pinned one are taken. */
-  allowOtherVersion: boolean;
-  /** Wheels given by path; what is not given is downloaded. */
-  wheels: string[];
+  "allow-other-version"?: boolean;
   /** The folder to install into. */
   dir?: string;
-}
-
-/**
- * Reads an install task's arguments.
- *
- * @param args As typed.
- * @param task The task's name, for the usage line.
- * @throws {InstallError} If one is not known, lacks its value, or is one folder
- * too many.
- */
-export function parseInstallOptions(
-  args: readonly string[],
-  task: string,
-): InstallOptions {
-  const options: InstallOptions = {
-    acceptLicense: false,
-    allowOtherVersion: false,
-    wheels: [],
-  };
-  const rest = args.flatMap((arg) =>
-    /^--(wheel|dir)=/.test(arg) ? arg.split(/=(.*)/s).slice(0, 2) : [arg]
-  );
-  while (rest.length > 0) {
-    const arg = rest.shift()!;
-    const takesValue = arg === "--wheel" || arg === "--dir";
-    const value = takesValue ? rest.shift() : undefined;
-    if (arg === "--accept-license") options.acceptLicense = true;
-    else if (arg === "--allow-other-version") options.allowOtherVersion = true;
-    else if (!takesValue) fail(`unknown argument '${arg}'`, task);
-    else if (!value) fail(`${arg} lacks its path`, task);
-    else if (arg === "--wheel") options.wheels.push(value);
-    else if (options.dir !== undefined) fail(`${arg} is given twice`, task);
-    else options.dir = value;
-  }
-  return options;
-}
-
-/** Describes the usage of a task in one line. */
-function usageOf(task: string): string {
-  return `usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`;
-}
-
-function fail(problem: string, task: string): never {
-  throw new InstallError(`${problem}, ${usageOf(task)}`);
+  /** True where only the usage is asked for. */
+  help?: boolean;
+  /** Wheels given by path; what is not given is downloaded. */
+  wheel?: string[];
+  /** An option of the task alone. */
+  [name: string]: string | boolean | string[] | undefined;
 }
 
 /** Packages and texts of an install task. */
 export interface Installation {
   /** Name of the simulator, such as `Atari`. */
   title: string;
-  /** The task's name, such as `install-atari`, and flags of its own. */
+  /** The task's name, such as `install-atari`. */
   task: string;
   /** The folder to install into unless `--dir` says another. */
   dir: () => string;
@@ -145,27 +58,72 @@ export interface Installation {
    * @default none
    */
   links?: Readonly<Record<string, string>>;
+  /**
+   * Options of the task's own.
+   *
+   * @default none
+   */
+  own?: {
+    /** Their usage, such as `[--cuda]`. */
+    usage: string;
+    /** Their types, as `parseArgs` takes them. */
+    types: NonNullable<ParseArgsConfig["options"]>;
+    /** Returns the installation that they ask for. */
+    choose(options: InstallOptions): Promise<Installation>;
+  };
+}
+
+const TYPES = {
+  "accept-license": { type: "boolean" },
+  "allow-other-version": { type: "boolean" },
+  dir: { type: "string" },
+  help: { type: "boolean", short: "h" },
+  wheel: { type: "string", multiple: true },
+} as const;
+
+/** Describes the usage of a task in one line. */
+function usageOf({ task, own }: Installation): string {
+  const options = "[--accept-license] [--wheel PATH ...] [--dir DIR]";
+  return ["usage:", task, ...own ? [own.usage] : [], options]
+    .concat("[--allow-other-version]").join(" ");
+}
+
+/**
+ * Reads an install task's arguments.
+ *
+ * @param args As typed.
+ * @param installation Installation with the task's name and own options.
+ * @throws {InstallError} If one is not known or lacks its value.
+ */
+function parseOptions(
+  args: readonly string[],
+  installation: Installation,
+): InstallOptions {
+  const fail = (problem: string): never => {
+    throw new InstallError(`${problem}, ${usageOf(installation)}`);
+  };
+  try {
+    const types: ParseArgsConfig["options"] = {
+      ...TYPES,
+      ...installation.own?.types,
+    };
+    const { values } = parseArgs({ args: [...args], options: types });
+    const empty = Object.keys(values).find((name) =>
+      [values[name]].flat().includes("")
+    );
+    if (empty !== undefined) fail(`--${empty} lacks its path`);
+    return values as InstallOptions;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return fail(error.message.split("\n")[0]);
+  }
 }
 
 /**
  * Returns the lines that say where in a folder things are, of those that are
  * there, and how to use them from one that is not looked into by itself.
- *
- * @param installation The installation.
- * @param dir The folder.
- * @example
- * ```ts
- * import { told } from "@bellman/files/install";
- * import { assertEquals } from "@std/assert";
- *
- * const toys = {
- *   ...{ title: "Toys", task: "install-toys", packages: [], notice: [] },
- *   dir: () => "toys",
- * };
- * assertEquals(told(toys, "elsewhere"), []);
- * ```
  */
-export function told(installation: Installation, dir: string): string[] {
+function told(installation: Installation, dir: string): string[] {
   const there = installation.packages.filter(({ at }) =>
     at !== undefined && existsSync(`${dir}/${at}`)
   );
@@ -177,14 +135,9 @@ export function told(installation: Installation, dir: string): string[] {
 }
 
 /** Output of an install task: lines for its result and for its failure. */
-export interface InstallOutput {
-  /** Prints a line. */
-  out(line: string): void;
-  /** Prints a line that says why nothing was installed. */
-  error(line: string): void;
-}
+export type InstallOutput = Pick<Console, "log" | "error">;
 
-/** Finds the wheel that is given of each package. */
+/** Returns the wheel that is given of each package. */
 function givenWheels(
   paths: readonly string[],
   packages: readonly PinnedPackage[],
@@ -202,186 +155,99 @@ function givenWheels(
   return given;
 }
 
-/** Returns the packages that this machine can have or must have. */
-function wantedPackages(
-  packages: readonly PinnedPackage[],
-  given: ReadonlyMap<PinnedPackage, string>,
-): PinnedPackage[] {
-  return packages.filter((it) =>
-    given.has(it) || wheelFor(it) !== undefined ||
-    neededVariable(it.variable) === undefined
-  );
-}
-
-/** True where a wheel is a pinned one that this machine can use. */
-function isPinned(of: PinnedPackage, sha256: string): boolean {
-  return Object.entries(of.wheels).some(([file, hash]) =>
-    hash === sha256 && foreignPlatform(of, file) === undefined
-  );
-}
-
-/**
- * Returns the entry of a package in a folder, if all of it is there in the
- * pinned version.
- */
-function wholePackage(
-  { packages = [], files }: FoundFolder,
-  of: PinnedPackage,
-): InstalledPackage | undefined {
-  // Another version that was let through is not the pinned one.
-  const found = packages.find(({ name, version, sha256 }) =>
-    name === of.name && version === of.version && isPinned(of, sha256)
-  );
-  if (found === undefined) return undefined;
-  const isThere = of.files.every((it) => files.get(it)) &&
-    Object.entries(found.files).every(([it, size]) => files.get(it) === size);
-  return isThere ? found : undefined;
-}
-
-/** True where a folder has the links of an installation and no others. */
-function hasLinks(
-  { dir, files }: FoundFolder,
-  { links = {} }: Installation,
-): boolean {
-  return [...files.keys()].every((place) => {
-    const { isSymlink } = Deno.lstatSync(`${dir}/${place}`);
-    return !isSymlink || place in links;
-  }) && Object.entries(links).every(([place, target]) =>
-    files.has(place) && Deno.readLinkSync(`${dir}/${place}`) === target
-  );
-}
-
-/** Reads a wheel that holds all that its package must have. */
-async function readComplete(
-  path: string,
-  of: PinnedPackage,
-  allowOtherVersion?: boolean,
-): Promise<WheelContent> {
-  const content = await readWheel(path, of, allowOtherVersion);
-  const { file, files } = content;
-  const missing = of.files.find((it) => !files.has(it));
-  if (missing === undefined) return content;
-  throw new InstallError(`the wheel '${file}' holds no ${missing}`);
-}
-
 /** Prints what comes with which licence, and goes on if they are accepted. */
 function checkLicences(
   { packages, notice }: Installation,
-  { acceptLicense }: InstallOptions,
+  isAccepted: boolean | undefined,
   output: InstallOutput,
 ): void {
   for (const { name, version, licence } of packages) {
-    output.out(`${name} ${version}: ${licence}`);
+    output.log(`${name} ${version}: ${licence}`);
   }
-  for (const line of notice) output.out(line);
-  if (acceptLicense) return;
+  for (const line of notice) output.log(line);
+  if (isAccepted) return;
   throw new InstallError("accept the licences above with --accept-license");
 }
 
-/** Work to do, once all that was given has been checked. */
-interface Order {
-  /** The folder that is asked for. */
-  dir: string;
-  /** That folder, or where it leads to as a link. */
-  target: string;
-  /** Contents of given wheels, and of the folder those that stay. */
-  ready: WheelContent[];
-  /** Packages to download. */
-  missing: PinnedPackage[];
+/** True where a path leads to a folder. */
+function leadsTo(path: string, folder: string): boolean {
+  return existsSync(path) &&
+    Deno.realPathSync(path) === Deno.realPathSync(folder);
 }
+
+/** The process was asked to end, told by the exit code of its signal. */
+class Interruption extends Error {
+  constructor(
+    /** 128 and the signal's number, as shells tell it. */
+    readonly exitCode: number,
+  ) {
+    super("it was interrupted");
+  }
+}
+
+const EXIT_CODES: readonly (readonly [Deno.Signal, exitCode: number])[] =
+  Deno.build.os === "windows"
+    ? [["SIGINT", 130]]
+    : [["SIGINT", 130], ["SIGTERM", 143]];
 
 /**
- * Reads the contents of the folder that stay, as they are pinned and not given.
+ * Runs something that cleans up by itself when the process is asked to end: its
+ * signal is aborted with an {@linkcode Interruption}.
  */
-async function keptContents(
-  { packages }: Installation,
-  found: FoundFolder,
-  given: ReadonlyMap<PinnedPackage, string>,
-): Promise<WheelContent[]> {
-  const kept: WheelContent[] = [];
-  for (const it of packages) {
-    const whole = wholePackage(found, it);
-    if (given.has(it) || whole === undefined) continue;
-    kept.push(await installedContent(found, it, whole));
+async function interruptibly<T>(
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const listeners = EXIT_CODES.map(([name, exitCode]) => {
+    const listener = () => controller.abort(new Interruption(exitCode));
+    Deno.addSignalListener(name, listener);
+    return () => Deno.removeSignalListener(name, listener);
+  });
+  try {
+    return await run(controller.signal);
+  } finally {
+    for (const remove of listeners) remove();
   }
-  return kept;
 }
 
-/** Looks at all that was given; of what is there already nothing is missing. */
-async function takeOrder(
+/** Installs what is wanted and not there; returns the lines that tell it. */
+async function install(
   installation: Installation,
-  args: readonly string[],
+  options: InstallOptions,
   output: InstallOutput,
-): Promise<Order> {
-  const { task, packages } = installation;
-  const options = parseInstallOptions(args, task);
+): Promise<string[]> {
+  const { packages, replaced = [], links = {} } = installation;
   // It stays the same wherever the process goes.
   const dir = resolve(options.dir ?? installation.dir());
-  const target = await realFolder(dir);
-  const paths = givenWheels(options.wheels, packages);
-  const wanted = wantedPackages(packages, paths);
-  const found = await findFolder(target);
-  const isWhole = (it: PinnedPackage) => wholePackage(found, it) !== undefined;
-  const isSame = wanted.every(isWhole) && hasLinks(found, installation);
-  if (paths.size === 0 && isSame) {
-    return { dir, target, ready: [], missing: [] };
-  }
-  checkLicences(installation, options, output);
-  checkReplaceable(found, [...packages, ...installation.replaced ?? []]);
-  const ready = await keptContents(installation, found, paths);
-  for (const [of, path] of paths) {
-    ready.push(await readComplete(path, of, options.allowOtherVersion));
-  }
-  const missing = wanted.filter((it) =>
-    !ready.some((content) => content.package === it)
+  const given = givenWheels(options.wheel ?? [], packages);
+  const wanted = packages.filter((it) =>
+    given.has(it) || wheelFor(it) !== undefined ||
+    neededVariable(it.variable) === undefined
   );
-  return { dir, target, ready, missing };
-}
-
-/** Contents of the folder; what lacks is downloaded when it is asked for. */
-async function* contentsOf(
-  { ready, missing }: Order,
-  { folder, links, signal }: {
-    readonly folder: string;
-    readonly links: Readonly<Record<string, string>>;
-    readonly signal: AbortSignal;
-  },
-): AsyncGenerator<WheelContent> {
-  let isFirst = true;
-  const withLinks = (content: WheelContent) => {
-    if (isFirst) {
-      for (const [place, linkTo] of Object.entries(links)) {
-        content.files.set(place, { linkTo });
-      }
-    }
-    isFirst = false;
-    return content;
-  };
-  for (const it of ready) yield withLinks(it);
-  for (const it of missing) {
-    const path = await downloadWheel(it, folder, signal);
-    const content = await readComplete(path, it);
-    await Deno.remove(path);
-    yield withLinks(content);
+  const installed = installedPackages(dir);
+  const isInstalled = wanted.every((it) => isWhole(dir, installed, it)) &&
+    Object.entries(links).every(([at, to]) => leadsTo(`${dir}/${at}`, to));
+  if (isInstalled && given.size === 0) return told(installation, dir);
+  checkLicences(installation, options["accept-license"], output);
+  checkReplaceable(dir, installed, [...packages, ...replaced]);
+  const ready: WheelContent[] = [];
+  for (const [of, path] of given) {
+    ready.push(await readWheel(path, of, options["allow-other-version"]));
   }
-  signal.throwIfAborted();
-}
-
-async function carryOut(
-  order: Order,
-  { links = {} }: Installation,
-): Promise<void> {
-  if (order.ready.length + order.missing.length === 0) return;
+  const missing = wanted.filter((it) => !given.has(it));
   await interruptibly((signal) =>
-    withFolderBeside(order.target, (folder) => {
-      const contents = contentsOf(order, { folder, links, signal });
-      return replaceFolder(order.target, contents, folder);
+    fillFolder(dir, links, async function* (downloads) {
+      yield* ready;
+      for (const it of missing) {
+        const path = await downloadWheel(it, downloads, signal);
+        yield await readWheel(path, it);
+        await Deno.remove(path);
+      }
+      signal.throwIfAborted();
     })
   );
+  return told(installation, dir);
 }
-
-/** The exit codes: what was asked for is at fault, or something else is. */
-const BAD_INPUT = 2, FAILED = 1;
 
 /**
  * Does what an install task's command line asks for. Doing it twice does
@@ -389,7 +255,7 @@ const BAD_INPUT = 2, FAILED = 1;
  *
  * @param installation The installation.
  * @param args The command line's arguments.
- * @param output Output of lines.
+ * @param output Output of lines, by default to stdout and stderr.
  * @returns The exit code: 0 if it is installed; 2 for licences that are yet to
  * be accepted, arguments, wheels or a folder that cannot be; 1 if it failed; 130
  * or 143 if it was interrupted.
@@ -404,42 +270,30 @@ const BAD_INPUT = 2, FAILED = 1;
  * };
  * const said: string[] = [];
  * const say = (line: string) => said.push(line);
- * const code = await runInstall(toys, ["--all"], { out: say, error: say });
+ * const code = await runInstall(toys, ["--all"], { log: say, error: say });
  * assertEquals(code, 2);
- * assertEquals(said[0].startsWith("Cannot install Toys: unknown argument"), true);
+ * assertEquals(said[0].startsWith("Cannot install Toys: Unknown option"), true);
  * ```
  */
 export async function runInstall(
   installation: Installation,
   args: readonly string[],
-  output: InstallOutput = STREAMS,
+  output: InstallOutput = console,
 ): Promise<number> {
-  let failure = BAD_INPUT;
-  if (args.includes("--help") || args.includes("-h")) {
-    output.out(usageOf(installation.task));
-    return 0;
-  }
   try {
-    const order = await takeOrder(installation, args, output);
-    failure = FAILED;
-    await carryOut(order, installation);
-    for (const line of told(installation, order.dir)) output.out(line);
+    const options = parseOptions(args, installation);
+    const lines = options.help ? [usageOf(installation)] : await install(
+      await installation.own?.choose(options) ?? installation,
+      options,
+      output,
+    );
+    for (const line of lines) output.log(line);
     return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const [line] = error.message.split("\n");
     output.error(`Cannot install ${installation.title}: ${line}`);
-    return error instanceof Interruption ? error.exitCode : failure;
+    if (error instanceof Interruption) return error.exitCode;
+    return error instanceof InstallError ? 2 : 1;
   }
 }
-
-function printer(stream: { writeSync(bytes: Uint8Array): number }) {
-  return (line: string): void => {
-    stream.writeSync(new TextEncoder().encode(line + "\n"));
-  };
-}
-
-const STREAMS: InstallOutput = {
-  out: printer(Deno.stdout),
-  error: printer(Deno.stderr),
-};

@@ -1,98 +1,181 @@
-import {
-  distributionName,
-  foreignPlatform,
-  InstallError,
-  type PinnedPackage,
-  platform,
-  wheelFor,
-} from "./pinned_package.ts";
 import { createHash } from "node:crypto";
 import { unzipSync } from "fflate";
 
-/** pip's options that select exactly one wheel, whatever Python runs pip. */
-function selection(file: string): string[] {
-  const [python, abi, platforms] = file.replace(/\.whl$/, "").split("-").slice(
-    -3,
+/**
+ * A failed installation, told to the user in one line.
+ *
+ * @example
+ * ```ts
+ * import { InstallError } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(new InstallError("no wheel").message, "no wheel");
+ * ```
+ */
+export class InstallError extends Error {
+  /** Name of the class. */
+  override name = "InstallError";
+}
+
+/** A package of PyPI in one version, whose wheels are known by their hashes. */
+export interface PinnedPackage {
+  /** Its name, such as `ale-py`. */
+  name: string;
+  /** Its version, such as `0.12.1`. */
+  version: string;
+  /** Purpose and licence, in one line. */
+  licence: string;
+  /** SHA-256 of its wheels by file name. */
+  wheels: Readonly<Record<string, string>>;
+  /**
+   * True where machine code is taken, so that only wheels for the machine's own
+   * platform will do.
+   *
+   * @default false
+   */
+  isNative?: boolean;
+  /**
+   * Returns the place of a wheel's entry in the installed folder; undefined for
+   * entries that are left out. Licence files are kept anyway.
+   */
+  place(entry: string): string | undefined;
+  /** Files that must be in the installed folder. */
+  files: readonly string[];
+  /** Name of what it brings, such as `library`. */
+  what: string;
+  /**
+   * File or folder of that in the installed folder.
+   *
+   * @default none: it is of use to another package alone, and not told
+   */
+  at?: string;
+  /**
+   * The variable of the environment that points to one's own copy: where it is
+   * set and no wheel fits the platform, the package is left out.
+   */
+  variable: string;
+}
+
+/**
+ * Names the machine's platform, such as `linux-x86_64`.
+ *
+ * @example
+ * ```ts
+ * import { platform } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(platform(), `${Deno.build.os}-${Deno.build.arch}`);
+ * ```
+ */
+export function platform(): string {
+  return `${Deno.build.os}-${Deno.build.arch}`;
+}
+
+/** Ends of wheels' names, by the platform that their machine code is for. */
+const ENDS: Readonly<Record<string, RegExp>> = {
+  "linux-x86_64": /linux_\w+_x86_64\.whl$/,
+  "linux-aarch64": /linux_\w+_aarch64\.whl$/,
+  "darwin-x86_64": /macosx_\w+_(x86_64|universal2)\.whl$/,
+  "darwin-aarch64": /macosx_\w+_(arm64|universal2)\.whl$/,
+  "windows-x86_64": /win_amd64\.whl$/,
+  "windows-aarch64": /win_arm64\.whl$/,
+};
+
+/** True where a package's wheel of that file name is of use on a platform. */
+function isFor(
+  on: string,
+  file: string,
+  { isNative }: Pick<PinnedPackage, "isNative">,
+): boolean {
+  return !isNative || file.endsWith("-any.whl") || !!ENDS[on]?.test(file);
+}
+
+/**
+ * Returns the wheel of a package to take: of machine code, the first for a
+ * platform, whatever Python the machine has.
+ *
+ * @param of The package's wheels, and whether they are of machine code.
+ * @param on The platform.
+ * @example
+ * ```ts
+ * import { wheelFor } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const wheels = { "toy_box-1.0-cp312-cp312-win_amd64.whl": "" };
+ * const toys = { wheels, isNative: true };
+ * assertEquals(wheelFor(toys, "linux-x86_64"), undefined);
+ * ```
+ */
+export function wheelFor(
+  of: Pick<PinnedPackage, "wheels" | "isNative">,
+  on: string = platform(),
+): string | undefined {
+  return Object.keys(of.wheels).find((file) => isFor(on, file, of));
+}
+
+/** True where a hash is that of a pinned wheel that this machine can use. */
+export function isPinned(of: PinnedPackage, sha256: string): boolean {
+  return Object.entries(of.wheels).some(([file, hash]) =>
+    hash === sha256 && isFor(platform(), file, of)
   );
-  const [implementation, version] = [python.slice(0, 2), python.slice(2)];
-  return [
-    ...["--only-binary", ":all:", "--implementation", implementation],
-    ...(version.length > 1 ? ["--python-version", version] : []),
-    ...["--abi", abi],
-    ...platforms.split(".").flatMap((name) => ["--platform", name]),
-  ];
 }
 
 /** Returns the line of pip's output that says what went wrong. */
 function reason(stderr: Uint8Array): string {
   const lines = new TextDecoder().decode(stderr).trim().split("\n");
-  return lines.findLast((line) => line.startsWith("ERROR:")) ??
-    lines.at(-1) ?? "";
+  return lines.findLast((line) => line.startsWith("ERROR:")) ?? lines.at(-1)!;
 }
 
 /**
- * Downloads the pinned wheel for this platform with `pip download`, which
- * checks its hash.
+ * Downloads the pinned wheel for this platform with `pip download`, which knows
+ * mirrors and proxies. Its hash is checked where it is read.
  *
  * @param wanted The package.
  * @param folder Folder of the wheel.
  * @param signal Ends pip where it is aborted, which throws its reason.
  * @returns The wheel's file.
- * @throws {InstallError} If no wheel fits, Python cannot be run, or pip fails.
+ * @throws {Error} If no wheel fits, Python cannot be run, or pip fails.
  */
 export async function downloadWheel(
   wanted: PinnedPackage,
   folder: string,
   signal?: AbortSignal,
 ): Promise<string> {
-  const { name, version } = wanted;
-  const file = wheelFor(wanted);
+  const release = `${wanted.name} ${wanted.version}`, file = wheelFor(wanted);
   if (file === undefined) {
-    throw new InstallError(
-      `there is no wheel of ${name} ${version} for ${platform()}: set ${wanted.variable} to your own copy`,
+    throw new Error(
+      `there is no wheel of ${release} for ${platform()}: set ${wanted.variable} to your own copy`,
     );
   }
-  const requirements = `${folder}/${name}.txt`;
-  await Deno.writeTextFile(
-    requirements,
-    `${name}==${version} --hash=sha256:${wanted.wheels[file]}\n`,
-  );
+  const [tag, abi, platforms] = file.replace(".whl", "").split("-").slice(-3);
+  const version = tag.slice(2);
   const python = Deno.build.os === "windows" ? "python" : "python3";
+  const command = new Deno.Command(python, {
+    args: [
+      ...["-m", "pip", "download", "--quiet", "--no-deps"],
+      ...["--disable-pip-version-check", "--only-binary", ":all:"],
+      // They select exactly one wheel, whatever Python runs pip.
+      ...["--implementation", tag.slice(0, 2), "--abi", abi],
+      ...(version.length > 1 ? ["--python-version", version] : []),
+      ...platforms.split(".").flatMap((name) => ["--platform", name]),
+      ...["--dest", folder, `${wanted.name}==${wanted.version}`],
+    ],
+    stdin: "null",
+    signal,
+  });
   let output: Deno.CommandOutput;
   try {
-    output = await new Deno.Command(python, {
-      args: [
-        ...["-m", "pip", "download", "--quiet", "--no-deps"],
-        ...["--disable-pip-version-check", "--require-hashes"],
-        ...selection(file),
-        ...["--dest", folder, "--requirement", requirements],
-      ],
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-      signal,
-    }).output();
+    output = await command.output();
   } catch (error) {
-    throw new InstallError(
-      `cannot run ${python} (${
-        (error as Error).message.split("\n")[0]
-      }): give wheels with --wheel PATH`,
-    );
+    const [line] = (error as Error).message.split("\n");
+    throw new Error(`cannot run ${python} (${line}): give wheels with --wheel`);
   }
   signal?.throwIfAborted();
   if (output.success) return `${folder}/${file}`;
-  throw new InstallError(
-    `pip cannot download ${name} ${version}: ${reason(output.stderr)}`,
-  );
+  throw new Error(`pip cannot download ${release}: ${reason(output.stderr)}`);
 }
 
-/** Content of a file: bytes, a file to copy, or the place that a link leads to. */
-export type FileSource =
-  | Uint8Array
-  | { readonly copyOf: string }
-  | { readonly linkTo: string };
-
-/** Contents of one wheel. */
+/** Wanted files of one wheel. */
 export interface WheelContent {
   /** The package that the wheel is of. */
   package: PinnedPackage;
@@ -100,44 +183,42 @@ export interface WheelContent {
   file: string;
   /** The wheel's SHA-256. */
   sha256: string;
-  /** Files by their place in the installed folder. */
-  files: Map<string, FileSource>;
+  /** Bytes of files by their place in the installed folder. */
+  files: Map<string, Uint8Array>;
 }
 
 const fileName = (path: string): string => path.split(/[\\/]/).at(-1)!;
 
-/** Finds the package of a wheel, by its file name. */
+/** Returns the package of a wheel, by its file name. */
 export function packageOfWheel(
   path: string,
   packages: readonly PinnedPackage[],
 ): PinnedPackage {
+  const plain = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "_");
   const [name] = fileName(path).split("-");
-  const found = packages.find((it) =>
-    distributionName(it.name) === distributionName(name)
-  );
+  const found = packages.find((it) => plain(it.name) === plain(name));
   if (found && path.endsWith(".whl")) return found;
   throw new InstallError(
     `'${path}' is no wheel of ${packages.map((it) => it.name).join(" or ")}`,
   );
 }
 
-function checkHash(content: WheelContent): void {
-  const { package: { name, version, wheels }, file, sha256 } = content;
-  if (Object.values(wheels).includes(sha256)) return;
-  throw new InstallError(
-    `'${file}' has the SHA-256 ${sha256}, which is none of ${name} ${version}'s: ` +
-      "--allow-other-version takes it all the same",
-  );
-}
-
-/** Refuses machine code that this machine cannot run. */
-function checkPlatform({ package: of, file, sha256 }: WheelContent): void {
+/** Refuses machine code that this machine cannot run, and unknown hashes. */
+function checkWheel(
+  { package: of, file, sha256 }: WheelContent,
+  allowOtherVersion: boolean,
+): void {
   // A file that was renamed is known by its hash.
-  const pinned = Object.entries(of.wheels).find((it) => it[1] === sha256);
-  const foreign = foreignPlatform(of, pinned?.[0] ?? file);
-  if (foreign === undefined) return;
+  const pinned = Object.keys(of.wheels).find((it) => of.wheels[it] === sha256);
+  if (!isFor(platform(), pinned ?? file, of)) {
+    throw new InstallError(
+      `'${file}' is for another platform, expected one for ${platform()}`,
+    );
+  }
+  if (pinned !== undefined || allowOtherVersion) return;
   throw new InstallError(
-    `'${file}' is for ${foreign}, expected one for ${platform()}`,
+    `'${file}' has the SHA-256 ${sha256}, which is none of ${of.name} ${of.version}'s: ` +
+      "--allow-other-version takes it all the same where it is given with --wheel",
   );
 }
 
@@ -161,34 +242,31 @@ function placeOf(entry: string, { name, place }: PinnedPackage) {
  * @param allowOtherVersion True where its hash may be another than the pinned
  * ones.
  * @throws {InstallError} If it cannot be read, is of another version or for
- * another platform, or is no archive.
+ * another platform, is no archive, or lacks a file that must be there.
  */
 export async function readWheel(
   path: string,
   of: PinnedPackage,
   allowOtherVersion = false,
 ): Promise<WheelContent> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await Deno.readFile(path);
-  } catch {
+  const bytes = await Deno.readFile(path).catch(() => {
     throw new InstallError(`cannot read the wheel '${path}'`);
-  }
+  });
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  const files = new Map<string, FileSource>();
+  const files = new Map<string, Uint8Array>();
   const content = { package: of, file: fileName(path), sha256, files };
-  checkPlatform(content);
-  if (!allowOtherVersion) checkHash(content);
-  let entries: Record<string, Uint8Array>;
+  checkWheel(content, allowOtherVersion);
   try {
-    entries = unzipSync(bytes, { filter: ({ name }) => !!placeOf(name, of) });
+    const filter = ({ name }: { name: string }) => !!placeOf(name, of);
+    for (const [entry, data] of Object.entries(unzipSync(bytes, { filter }))) {
+      files.set(placeOf(entry, of)!, data);
+    }
   } catch (error) {
     throw new InstallError(
       `cannot unzip '${path}' (${(error as Error).message})`,
     );
   }
-  for (const [entry, data] of Object.entries(entries)) {
-    files.set(placeOf(entry, of)!, data);
-  }
-  return content;
+  const missing = of.files.find((it) => !files.has(it));
+  if (missing === undefined) return content;
+  throw new InstallError(`the wheel '${content.file}' holds no ${missing}`);
 }

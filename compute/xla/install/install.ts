@@ -18,51 +18,8 @@
  *
  * @module
  */
-import {
-  type Installation,
-  InstallError,
-  type InstallOutput,
-  runInstall,
-} from "@bellman/files/install";
-import { checkGpu, librariesOf } from "./cuda.ts";
-import { cpuInstallation, cudaInstallation } from "./packages.ts";
-
-/** Flags of this task, which stand before the others in its usage. */
-const USAGE = "[--cuda [--python PATH] [--without-gpu]]";
-
-/** Flags of this task, and the rest of its command line. */
-interface XlaFlags {
-  cuda: boolean;
-  withoutGpu: boolean;
-  python?: string;
-  rest: string[];
-}
-
-function parseFlags(args: readonly string[]): XlaFlags {
-  const flags: XlaFlags = { cuda: false, withoutGpu: false, rest: [] };
-  const left = args.flatMap((arg) =>
-    arg.startsWith("--python=") ? arg.split(/=(.*)/s).slice(0, 2) : [arg]
-  );
-  while (left.length > 0) {
-    const arg = left.shift()!;
-    if (arg === "--cuda") flags.cuda = true;
-    else if (arg === "--without-gpu") flags.withoutGpu = true;
-    else if (arg !== "--python") flags.rest.push(arg);
-    else {
-      flags.python = left.shift();
-      if (!flags.python) throw new InstallError(`${arg} lacks its path`);
-    }
-  }
-  if (flags.cuda || (!flags.python && !flags.withoutGpu)) return flags;
-  const arg = flags.python ? "--python" : "--without-gpu";
-  throw new InstallError(`${arg} is for --cuda alone`);
-}
-
-async function installationOf(flags: XlaFlags): Promise<Installation> {
-  if (!flags.cuda) return cpuInstallation();
-  if (!flags.withoutGpu) checkGpu();
-  return cudaInstallation(flags.python && await librariesOf(flags.python));
-}
+import { type InstallOutput, runInstall } from "@bellman/files/install";
+import { XLA_INSTALLATION } from "./packages.ts";
 
 /**
  * Does what the command line of `install-xla` asks for, and prints where the
@@ -81,28 +38,11 @@ async function installationOf(flags: XlaFlags): Promise<Installation> {
  * assertEquals(await installXla(["--help"]), 0);
  * ```
  */
-export async function installXla(
+export function installXla(
   args: readonly string[],
   output?: InstallOutput,
 ): Promise<number> {
-  if (args.some((it) => it === "--help" || it === "-h")) {
-    return await runInstall(withUsage(cpuInstallation()), args, output);
-  }
-  try {
-    const flags = parseFlags(args);
-    const installation = withUsage(await installationOf(flags));
-    return await runInstall(installation, flags.rest, output);
-  } catch (error) {
-    if (!(error instanceof InstallError)) throw error;
-    const line = `Cannot install XLA: ${error.message}`;
-    if (output) output.error(line);
-    else Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
-    return 2;
-  }
-}
-
-function withUsage(installation: Installation): Installation {
-  return { ...installation, task: `${installation.task} ${USAGE}` };
+  return runInstall(XLA_INSTALLATION, args, output);
 }
 
 if (import.meta.main) {

@@ -1,10 +1,8 @@
-import { resolve } from "node:path";
 import {
   cacheFolder,
+  findInstalled,
   installCommand,
   type InstallTask,
-  isFile,
-  neededVariable,
 } from "@bellman/files/installed";
 
 /** A kind of device that programs are compiled for. */
@@ -29,18 +27,6 @@ export function xlaFolder(device: XlaDeviceName): string {
   return `${cacheFolder()}/xla/${device}`;
 }
 
-/** Returns the path of an installed plugin, if it is there. */
-function installedPlugin(device: XlaDeviceName): string | undefined {
-  try {
-    const path = resolve(xlaFolder(device), PLUGIN_FILES[device]);
-    return isFile(path) ? path : undefined;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    // No cache folder is known: nothing is installed.
-    return undefined;
-  }
-}
-
 /**
  * Finds the plugin: that which `BELLMAN_XLA_PLUGIN` names, or the installed one.
  *
@@ -50,19 +36,9 @@ function installedPlugin(device: XlaDeviceName): string | undefined {
  * @throws {Deno.errors.NotCapable} If it is not permitted to look.
  */
 export function findPlugin(device: XlaDeviceName): string {
-  const asked = neededVariable(PLUGIN_VARIABLE);
-  if (asked === undefined) {
-    return installedPlugin(device) ?? failToFind(device);
-  }
-  // A bare name would be looked for in the system's folders.
-  const path = resolve(asked);
-  if (isFile(path)) return path;
-  throw new RangeError(
-    `Cannot find the XLA plugin '${path}' that ${PLUGIN_VARIABLE} names`,
-  );
-}
-
-function failToFind(device: XlaDeviceName): never {
+  const place = `xla/${device}/${PLUGIN_FILES[device]}`;
+  const found = findInstalled("XLA plugin", PLUGIN_VARIABLE, place);
+  if (found !== undefined) return found;
   const command = installCommand(INSTALL_XLA);
   const flags = device === "cuda" ? " --cuda" : "";
   throw new RangeError(

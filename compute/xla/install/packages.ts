@@ -1,10 +1,12 @@
 import {
   type Installation,
+  InstallError,
+  type InstallOptions,
   type PinnedPackage,
   platform,
   wheelFor,
 } from "@bellman/files/install";
-import { CUDA_LIBRARIES } from "./cuda.ts";
+import { checkGpu, CUDA_LIBRARIES, librariesOf } from "./cuda.ts";
 import {
   INSTALL_XLA,
   PLUGIN_FILES,
@@ -95,7 +97,7 @@ export function cpuInstallation(on: string = platform()): Installation {
 export function cudaInstallation(libraries?: string): Installation {
   const packages = [CUDA_PLUGIN, ...CUDA_LIBRARIES];
   return {
-    title: "XLA for CUDA",
+    title: "XLA",
     task: INSTALL_XLA.task,
     dir: () => xlaFolder("cuda"),
     packages: libraries === undefined ? packages : [CUDA_PLUGIN],
@@ -104,3 +106,32 @@ export function cudaInstallation(libraries?: string): Installation {
     ...libraries !== undefined && { links: { nvidia: libraries } },
   };
 }
+
+/** Returns the installation that options ask for. */
+async function choose(
+  { cuda, python, "without-gpu": withoutGpu }: InstallOptions,
+): Promise<Installation> {
+  if (cuda) {
+    if (!withoutGpu) checkGpu();
+    return cudaInstallation(
+      python ? await librariesOf(String(python)) : undefined,
+    );
+  }
+  if (!python && !withoutGpu) return cpuInstallation();
+  const option = python ? "--python" : "--without-gpu";
+  throw new InstallError(`${option} is for --cuda alone`);
+}
+
+/** The installation that `install-xla` sets up. */
+export const XLA_INSTALLATION: Installation = {
+  ...cpuInstallation(),
+  own: {
+    usage: "[--cuda [--python PATH] [--without-gpu]]",
+    types: {
+      cuda: { type: "boolean" },
+      python: { type: "string" },
+      "without-gpu": { type: "boolean" },
+    },
+    choose,
+  },
+};

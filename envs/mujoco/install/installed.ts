@@ -1,7 +1,8 @@
-import { resolve } from "node:path";
 import {
   cacheFolder,
+  findInstalled,
   installCommand,
+  installedFile,
   type InstallTask,
   isFile,
   neededVariable,
@@ -18,10 +19,8 @@ export const INSTALL_MUJOCO: InstallTask = {
 /** The version that is installed. */
 const MUJOCO_VERSION = "4.0.0";
 
-/** Returns the folder that `install-mujoco` fills. */
-function installedFolder(): string {
-  return `${cacheFolder()}/mujoco/${MUJOCO_VERSION}`;
-}
+/** The folder that `install-mujoco` fills, below the cache folder. */
+const FOLDER = `mujoco/${MUJOCO_VERSION}`;
 
 /** Returns the library's name in that folder. */
 export function libraryName(os: string = Deno.build.os): string {
@@ -29,34 +28,19 @@ export function libraryName(os: string = Deno.build.os): string {
   return os === "darwin" ? "libmujoco.dylib" : "libmujoco.so";
 }
 
-/** Returns the path of an installed file, if it is there. */
-function installedFile(name: string): string | undefined {
-  try {
-    const path = resolve(installedFolder(), name);
-    return isFile(path) ? path : undefined;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    // No cache folder is known: nothing is installed.
-    return undefined;
-  }
-}
-
 /**
  * Finds the native library: that which `BELLMAN_MUJOCO_LIBRARY` names, or the
  * installed one.
  *
  * @returns Its absolute path.
- * @throws {Error} If the variable names no file.
+ * @throws {RangeError} If the variable names no file.
  * @throws {Deno.errors.NotCapable} If it is not permitted to look.
  */
 export function findLibrary(): string | undefined {
-  const asked = neededVariable("BELLMAN_MUJOCO_LIBRARY");
-  if (asked === undefined) return installedFile(libraryName());
-  // A bare name would be looked for in the system's folders.
-  const path = resolve(asked);
-  if (isFile(path)) return path;
-  throw new Error(
-    `Cannot find the MuJoCo library '${path}' that BELLMAN_MUJOCO_LIBRARY names`,
+  return findInstalled(
+    "MuJoCo library",
+    "BELLMAN_MUJOCO_LIBRARY",
+    `${FOLDER}/${libraryName()}`,
   );
 }
 
@@ -78,7 +62,7 @@ export function findModel(name: string): string {
   }
   const folder = neededVariable("BELLMAN_MUJOCO_MODELS");
   const path = folder === undefined
-    ? installedFile(`models/${name}`)
+    ? installedFile(`${FOLDER}/models/${name}`)
     : `${folder}/${name}`;
   if (path !== undefined && isFile(path)) return path;
   const where = folder === undefined ? "" : ` in '${folder}'`;
@@ -143,7 +127,7 @@ const GYMNASIUM: PinnedPackage = {
 export const MUJOCO_INSTALLATION: Installation = {
   title: "MuJoCo",
   task: INSTALL_MUJOCO.task,
-  dir: installedFolder,
+  dir: () => `${cacheFolder()}/${FOLDER}`,
   packages: [MUJOCO_CORE, GYMNASIUM],
   notice: [
     "Their licences come with them and are kept beside them.",

@@ -5,7 +5,7 @@ import {
   type InstallOutput,
   runInstall,
 } from "../run_install.ts";
-import type { PinnedPackage } from "../pinned_package.ts";
+import type { PinnedPackage } from "../wheels.ts";
 
 /** A small wheel with a licence. */
 export function wheelOf(files: Record<string, string>): Uint8Array {
@@ -63,7 +63,7 @@ export class RecordedOutput implements InstallOutput {
   lines: string[] = [];
   errors: string[] = [];
 
-  out(line: string): void {
+  log(line: string): void {
     this.lines.push(line);
   }
 
