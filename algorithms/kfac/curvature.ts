@@ -115,6 +115,9 @@ export function predictedChange(
   return tf.sum(tf.mul(change, slope));
 }
 
+/** Smallest damping that adaptation goes to. */
+const MIN_DAMPING = 1e-8;
+
 /**
  * Moves the damping by the ratio of the actual and the predicted change of the
  * loss: down above 3/4, up below 1/4 and where it is no number.
@@ -122,13 +125,13 @@ export function predictedChange(
 export function adaptedDamping(
   damping: tf.Tensor,
   ratio: tf.Tensor,
-  { every = 5, rate = 0.95, minimum = 1e-8 }: DampingAdaptation,
+  { every = 5, rate = 0.95 }: DampingAdaptation,
 ): tf.Tensor {
   const power = rate ** every;
   const isGood = tf.greater(ratio, 0.75);
   const isFair = tf.greaterEqual(ratio, 0.25);
   const factor = tf.where(isGood, power, tf.where(isFair, 1, 1 / power));
-  return tf.maximum(tf.mul(damping, factor), minimum);
+  return tf.maximum(tf.mul(damping, factor), MIN_DAMPING);
 }
 
 /** Computes the factors of a batch by slot, with their weight in the averages. */

@@ -32,12 +32,6 @@ export interface DampingAdaptation {
    * @default 0.95
    */
   readonly rate?: number;
-  /**
-   * Smallest damping.
-   *
-   * @default 1e-8
-   */
-  readonly minimum?: number;
 }
 
 /** Settings of `Kfac`. */
