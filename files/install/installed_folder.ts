@@ -28,7 +28,10 @@ const HELP = "give an empty or new folder with --dir";
  * @throws {InstallError} If it is none of ours, or is damaged.
  */
 export function installedPackages(dir: string): InstalledPackage[] {
-  if (!existsSync(dir)) return [];
+  if (!lstatSync(dir, { throwIfNoEntry: false })) return [];
+  if (!existsSync(dir)) {
+    throw new InstallError(`'${dir}' is a link that leads nowhere: ${HELP}`);
+  }
   if (!Deno.statSync(dir).isDirectory) {
     throw new InstallError(`'${dir}' is no folder: ${HELP}`);
   }

@@ -75,6 +75,11 @@ Deno.test("runInstall fills the folder that a link leads to", () =>
     assertEquals(await Deno.readTextFile(`${disk}/lib.so`), CODE);
     assertEquals((await Deno.lstat(link)).isSymlink, true);
     assertEquals(await entries(folder), ["disk", "link", TOY_WHEEL]);
+    await Deno.remove(disk, { recursive: true });
+    const { code, output } = await install(...args);
+    assertEquals([code, output.errors], [2, [
+      `Cannot install Toys: '${link}' is a link that leads nowhere: give an empty or new folder with --dir`,
+    ]]);
   }));
 
 Deno.test("runInstall takes what lacks bytes for missing", () =>
