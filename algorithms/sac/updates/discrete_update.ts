@@ -1,4 +1,4 @@
-import { adam, type Params, polyak, tidy } from "@bellman/compute";
+import { adam, type Params, tidy } from "@bellman/compute";
 import { type DiscreteQFunction, valuesOfActions } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -8,12 +8,12 @@ import {
 } from "./losses.ts";
 import type { SacNumbers, SacPolicy, SacUpdate } from "./model.ts";
 import {
+  afterSteps,
   criticStep,
   descend,
   ofBoth,
   smaller,
   temperatureOf,
-  temperatureStep,
 } from "./steps.ts";
 import {
   criticTargets,
@@ -107,7 +107,7 @@ export function discreteSacUpdate(
     tidy(() => {
       const { observations, nextObservations, weights } = batch;
       const actions = batch.actions as tf.Tensor1D;
-      const { learningRate, criticLearningRate = learningRate, tau } = inputs;
+      const { learningRate, criticLearningRate = learningRate } = inputs;
       const alpha = temperatureOf(state, inputs);
 
       const between = batch.betweenObservations &&
@@ -142,31 +142,11 @@ export function discreteSacUpdate(
         { optimizer, learningRate },
       );
 
-      const { logProb } = actor.aux;
-      const temperature = temperatureStep(state, logProb, {
+      return afterSteps(state, { critics, actor, alpha }, {
         targetEntropy,
         optimizer,
         inputs,
       });
-      return {
-        state: {
-          ...temperature.state,
-          policy: actor.params,
-          critics: critics.params,
-          targets: polyak(state.targets, critics.params, { tau }),
-          policySlots: actor.slots,
-          criticSlots: critics.slots,
-        },
-        stats: {
-          ...critics.stats,
-          q_loss: critics.loss,
-          policy_loss: actor.loss,
-          temperature: alpha,
-          entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
-          ...temperature.stats,
-        },
-        results: { tdErrors: critics.tdErrors },
-      };
     });
 }
 

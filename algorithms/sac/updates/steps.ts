@@ -3,13 +3,19 @@ import {
   type Optimizer,
   type OptimizerState,
   type Params,
+  polyak,
   valueAndGradients,
 } from "@bellman/compute";
 import { nest, scope } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { absoluteTdErrors, criticLoss, temperatureLoss } from "./losses.ts";
-import type { SacDiagnostics, SacNumbers, SacState } from "./model.ts";
+import type {
+  SacDiagnostics,
+  SacNumbers,
+  SacState,
+  SacUpdateResult,
+} from "./model.ts";
 
 /** Parameters after one step of an optimizer. */
 export interface Descent<A extends Params> {
@@ -114,15 +120,57 @@ export function temperatureOf(
   );
 }
 
+/** Steps of an update's networks, and the temperature that they were taken at. */
+export interface NetworkSteps {
+  readonly critics: ReturnType<typeof criticStep>;
+  readonly actor: Descent<{ logProb: tf.Tensor1D }>;
+  readonly alpha: tf.Scalar;
+}
+
+/**
+ * Ends an update: the temperature takes its step where it is learned, and the target
+ * networks move.
+ */
+export function afterSteps(
+  state: SacState,
+  { critics, actor, alpha }: NetworkSteps,
+  options: TemperatureStepOptions,
+): SacUpdateResult {
+  const { logProb } = actor.aux, { tau } = options.inputs;
+  const temperature = temperatureStep(state, logProb, options);
+  return {
+    state: {
+      ...temperature.state,
+      policy: actor.params,
+      critics: critics.params,
+      targets: polyak(state.targets, critics.params, { tau }),
+      policySlots: actor.slots,
+      criticSlots: critics.slots,
+    },
+    stats: {
+      ...critics.stats,
+      q_loss: critics.loss,
+      policy_loss: actor.loss,
+      temperature: alpha,
+      entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
+      ...temperature.stats,
+    },
+    results: { tdErrors: critics.tdErrors },
+  };
+}
+
+/** Inputs of a step of the temperature. */
+interface TemperatureStepOptions {
+  readonly targetEntropy: number;
+  readonly optimizer: Optimizer;
+  readonly inputs: SacNumbers;
+}
+
 /** Takes one step of the temperature, where it is learned. */
-export function temperatureStep(
+function temperatureStep(
   { temperature, temperatureSlots }: SacState,
   logProb: tf.Tensor1D,
-  { targetEntropy, optimizer, inputs }: {
-    readonly targetEntropy: number;
-    readonly optimizer: Optimizer;
-    readonly inputs: SacNumbers;
-  },
+  { targetEntropy, optimizer, inputs }: TemperatureStepOptions,
 ): {
   state: Pick<SacState, "temperature" | "temperatureSlots">;
   stats: { temperature_loss?: tf.Scalar };

@@ -3,7 +3,6 @@ import {
   cloneParams,
   type Optimizer,
   type Params,
-  polyak,
   tidy,
 } from "@bellman/compute";
 import type { QFunction, ReparameterizedDistribution } from "@bellman/policies";
@@ -16,13 +15,13 @@ import {
 } from "./losses.ts";
 import type { SacPolicy, SacState, SacUpdate } from "./model.ts";
 import {
+  afterSteps,
   criticStep,
   descend,
   initCritics,
   ofBoth,
   smaller,
   temperatureOf,
-  temperatureStep,
 } from "./steps.ts";
 
 /** Policy and Q functions of continuous actions, which lie in [-1, 1]. */
@@ -134,7 +133,7 @@ export function sacUpdate(
   return (state, batch, inputs) =>
     tidy(() => {
       const { observations, actions, nextObservations, weights } = batch;
-      const { learningRate, criticLearningRate = learningRate, tau } = inputs;
+      const { learningRate, criticLearningRate = learningRate } = inputs;
       const alpha = temperatureOf(state, inputs);
 
       const next = sample(state.policy, nextObservations, inputs.nextNoise);
@@ -168,31 +167,11 @@ export function sacUpdate(
         { optimizer, learningRate },
       );
 
-      const { logProb } = actor.aux;
-      const temperature = temperatureStep(state, logProb, {
+      return afterSteps(state, { critics, actor, alpha }, {
         targetEntropy,
         optimizer,
         inputs,
       });
-      return {
-        state: {
-          ...temperature.state,
-          policy: actor.params,
-          critics: critics.params,
-          targets: polyak(state.targets, critics.params, { tau }),
-          policySlots: actor.slots,
-          criticSlots: critics.slots,
-        },
-        stats: {
-          ...critics.stats,
-          q_loss: critics.loss,
-          policy_loss: actor.loss,
-          temperature: alpha,
-          entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
-          ...temperature.stats,
-        },
-        results: { tdErrors: critics.tdErrors },
-      };
     });
 }
 
