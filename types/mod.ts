@@ -439,6 +439,11 @@ export interface PolicyExport {
 /** Named numbers that describe an update. */
 export type Statistics = Record<string, number>;
 
+/** Titles of an algorithm's statistics, then their names elsewhere, by name. */
+export type StatisticTitles = Readonly<
+  Record<string, readonly [title: string, ...aliases: string[]]>
+>;
+
 /** Rows of saved states that lie in a file. */
 export interface SavedRows {
   /**

@@ -5,6 +5,7 @@ import {
   type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
+  type Arrays,
   type BuildContext,
   type ExperienceSpec,
   type SavedState,
@@ -140,6 +141,13 @@ function warning(
   { make, ...spec }: ExperienceSpec,
   steps: readonly AcktrStep[],
 ): ExperienceSpec {
+  const warn = (finite: Arrays): boolean => {
+    const line = steps.map(({ name, kfac }) => kfac.nonFinite(finite[name]))
+      .find((it) => it !== undefined);
+    // deno-lint-ignore no-console -- warnings go there
+    if (line !== undefined) console.warn(line);
+    return line !== undefined;
+  };
   return {
     ...spec,
     make(runtime) {
@@ -147,12 +155,7 @@ function warning(
       const learned = experience.learned.bind(experience);
       let hasWarned = false;
       experience.learned = (finite) => {
-        const line = steps
-          .map(({ name, kfac }) => kfac.nonFinite(finite[name]))
-          .find((it) => it !== undefined);
-        // deno-lint-ignore no-console -- warnings go there
-        if (line !== undefined && !hasWarned) console.warn(line);
-        hasWarned ||= line !== undefined;
+        if (!hasWarned) hasWarned = warn(finite);
         return learned({});
       };
       return experience;

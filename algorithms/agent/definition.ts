@@ -6,7 +6,13 @@ import type {
   TensorData,
 } from "@bellman/compute";
 import type { Network, NoiseSpec, Policy } from "@bellman/policies";
-import type { Algorithm, Awaitable, StateTree, VecEnv } from "@bellman/types";
+import type {
+  Algorithm,
+  Awaitable,
+  StateTree,
+  StatisticTitles,
+  VecEnv,
+} from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import type {
   AgentContext,
@@ -61,9 +67,7 @@ export interface AlgorithmDefinition<
    *
    * @default {}
    */
-  readonly statistics?: Readonly<
-    Record<string, readonly [title: string, ...aliases: string[]]>
-  >;
+  readonly statistics?: StatisticTitles;
   /**
    * Settings of a small and quick agent, for tests of all algorithms.
    *

@@ -97,7 +97,6 @@ export {
   statisticName,
   STATISTICS,
   statisticTitle,
-  type StatisticTitles,
 } from "./logs/statistics.ts";
 export {
   TensorBoardLogger,

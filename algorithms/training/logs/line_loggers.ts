@@ -7,6 +7,7 @@ import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
 
 /** Column of a row's step. */
 export const STEP_COLUMN = "time/steps";
+
 /**
  * Writes rows to a CSV file. The first row fixes the columns; when a later row
  * has new ones, the file is rewritten (atomically) with them at the end, and

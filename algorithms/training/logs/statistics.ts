@@ -1,3 +1,5 @@
+import type { StatisticTitles } from "@bellman/types";
+
 /** Statistic of a run, as logs name it. */
 export interface StatisticInfo {
   /** Name in logs: its group, a slash, the quantity and what was made of it. */
@@ -82,11 +84,6 @@ const statistics: StatisticInfo[] = [
  * {@link addStatistics}.
  */
 export const STATISTICS: readonly StatisticInfo[] = statistics;
-
-/** Titles of an algorithm's statistics, then their names elsewhere, by name. */
-export type StatisticTitles = Readonly<
-  Record<string, readonly [title: string, ...aliases: string[]]>
->;
 
 const byName = new Map<string, StatisticInfo>();
 /** Names by every other name; an update's statistic has also that without its group. */
