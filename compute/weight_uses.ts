@@ -7,7 +7,7 @@ import { tidy } from "./tidy.ts";
 export interface WeightUse {
   /** Path of the parameter. */
   readonly weight: string;
-  /** What the weights are multiplied with. */
+  /** Factor of the weights in the product. */
   readonly input: tf.Tensor;
   /** Shape of the result. */
   readonly shape: readonly number[];

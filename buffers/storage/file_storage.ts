@@ -62,7 +62,7 @@ export class LostRowsError extends SyntaxError {
   override readonly name = "LostRowsError";
 }
 
-/** What a {@linkcode FileStorage} saves: where its rows lie, and their checksums. */
+/** State of a {@linkcode FileStorage}: places of its rows, and their checksums. */
 export type FileStorageState = {
   /** Name, dtype and size of each column. */
   columns: string;

@@ -39,7 +39,7 @@ import { notices } from "../run/session.ts";
 type Axis = "steps" | "time" | "episodes";
 const AXES: readonly Axis[] = ["steps", "time", "episodes"];
 
-/** What is drawn: a statistic over a quantity. */
+/** Statistic to draw, and the quantity on the horizontal axis. */
 interface CurveChoice {
   key: string;
   /** Quantity along the horizontal axis, steps by default. */
@@ -288,7 +288,7 @@ function numberOf(
   throw new UsageError(`Cannot use --${name} ${text}: expected ${words}`);
 }
 
-/** What is drawn, and how. */
+/** Checked options of a figure. */
 type Choice = ReturnType<typeof choiceOf>;
 
 /** Reads what is drawn, and how, before any run is read. */

@@ -52,7 +52,7 @@ export interface LoadedRun {
    */
   readonly env: VecEnv;
   /**
-   * What scales observations by the frozen statistics of training: `env`, which
+   * Owner of the scaling by the frozen statistics of training: `env`, which
    * gives them scaled already; the `agent`, which takes and scales original ones;
    * null where nothing does. Where it is `env`, observations from elsewhere are
    * scaled by `normalization.observations` before the agent acts on them.

@@ -46,7 +46,7 @@ export class Recorder {
     return this.nodes.find(({ outputs }) => outputs.includes(value!));
   }
 
-  /** What was taken from the outer recorder, and what stands for it here. */
+  /** Values of the outer recorder, and the values that represent them here. */
   get captured(): ReadonlyMap<Value, Value> {
     return this.#captured;
   }

@@ -49,7 +49,7 @@ export interface MujocoModel {
   idOf(kind: MujocoObject, name: string): number;
 }
 
-/** What a task is told beside the numbers of the simulation. */
+/** Inputs of a task beside the state of the simulation. */
 export interface MujocoContext<O> {
   /** The model. */
   readonly model: MujocoModel;
