@@ -1,3 +1,4 @@
+import type { StateTree } from "@bellman/types";
 import { assertEquals } from "@std/assert";
 import { selectBackend } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
@@ -26,11 +27,9 @@ Deno.test("both are the same step by step, pictures included", () => {
       env.reset({ seed: 0 });
       tf.tidy(() => {
         let state = GRID_WORLD.start(tf.tensor2d([[first], [second]]));
-        const own = Int32Array.from(
-          Object.values(state),
-          (it) => it.dataSync()[0],
-        );
-        env.load({ ...env.save() as object, own });
+        const places = Object.values(state).map((it) => it.dataSync()[0]);
+        const { random } = env.save() as Record<string, StateTree>;
+        env.load({ fields: { isRunning: true, places }, random });
         for (const action of actions) {
           const step = env.step(action);
           const made = GRID_WORLD.step(state, tf.tensor1d([action], "int32"));

@@ -1,49 +1,14 @@
-import type {
-  BoxArray,
-  Env,
-  RenderOptions,
-  RgbImage,
-  Space,
-  SpaceValue,
-  StateTree,
-  StepResult,
-} from "@bellman/types";
+import type { BoxArray, Space, SpaceValue, StepResult } from "@bellman/types";
 import { checkSpace } from "../_env_data.ts";
-import { Episodes } from "../_episodes.ts";
 import { checkOptions, FLAG, type OptionKinds, whole } from "../_options.ts";
-import type { SeededRandom } from "../random.ts";
+import { Env } from "../base/env.ts";
 import { register } from "../registry/registry.ts";
-import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
-import { snapshotRecord } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
-import { allocateArray, elementCount, isArrayOf } from "../spaces/arrays.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import { sample } from "../spaces/values.ts";
 
-/** Rules of a toy environment, which keep its state. */
-export interface ToyRules<
-  O extends SpaceValue = SpaceValue,
-  A extends SpaceValue = SpaceValue,
-> {
-  /** Space of observations. */
-  readonly observationSpace: Space;
-  /** Space of actions. */
-  readonly actionSpace: Space;
-  /** Starts an episode and returns the first observation. */
-  begin(random: SeededRandom): O;
-  /** Takes one step. */
-  advance(action: A, random: SeededRandom): StepResult<O>;
-  /** Saves the state. */
-  saveRules(): StateTree;
-  /** Restores a state. */
-  loadRules(state: StateTree): void;
-  /** Draws the present state. */
-  draw(options?: RenderOptions): RgbImage;
-}
-
 /**
- * An environment of simple rules, which keeps the random stream and refuses steps
- * outside of an episode.
+ * Base of the toy environments, which refuses steps outside of an episode.
  *
  * @example
  * ```ts
@@ -53,28 +18,17 @@ export interface ToyRules<
  * assert(new ChainEnv() instanceof ToyEnv);
  * ```
  */
-export class ToyEnv<
+export abstract class ToyEnv<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,
-> implements Env<O, A> {
-  /** Space of observations. */
-  readonly observationSpace: Space;
-  /** Space of actions. */
-  readonly actionSpace: Space;
+> extends Env<O, A> {
+  private isRunning = false;
 
-  #rules: ToyRules<O, A>;
-  #episodes = new Episodes(this.constructor.name);
+  /** Starts an episode and returns the first observation. */
+  protected abstract begin(): O;
 
-  /**
-   * Makes an environment that has not been reset.
-   *
-   * @param rules Rules to follow.
-   */
-  constructor(rules: ToyRules<O, A>) {
-    this.#rules = rules;
-    this.observationSpace = rules.observationSpace;
-    this.actionSpace = rules.actionSpace;
-  }
+  /** Takes one step. */
+  protected abstract advance(action: A): StepResult<O>;
 
   /**
    * Starts an episode.
@@ -83,8 +37,10 @@ export class ToyEnv<
    * @returns The first observation.
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
-  reset(options: { seed?: number } = {}): O {
-    return this.#rules.begin(this.#episodes.begin(options.seed));
+  reset(options?: { seed?: number }): O {
+    this.seed(options);
+    this.isRunning = true;
+    return this.begin();
   }
 
   /**
@@ -97,74 +53,15 @@ export class ToyEnv<
    */
   step(action: A): StepResult<O> {
     checkAction(this.actionSpace, action);
-    this.#episodes.checkRunning();
-    const result = this.#rules.advance(action, this.#episodes.random);
-    if (result.terminated) this.#episodes.stage = "ended";
+    if (!this.isRunning) {
+      throw new Error(
+        `Cannot step ${this.constructor.name} outside of an episode: call reset first`,
+      );
+    }
+    const result = this.advance(action);
+    this.isRunning = !result.terminated;
     return result;
   }
-
-  /**
-   * Saves state and random stream.
-   *
-   * @returns Plain data that later steps do not change.
-   */
-  save(): StateTree {
-    const { status, random } = this.#episodes.save();
-    const isRunning = status === "running";
-    return { own: this.#rules.saveRules(), isRunning, random };
-  }
-
-  /**
-   * Restores a snapshot.
-   *
-   * @param snapshot Snapshot that `save` returned.
-   * @throws {TypeError} If it is no snapshot of such an environment.
-   */
-  load(snapshot: StateTree): void {
-    const keys = ["own", "isRunning", "random"];
-    const { own, isRunning, random } = snapshotRecord(snapshot, keys);
-    this.#rules.loadRules(own);
-    this.#episodes.load({ status: isRunning ? "running" : "new", random });
-  }
-
-  /**
-   * Draws the present state.
-   *
-   * @param options Size of the picture.
-   * @returns The picture.
-   */
-  render(options?: RenderOptions): RgbImage {
-    return this.#rules.draw(options);
-  }
-
-  /** Does nothing, as there is nothing to free. */
-  close(): void {}
-}
-
-const BLACK: Color = [0, 0, 0];
-const PLAIN: Color = [160, 170, 190];
-const MARKED: Color = [204, 77, 77];
-
-const VIEW: Point = [400, 200];
-const MIDDLE = VIEW[1] / 2;
-
-/** Draws numbers from -1 to 1 as bars, one of them marked. */
-function renderBars(
-  heights: readonly number[],
-  { width = 400, height = 200, marked = -1 }: RenderOptions & {
-    marked?: number;
-  } = {},
-): RgbImage {
-  const canvas = new Canvas({ width, height, view: VIEW });
-  const room = VIEW[0] / heights.length;
-  heights.forEach((it, i) => {
-    const top = Math.min(Math.max(it, -1), 1) * MIDDLE * 0.9;
-    const at: Point = [room * (i + 0.5), MIDDLE];
-    const bar = rectangle({ at, x: [-room / 3, room / 3], y: [0, top] });
-    canvas.fillPolygon(bar, i === marked ? MARKED : PLAIN);
-  });
-  canvas.strokeLine([[0, MIDDLE], [VIEW[0], MIDDLE]], { color: BLACK });
-  return canvas.image();
 }
 
 /** Settings of {@linkcode BanditEnv}. */
@@ -198,31 +95,6 @@ const BANDIT_OPTIONS: OptionKinds<BanditOptions> = {
   ],
 };
 
-function banditRules(
-  { means, deviation }: Required<BanditOptions>,
-): ToyRules<number, number> {
-  let pulled = -1;
-  const most = Math.max(1e-9, ...means.map(Math.abs));
-  const heights = means.map((mean) => mean / most);
-  return {
-    observationSpace: discrete(1),
-    actionSpace: discrete(means.length),
-    begin: () => {
-      pulled = -1;
-      return 0;
-    },
-    advance: (action, random) => {
-      pulled = action;
-      const noise = deviation === 0 ? 0 : deviation * random.normal();
-      const reward = means[action] + noise;
-      return { observation: 0, reward, terminated: true, truncated: false };
-    },
-    saveRules: () => pulled,
-    loadRules: (state) => void (pulled = state as number),
-    draw: (options) => renderBars(heights, { ...options, marked: pulled }),
-  };
-}
-
 /**
  * Arms with rewards of their own; each episode is one pull. The observation is
  * always 0.
@@ -239,10 +111,11 @@ function banditRules(
  * ```
  */
 export class BanditEnv extends ToyEnv<number, number> {
-  /** Mean reward of each arm. */
-  readonly means: readonly number[];
-  /** Standard deviation of the rewards. */
-  readonly deviation: number;
+  /** Space of observations. */
+  readonly observationSpace: Space = discrete(1);
+  /** Space of actions. */
+  readonly actionSpace: Space;
+  #arms: Required<BanditOptions>;
 
   /**
    * Makes an environment that has not been reset.
@@ -253,15 +126,21 @@ export class BanditEnv extends ToyEnv<number, number> {
    * @throws {TypeError} If an option is not known, or of another type.
    */
   constructor(options: BanditOptions = {}) {
-    const { means = [0.1, 0.5, 0.9], deviation = 0 } = checkOptions(
-      "a bandit",
-      options,
-      BANDIT_OPTIONS,
-    );
-    const own = { means: [...means], deviation };
-    super(banditRules(own));
-    this.means = own.means;
-    this.deviation = deviation;
+    super();
+    const given = checkOptions("a bandit", options, BANDIT_OPTIONS);
+    this.#arms = { means: [0.1, 0.5, 0.9], deviation: 0, ...given };
+    this.actionSpace = discrete(this.#arms.means.length);
+  }
+
+  protected override begin(): number {
+    return 0;
+  }
+
+  protected override advance(action: number): StepResult<number> {
+    const { means, deviation } = this.#arms;
+    const noise = deviation === 0 ? 0 : deviation * this.random.normal();
+    const reward = means[action] + noise;
+    return { observation: 0, reward, terminated: true, truncated: false };
   }
 }
 
@@ -287,45 +166,11 @@ const CHAIN_OPTIONS: OptionKinds<ChainOptions> = {
 };
 
 /** Checks the options of a chain and fills in the others. */
-function chainOf(options: ChainOptions): Required<ChainOptions> {
-  const given = checkOptions("a chain", options, CHAIN_OPTIONS);
-  return { length: 10, endless: false, ...given };
-}
-
-function chainRules(
-  { length, endless }: Required<ChainOptions>,
-): ToyRules<number, number> {
-  let position = 0;
-  // The last position of a chain that ends is an observation, too.
-  const places = endless ? length : length + 1;
-  return {
-    observationSpace: discrete(places),
-    actionSpace: discrete(2),
-    begin: () => position = 0,
-    advance: () => {
-      position++;
-      if (endless) position %= length;
-      return {
-        observation: position,
-        reward: 1,
-        terminated: position === length,
-        truncated: false,
-      };
-    },
-    saveRules: () => position,
-    loadRules: (state) => void (position = state as number),
-    draw: (options) => {
-      const heights = Array(places).fill(0.2).with(position, 0.6);
-      return renderBars(heights, { ...options, marked: position });
-    },
-  };
-}
-
 /**
  * Steps on a chain, each of reward 1 whatever the action. It ends after `length`
- * steps, or never; the observation is the position. Its values are known
- * ({@linkcode chainValue}), and an endless one keeps its value wherever a time
- * limit cuts it off, which shows if truncation and termination are kept apart.
+ * steps, or never; the observation is the position. An endless
+ * one keeps its value wherever a time limit cuts it off, which shows if truncation
+ * and termination are kept apart.
  *
  * @example
  * ```ts
@@ -339,10 +184,12 @@ function chainRules(
  * ```
  */
 export class ChainEnv extends ToyEnv<number, number> {
-  /** Number of steps. */
-  readonly length: number;
-  /** True where it never ends. */
-  readonly endless: boolean;
+  /** Space of observations. */
+  readonly observationSpace: Space;
+  /** Space of actions. */
+  readonly actionSpace: Space = discrete(2);
+  #chain: Required<ChainOptions>;
+  private position = 0;
 
   /**
    * Makes an environment that has not been reset.
@@ -352,39 +199,29 @@ export class ChainEnv extends ToyEnv<number, number> {
    * @throws {TypeError} If an option is not known, or of another type.
    */
   constructor(options: ChainOptions = {}) {
-    const own = chainOf(options);
-    super(chainRules(own));
-    this.length = own.length;
-    this.endless = own.endless;
+    super();
+    const given = checkOptions("a chain", options, CHAIN_OPTIONS);
+    this.#chain = { length: 10, endless: false, ...given };
+    const { length, endless } = this.#chain;
+    // The last position of a chain that ends is an observation, too.
+    this.observationSpace = discrete(endless ? length : length + 1);
   }
-}
 
-/**
- * Computes the value of a position on a chain: `(1 - gamma^n) / (1 - gamma)` with `n` steps
- * to go, `1 / (1 - gamma)` on an endless one.
- *
- * @param position Position on the chain, from 0 on.
- * @param options Chain and discount.
- * @returns The discounted sum of the rewards to come; `Infinity` on an endless
- * chain without discount.
- * @throws {RangeError} If the length is not a whole number of at least 1.
- * @example
- * ```ts
- * import { chainValue } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * assertAlmostEquals(chainValue(0, { length: 2, gamma: 0.5 }), 1.5);
- * assertAlmostEquals(chainValue(0, { endless: true, gamma: 0.9 }), 10);
- * ```
- */
-export function chainValue(
-  position: number,
-  { gamma, ...chain }: ChainOptions & { gamma: number },
-): number {
-  const { length, endless } = chainOf(chain);
-  if (endless) return 1 / (1 - gamma);
-  const left = Math.max(0, length - position);
-  return gamma === 1 ? left : (1 - gamma ** left) / (1 - gamma);
+  protected override begin(): number {
+    return this.position = 0;
+  }
+
+  protected override advance(): StepResult<number> {
+    const { length, endless } = this.#chain;
+    this.position++;
+    if (endless) this.position %= length;
+    return {
+      observation: this.position,
+      reward: 1,
+      terminated: this.position === length,
+      truncated: false,
+    };
+  }
 }
 
 /** Settings of {@linkcode IdentityEnv}. */
@@ -406,55 +243,6 @@ function checkLeaf(space: Space): Space {
   return space;
 }
 
-function identityRules(space: Space): ToyRules {
-  let target: SpaceValue = space.type === "discrete"
-    ? space.start ?? 0
-    : allocateArray(space, elementCount(space));
-  const begin = (random: SeededRandom): SpaceValue => {
-    target = sample(space, random);
-    return copyOf(target);
-  };
-  return {
-    observationSpace: space,
-    actionSpace: space,
-    begin,
-    advance: (action, random) => {
-      const reward = rewardOf(space, action, target);
-      const observation = begin(random);
-      return { observation, reward, terminated: false, truncated: false };
-    },
-    saveRules: () => copyOf(target) as StateTree,
-    loadRules: (state) => {
-      const isValue = space.type === "discrete"
-        ? typeof state === "number"
-        : isArrayOf(space, state);
-      if (!isValue) {
-        throw new TypeError(
-          `Cannot restore IdentityEnv: its snapshot is of another space than ${space.type}`,
-        );
-      }
-      target = copyOf(state as SpaceValue);
-    },
-    draw: (options) => drawValue(space, target, options),
-  };
-}
-
-/** Draws a value as bars, a discrete one as the marked bar of all. */
-function drawValue(
-  space: Space,
-  value: SpaceValue,
-  options?: RenderOptions,
-): RgbImage {
-  if (space.type === "discrete") {
-    const at = (value as number) - (space.start ?? 0);
-    const heights = Array(space.n).fill(0.1).with(at, 1);
-    return renderBars(heights, { ...options, marked: at });
-  }
-  const numbers = Array.from(value as BoxArray);
-  const most = Math.max(1, ...numbers.map(Math.abs));
-  return renderBars(numbers.map((it) => it / most), options);
-}
-
 /**
  * Shows a value that the action should repeat, a new one in each step: the least
  * that a policy must be able to learn. The reward is 1 if the action
@@ -471,6 +259,12 @@ function drawValue(
  * ```
  */
 export class IdentityEnv extends ToyEnv {
+  /** Space of observations. */
+  readonly observationSpace: Space;
+  /** Space of actions. */
+  readonly actionSpace: Space;
+  private target: SpaceValue = 0;
+
   /**
    * Makes an environment that has not been reset.
    *
@@ -478,7 +272,20 @@ export class IdentityEnv extends ToyEnv {
    * @throws {TypeError} If the space is a dict or a tuple.
    */
   constructor(options: IdentityOptions = {}) {
-    super(identityRules(checkLeaf(options.actionSpace ?? discrete(2))));
+    super();
+    this.actionSpace = checkLeaf(options.actionSpace ?? discrete(2));
+    this.observationSpace = this.actionSpace;
+  }
+
+  protected override begin(): SpaceValue {
+    this.target = sample(this.actionSpace, this.random);
+    return copyOf(this.target);
+  }
+
+  protected override advance(action: SpaceValue): StepResult {
+    const reward = rewardOf(this.actionSpace, action, this.target);
+    const observation = this.begin();
+    return { observation, reward, terminated: false, truncated: false };
   }
 }
 

@@ -1,10 +1,15 @@
-import type { BoxSpace, DiscreteSpace, StateTree } from "@bellman/types";
+import type {
+  BoxSpace,
+  DiscreteSpace,
+  RenderOptions,
+  RgbImage,
+  StepResult,
+} from "@bellman/types";
 import { checkOptions } from "../_options.ts";
-import type { SeededRandom } from "../random.ts";
 import { register } from "../registry/registry.ts";
 import { Canvas, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import { ToyEnv, type ToyRules } from "./environments.ts";
+import { ToyEnv } from "./environments.ts";
 
 /** Cells along each side of the grid. */
 export const GRID_SIZE = 5;
@@ -30,79 +35,8 @@ export const GRID_WORLD_SPACES: {
 /** Rows and columns that each action moves by: up, right, down, left. */
 const MOVES = [[-1, 0], [0, 1], [1, 0], [0, -1]] as const;
 
-/** Row and column of the agent, and of the goal. */
-type Places = [
-  row: number,
-  column: number,
-  goalRow: number,
-  goalColumn: number,
-];
-
-function gridRules(): ToyRules<Uint8Array, number> {
-  let places: Places = [0, 0, 0, 1];
-  const observe = (): Uint8Array => {
-    const picture = new Uint8Array(SIDE * SIDE * 3);
-    for (const channel of [0, 1]) {
-      const [row, column] = places.slice(2 * channel);
-      for (let i = 0; i < CELL_PIXELS ** 2; i++) {
-        const y = row * CELL_PIXELS + Math.floor(i / CELL_PIXELS);
-        const x = column * CELL_PIXELS + i % CELL_PIXELS;
-        picture[(y * SIDE + x) * 3 + channel] = 255;
-      }
-    }
-    return picture;
-  };
-  const within = (place: number) => Math.min(Math.max(place, 0), GRID_SIZE - 1);
-  return {
-    ...GRID_WORLD_SPACES,
-    begin(random: SeededRandom) {
-      const cell = random.integer(GRID_SIZE ** 2);
-      const other = random.integer(GRID_SIZE ** 2 - 1);
-      const goal = other >= cell ? other + 1 : other;
-      places = [cell, goal].flatMap((it) => [
-        Math.floor(it / GRID_SIZE),
-        it % GRID_SIZE,
-      ]) as Places;
-      return observe();
-    },
-    advance(action) {
-      const [down, right] = MOVES[action];
-      const [row, column, goalRow, goalColumn] = places;
-      places = [
-        within(row + down),
-        within(column + right),
-        goalRow,
-        goalColumn,
-      ];
-      const terminated = places[0] === goalRow && places[1] === goalColumn;
-      return {
-        observation: observe(),
-        reward: Number(terminated),
-        terminated,
-        truncated: false,
-      };
-    },
-    saveRules: () => Int32Array.from(places),
-    loadRules(state: StateTree) {
-      places = Array.from(state as Int32Array) as Places;
-    },
-    draw({ width = 200, height = 200 } = {}) {
-      const canvas = new Canvas({ width, height, view: [SIDE, SIDE] });
-      for (const channel of [1, 0]) {
-        const [row, column] = places.slice(2 * channel);
-        const at = [column * CELL_PIXELS, (GRID_SIZE - row) * CELL_PIXELS];
-        canvas.fillPolygon(
-          rectangle({
-            at: at as [number, number],
-            x: [0, CELL_PIXELS],
-            y: [-CELL_PIXELS, 0],
-          }),
-          channel === 0 ? [204, 77, 77] : [77, 204, 77],
-        );
-      }
-      return canvas.image();
-    },
-  };
+function within(place: number): number {
+  return Math.min(Math.max(place, 0), GRID_SIZE - 1);
 }
 
 /**
@@ -121,9 +55,73 @@ function gridRules(): ToyRules<Uint8Array, number> {
  * ```
  */
 export class GridWorldEnv extends ToyEnv<Uint8Array, number> {
-  /** Makes an environment that has not been reset. */
-  constructor() {
-    super(gridRules());
+  /** Space of observations. */
+  readonly observationSpace: BoxSpace = GRID_WORLD_SPACES.observationSpace;
+  /** Space of actions. */
+  readonly actionSpace: DiscreteSpace = GRID_WORLD_SPACES.actionSpace;
+  /** Row and column of the agent, and of the goal. */
+  private places = [0, 0, 0, 1];
+
+  #picture(): Uint8Array {
+    const picture = new Uint8Array(SIDE * SIDE * 3);
+    for (const channel of [0, 1]) {
+      const [row, column] = this.places.slice(2 * channel);
+      for (let i = 0; i < CELL_PIXELS ** 2; i++) {
+        const y = row * CELL_PIXELS + Math.floor(i / CELL_PIXELS);
+        const x = column * CELL_PIXELS + i % CELL_PIXELS;
+        picture[(y * SIDE + x) * 3 + channel] = 255;
+      }
+    }
+    return picture;
+  }
+
+  protected override begin(): Uint8Array {
+    const cell = this.random.integer(GRID_SIZE ** 2);
+    const other = this.random.integer(GRID_SIZE ** 2 - 1);
+    const goal = other >= cell ? other + 1 : other;
+    this.places = [cell, goal].flatMap((it) => [
+      Math.floor(it / GRID_SIZE),
+      it % GRID_SIZE,
+    ]);
+    return this.#picture();
+  }
+
+  protected override advance(action: number): StepResult<Uint8Array> {
+    const [down, right] = MOVES[action];
+    const [row, column, goalRow, goalColumn] = this.places;
+    const [toRow, toColumn] = [within(row + down), within(column + right)];
+    this.places = [toRow, toColumn, goalRow, goalColumn];
+    const terminated = toRow === goalRow && toColumn === goalColumn;
+    return {
+      observation: this.#picture(),
+      reward: Number(terminated),
+      terminated,
+      truncated: false,
+    };
+  }
+
+  /**
+   * Draws the present picture in any size.
+   *
+   * @param options Size; 200 by 200 by default.
+   * @returns The picture.
+   */
+  override render(
+    { width = 200, height = 200 }: RenderOptions = {},
+  ): RgbImage {
+    const canvas = new Canvas({ width, height, view: [SIDE, SIDE] });
+    for (const channel of [1, 0]) {
+      const [row, column] = this.places.slice(2 * channel);
+      canvas.fillPolygon(
+        rectangle({
+          at: [column * CELL_PIXELS, (GRID_SIZE - row) * CELL_PIXELS],
+          x: [0, CELL_PIXELS],
+          y: [-CELL_PIXELS, 0],
+        }),
+        channel === 0 ? [204, 77, 77] : [77, 204, 77],
+      );
+    }
+    return canvas.image();
   }
 }
 
