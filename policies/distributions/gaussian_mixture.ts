@@ -80,13 +80,6 @@ export interface GaussianMixture extends ReparameterizedDistribution {
   /** Number of Gaussians. */
   readonly components: number;
   /**
-   * Computes the action at the mean of each Gaussian.
-   *
-   * @param parameters Parameters `[batch, parameterSize]`.
-   * @returns Actions `[batch, components, size]`.
-   */
-  means(parameters: tf.Tensor2D): tf.Tensor3D;
-  /**
    * Draws from the Gaussians that are given, with the log-probability under
    * the whole mixture.
    *
@@ -273,10 +266,6 @@ export function gaussianMixture(
         rowsOf(tf.argMax(logWeight, 1), components)
       );
       return shaped(flat(chosen(mean, heaviest)));
-    },
-    means(parameters) {
-      const { mean } = partsOf(parameters);
-      return squash ? tf.tanh(mean) : mean;
     },
     sample(parameters, noise) {
       const parts = partsOf(parameters);

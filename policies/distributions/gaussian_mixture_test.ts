@@ -201,11 +201,8 @@ testOnBackends("a mixture of one is a squashed Gaussian", () => {
 testOnBackends("the mode is the mean of the heaviest component", () => {
   const mixture = gaussianMixture(2, { components: 2 });
   const parameters = tf.tensor2d([[0, 1, 2, 0, 0, 0.5, -1, -2, 0, 0]]);
-  const [heaviest, other] = [[-1, -2], [1, 2]].map((it) => it.map(Math.tanh));
+  const heaviest = [-1, -2].map(Math.tanh);
   assertClose(mixture.mode(parameters), heaviest, 1e-6);
-  const means = mixture.means(parameters);
-  assertEquals(means.shape, [1, 2, 2]);
-  assertClose(means, [...other, ...heaviest], 1e-6);
 });
 
 Deno.test("what has no closed form says so", () => {

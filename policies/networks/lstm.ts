@@ -20,51 +20,11 @@ import {
 } from "./network.ts";
 
 /** Memory of an LSTM between two steps, each `[numEnvs, size]`. */
-export interface LstmState {
+interface LstmState {
   /** Cells. */
   readonly c: tf.Tensor2D;
   /** Hidden values, which are also the output. */
   readonly h: tf.Tensor2D;
-}
-
-/**
- * Takes one step of an LSTM (baselines/a2c/utils.py, `lstm` and `lnlstm`):
- * `z = x wx + h wh + b`, cut in four in the order input gate, forget gate,
- * output gate, candidate; `c' = sigmoid(f) c + sigmoid(i) tanh(u)` and
- * `h' = sigmoid(o) tanh(c')`. Where the parameters hold `gx`, the products and
- * the new cells are normalised (Ba et al. 2016,
- * https://arxiv.org/abs/1607.06450); the kept cells are not.
- *
- * @param params `wx [in, 4 size]`, `wh [size, 4 size]`, `b [4 size]`; with
- * normalisation also gains and shifts `gx`, `bx`, `gh`, `bh` `[4 size]` and
- * `gc`, `bc` `[size]`.
- * @param x Inputs `[numEnvs, in]`.
- * @param state State before the step.
- * @returns State after the step.
- *
- * @example
- * ```ts
- * import { lstmCell } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const params = {
- *   wx: tf.zeros([3, 4]),
- *   wh: tf.zeros([1, 4]),
- *   b: tf.zeros([4]),
- * };
- * const state = { c: tf.tensor2d([[2]]), h: tf.tensor2d([[0]]) };
- * const { c } = lstmCell(params, tf.zeros([1, 3]), state);
- * assertEquals(c.arraySync(), [[1]]); // the forget gate is half open
- * ```
- */
-export function lstmCell(
-  params: Params,
-  x: tf.Tensor2D,
-  state: LstmState,
-): LstmState {
-  return tidy(() => step(params, projectInputs(params, x), state));
 }
 
 /** Options of {@link lstmSequence}. */
@@ -92,9 +52,16 @@ export interface LstmSequenceOutput {
 }
 
 /**
- * Runs {@link lstmCell} over the steps of several environments.
+ * Runs an LSTM over the steps of several environments (baselines/a2c/utils.py,
+ * `lstm` and `lnlstm`): `z = x wx + h wh + b`, cut in four in the order input
+ * gate, forget gate, output gate, candidate; `c' = sigmoid(f) c + sigmoid(i)
+ * tanh(u)` and `h' = sigmoid(o) tanh(c')`. Where the parameters hold `gx`, the
+ * products and the new cells are normalised (Ba et al. 2016,
+ * https://arxiv.org/abs/1607.06450); the kept cells are not.
  *
- * @param params As for {@link lstmCell}.
+ * @param params `wx [in, 4 size]`, `wh [size, 4 size]`, `b [4 size]`; with
+ * normalisation also gains and shifts `gx`, `bx`, `gh`, `bh` `[4 size]` and
+ * `gc`, `bc` `[size]`.
  * @param x Inputs `[numEnvs * numSteps, in]`, env-major.
  * @param options State before the first step and episode starts.
  * @returns Hidden values, env-major, and the last state.
@@ -229,7 +196,7 @@ export interface CnnLstmOptions extends CnnOptions, LstmOptions {}
 /**
  * Makes long short-term memory on the flat inputs (baselines, common/models.py,
  * `lstm`). The state is `[c, h]`. Parameters: `lstm/wx`, `lstm/wh`, `lstm/b`,
- * as {@link lstmCell} takes them.
+ * as {@link lstmSequence} takes them.
  *
  * @param options Sizes.
  * @returns The network.
