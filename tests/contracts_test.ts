@@ -162,7 +162,7 @@ Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", 
       & { experience: buffers.ReplayBufferState }
       & Record<string, StateTree>;
     agent.close();
-    const kept = experience.rings[0].fields.observation as Float32Array;
+    const kept = experience.fields.observation as Float32Array;
     return { state, numbers: kept.length };
   };
   const whole = await learned({ observationSpace, actionSpace, numEnvs });

@@ -15,9 +15,9 @@ export class FieldRows {
   /** Units of a row. */
   readonly unitSize: number;
   /** All rows, if they are in memory. */
-  data: FieldArray | undefined;
+  readonly data: FieldArray | undefined;
   /** All rows as units; none if they are not in memory. */
-  units: Units = new Uint8Array(0);
+  readonly units: Units;
 
   constructor(leaf: Leaf, column: Column) {
     const { dtype, size } = leaf;
@@ -26,18 +26,8 @@ export class FieldRows {
     this.unitSize = dtype === "uint8"
       ? size
       : size * ARRAYS[dtype].BYTES_PER_ELEMENT / 4;
-    this.#view();
-  }
-
-  #view(): void {
-    this.data = this.column.data;
-    if (this.data !== undefined) this.units = unitsOf(this.data);
-  }
-
-  /** Makes room for more rows. */
-  resize(rows: number): void {
-    this.column.resize(rows);
-    this.#view();
+    this.data = column.data;
+    this.units = this.data ? unitsOf(this.data) : new Uint8Array(0);
   }
 
   /** Writes `count` rows from `row` on; their values begin at row `from`. */

@@ -28,7 +28,7 @@ export class FinalValues {
   readonly #ring: Ring;
   /** The slot of each entry. */
   #slots: Int32Array;
-  readonly #rows: readonly FieldRows[];
+  #rows: readonly FieldRows[];
   readonly #place = { from: 0, count: 0 };
   /** Entries that there is room for. */
   #room: number;
@@ -38,12 +38,16 @@ export class FinalValues {
   #popped = 0;
 
   constructor(leaves: readonly Leaf[], ring: Ring) {
-    const { numEnvs, capacity } = ring, memory = new MemoryStorage();
     this.#ring = ring;
-    this.#room = Math.min(FIRST_ROOM, capacity);
+    this.#room = Math.min(FIRST_ROOM, ring.capacity);
     this.#slots = new Int32Array(this.#room);
-    this.#rows = leaves.map((leaf) =>
-      new FieldRows(leaf, memory.allocate(leaf, numEnvs + this.#room))
+    this.#rows = this.#allocate(leaves);
+  }
+
+  #allocate(leaves: readonly Leaf[]): FieldRows[] {
+    const memory = new MemoryStorage(), rows = this.#ring.numEnvs + this.#room;
+    return leaves.map((leaf) =>
+      new FieldRows(leaf, memory.allocate(leaf, rows))
     );
   }
 
@@ -87,14 +91,6 @@ export class FinalValues {
     }
   }
 
-  /** Keeps the values after one environment's newest step. */
-  pushNewest(slot: number, env: number): void {
-    const to = this.#append(slot);
-    for (const { data, leaf: { size } } of this.#rows) {
-      data!.copyWithin(to * size, env * size, (env + 1) * size);
-    }
-  }
-
   /** Makes an entry for a slot, and returns the row of its values. */
   #append(slot: number): number {
     if (this.#pushed - this.#popped === this.#room) this.#grow();
@@ -134,10 +130,10 @@ export class FinalValues {
 
   /** Makes room for twice as many entries. */
   #grow(): void {
-    const saved = this.save(), { numEnvs, capacity } = this.#ring;
-    this.#room = Math.min(2 * this.#room, capacity);
+    const saved = this.save();
+    this.#room = Math.min(2 * this.#room, this.#ring.capacity);
     this.#slots = new Int32Array(this.#room);
-    for (const rows of this.#rows) rows.resize(numEnvs + this.#room);
+    this.#rows = this.#allocate(this.#rows.map(({ leaf }) => leaf));
     this.#restore(saved);
   }
 

@@ -102,20 +102,18 @@ export class Gatherer {
 
   /** Finds the frames of stacks. */
   #lookBack(episodes: Episodes, batch: CheckedBatch): void {
-    const { finalLeaves, maxFrames: frames } = this.#schema;
-    const { zeroPadding, nStep } = this.#schema.episodes!;
+    const { finalLeaves } = this.#schema, { nStep } = this.#schema.episodes!;
     const { drawn: { slots }, last, next, stacks, nextStacks } = batch;
-    const back = { frames, zeroPadding };
     const hasNext = finalLeaves.length > 0;
     if (hasNext) {
-      findFrames(episodes, last, back, stacks);
+      findFrames(episodes, last, stacks);
       shiftFrames(stacks, next, nextStacks);
     }
     if (!hasNext || nStep !== undefined) {
-      findFrames(episodes, slots, back, stacks);
+      findFrames(episodes, slots, stacks);
     }
     if (nStep?.hasBetween) {
-      findFrames(episodes, batch.between, back, batch.betweenStacks);
+      findFrames(episodes, batch.between, batch.betweenStacks);
     }
   }
 

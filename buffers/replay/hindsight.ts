@@ -67,12 +67,6 @@ export interface HindsightOptions {
    * @default ["desiredGoal"]
    */
   readonly desired?: readonly string[];
-  /**
-   * Name of the reward in a drawn row: a single number.
-   *
-   * @default "reward"
-   */
-  readonly rewardField?: string;
 }
 
 const STRATEGIES: readonly HindsightStrategy[] = [
@@ -282,9 +276,8 @@ type GoalLeaves = ReturnType<typeof goalLeaves>;
 
 function goalLeaves(schema: ReplaySchema, options: HindsightOptions) {
   const { achieved = "nextAchievedGoal", desired = ["desiredGoal"] } = options;
-  const { rewardField = "reward" } = options;
   const goal = findLeaf(achieved, schema.drawn, "relabel");
-  const reward = findLeaf(rewardField, schema.drawn, "relabel");
+  const reward = findLeaf("reward", schema.drawn, "relabel");
   checkSize(reward, 1);
   const terminated = schema.drawnLeaves.find(({ stored }) =>
     stored === schema.episodes?.terminated

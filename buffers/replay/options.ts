@@ -30,12 +30,6 @@ export interface ReplayBufferOptions {
    * @default new MemoryStorage()
    */
   readonly storage?: Storage;
-  /**
-   * Rows that there is room for at first; it doubles up to the capacity.
-   *
-   * @default capacity
-   */
-  readonly initialCapacity?: number;
 }
 
 /** Order of rows that are the steps of episodes. */
@@ -72,12 +66,6 @@ export interface EpisodeOptions {
    * @default {}
    */
   readonly stack?: Readonly<Record<string, number>>;
-  /**
-   * Padding before an episode's first frame: that frame again, or zeros.
-   *
-   * @default "repeat"
-   */
-  readonly padding?: "repeat" | "zero";
   /** Returns of several steps; without it rows are single steps. */
   readonly nStep?: NStepOptions;
 }
@@ -136,20 +124,13 @@ export interface Batch {
  * State that a {@linkcode ReplayBuffer} saves: plain data, of rows that it holds
  * only.
  */
-export type ReplayBufferState = {
+export type ReplayBufferState = ReplayRows & {
   /** Rows that fit in. */
   capacity: number;
   /** Streams side by side. */
   numEnvs: number;
-  /** Rows that there is room for by now. */
-  allocated: number;
-  /** The rows, in a list of one as in states of before. */
-  rings: ReplayRows[];
   /** State of the sampler. */
   sampler: StateTree;
-  /** Always 0, as `accumulator` is null: states of before have this form. */
-  seen: 0;
-  accumulator: null;
   /** Place of the rows that a storage keeps itself, if it does. */
   storage?: StateTree;
 };

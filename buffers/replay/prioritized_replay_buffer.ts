@@ -70,18 +70,6 @@ export class PrioritizedReplayBuffer extends ReplayBuffer {
   }
 
   /**
-   * Exponent of the priorities. A change goes through all slots of a proportional
-   * buffer, where it cannot be changed after 0.
-   */
-  get alpha(): number {
-    return this.#sampler.alpha;
-  }
-
-  set alpha(alpha: number) {
-    this.#sampler.alpha = alpha;
-  }
-
-  /**
    * Draws rows by their priorities.
    *
    * @param random Random stream; the same stream gives the same rows.

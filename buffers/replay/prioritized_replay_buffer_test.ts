@@ -99,10 +99,9 @@ Deno.test("any acts leave rows with their priorities, of which some are drawn", 
   fc.assert(
     fc.property(
       fc.constantFrom(...KINDS),
-      fc.constantFrom(2, 4, capacity),
       fc.array(act, { maxLength: 30, size: "medium" }),
-      (kind, initialCapacity, acts) => {
-        const options = { kind, initialCapacity };
+      (kind, acts) => {
+        const options = { kind };
         let buffer = makeBuffer(options);
         const model = new Model();
         for (const act of acts) {
@@ -244,15 +243,6 @@ Deno.test("each draw may have its own beta", () => {
     0.25,
   ]);
   assertThrows(() => weightOf(-1), RangeError, "with beta -1");
-});
-
-Deno.test("alpha can be changed", () => {
-  const buffer = makeBuffer({ alpha: 0.5 });
-  buffer.addBatch(rows(0, 2), 2);
-  buffer.updatePriorities([0, 1], [4, 16]);
-  buffer.alpha = 1;
-  assertEquals(buffer.alpha, 1);
-  assertEquals(savedPriorities(buffer).slice(0, 2), Float64Array.of(4, 16));
 });
 
 Deno.test("what cannot be drawn or made says why", () => {

@@ -79,7 +79,7 @@ export class ReplayBuffer {
    *
    * @param options Sizes, fields, and how rows are kept and drawn.
    * @throws {RangeError} If a size, a shape or a name does not fit.
-   * @throws {TypeError} If a dtype or the padding is unknown, or flags and rewards
+   * @throws {TypeError} If a dtype is unknown, or flags and rewards
    * are not single numbers.
    */
   constructor(options: ReplayBufferOptions) {
@@ -159,14 +159,6 @@ export class ReplayBuffer {
   ): void {
     this.#checkCount(count);
     this.#add(rows, { action: "add", rows: count });
-  }
-
-  /**
-   * Ends the episodes of the newest step, as where environments were reset in
-   * the middle of them: they become truncated.
-   */
-  interrupt(): void {
-    this.#writer.truncate();
   }
 
   #add(
@@ -279,16 +271,12 @@ export class ReplayBuffer {
    * @returns Plain data.
    */
   save({ copy = true }: { readonly copy?: boolean } = {}): ReplayBufferState {
-    const { numEnvs, allocated } = this.#memory;
     const storage = this.#options.storage?.save?.();
     return {
       capacity: this.capacity,
-      numEnvs,
-      allocated,
-      rings: [saveRows(this.#memory, copy)],
+      numEnvs: this.numEnvs,
+      ...saveRows(this.#memory, copy),
       sampler: this.#sampler.save(),
-      seen: 0,
-      accumulator: null,
       ...(storage !== undefined && { storage }),
     };
   }
@@ -306,7 +294,6 @@ export class ReplayBuffer {
     const { storage } = this.#options;
     const rows = checkState(state, this.#memory);
     storage?.check?.(state.storage);
-    this.#writer.reserve(Math.min(this.capacity, state.allocated));
     this.#sampler.load(state.sampler);
     storage?.load?.(state.storage!);
     loadRows(this.#memory, rows);

@@ -1,5 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
-import { UniformSampler } from "../samplers/sampler.ts";
+import { assertEquals } from "@std/assert";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
 import { count, flags, number, records } from "../testdata/records.ts";
@@ -34,61 +33,22 @@ Deno.test("records may come several at a time, whatever the capacity", () => {
 });
 
 Deno.test("each row is drawn as often", () => {
-  for (const replacement of [true, false]) {
-    const sampler = new UniformSampler({ replacement });
-    const buffer = records(50, { sampler });
-    buffer.addBatch({ x: count(70) }, 70);
-    const random = testRandom(1);
-    const into = buffer.batch(20);
-    const counts = new Int32Array(70);
-    for (let i = 0; i < 5000; i++) {
-      const { x } = buffer.sample(random, { into });
-      for (const value of x as Int32Array) counts[value]++;
-    }
-    assertEquals(counts.subarray(0, 20), new Int32Array(20));
-    const share = counts.map(() => 1).fill(0, 0, 20);
-    const deviation = chiSquaredDeviation(
-      counts,
-      [...share].map((it) => it / 50),
-    );
-    // Without replacement counts vary less.
-    assertEquals(
-      Math.abs(deviation) < (replacement ? 4 : 8),
-      true,
-      `${deviation}`,
-    );
+  const buffer = records(50);
+  buffer.addBatch({ x: count(70) }, 70);
+  const random = testRandom(1);
+  const into = buffer.batch(20);
+  const counts = new Int32Array(70);
+  for (let i = 0; i < 5000; i++) {
+    const { x } = buffer.sample(random, { into });
+    for (const value of x as Int32Array) counts[value]++;
   }
-});
-
-Deno.test("without replacement no row comes twice, nor more than there are", () => {
-  const sampler = new UniformSampler({ replacement: false });
-  const buffer = records(30, { sampler });
-  buffer.addBatch({ x: count(40) }, 40);
-  const random = testRandom(2);
-  for (let size = 1; size <= 30; size++) {
-    const { slots } = buffer.sample(random, { size });
-    assertEquals(new Set(slots).size, size);
-  }
-  assertThrows(
-    () => buffer.sample(random, { size: 31 }),
-    RangeError,
-    "Cannot sample 31 rows as the buffer holds 30",
+  assertEquals(counts.subarray(0, 20), new Int32Array(20));
+  const share = counts.map(() => 1).fill(0, 0, 20);
+  const deviation = chiSquaredDeviation(
+    counts,
+    [...share].map((it) => it / 50),
   );
-});
-
-Deno.test("arrays grow by doubling up to the capacity", () => {
-  const sizes: number[] = [];
-  const sampler = new UniformSampler() as UniformSampler & {
-    resize(capacity: number): void;
-  };
-  sampler.resize = (capacity) => sizes.push(capacity);
-  const buffer = records(100, { initialCapacity: 3, sampler });
-  assertEquals(buffer.byteLength, 12);
-  buffer.addBatch({ x: count(20) }, 20);
-  for (const x of count(80)) buffer.add({ x: [x] });
-  assertEquals(sizes, [3, 20, 40, 80, 100]);
-  assertEquals([buffer.byteLength, buffer.length], [400, 100]);
-  assertEquals(xs(buffer), [...count(20), ...count(80)]);
+  assertEquals(Math.abs(deviation) < 4, true, `${deviation}`);
 });
 
 Deno.test("a buffer takes no more than its rows", () => {

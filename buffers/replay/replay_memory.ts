@@ -33,17 +33,14 @@ export class ReplayMemory {
   readonly ring: Ring;
   readonly finals: FinalValues | undefined;
   readonly episodes: Episodes | undefined;
-  /** Rows that there is room for by now. */
-  allocated: number;
 
   constructor(schema: ReplaySchema, options: ReplayBufferOptions) {
-    const { capacity, initialCapacity = capacity, numEnvs = 1 } = options;
+    const { capacity, numEnvs = 1, storage } = options;
     const { finalLeaves, episodes } = schema;
     this.schema = schema;
     this.ring = makeRing(options, schema);
     this.numEnvs = numEnvs;
-    this.allocated = Math.min(capacity, initialCapacity);
-    this.rows = makeColumns(schema, this.allocated, options.storage);
+    this.rows = makeColumns(schema, capacity, storage);
     this.finals = finalLeaves.length === 0
       ? undefined
       : new FinalValues(finalLeaves, this.ring);
@@ -58,18 +55,12 @@ export class ReplayMemory {
     const first = this.finals?.byteLength ?? 0;
     return this.rows.reduce((sum, it) => sum + it.column.byteLength, first);
   }
-
-  /** Makes room for so many rows. */
-  resize(rows: number): void {
-    this.allocated = rows;
-    for (const leaf of this.rows) leaf.resize(rows);
-  }
 }
 
 /** Makes the columns of all fields; numbers that are looked along stay in memory. */
 function makeColumns(
   { stored, episodes }: ReplaySchema,
-  allocated: number,
+  capacity: number,
   storage?: Storage,
 ): FieldRows[] {
   const memory = new MemoryStorage();
@@ -78,7 +69,7 @@ function makeColumns(
   return stored.leaves.map((leaf) => {
     const { index, name, dtype, size } = leaf;
     const from = inMemory.includes(index) ? memory : storage ?? memory;
-    return new FieldRows(leaf, from.allocate({ name, dtype, size }, allocated));
+    return new FieldRows(leaf, from.allocate({ name, dtype, size }, capacity));
   });
 }
 
@@ -116,21 +107,20 @@ export function checkState(
   state: ReplayBufferState,
   memory: ReplayMemory,
 ) {
-  if (typeof state !== "object" || !Array.isArray(state?.rings)) {
+  if (typeof state !== "object" || state === null) {
     throw foreignState(`a buffer from ${state}`);
   }
   const { ring, rows, schema: { stored, after, episodes } } = memory;
   checkSame("capacity", state.capacity, ring.capacity);
   checkSame("numEnvs", state.numEnvs, memory.numEnvs);
-  checkCounter("allocated", state.allocated);
-  checkSame("rings", state.rings.length, 1);
-  const [saved] = state.rings;
-  checkCounter("total", saved?.total);
-  const { total } = saved;
+  const { total } = state;
+  if (!(Number.isSafeInteger(total) && total >= 0)) {
+    throw foreignState(`a buffer with total ${total}`);
+  }
   const count = Math.min(total, ring.steps) * ring.numEnvs;
-  const values = checkArrays(stored, saved.fields, { count, rows });
+  const values = checkArrays(stored, state.fields, { count, rows });
   if (after === undefined) return { total, values, finals: undefined };
-  const finals = checkFinals(saved.finals, after, ring.numEnvs);
+  const finals = checkFinals(state.finals, after, ring.numEnvs);
   const flags = [episodes!.terminated, episodes!.truncated]
     .map((index) => values[index] as Uint8Array);
   const ends = flags[0].map((flag, row) => flag | flags[1][row]);
@@ -149,11 +139,6 @@ function checkSame(name: string, saved: number, own: number): void {
   throw new RangeError(
     `Cannot load a buffer with ${name} ${saved} into one with ${own}`,
   );
-}
-
-function checkCounter(name: string, value: number): void {
-  if (Number.isSafeInteger(value) && value >= 0) return;
-  throw foreignState(`a buffer with ${name} ${value}`);
 }
 
 function checkArrays(

@@ -1,6 +1,5 @@
 import {
   type ArrayField,
-  checkChoice,
   checkCount,
   checkNames,
   checkWhole,
@@ -61,7 +60,6 @@ interface EpisodeSchema {
     /** True where its later steps are drawn too. */
     readonly hasBetween: boolean;
   };
-  readonly zeroPadding: boolean;
 }
 
 /** Fields as they are stored, added and drawn. */
@@ -224,13 +222,11 @@ function checkBetween(between: Sources, stored: Schema, later: number): void {
 
 function episodeSchema(
   stored: Schema,
-  { terminated, truncated, padding = "repeat", nStep }: EpisodeOptions,
+  { terminated, truncated, nStep }: EpisodeOptions,
 ): EpisodeSchema {
-  checkChoice(padding, ["repeat", "zero"], "pad stacks by");
   return {
     terminated: findFlag(terminated ?? "terminated", stored),
     truncated: findFlag(truncated ?? "truncated", stored),
-    zeroPadding: padding === "zero",
     nStep: nStep && nStepSchema(stored, nStep),
   };
 }
@@ -265,12 +261,11 @@ function findFlag(path: string, stored: Schema): number {
 
 /** Makes the slots of a buffer's rows; throws unless its sizes fit each other. */
 export function makeRing(
-  { capacity, numEnvs = 1, initialCapacity = capacity }: ReplayBufferOptions,
+  { capacity, numEnvs = 1 }: ReplayBufferOptions,
   { episodes, maxFrames }: ReplaySchema,
 ): Ring {
   checkCount("capacity", capacity);
   checkCount("numEnvs", numEnvs);
-  checkCount("initialCapacity", initialCapacity);
   // Rows that stand for themselves are steps of their own.
   const width = episodes === undefined ? 1 : numEnvs;
   checkMultiple(capacity, width);

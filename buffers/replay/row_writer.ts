@@ -14,15 +14,7 @@ export class RowWriter {
   constructor(memory: ReplayMemory, sampler: Sampler) {
     this.#memory = memory;
     this.#sampler = sampler;
-    sampler.resize?.(memory.allocated);
-  }
-
-  /** Makes room for rows, by doubling. */
-  reserve(rows: number): void {
-    const { allocated, ring: { capacity } } = this.#memory;
-    if (rows <= allocated) return;
-    this.#memory.resize(Math.max(rows, Math.min(capacity, 2 * allocated)));
-    this.#sampler.resize?.(this.#memory.allocated);
+    sampler.resize?.(memory.ring.capacity);
   }
 
   /** Writes rows of checked values, one array for each added leaf. */
@@ -56,7 +48,6 @@ export class RowWriter {
   ): void {
     const { ring, finals, rows, schema: { origins } } = this.#memory;
     const slot = ring.slotOf(ring.total), count = steps * ring.numEnvs;
-    this.reserve(slot + count);
     finals?.evict(slot, count);
     this.#place.from = from * ring.numEnvs;
     this.#place.count = count;
@@ -81,18 +72,6 @@ export class RowWriter {
       }
     }
     finals.setNewest(values, from + count - numEnvs);
-  }
-
-  /** Marks the newest step's episodes as truncated if they have not ended. */
-  truncate(): void {
-    const { ring, finals, episodes } = this.#memory;
-    if (episodes === undefined || ring.total === 0) return;
-    for (let env = 0; env < ring.numEnvs; env++) {
-      const slot = ring.newest + env;
-      if (episodes.ended(slot)) continue;
-      episodes.truncated[slot] = 1;
-      finals?.pushNewest(slot, env);
-    }
   }
 
   /** Gives up all rows. */

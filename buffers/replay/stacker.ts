@@ -118,15 +118,10 @@ function copyFrame(
 export function findFrames(
   episodes: Episodes,
   slots: Int32Array,
-  { frames, zeroPadding }: {
-    /** Frames of a stack. */
-    readonly frames: number;
-    /** True where zeros stand before an episode's first frame, not that frame. */
-    readonly zeroPadding: boolean;
-  },
   stacks: Int32Array,
 ): void {
   const { terminated, truncated, ring } = episodes;
+  const frames = stacks.length / slots.length;
   for (let i = 0; i < slots.length; i++) {
     const end = (i + 1) * frames;
     let slot = slots[i], isFirst = false;
@@ -138,7 +133,7 @@ export function findFrames(
           (terminated[before] | truncated[before]) !== 0;
         if (!isFirst) slot = before;
       }
-      stacks[at] = isFirst && zeroPadding ? ZEROS : slot;
+      stacks[at] = slot;
     }
   }
 }

@@ -23,13 +23,6 @@ export interface PrioritizationOptions {
    * @default 0.4
    */
   readonly beta?: number;
-  /**
-   * True to take one row of a batch from each of as many parts of equal
-   * probability, in their order, rather than all rows independently.
-   *
-   * @default true
-   */
-  readonly stratified?: boolean;
 }
 
 /**
@@ -49,7 +42,6 @@ export interface PrioritizationOptions {
 export abstract class PrioritySampler implements Sampler {
   #max = 1;
   readonly #generations = new Generations();
-  readonly #stratified: boolean;
   #masses = new Float64Array(0);
   #alpha: number;
   #beta: number;
@@ -57,16 +49,15 @@ export abstract class PrioritySampler implements Sampler {
   /**
    * Makes a sampler without slots, which {@link resize} gives it.
    *
-   * @param options Exponents, strata and weights.
+   * @param options Exponents.
    * @throws {RangeError} If an exponent is below 0 or not finite.
    */
   constructor(options: PrioritizationOptions = {}) {
-    const { alpha = 0.6, beta = 0.4, stratified = true } = options;
+    const { alpha = 0.6, beta = 0.4 } = options;
     checkExponent("alpha", alpha);
     checkExponent("beta", beta);
     this.#alpha = alpha;
     this.#beta = beta;
-    this.#stratified = stratified;
   }
 
   /** Exponent of the importance weights; each draw may have another. */
@@ -82,13 +73,6 @@ export abstract class PrioritySampler implements Sampler {
   /** Exponent of the priorities. */
   get alpha(): number {
     return this.#alpha;
-  }
-
-  set alpha(alpha: number) {
-    checkExponent("alpha", alpha);
-    if (alpha === this.#alpha) return;
-    this.changeAlpha(alpha);
-    this.#alpha = alpha;
   }
 
   /** The largest priority so far, that new rows get; 1 at first. */
@@ -221,9 +205,6 @@ export abstract class PrioritySampler implements Sampler {
   /** Name that these numbers are saved under. */
   protected abstract readonly keptName: string;
 
-  /** Makes ready for another exponent of the priorities. */
-  protected changeAlpha(_alpha: number): void {}
-
   /** Makes room for so many slots, and takes over checked numbers of the first. */
   protected abstract rebuild(kept: Float64Array, capacity: number): void;
 
@@ -240,12 +221,8 @@ export abstract class PrioritySampler implements Sampler {
   #drawMasses(count: number, total: number, random: Random): Float64Array {
     if (this.#masses.length !== count) this.#masses = new Float64Array(count);
     const masses = this.#masses;
-    if (this.#stratified) {
-      for (let i = 0; i < count; i++) {
-        masses[i] = (random.uniform() + i) * total / count;
-      }
-    } else {
-      for (let i = 0; i < count; i++) masses[i] = random.uniform() * total;
+    for (let i = 0; i < count; i++) {
+      masses[i] = (random.uniform() + i) * total / count;
     }
     return masses;
   }

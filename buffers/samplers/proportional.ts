@@ -61,23 +61,6 @@ export class ProportionalSampler extends PrioritySampler {
     this.#excludeLast = options.excludeLast ?? false;
   }
 
-  /**
-   * Raises all leaves to the new exponent.
-   *
-   * @throws {RangeError} After an alpha of 0, as then no priorities are known.
-   */
-  protected override changeAlpha(alpha: number): void {
-    if (this.alpha === 0) {
-      throw new RangeError(
-        `Cannot change alpha to ${alpha}: with an alpha of 0 no priorities are kept`,
-      );
-    }
-    const change = alpha / this.alpha;
-    this.#tree.load(
-      this.#tree.leaves.map((leaf) => leaf > 0 ? power(leaf, change) : 0),
-    );
-  }
-
   /** Sums the leaves that there is room for. */
   protected override rebuild(leaves: Float64Array, capacity: number): void {
     const tree = new SumTree(capacity);

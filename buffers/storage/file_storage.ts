@@ -180,7 +180,6 @@ export class FileStorage implements Storage {
       },
       write: (row, values) => this.#open().write(index, row, values),
       read: (row, into, at) => this.#open().read(index, row, into, at),
-      resize() {}, // A file grows when it is written.
       close: () => this.close(),
     };
   }

@@ -13,9 +13,8 @@ import type { Column, ColumnSpec, Storage } from "./storage.ts";
  * const spec = { name: "x", dtype: "int32", size: 2 } as const;
  * const column = new MemoryStorage().allocate(spec, 2);
  * column.write(1, [3, 4]);
- * column.resize(3);
- * assertEquals(column.data, Int32Array.of(0, 0, 3, 4, 0, 0));
- * assertEquals(column.byteLength, 24);
+ * assertEquals(column.data, Int32Array.of(0, 0, 3, 4));
+ * assertEquals(column.byteLength, 16);
  * ```
  */
 export class MemoryStorage implements Storage {
@@ -52,7 +51,7 @@ function allocateMemory(
 /** Rows in one typed array. */
 export class MemoryColumn implements Column {
   readonly #spec: ColumnSpec;
-  data: FieldArray;
+  readonly data: FieldArray;
 
   constructor(spec: ColumnSpec, data: FieldArray) {
     this.#spec = spec;
@@ -71,11 +70,5 @@ export class MemoryColumn implements Column {
     const { size } = this.#spec;
     const count = size, from = row * size;
     copyNumbers(this.data, into, { from, to: at, count });
-  }
-
-  resize(rows: number): void {
-    const data = allocateMemory(this.#spec, rows);
-    data.set(this.data.subarray(0, data.length));
-    this.data = data;
   }
 }

@@ -3,17 +3,6 @@ import { MemoryStorage } from "./memory_storage.ts";
 
 const spec = { name: "x", dtype: "float32", size: 2 } as const;
 
-Deno.test("rows stay when there is room for more", () => {
-  const column = new MemoryStorage().allocate(spec, 2);
-  column.write(0, [1, 2, 3, 4]);
-  const before = column.data;
-  column.resize(3);
-  column.write(2, Float64Array.of(5, 6));
-  assertEquals([...column.data], [1, 2, 3, 4, 5, 6]);
-  assertEquals([...before], [1, 2, 3, 4]);
-  assertEquals(column.byteLength, 24);
-});
-
 Deno.test("a row is read to where it is wanted", () => {
   const column = new MemoryStorage().allocate(spec, 2);
   column.write(1, [3, 4]);

@@ -23,7 +23,6 @@ interface Setup {
   readonly numEnvs: number;
   readonly frames: number;
   readonly steps: number;
-  readonly growing: boolean;
   readonly seed: number;
   readonly operations: readonly ("add" | "addMany" | "sample" | "reopen")[];
 }
@@ -32,7 +31,6 @@ const setups: fc.Arbitrary<Setup> = fc.record({
   numEnvs: fc.integer({ min: 1, max: 3 }),
   frames: fc.integer({ min: 1, max: 3 }),
   steps: fc.integer({ min: 1, max: 3 }),
-  growing: fc.boolean(),
   seed: fc.nat(),
   operations: fc.array(
     fc.oneof(
@@ -46,7 +44,7 @@ const setups: fc.Arbitrary<Setup> = fc.record({
 });
 
 function optionsOf(
-  { numEnvs, frames, steps, growing }: Setup,
+  { numEnvs, frames, steps }: Setup,
 ): ReplayBufferOptions {
   const capacity = 12 * numEnvs;
   return {
@@ -58,7 +56,6 @@ function optionsOf(
       stack: { observation: frames },
       nStep: { steps, gamma: 0.5 },
     },
-    initialCapacity: growing ? numEnvs : capacity,
   };
 }
 

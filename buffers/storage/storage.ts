@@ -18,7 +18,6 @@ export interface Column {
   /**
    * All rows as one array, `rows * size` numbers, where they are in memory: they
    * are then read and written there, and neither `read` nor `write` is called.
-   * Another array after `resize`.
    */
   readonly data?: FieldArray;
   /**
@@ -43,12 +42,6 @@ export interface Column {
    * @param at Place of the row's first number in it.
    */
   read(row: number, into: FieldArray, at: number): void;
-  /**
-   * Makes room for more rows; those that it holds stay.
-   *
-   * @param rows Rows from now on.
-   */
-  resize(rows: number): void;
   /** Frees what it holds besides memory, such as files. */
   close?(): void;
 }

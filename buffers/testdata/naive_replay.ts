@@ -7,7 +7,6 @@ export interface NaiveOptions {
   readonly steps: number;
   /** Frames of the camera's stack. */
   readonly frames: number;
-  readonly zeroPadding: boolean;
   /** Steps of a return; 0 without one. */
   readonly nStep: number;
   readonly gamma: number;
@@ -30,7 +29,7 @@ interface Row {
   readonly action: readonly number[];
   readonly reward: number;
   readonly terminated: number;
-  truncated: number;
+  readonly truncated: number;
 }
 
 /** Numbers of a drawn row, by field. */
@@ -77,14 +76,6 @@ export class NaiveReplay {
     const numbers = (length: number) =>
       Array.from({ length }, () => 1 + random.integer(255));
     return { camera: numbers(frameSize), joints: numbers(jointSize) };
-  }
-
-  /** Cuts the episodes off; new ones begin with other observations. */
-  interrupt(): void {
-    this.#present = undefined;
-    for (const row of this.history.at(-1) ?? []) {
-      if (!row.terminated && !row.truncated) row.truncated = 1;
-    }
   }
 
   clear(): void {
@@ -145,14 +136,14 @@ export class NaiveReplay {
   }
 
   #stack(step: number, env: number): (readonly number[])[] {
-    const { frames, zeroPadding, frameSize } = this.#options;
+    const { frames } = this.#options;
     const stack = [this.history[step][env].seen.camera];
     let isFirst = false;
     for (let at = step; stack.length < frames;) {
       const before = this.history[at - 1]?.[env];
       isFirst ||= !before || before.terminated + before.truncated > 0;
       if (!isFirst) stack.unshift(this.history[--at][env].seen.camera);
-      else stack.unshift(zeroPadding ? Array(frameSize).fill(0) : stack[0]);
+      else stack.unshift(stack[0]);
     }
     return stack;
   }

@@ -34,7 +34,6 @@ function makePair(random: Random): Pair {
     numEnvs: 1 + random.integer(4),
     steps: frames + random.integer(8),
     frames,
-    zeroPadding: random.uniform() < 0.5,
     nStep: choose(random, [0, 1, 2, 4]),
     gamma: choose(random, [0, 0.5, 1]),
     frameSize: cameraShape.reduce<number>((size, it) => size * it, 1),
@@ -47,15 +46,14 @@ function makePair(random: Random): Pair {
     cameraShape,
     hasNext,
   });
-  const sampler = new ToldSampler(random);
+  const sampler = new ToldSampler();
   const buffer = new ReplayBuffer({ ...options, sampler });
   const naive = new NaiveReplay(naiveOptions);
   return { naive, naiveOptions, options, hasNext, buffer, sampler };
 }
 
 function optionsOf(
-  { numEnvs, steps, frames, zeroPadding, nStep, gamma, jointSize }:
-    NaiveOptions,
+  { numEnvs, steps, frames, nStep, gamma, jointSize }: NaiveOptions,
   { random, dtype, cameraShape, hasNext }: {
     random: Random;
     dtype: FieldDtype;
@@ -64,10 +62,8 @@ function optionsOf(
   },
 ): ReplayBufferOptions {
   const flag = { shape: [], dtype: "uint8" } as const;
-  const isGrowing = random.uniform() < 0.3;
   return {
     capacity: steps * numEnvs,
-    initialCapacity: isGrowing ? 1 + random.integer(numEnvs) : undefined,
     numEnvs,
     fields: {
       seen: {
@@ -85,7 +81,6 @@ function optionsOf(
       stack: frames > 1 || random.uniform() < 0.5
         ? { "seen.camera": frames }
         : undefined,
-      padding: zeroPadding ? "zero" : undefined,
       nStep: nStep > 0
         ? {
           steps: nStep,
@@ -192,7 +187,7 @@ function sample(pair: Pair, random: Random): void {
 /** Goes on with another buffer that loads what this one saves. */
 function saveAndLoad(pair: Pair, random: Random): void {
   const copy = random.uniform() < 0.5;
-  const sampler = new ToldSampler(random);
+  const sampler = new ToldSampler();
   const other = new ReplayBuffer({ ...pair.options, sampler });
   other.load(pair.buffer.save({ copy }));
   const [a, b] = [pair.buffer, other].map((it) => it.save());
@@ -207,10 +202,7 @@ function operate(pair: Pair, random: Random): void {
   else if (chance < 0.7) addSteps(pair, random, 2 + random.integer(12));
   else if (chance < 0.85) sample(pair, random);
   else if (chance < 0.9) saveAndLoad(pair, random);
-  else if (chance < 0.97) {
-    pair.buffer.interrupt();
-    pair.naive.interrupt();
-  } else {
+  else if (chance < 0.93) {
     pair.buffer.clear();
     pair.naive.clear();
   }

@@ -1,14 +1,10 @@
 import type { StateTree } from "@bellman/types";
-import { type Random, UniformSampler } from "../samplers/sampler.ts";
+import { UniformSampler } from "../samplers/sampler.ts";
 
 /** Draws uniformly, and notes the slots that it is told of. */
 export class ToldSampler extends UniformSampler {
   slots: Set<number> = new Set();
   capacity = 0;
-
-  constructor(random: Random) {
-    super({ replacement: random.uniform() < 0.5 });
-  }
 
   resize(capacity: number): void {
     this.capacity = capacity;

@@ -263,9 +263,8 @@ class Replay implements Experience {
         this.#buffer = storage && keep(storage);
         this.#unopened = undefined;
       };
-      const initialCapacity = numEnvs;
-      const small = new ReplayBuffer({ ...sizes, initialCapacity });
-      this.#batch = small.batch(batchSize);
+      const small = { ...sizes, capacity: numEnvs * stackedFrames };
+      this.#batch = new ReplayBuffer(small).batch(batchSize);
     } else {
       this.#buffer = keep();
       this.#batch = this.#buffer.batch(batchSize);
