@@ -141,7 +141,8 @@ export function follow(env: MujocoEnv, course: Course): Deviation {
       raise("observation", value, course.observations[row * size + i])
     );
     const told = course.infos[row];
-    if (Object.keys(told).join() !== Object.keys(info!).join()) most.info = NaN;
+    const names = [told, info!].map((it) => Object.keys(it).sort().join());
+    if (names[0] !== names[1]) most.info = NaN;
     for (const [key, value] of Object.entries(told)) {
       const ours = info![key] as number | Float64Array;
       if (typeof value === "number") raise("info", ours as number, value);

@@ -1,8 +1,10 @@
 import type { SeededRandom } from "../../random.ts";
-import type {
-  MujocoObject,
-  PhysicsData,
-  PhysicsModel,
+import {
+  type MujocoObject,
+  PHYSICS_ARRAYS,
+  type PhysicsArray,
+  type PhysicsData,
+  type PhysicsModel,
 } from "../physics/_physics.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
@@ -70,6 +72,18 @@ export abstract class MujocoRules<O = unknown> {
   abstract info(data: PhysicsData, velocity: Float64Array): MujocoInfo;
 }
 
+/** Lower and upper end. */
+export type Range = readonly [low: number, high: number];
+
+/** Numbers of the simulation that an observation shows. */
+export interface View {
+  readonly array: PhysicsArray;
+  /** First of them that is shown, 0 by default. */
+  readonly from?: number;
+  /** Range that they are clipped to, if any. */
+  readonly range?: Range;
+}
+
 /** Rules of a model that begins near its first state and shows its state. */
 export abstract class StateRules<
   O extends {
@@ -78,27 +92,33 @@ export abstract class StateRules<
   },
 > extends MujocoRules<O> {
   readonly observationSize: number;
-  /** Number of positions that come first and are not observed. */
-  protected readonly skipped: number;
   /** Number of axes along which the body moves freely. */
   protected readonly axes: number;
-  #draw: typeof drawUniformState;
+  readonly #views: readonly View[];
+  readonly #draw: typeof drawUniformState;
 
   /**
    * @param form.axes Number of axes along which the body moves freely: options
    * may exclude these positions.
-   * @param form.extra Number of observed values beside the state.
+   * @param form.views Numbers that are observed after the positions.
    * @param form.draw Draw of the first state.
    */
   constructor(
     model: PhysicsModel,
     options: O,
-    { axes = 0, extra = 0, draw = drawUniformState } = {},
+    { axes, views = [VELOCITIES], draw = drawUniformState }: {
+      axes: number;
+      views?: readonly View[];
+      draw?: typeof drawUniformState;
+    },
   ) {
     super(model, options);
-    const { nq, nv } = model.sizes;
-    this.skipped = options.excludeCurrentPositionsFromObservation ? axes : 0;
-    this.observationSize = nq + nv - this.skipped + extra;
+    const skipped = options.excludeCurrentPositionsFromObservation ? axes : 0;
+    this.#views = [{ array: "qpos", from: skipped }, ...views];
+    this.observationSize = this.#views.reduce((sum, { array, from = 0 }) => {
+      const { rows, width } = PHYSICS_ARRAYS[array];
+      return sum + model.sizes[rows] * width - from;
+    }, 0);
     this.axes = axes;
     this.#draw = draw;
   }
@@ -107,11 +127,16 @@ export abstract class StateRules<
     this.#draw(data, this.model, random, this.options.resetNoiseScale);
   }
 
-  observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
-    append(row, qpos, this.skipped);
-    append(row, qvel);
+  observe(data: PhysicsData, row: ObservationRow): void {
+    for (const { array, from, range } of this.#views) {
+      if (range === undefined) append(row, data[array], from);
+      else appendClipped(row, data[array], range, from);
+    }
   }
 }
+
+/** All velocities. */
+export const VELOCITIES: View = { array: "qvel" };
 
 /** Writes numbers `from` up to and without `to` into an observation. */
 export function append(
@@ -127,10 +152,10 @@ export function append(
 }
 
 /** Writes numbers from `from` on, each clipped to a range. */
-export function appendClipped(
+function appendClipped(
   row: ObservationRow,
   values: Float64Array,
-  [low, high]: readonly [low: number, high: number],
+  [low, high]: Range,
   from: number = 0,
 ): void {
   const seen = row.values;
@@ -152,20 +177,6 @@ export function idOf(
   throw new RangeError(
     `Cannot make ${task} of a model without a ${kind} named '${name}'`,
   );
-}
-
-/** Returns position and velocity, for `info`, of a body that moves in the plane. */
-export function planarPosition(
-  qpos: Float64Array,
-  velocity: Float64Array,
-): MujocoInfo {
-  return {
-    x_position: qpos[0],
-    y_position: qpos[1],
-    distance_from_origin: Math.hypot(qpos[0], qpos[1]),
-    x_velocity: velocity[0],
-    y_velocity: velocity[1],
-  };
 }
 
 /** Options that have no default of their own in each kind of environment. */

@@ -2,15 +2,16 @@
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import { sumOf, sumOfSquares } from "./_numpy_sums.ts";
 import {
-  append,
   type MujocoInfo,
-  type ObservationRow,
   type Outcome,
+  type Range,
   type Resolved,
   StateRules,
   type TaskKind,
+  VELOCITIES,
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
+import { RunnerRules, type WalkerOptions } from "./runners.ts";
 
 /** Options of what Humanoid and HumanoidStandup observe. */
 export interface HumanoidViewOptions extends MujocoOptions {
@@ -55,56 +56,24 @@ const FULL_VIEW = {
   includeCfrcExtInObservation: true,
 };
 
-/** Numbers of the world in each array; they are not observed. */
-const WORLD = { cinert: 10, cvel: 6, cfrcExt: 6 };
-/** The root moves freely: no actuator turns it. */
-const ROOT_DOFS = 6;
+/** What each option shows; the world, and the root that nothing turns, come first. */
+const VIEWS = [
+  ["includeCinertInObservation", { array: "cinert", from: 10 }],
+  ["includeCvelInObservation", { array: "cvel", from: 6 }],
+  ["includeQfrcActuatorInObservation", { array: "qfrcActuator", from: 6 }],
+  ["includeCfrcExtInObservation", { array: "cfrcExt", from: 6 }],
+] as const;
 
-/** Observations and initial states of humanoids. */
-abstract class HumanoidRules<
-  O extends Readonly<typeof FULL_VIEW> & { readonly resetNoiseScale: number },
-> extends StateRules<O> {
-  override readonly usesContactForces: boolean;
-
-  constructor(model: PhysicsModel, options: O, contactWeight: number) {
-    const { nv, nbody } = model.sizes;
-    const extra = (options.includeCinertInObservation ? 10 * (nbody - 1) : 0) +
-      (options.includeCvelInObservation ? 6 * (nbody - 1) : 0) +
-      (options.includeQfrcActuatorInObservation ? nv - ROOT_DOFS : 0) +
-      (options.includeCfrcExtInObservation ? 6 * (nbody - 1) : 0);
-    super(model, options, { axes: 2, extra });
-    this.usesContactForces = contactWeight !== 0 ||
-      options.includeCfrcExtInObservation;
-  }
-
-  override observe(data: PhysicsData, row: ObservationRow): void {
-    const view = this.options;
-    super.observe(data, row);
-    if (view.includeCinertInObservation) append(row, data.cinert, WORLD.cinert);
-    if (view.includeCvelInObservation) append(row, data.cvel, WORLD.cvel);
-    if (view.includeQfrcActuatorInObservation) {
-      append(row, data.qfrcActuator, ROOT_DOFS);
-    }
-    if (view.includeCfrcExtInObservation) {
-      append(row, data.cfrcExt, WORLD.cfrcExt);
-    }
-  }
+function formOf(options: Readonly<typeof FULL_VIEW>) {
+  const shown = VIEWS.filter(([option]) => options[option]);
+  return { axes: 2, views: [VELOCITIES, ...shown.map(([, view]) => view)] };
 }
 
-/** Options of Humanoid. */
-export interface HumanoidOptions extends HumanoidViewOptions {
-  /**
-   * Weight of the speed along `x`, in metres a second.
-   *
-   * @default 1.25
-   */
-  forwardRewardWeight?: number;
-  /**
-   * Weight of the control cost, the sum of squared controls.
-   *
-   * @default 0.1
-   */
-  ctrlCostWeight?: number;
+/**
+ * Options of Humanoid; `forwardRewardWeight` is 1.25, `healthyReward` 5 and
+ * `resetNoiseScale` 0.01 by default.
+ */
+export interface HumanoidOptions extends HumanoidViewOptions, WalkerOptions {
   /**
    * Weight of the contact cost, the sum of squared contact forces.
    *
@@ -118,40 +87,30 @@ export interface HumanoidOptions extends HumanoidViewOptions {
    */
   contactCostRange?: readonly [low: number, high: number];
   /**
-   * Reward of each step that ends healthy.
-   *
-   * @default 5
-   */
-  healthyReward?: number;
-  /**
-   * True where an episode ends when the body is unhealthy.
-   *
-   * @default true
-   */
-  terminateWhenUnhealthy?: boolean;
-  /**
    * Heights of the body in metres at which it is healthy.
    *
    * @default [1, 2]
    */
   healthyZRange?: readonly [low: number, high: number];
-  /**
-   * Largest distance of initial positions and velocities from the model's.
-   *
-   * @default 0.01
-   */
-  resetNoiseScale?: number;
 }
 
-class WalkRules extends HumanoidRules<Resolved<HumanoidOptions>> {
+/** Cost of the contacts' forces, within its range. */
+function contactCost(
+  { cfrcExt }: PhysicsData,
+  weight: number,
+  [least, most]: Range,
+): number {
+  return Math.min(Math.max(weight * sumOfSquares(cfrcExt), least), most);
+}
+
+class HumanoidRules extends RunnerRules<Resolved<HumanoidOptions>> {
+  override readonly usesContactForces: boolean;
   #mass: number;
-  #forward = 0;
-  #cost = 0;
-  #contact = 0;
-  #survival = 0;
 
   constructor(model: PhysicsModel, options: Resolved<HumanoidOptions>) {
-    super(model, options, options.contactCostWeight);
+    super(model, options, formOf(options));
+    this.usesContactForces = options.contactCostWeight !== 0 ||
+      options.includeCfrcExtInObservation;
     this.#mass = sumOf(model.bodyMass);
   }
 
@@ -167,38 +126,30 @@ class WalkRules extends HumanoidRules<Resolved<HumanoidOptions>> {
     place[1] = y / this.#mass;
   }
 
-  evaluate(data: PhysicsData, velocity: Float64Array): Outcome {
-    const options = this.options, outcome = this.outcome;
-    const [low, high] = options.healthyZRange;
-    const isHealthy = low < data.qpos[2] && data.qpos[2] < high;
-    this.#forward = options.forwardRewardWeight * velocity[0];
-    this.#survival = isHealthy ? options.healthyReward : 0;
-    this.#cost = options.ctrlCostWeight * sumOfSquares(data.ctrl);
-    const [least, most] = options.contactCostRange;
-    const contact = options.contactCostWeight * sumOfSquares(data.cfrcExt);
-    this.#contact = Math.min(Math.max(contact, least), most);
-    outcome.reward = this.#forward + this.#survival -
-      (this.#cost + this.#contact);
-    outcome.terminated = !isHealthy && options.terminateWhenUnhealthy;
-    return outcome;
+  protected override isHealthy({ qpos }: PhysicsData): boolean {
+    const [low, high] = this.options.healthyZRange;
+    return low < qpos[2] && qpos[2] < high;
   }
 
-  info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
-    const { qpos } = data;
-    return {
-      x_position: qpos[0],
-      y_position: qpos[1],
-      tendon_length: data.tendonLength.slice(),
-      tendon_velocity: data.tendonVelocity.slice(),
-      distance_from_origin: Math.hypot(qpos[0], qpos[1]),
-      x_velocity: velocity[0],
-      y_velocity: velocity[1],
-      reward_survive: this.#survival,
-      reward_forward: this.#forward,
-      reward_ctrl: -this.#cost,
-      reward_contact: -this.#contact,
-    };
+  protected override controlCost({ ctrl }: PhysicsData): number {
+    return this.options.ctrlCostWeight * sumOfSquares(ctrl);
   }
+
+  protected override contactCost(data: PhysicsData): number {
+    const { contactCostWeight, contactCostRange } = this.options;
+    return contactCost(data, contactCostWeight, contactCostRange);
+  }
+
+  override info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
+    return { ...super.info(data, velocity), ...tendonsOf(data) };
+  }
+}
+
+function tendonsOf({ tendonLength, tendonVelocity }: PhysicsData): MujocoInfo {
+  return {
+    tendon_length: tendonLength.slice(),
+    tendon_velocity: tendonVelocity.slice(),
+  };
 }
 
 /** A human figure that is to walk forward. */
@@ -217,7 +168,7 @@ export const HUMANOID: TaskKind<HumanoidOptions> = {
     resetNoiseScale: 0.01,
     ...FULL_VIEW,
   },
-  rules: (model, options) => new WalkRules(model, options),
+  rules: (model, options) => new HumanoidRules(model, options),
 };
 
 /** Options of HumanoidStandup. */
@@ -255,22 +206,24 @@ export interface HumanoidStandupOptions extends HumanoidViewOptions {
   resetNoiseScale?: number;
 }
 
-class StandupRules extends HumanoidRules<Resolved<HumanoidStandupOptions>> {
+class StandupRules extends StateRules<Resolved<HumanoidStandupOptions>> {
+  override readonly usesContactForces: boolean;
   #height = 0;
   #cost = 0;
   #impact = 0;
 
   constructor(model: PhysicsModel, options: Resolved<HumanoidStandupOptions>) {
-    super(model, options, options.impactCostWeight);
+    super(model, options, formOf(options));
+    this.usesContactForces = options.impactCostWeight !== 0 ||
+      options.includeCfrcExtInObservation;
   }
 
-  evaluate({ qpos, ctrl, cfrcExt }: PhysicsData): Outcome {
-    const options = this.options;
-    const [least, most] = options.impactCostRange;
-    const impact = options.impactCostWeight * sumOfSquares(cfrcExt);
+  evaluate(data: PhysicsData): Outcome {
+    const { qpos, ctrl } = data, options = this.options;
+    const { impactCostWeight, impactCostRange } = options;
     this.#height = options.uphCostWeight * (qpos[2] / this.model.timestep);
     this.#cost = options.ctrlCostWeight * sumOfSquares(ctrl);
-    this.#impact = Math.min(Math.max(impact, least), most);
+    this.#impact = contactCost(data, impactCostWeight, impactCostRange);
     this.outcome.reward = this.#height - this.#cost - this.#impact + 1;
     return this.outcome;
   }
@@ -281,8 +234,7 @@ class StandupRules extends HumanoidRules<Resolved<HumanoidStandupOptions>> {
       x_position: qpos[0],
       y_position: qpos[1],
       z_distance_from_origin: qpos[2] - this.model.qpos0[2],
-      tendon_length: data.tendonLength.slice(),
-      tendon_velocity: data.tendonVelocity.slice(),
+      ...tendonsOf(data),
       reward_linup: this.#height,
       reward_quadctrl: -this.#cost,
       reward_impact: -this.#impact,

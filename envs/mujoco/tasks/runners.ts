@@ -4,16 +4,15 @@ import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import { actionCost, sumOfSquares } from "./_numpy_sums.ts";
 import {
   type ActionRow,
-  append,
-  appendClipped,
   drawNormalState,
   type MujocoInfo,
-  type ObservationRow,
   type Outcome,
-  planarPosition,
+  type Range,
   type Resolved,
   StateRules,
   type TaskKind,
+  VELOCITIES,
+  type View,
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
@@ -32,62 +31,39 @@ export interface HalfCheetahOptions extends MujocoOptions {
    */
   ctrlCostWeight?: number;
   /**
-   * Largest distance of initial positions from the model's, and standard deviation
-   * of initial velocities.
+   * Largest distance of initial positions and velocities from the model's; of
+   * HalfCheetah and Ant, whose velocities are normal, their standard deviation.
    *
    * @default 0.1
    */
   resetNoiseScale?: number;
   /**
-   * True where observations leave out the position along `x`.
+   * True where observations leave out the positions along `x` and, of bodies that
+   * move in a plane, `y`.
    *
    * @default true
    */
   excludeCurrentPositionsFromObservation?: boolean;
 }
 
-/** Options of Swimmer. */
-export interface SwimmerOptions extends MujocoOptions {
-  /**
-   * Weight of the speed along `x`, in metres a second.
-   *
-   * @default 1
-   */
-  forwardRewardWeight?: number;
-  /**
-   * Weight of the control cost, the sum of squared actions.
-   *
-   * @default 0.0001
-   */
-  ctrlCostWeight?: number;
-  /**
-   * Largest distance of initial positions and velocities from the model's.
-   *
-   * @default 0.1
-   */
-  resetNoiseScale?: number;
-  /**
-   * True where observations leave out the positions along `x` and `y`.
-   *
-   * @default true
-   */
-  excludeCurrentPositionsFromObservation?: boolean;
-}
+/** Options of Swimmer, where `ctrlCostWeight` is 0.0001 by default. */
+export type SwimmerOptions = HalfCheetahOptions;
 
-/** Options that all runners have, and those of health that some have. */
+/** Options that all runners have, and those of health and contacts that some have. */
 type RunnerOptions =
   & Resolved<HalfCheetahOptions>
-  & Pick<WalkerOptions, "healthyReward" | "terminateWhenUnhealthy">;
+  & Pick<AntOptions, "healthyReward" | "terminateWhenUnhealthy">
+  & Pick<AntOptions, "contactCostWeight">;
 
 /**
  * Rules of a body that is rewarded for its speed along `x` and for its health,
  * less the costs of actions and of contacts.
  */
-class RunnerRules<O extends RunnerOptions> extends StateRules<O> {
-  protected survival = 0;
-  protected contact = 0;
+export class RunnerRules<O extends RunnerOptions> extends StateRules<O> {
   #forward = 0;
+  #survival = 0;
   #cost = 0;
+  #contact = 0;
 
   override locate({ qpos }: PhysicsData, place: Float64Array): void {
     for (let axis = 0; axis < this.axes; axis++) place[axis] = qpos[axis];
@@ -95,6 +71,14 @@ class RunnerRules<O extends RunnerOptions> extends StateRules<O> {
 
   protected isHealthy(_data: PhysicsData): boolean {
     return true;
+  }
+
+  protected controlCost(_data: PhysicsData, action: ActionRow): number {
+    return actionCost(
+      this.options.ctrlCostWeight,
+      action,
+      this.model.sizes.nu,
+    );
   }
 
   protected contactCost(_data: PhysicsData): number {
@@ -108,25 +92,33 @@ class RunnerRules<O extends RunnerOptions> extends StateRules<O> {
   ): Outcome {
     const options = this.options, outcome = this.outcome;
     const { healthyReward = 0, terminateWhenUnhealthy = false } = options;
-    const isHealthy = this.isHealthy(data), { nu } = this.model.sizes;
+    const isHealthy = this.isHealthy(data);
     this.#forward = options.forwardRewardWeight * velocity[0];
-    this.survival = isHealthy ? healthyReward : 0;
-    this.#cost = actionCost(options.ctrlCostWeight, action, nu);
-    this.contact = this.contactCost(data);
-    outcome.reward = this.#forward + this.survival -
-      (this.#cost + this.contact);
+    this.#survival = isHealthy ? healthyReward : 0;
+    this.#cost = this.controlCost(data, action);
+    this.#contact = this.contactCost(data);
+    outcome.reward = this.#forward + this.#survival -
+      (this.#cost + this.#contact);
     outcome.terminated = !isHealthy && terminateWhenUnhealthy;
     return outcome;
   }
 
   info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
-    const position = this.axes === 2
-      ? planarPosition(qpos, velocity)
-      : { x_position: qpos[0], x_velocity: velocity[0] };
+    const { healthyReward, contactCostWeight } = this.options;
     return {
-      ...position,
+      x_position: qpos[0],
+      x_velocity: velocity[0],
+      ...(this.axes === 2 && {
+        y_position: qpos[1],
+        y_velocity: velocity[1],
+        distance_from_origin: Math.hypot(qpos[0], qpos[1]),
+      }),
       reward_forward: this.#forward,
       reward_ctrl: -this.#cost,
+      ...(healthyReward !== undefined && { reward_survive: this.#survival }),
+      ...(contactCostWeight !== undefined && {
+        reward_contact: -this.#contact,
+      }),
     };
   }
 }
@@ -160,15 +152,13 @@ export const SWIMMER: TaskKind<SwimmerOptions> = {
   rules: (model, options) => new RunnerRules(model, options, { axes: 2 }),
 };
 
-type Range = readonly [low: number, high: number];
-
 /** Options of both, of which Hopper has one more. */
 type AnyWalkerOptions =
   & Resolved<Walker2dOptions>
   & Pick<HopperOptions, "healthyStateRange">;
 
-/** Range that observed velocities are clipped to. */
-const SEEN_SPEEDS: Range = [-10, 10];
+/** Velocities that are observed. */
+const SEEN_SPEEDS: View = { array: "qvel", range: [-10, 10] };
 
 function isWithin(value: number, [low, high]: Range): boolean {
   return low < value && value < high;
@@ -183,12 +173,7 @@ function areWithin(values: Float64Array, from: number, range: Range): boolean {
 
 class WalkerRules extends RunnerRules<AnyWalkerOptions> {
   constructor(model: PhysicsModel, options: AnyWalkerOptions) {
-    super(model, options, { axes: 1 });
-  }
-
-  override observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
-    append(row, qpos, this.skipped);
-    appendClipped(row, qvel, SEEN_SPEEDS);
+    super(model, options, { axes: 1, views: [SEEN_SPEEDS] });
   }
 
   protected override isHealthy({ qpos, qvel }: PhysicsData): boolean {
@@ -202,30 +187,16 @@ class WalkerRules extends RunnerRules<AnyWalkerOptions> {
   }
 
   override info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
-    const { x_position, ...others } = super.info(data, velocity);
-    return {
-      x_position,
-      z_distance_from_origin: data.qpos[1] - this.model.qpos0[1],
-      ...others,
-      reward_survive: this.survival,
-    };
+    const z_distance_from_origin = data.qpos[1] - this.model.qpos0[1];
+    return { ...super.info(data, velocity), z_distance_from_origin };
   }
 }
 
-/** Options that Hopper and Walker2d share. */
-export interface WalkerOptions extends MujocoOptions {
-  /**
-   * Weight of the speed along `x`, in metres a second.
-   *
-   * @default 1
-   */
-  forwardRewardWeight?: number;
-  /**
-   * Weight of the control cost, the sum of squared actions.
-   *
-   * @default 0.001
-   */
-  ctrlCostWeight?: number;
+/**
+ * Options that Hopper and Walker2d share; `ctrlCostWeight` is 0.001 and
+ * `resetNoiseScale` 0.005 by default.
+ */
+export interface WalkerOptions extends HalfCheetahOptions {
   /**
    * Reward of each step that ends healthy.
    *
@@ -238,18 +209,6 @@ export interface WalkerOptions extends MujocoOptions {
    * @default true
    */
   terminateWhenUnhealthy?: boolean;
-  /**
-   * Largest distance of initial positions and velocities from the model's.
-   *
-   * @default 0.005
-   */
-  resetNoiseScale?: number;
-  /**
-   * True where observations leave out the position along `x`.
-   *
-   * @default true
-   */
-  excludeCurrentPositionsFromObservation?: boolean;
 }
 
 /** Defaults of {@linkcode WalkerOptions}. */
@@ -262,8 +221,11 @@ const WALKER_DEFAULTS = {
   excludeCurrentPositionsFromObservation: true,
 };
 
-/** Options of Hopper. */
-export interface HopperOptions extends WalkerOptions {
+/**
+ * Options of Hopper; `healthyZRange` is [0.7, Infinity] and `healthyAngleRange`
+ * [-0.2, 0.2] by default.
+ */
+export interface HopperOptions extends Walker2dOptions {
   /**
    * Range of all positions and velocities but `x` and `z` at which the body is
    * healthy.
@@ -271,18 +233,6 @@ export interface HopperOptions extends WalkerOptions {
    * @default [-100, 100]
    */
   healthyStateRange?: readonly [low: number, high: number];
-  /**
-   * Heights of the body in metres at which it is healthy.
-   *
-   * @default [0.7, Infinity]
-   */
-  healthyZRange?: readonly [low: number, high: number];
-  /**
-   * Angles of the body in radians at which it is healthy.
-   *
-   * @default [-0.2, 0.2]
-   */
-  healthyAngleRange?: readonly [low: number, high: number];
 }
 
 /** A planar leg on one foot that is to hop forward. */
@@ -328,20 +278,8 @@ export const WALKER_2D: TaskKind<Walker2dOptions> = {
   rules: (model, options) => new WalkerRules(model, options),
 };
 
-/** Options of Ant. */
-export interface AntOptions extends MujocoOptions {
-  /**
-   * Weight of the speed along `x`, in metres a second.
-   *
-   * @default 1
-   */
-  forwardRewardWeight?: number;
-  /**
-   * Weight of the control cost, the sum of squared actions.
-   *
-   * @default 0.5
-   */
-  ctrlCostWeight?: number;
+/** Options of Ant, where `ctrlCostWeight` is 0.5 by default. */
+export interface AntOptions extends WalkerOptions {
   /**
    * Weight of the contact cost, the sum of squared contact forces.
    *
@@ -349,23 +287,11 @@ export interface AntOptions extends MujocoOptions {
    */
   contactCostWeight?: number;
   /**
-   * Reward of each step that ends healthy.
-   *
-   * @default 1
-   */
-  healthyReward?: number;
-  /**
    * Body whose speed is rewarded, by its number or name.
    *
    * @default 1
    */
   mainBody?: number | string;
-  /**
-   * True where an episode ends when the body is unhealthy.
-   *
-   * @default true
-   */
-  terminateWhenUnhealthy?: boolean;
   /**
    * Heights of the body in metres at which it is healthy.
    *
@@ -378,19 +304,6 @@ export interface AntOptions extends MujocoOptions {
    * @default [-1, 1]
    */
   contactForceRange?: readonly [low: number, high: number];
-  /**
-   * Largest distance of initial positions from the model's, and standard deviation
-   * of initial velocities.
-   *
-   * @default 0.1
-   */
-  resetNoiseScale?: number;
-  /**
-   * True where observations leave out the positions along `x` and `y`.
-   *
-   * @default true
-   */
-  excludeCurrentPositionsFromObservation?: boolean;
   /**
    * True where observations hold the forces of contacts.
    *
@@ -420,24 +333,18 @@ class AntRules extends RunnerRules<Resolved<AntOptions>> {
   #body: number;
 
   constructor(model: PhysicsModel, options: Resolved<AntOptions>) {
-    const { includeCfrcExtInObservation } = options;
-    const extra = includeCfrcExtInObservation ? 6 * (model.sizes.nbody - 1) : 0;
-    super(model, options, { axes: 2, extra, draw: drawNormalState });
-    this.usesContactForces = options.contactCostWeight !== 0 ||
-      includeCfrcExtInObservation;
+    const { includeCfrcExtInObservation: seesForces } = options;
+    const range = options.contactForceRange;
+    const forces: View = { array: "cfrcExt", from: WORLD_FORCES, range };
+    const views = seesForces ? [VELOCITIES, forces] : [VELOCITIES];
+    super(model, options, { axes: 2, views, draw: drawNormalState });
+    this.usesContactForces = options.contactCostWeight !== 0 || seesForces;
     this.#body = bodyOf(model, options.mainBody);
   }
 
   override locate({ xpos }: PhysicsData, place: Float64Array): void {
     place[0] = xpos[3 * this.#body];
     place[1] = xpos[3 * this.#body + 1];
-  }
-
-  override observe(data: PhysicsData, row: ObservationRow): void {
-    const { includeCfrcExtInObservation, contactForceRange } = this.options;
-    super.observe(data, row);
-    if (!includeCfrcExtInObservation) return;
-    appendClipped(row, data.cfrcExt, contactForceRange, WORLD_FORCES);
   }
 
   protected override isHealthy({ qpos, qvel }: PhysicsData): boolean {
@@ -449,14 +356,6 @@ class AntRules extends RunnerRules<Resolved<AntOptions>> {
   protected override contactCost({ cfrcExt }: PhysicsData): number {
     const { contactCostWeight, contactForceRange: [low, high] } = this.options;
     return contactCostWeight * sumOfSquares(cfrcExt, low, high);
-  }
-
-  override info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
-    return {
-      ...super.info(data, velocity),
-      reward_contact: -this.contact,
-      reward_survive: this.survival,
-    };
   }
 }
 
