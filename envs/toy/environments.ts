@@ -132,10 +132,12 @@ export class BanditEnv extends ToyEnv<number, number> {
     this.actionSpace = discrete(this.#arms.means.length);
   }
 
+  /** Starts an episode. */
   protected override begin(): number {
     return 0;
   }
 
+  /** Takes one step. */
   protected override advance(action: number): StepResult<number> {
     const { means, deviation } = this.#arms;
     const noise = deviation === 0 ? 0 : deviation * this.random.normal();
@@ -207,10 +209,12 @@ export class ChainEnv extends ToyEnv<number, number> {
     this.observationSpace = discrete(endless ? length : length + 1);
   }
 
+  /** Starts an episode. */
   protected override begin(): number {
     return this.position = 0;
   }
 
+  /** Takes one step. */
   protected override advance(): StepResult<number> {
     const { length, endless } = this.#chain;
     this.position++;
@@ -277,11 +281,13 @@ export class IdentityEnv extends ToyEnv {
     this.observationSpace = this.actionSpace;
   }
 
+  /** Starts an episode. */
   protected override begin(): SpaceValue {
     this.target = sample(this.actionSpace, this.random);
     return copyOf(this.target);
   }
 
+  /** Takes one step. */
   protected override advance(action: SpaceValue): StepResult {
     const reward = rewardOf(this.actionSpace, action, this.target);
     const observation = this.begin();

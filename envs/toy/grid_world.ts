@@ -75,6 +75,7 @@ export class GridWorldEnv extends ToyEnv<Uint8Array, number> {
     return picture;
   }
 
+  /** Starts an episode. */
   protected override begin(): Uint8Array {
     const cell = this.random.integer(GRID_SIZE ** 2);
     const other = this.random.integer(GRID_SIZE ** 2 - 1);
@@ -86,6 +87,7 @@ export class GridWorldEnv extends ToyEnv<Uint8Array, number> {
     return this.#picture();
   }
 
+  /** Takes one step. */
   protected override advance(action: number): StepResult<Uint8Array> {
     const [down, right] = MOVES[action];
     const [row, column, goalRow, goalColumn] = this.places;
