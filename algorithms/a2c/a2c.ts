@@ -64,13 +64,8 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
 function optimizersOf(
   config: A2CConfig,
 ): { optimizer: Optimizer; valueOptimizer?: Optimizer } {
-  const { useRmsprop, rmspropDecay: decay, rmspropEpsilon: epsilon } = config;
-  const name = useRmsprop === null
-    ? config.optimizer
-    : useRmsprop
-    ? "rmsprop_tf1"
-    : "adam";
-  const make = () => createOptimizer(name, { decay, epsilon });
+  const { optimizer: name, rmspropDecay: decay, rmspropEpsilon } = config;
+  const make = () => createOptimizer(name, { decay, epsilon: rmspropEpsilon });
   if (objectiveOf(config) === "shared") return { optimizer: make() };
   return { optimizer: make(), valueOptimizer: make() };
 }
@@ -87,7 +82,6 @@ export type OnPolicyConfig = Omit<
   | "valueCoefficient"
   | "maxGradNorm"
   | "optimizer"
-  | "useRmsprop"
   | "rmspropDecay"
   | "rmspropEpsilon"
   | "objective"

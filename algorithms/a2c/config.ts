@@ -87,13 +87,6 @@ export interface A2CConfig {
    */
   optimizer: OptimizerName;
   /**
-   * RMSProp of TensorFlow 1 (true) or Adam (false); null uses optimizer.
-   *
-   * @default null
-   * @alias use_rms_prop, use_rmsprop
-   */
-  useRmsprop: boolean | null;
-  /**
    * Decay of RMSProp's mean square.
    *
    * @default 0.99

@@ -8,7 +8,7 @@ import {
 } from "@bellman/compute";
 import { type ActorCritic, nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { a2cLoss, type A2CLossInputs, type A2CLossOptions } from "./loss.ts";
+import { type A2CLoss, a2cLoss, type A2CLossInputs } from "./loss.ts";
 
 /** One rollout as the update takes it; rows are `env * numSteps + step`. */
 export interface A2CBatch {
@@ -145,10 +145,49 @@ export function a2cUpdate(
   model: ActorCritic,
   options: A2CUpdateOptions,
 ): A2CUpdate {
-  return options.valueOptimizer === undefined
-    ? sharedUpdate(model, options)
-    : separateUpdate(model, { ...options, value: options.valueOptimizer });
+  const { maxGradNorm = 0.5, valueOptimizer } = options;
+  const objectives = objectivesOf(options);
+  // Separate objectives weigh no loss against another.
+  const valueCoefficient = valueOptimizer ? 0 : options.valueCoefficient;
+  return ({ policy: params, optimizer }, batch, inputs) =>
+    tidy(() => {
+      const { learningRate, entropyCoefficient } = inputs;
+      const { valueLearningRate = learningRate } = inputs;
+      const weights = { entropyCoefficient, valueCoefficient };
+      // All gradients are taken at the same parameters.
+      const descents = objectives.map((objective) => {
+        const { gradients, loss, aux } = valueAndGradients((own) => {
+          const all = { ...params, ...own };
+          const parts = a2cLoss(evaluateBatch(model, all, batch), weights);
+          return { loss: objective.loss(parts), aux: { ...parts } };
+        }, omitPrefix(params, objective.others));
+        return { loss, aux, ...clipByGlobalNorm(gradients, maxGradNorm) };
+      });
+      let policy = params, slots = {};
+      for (const [i, { name, others, ...objective }] of objectives.entries()) {
+        const own = omitPrefix(policy, others), { gradients } = descents[i];
+        const step = objective.optimizer.apply(own, gradients, {
+          state: name === undefined ? optimizer : scope(optimizer, name),
+          learningRate: name === "value" ? valueLearningRate : learningRate,
+        });
+        policy = { ...policy, ...step.params };
+        slots = { ...slots, ...named(step.state, name) };
+      }
+      const [{ aux, norm }] = descents;
+      return {
+        state: { policy, optimizer: slots },
+        stats: {
+          loss: tf.addN(descents.map(({ loss }) => loss)),
+          policy_loss: aux.policyLoss as tf.Scalar,
+          value_loss: aux.valueLoss as tf.Scalar,
+          entropy: aux.entropy as tf.Scalar,
+          grad_norm: norm,
+        },
+      };
+    });
 }
+
+type A2COptimizers = Pick<A2CUpdateOptions, "optimizer" | "valueOptimizer">;
 
 /**
  * Initializes the state of an update.
@@ -172,79 +211,37 @@ export function a2cUpdate(
  */
 export function initA2CState(
   params: Params,
-  options: Pick<A2CUpdateOptions, "optimizer" | "valueOptimizer">,
+  options: A2COptimizers,
 ): A2CState {
-  const { optimizer, valueOptimizer } = options;
-  const slots = valueOptimizer === undefined ? optimizer.init(params) : {
-    ...nest(optimizer.init(omitPrefix(params, "vf/")), "policy"),
-    ...nest(valueOptimizer.init(omitPrefix(params, "pi/")), "value"),
-  };
-  return { policy: params, optimizer: slots };
+  const optimizer = objectivesOf(options).map(({ name, others, optimizer }) =>
+    named(optimizer.init(omitPrefix(params, others)), name)
+  );
+  return { policy: params, optimizer: Object.assign({}, ...optimizer) };
 }
 
-function sharedUpdate(
-  model: ActorCritic,
-  options: A2CUpdateOptions,
-): A2CUpdate {
-  const { optimizer, valueCoefficient = 0.5, maxGradNorm = 0.5 } = options;
-  return ({ policy, optimizer: state }, batch, hyperparameters) =>
-    tidy(() => {
-      const { learningRate, entropyCoefficient } = hyperparameters;
-      const { gradients, losses } = sharedGradients(model, policy, {
-        batch,
-        weights: { entropyCoefficient, valueCoefficient },
-      });
-      const clipped = clipByGlobalNorm(gradients, maxGradNorm);
-      const step = optimizer.apply(policy, clipped.gradients, {
-        state,
-        learningRate,
-      });
-      return {
-        state: { policy: step.params, optimizer: step.state },
-        stats: { ...losses, grad_norm: clipped.norm },
-      };
-    });
+/** A loss, and the optimizer that minimises it. */
+interface Objective {
+  /** Name of the optimizer's slots in the state; none of a single one. */
+  readonly name?: "policy" | "value";
+  readonly optimizer: Optimizer;
+  /** Start of the paths that it leaves to the other one. */
+  readonly others?: string;
+  loss(parts: A2CLoss): tf.Scalar;
 }
 
-function separateUpdate(
-  model: ActorCritic,
-  options: A2CUpdateOptions & { value: Optimizer },
-): A2CUpdate {
-  const { optimizer, value, maxGradNorm = 0.5 } = options;
-  return ({ policy: params, optimizer: state }, batch, hyperparameters) =>
-    tidy(() => {
-      const { learningRate, entropyCoefficient } = hyperparameters;
-      const { valueLearningRate = learningRate } = hyperparameters;
-      const gradients = separateGradients(model, params, {
-        batch,
-        entropyCoefficient,
-      });
-      const ofPolicy = clipByGlobalNorm(gradients.policy, maxGradNorm);
-      const ofValue = clipByGlobalNorm(gradients.value, maxGradNorm);
-      const first = optimizer.apply(
-        omitPrefix(params, "vf/"),
-        ofPolicy.gradients,
-        { state: scope(state, "policy"), learningRate },
-      );
-      const half = { ...params, ...first.params };
-      const second = value.apply(omitPrefix(half, "pi/"), ofValue.gradients, {
-        state: scope(state, "value"),
-        learningRate: valueLearningRate,
-      });
-      return {
-        state: {
-          policy: { ...half, ...second.params },
-          optimizer: {
-            ...nest(first.state, "policy"),
-            ...nest(second.state, "value"),
-          },
-        },
-        stats: { ...gradients.losses, grad_norm: ofPolicy.norm },
-      };
-    });
+/** Makes the weighted sum the objective, or both of its losses. */
+function objectivesOf(
+  { optimizer, valueOptimizer }: A2COptimizers,
+): Objective[] {
+  const policy = { optimizer, loss: ({ loss }: A2CLoss) => loss };
+  if (valueOptimizer === undefined) return [policy];
+  return [{ ...policy, name: "policy", others: "vf/" }, {
+    name: "value",
+    optimizer: valueOptimizer,
+    others: "pi/",
+    loss: ({ valueLoss }) => valueLoss,
+  }];
 }
-
-type Losses = Omit<A2CStatistics, "grad_norm">;
 
 /** Inputs of the loss, and the parameters of the actions' distribution. */
 export interface A2CEvaluation extends A2CLossInputs {
@@ -301,68 +298,14 @@ export function evaluateBatch(
   };
 }
 
-/** Computes the losses, and the weighted sum's gradient for all parameters. */
-function sharedGradients(
-  model: ActorCritic,
-  params: Params,
-  { batch, weights }: { batch: A2CBatch; weights: A2CLossOptions },
-): { gradients: Params; losses: Losses } {
-  const { loss, aux, gradients } = valueAndGradients((params) => {
-    const inputs = evaluateBatch(model, params, batch);
-    const { loss, ...parts } = a2cLoss(inputs, weights);
-    return { loss, aux: parts };
-  }, params);
-  const losses = {
-    loss,
-    policy_loss: aux.policyLoss,
-    value_loss: aux.valueLoss,
-    entropy: aux.entropy,
-  };
-  return { gradients, losses };
+/** Puts slots under a name, if there is one. */
+function named(slots: OptimizerState, name?: string): OptimizerState {
+  return name === undefined ? slots : nest(slots, name);
 }
 
-/** Computes the losses of both objectives, and the gradient of each. */
-function separateGradients(
-  model: ActorCritic,
-  params: Params,
-  { batch, entropyCoefficient }: {
-    batch: A2CBatch;
-    entropyCoefficient: tf.Scalar;
-  },
-): { policy: Params; value: Params; losses: Losses } {
-  const apart = Object.keys(params)
-    .every((path) => path.startsWith("pi/") || path.startsWith("vf/"));
-  if (apart) {
-    // No parameter is in both: the gradient of the sum is that of each.
-    const weights = { entropyCoefficient, valueCoefficient: 1 };
-    const { gradients, losses } = sharedGradients(model, params, {
-      batch,
-      weights,
-    });
-    const policy = omitPrefix(gradients, "vf/");
-    return { policy, value: omitPrefix(gradients, "pi/"), losses };
-  }
-  const policy = valueAndGradients((part) => {
-    const inputs = evaluateBatch(model, { ...params, ...part }, batch);
-    const weights = { entropyCoefficient, valueCoefficient: 0 };
-    const { loss, policyLoss, entropy } = a2cLoss(inputs, weights);
-    return { loss, aux: { policyLoss, entropy } };
-  }, omitPrefix(params, "vf/"));
-  const value = valueAndGradients((part) => {
-    const inputs = evaluateBatch(model, { ...params, ...part }, batch);
-    return { loss: a2cLoss(inputs).valueLoss };
-  }, omitPrefix(params, "pi/"));
-  const losses = {
-    loss: tf.add(policy.loss, value.loss) as tf.Scalar,
-    policy_loss: policy.aux.policyLoss,
-    value_loss: value.loss,
-    entropy: policy.aux.entropy,
-  };
-  return { policy: policy.gradients, value: value.gradients, losses };
-}
-
-/** Omits the entries whose path starts with `prefix`. */
-function omitPrefix(params: Params, prefix: string): Params {
+/** Omits the entries whose path starts with `prefix`, if there is one. */
+function omitPrefix(params: Params, prefix?: string): Params {
+  if (prefix === undefined) return params;
   return Object.fromEntries(
     Object.entries(params).filter(([path]) => !path.startsWith(prefix)),
   );

@@ -43,6 +43,7 @@ export {
   type RewardScale,
 } from "./experience/observations.ts";
 export type { QValues } from "./q_values.ts";
+export { randomActions, type RandomActionsOptions } from "./random_actions.ts";
 export { LostRowsError } from "@bellman/buffers/storage";
 export { ReplayFile } from "./experience/replay_file.ts";
 export {

@@ -8,7 +8,9 @@ import {
   type AnyUpdate,
   type BuildContext,
   checkReplay,
+  type Explorer,
   type NumberInput,
+  randomActions,
   type RandomInput,
   replay,
 } from "@bellman/agent";
@@ -25,7 +27,6 @@ import { schedule, Scheduler } from "@bellman/schedulers";
 import * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
 import { discreteSacUpdate } from "./updates/discrete_update.ts";
-import { explorationOf } from "./exploration.ts";
 import {
   initSacValueState,
   sacValueUpdate,
@@ -199,7 +200,7 @@ function partsOf(
       ...noisesOf(form, config, between),
       ...numbersOf(config, context, rewardScale),
     },
-    explore: explorationOf(config, context, policy),
+    explore: explorerOf(config, context),
     noise: {
       renews: (step) => step % every === 0,
       sampleFrequency: sdeSampleFrequency,
@@ -210,6 +211,18 @@ function partsOf(
         qf.apply(scope(critics, "qf1"), observations, actions!),
     },
   };
+}
+
+/** Makes the exploration before the first update. */
+function explorerOf(
+  { initialExploration, learningStarts, repeatExponent }: SettledConfig,
+  context: AgentContext,
+): Explorer | undefined {
+  if (initialExploration === "policy") return undefined;
+  return randomActions(context, {
+    steps: learningStarts,
+    ...(initialExploration === "repeated" && { repeatExponent }),
+  });
 }
 
 /** Makes networks, first state and update by the kind of actions. */

@@ -1,6 +1,5 @@
-import type { AgentContext } from "@bellman/agent";
 import { RandomStream } from "@bellman/compute";
-import { stochasticPolicy } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 import {
   assert,
   assertAlmostEquals,
@@ -8,10 +7,11 @@ import {
   assertThrows,
 } from "@std/assert";
 import fc from "fast-check";
-import { defaultSacConfig, type SacConfig } from "./config.ts";
-import { explorationOf, RepeatedActions } from "./exploration.ts";
-import { BOX_SPACES, DISCRETE_SPACES } from "./testdata/play.ts";
-import { settledConfig } from "./settled_config.ts";
+import {
+  randomActions,
+  type RandomActionsOptions,
+  RepeatedActions,
+} from "./random_actions.ts";
 
 /** Number of a policy's action: no random one has it. */
 const POLICY = 9;
@@ -30,25 +30,23 @@ function actionsOf(
   return Array.from({ length: steps }, () => [...actions.act(random)]);
 }
 
-const settled = (config: Partial<SacConfig>, context: AgentContext) =>
-  settledConfig({ ...defaultSacConfig, ...config }, context);
+const SPACES: Record<"discrete" | "box", Space> = {
+  discrete: { type: "discrete", n: 3 },
+  box: { type: "box", shape: [2], low: -2, high: 2, dtype: "float32" },
+};
 
-/** Actions before and after the first update, of two environments each. */
+/** Actions before and after the first 300 steps, of two environments each. */
 function explored(
-  config: Partial<SacConfig>,
-  spaces = DISCRETE_SPACES,
+  actionSpace: Space,
+  options: Pick<RandomActionsOptions, "repeatExponent"> = {},
 ): Record<"before" | "after", number[][]> {
-  const context = { ...spaces, totalTimesteps: 1000 };
-  const explorer = explorationOf(
-    settled({ learningStarts: 300, ...config }, context),
-    context,
-    stochasticPolicy(spaces as never),
-  );
+  const context = { actionSpace, numEnvs: 2 };
+  const explorer = randomActions(context, { steps: 300, ...options });
   const random = new RandomStream(1);
   const sample = () => new Float32Array(2).fill(POLICY);
   const at = (steps: number) => {
     const moment = { steps, updates: 0, progress: 0 };
-    return [...explorer?.act({ moment, random, sample }) ?? sample()];
+    return [...explorer.act({ moment, random, sample })];
   };
   const actions = (first: number) =>
     Array.from({ length: 150 }, (_, i) => at(first + 2 * i));
@@ -134,38 +132,33 @@ Deno.test("something else is no state of it", () => {
   }
 });
 
-Deno.test("random actions come before the first update, the policy's after it", () => {
-  for (const spaces of [DISCRETE_SPACES, BOX_SPACES]) {
-    for (const initialExploration of ["uniform", "repeated", null] as const) {
-      const { before, after } = explored({ initialExploration }, spaces);
+Deno.test("random actions come first, the policy's after them", () => {
+  for (const space of Object.values(SPACES)) {
+    for (const repeatExponent of [undefined, 2]) {
+      const { before, after } = explored(space, { repeatExponent });
       assert(before.flat().every((it) => it !== POLICY));
       assert(after.flat().every((it) => it === POLICY));
     }
-    const { before } = explored({ initialExploration: "policy" }, spaces);
-    assert(before.flat().every((it) => it === POLICY));
   }
 });
 
-Deno.test("discrete actions are repeated unless told otherwise, box ones where told", () => {
+Deno.test("actions are drawn anew at each step unless they are repeated", () => {
   const shareOf = (...given: Parameters<typeof explored>) =>
     keptShare(explored(...given).before);
-  assert(shareOf({}) > 0.6);
-  assertAlmostEquals(shareOf({ initialExploration: "uniform" }), 1 / 3, 0.12);
-  assertAlmostEquals(shareOf({ repeatExponent: 1e30 }), 1 / 3, 0.12);
-  assertEquals(shareOf({}, BOX_SPACES), 0);
-  assert(shareOf({ initialExploration: "repeated" }, BOX_SPACES) > 0.4);
+  const { discrete, box } = SPACES;
+  assertAlmostEquals(shareOf(discrete), 1 / 3, 0.12);
+  assertAlmostEquals(shareOf(discrete, { repeatExponent: 1e30 }), 1 / 3, 0.12);
+  assert(shareOf(discrete, { repeatExponent: 2 }) > 0.6);
+  assertEquals(shareOf(box), 0);
+  assert(shareOf(box, { repeatExponent: 2 }) > 0.4);
 });
 
-Deno.test("learning starts by the kind of actions, the run and the buffer, or as told", () => {
-  const startOf = (totalTimesteps: number, config: Partial<SacConfig> = {}) =>
-    [DISCRETE_SPACES, BOX_SPACES].map((spaces) =>
-      settled(config, { ...spaces, totalTimesteps }).learningStarts
-    );
-  assertEquals(startOf(200_000), [5000, 100]);
-  assertEquals(startOf(2002), [500, 100]);
-  assertEquals(startOf(1), [1, 100]);
-  assertEquals(startOf(200_000, { bufferSize: 400 }), [400, 100]);
-  assertEquals(startOf(200_000, { learningStarts: 7 }), [7, 7]);
+Deno.test("actions of other spaces are refused", () => {
+  assertThrows(
+    () => explored({ type: "multiBinary", n: 2 }),
+    TypeError,
+    "Cannot draw random actions of type multiBinary: expected box or discrete",
+  );
 });
 
 Deno.test("repeated actions find a far goal that ones drawn anew hardly meet", () => {

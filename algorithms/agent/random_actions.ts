@@ -1,44 +1,62 @@
-import type { AgentContext, Explorer } from "@bellman/agent";
 import type { RandomStream, TensorData } from "@bellman/compute";
-import type { StochasticPolicy } from "@bellman/policies";
-import type { StateTree } from "@bellman/types";
-import type { SettledConfig } from "./settled_config.ts";
+import type { Space, StateTree } from "@bellman/types";
+import type { AgentContext } from "./experience/context.ts";
+import type { Explorer } from "./definition.ts";
 
 /** Steps that take the same random action, at most. */
 const MOST_REPEATS = 100;
 
+/** Options of {@link randomActions}. */
+export interface RandomActionsOptions {
+  /** Steps of all environments before the policy acts. */
+  readonly steps: number;
+  /**
+   * Exponent mu of the number n of steps that take the same action, with a
+   * probability in proportion to n^-mu.
+   *
+   * @default none: actions are drawn anew at each step
+   */
+  readonly repeatExponent?: number;
+}
+
 /**
- * Makes the exploration before the first update that settings ask for: random
- * actions that are drawn anew at each step, or repeated.
+ * Makes an exploration that takes random actions at first: box actions are uniform
+ * in [-1, 1], as squashed policies sample them.
+ *
+ * @param context Space of the actions, number of environments.
+ * @param options Steps that take random actions, repeats of an action.
+ * @returns The `explore` of an algorithm's parts.
+ *
+ * @example
+ * ```ts
+ * import { randomActions } from "@bellman/agent";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const explorer = randomActions({
+ *   actionSpace: { type: "discrete", n: 1, start: 7 },
+ *   numEnvs: 2,
+ * }, { steps: 100 });
+ * const random = new RandomStream(1);
+ * const sample = () => new Int32Array(2);
+ * const actionsAt = (steps: number) =>
+ *   explorer.act({ moment: { steps, updates: 0, progress: 0 }, random, sample });
+ * assertEquals([...actionsAt(98)], [7, 7]);
+ * assertEquals([...actionsAt(100)], [0, 0]); // the policy's
+ * ```
  */
-export function explorationOf(
-  config: SettledConfig,
-  { actionSpace, numEnvs }: AgentContext,
-  { distribution }: StochasticPolicy,
-): Explorer | undefined {
-  const { initialExploration, learningStarts } = config;
-  if (initialExploration === "policy") return undefined;
-  const size = distribution.actionShape.reduce(
-    (product, it) => product * it,
-    1,
-  );
-  const draw = (random: RandomStream, rows: number): TensorData => {
-    if (actionSpace.type === "discrete") {
-      const { n, start = 0 } = actionSpace;
-      return new Int32Array(rows * size).map(() => start + random.integer(n));
-    }
-    const actions = random.fillUniform(new Float32Array(rows * size));
-    return actions.map((it) => 2 * it - 1);
-  };
-  const repeated = initialExploration === "repeated"
-    ? new RepeatedActions(numEnvs, {
-      exponent: config.repeatExponent,
-      draw: (random) => draw(random, 1),
-    })
-    : undefined;
+export function randomActions(
+  { actionSpace, numEnvs }: Pick<AgentContext, "actionSpace" | "numEnvs">,
+  { steps, repeatExponent: exponent }: RandomActionsOptions,
+): Explorer {
+  const draw = (random: RandomStream, rows: number) =>
+    drawActions(actionSpace, rows, random);
+  const repeated = exponent === undefined
+    ? undefined
+    : new RepeatedActions(numEnvs, { exponent, draw: (it) => draw(it, 1) });
   return {
     act({ moment, random, sample }) {
-      if (moment.steps >= learningStarts) return sample();
+      if (moment.steps >= steps) return sample();
       return repeated?.act(random) ?? draw(random, numEnvs);
     },
     ...(repeated && {
@@ -46,6 +64,25 @@ export function explorationOf(
       load: (state) => repeated.load(state),
     }),
   };
+}
+
+function drawActions(
+  space: Space,
+  rows: number,
+  random: RandomStream,
+): TensorData {
+  if (space.type === "discrete") {
+    const { n, start = 0 } = space;
+    return new Int32Array(rows).map(() => start + random.integer(n));
+  }
+  if (space.type !== "box") {
+    throw new TypeError(
+      `Cannot draw random actions of type ${space.type}: expected box or discrete`,
+    );
+  }
+  const size = space.shape.reduce((product, length) => product * length, 1);
+  const actions = random.fillUniform(new Float32Array(rows * size));
+  return actions.map((it) => 2 * it - 1);
 }
 
 /** Options of {@link RepeatedActions}. */
@@ -84,7 +121,7 @@ export class RepeatedActions {
   }
 
   /**
-   * Chooses the action that goes on, or a new one, in each environment.
+   * Continues the action of each environment, or draws a new one.
    *
    * @returns Actions `[numEnvs, ...]`, a new array.
    */
@@ -108,7 +145,7 @@ export class RepeatedActions {
     return 1 + this.#cumulative.findIndex((it) => share < it);
   }
 
-  /** Saves the actions that go on. */
+  /** Saves the actions, and the steps that each is still taken for. */
   save(): StateTree {
     return {
       left: this.#left.slice(),
