@@ -30,8 +30,7 @@ export function savedRows(
 ): SavedRows | undefined {
   const { state } = new CheckpointStore(`${dir}/checkpoints`).load(which);
   const { experience } = (state as Parts).algorithm as Parts;
-  const { replay = experience } = experience as Parts;
-  const rows = (replay as Parts | null)?.storage as
+  const rows = ((experience as Parts).replay as Parts | null)?.storage as
     | FileStorageState
     | undefined;
   if (rows === undefined) return undefined;

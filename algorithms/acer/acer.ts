@@ -348,9 +348,4 @@ export class ACER extends Agent<AcerConfig> {
   constructor(spaces: AgentSpaces, options: AgentOptions<AcerConfig> = {}) {
     super(acer, spaces, options);
   }
-
-  /** Steps of all environments that can be replayed. */
-  get replaySize(): number {
-    return this.experience.length;
-  }
 }

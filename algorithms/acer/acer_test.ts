@@ -144,14 +144,15 @@ Deno.test("without replay the first update is the same, and the only one", () =>
   const [with_, without] = [SMALL.replayRatio, 0].map((replayRatio) => {
     const agent = agentOf({ replayRatio, replayStart: 8 });
     const seen = run(agent, 0, 4);
-    const { updates, params, replaySize } = agent;
+    const { updates, params } = agent;
+    const { experience } = agent.save() as Record<string, { replay: unknown }>;
     agent.close();
-    return { seen, updates, params, replaySize };
+    return { seen, updates, params, replays: experience.replay !== null };
   });
   assertEquals(with_.seen, without.seen);
   assertEquals(with_.params, without.params);
   assertEquals([with_.updates, without.updates], [1, 1]);
-  assertEquals([with_.replaySize, without.replaySize], [8, 0]);
+  assertEquals([with_.replays, without.replays], [true, false]);
 });
 
 Deno.test("the learning rate falls with the steps before the segment", () => {

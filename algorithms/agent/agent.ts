@@ -61,7 +61,7 @@ import {
   scalesWith,
 } from "./experience/observations.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
-import { ReplayFile } from "./experience/replay_file.ts";
+import type { ReplayStore } from "./experience/replay_store.ts";
 import { UpdateInputs } from "./update_inputs.ts";
 
 /**
@@ -158,8 +158,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns Values `[count]`, a new array.
    */
   readonly qValues?: QValues;
-  /** The file of the replay buffer, where settings keep it in one. */
-  readonly rows: ReplayFile;
+  /** The replay buffer, where settings keep it in a file. */
+  readonly rows?: ReplayStore;
   /** Source of batches. */
   protected readonly experience: Experience;
   readonly #title: string;
@@ -239,7 +239,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     };
     // Before what takes long: memory is what is missing most often.
     this.experience = parts.experience.make(this.#runtime);
-    this.rows = new ReplayFile(this.experience, title);
+    const { replay } = this.experience;
+    if (replay?.isInFile) this.rows = replay;
     this.#inputs = new UpdateInputs(parts.inputs);
     this.#learner = this.#compileUpdate(state);
     if (parts.actionValues !== undefined) {
@@ -542,6 +543,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @throws {SyntaxError} If the path is no file's.
    */
   openReplay(path: string | URL): void {
+    if (this.rows === undefined) {
+      throw new TypeError(
+        `Cannot keep the steps of ${this.#title} in a file: expected replayStorage: file`,
+      );
+    }
     this.rows.open(path);
   }
 
@@ -549,7 +555,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   close(): void {
     this.#learner.close();
     this.#parts.close?.();
-    this.rows.close();
+    this.rows?.close();
   }
 }
 

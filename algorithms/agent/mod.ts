@@ -45,10 +45,15 @@ export {
 export type { QValues } from "./q_values.ts";
 export { randomActions, type RandomActionsOptions } from "./random_actions.ts";
 export { LostRowsError } from "@bellman/buffers/storage";
-export { ReplayFile } from "./experience/replay_file.ts";
+export {
+  type BufferParts,
+  type PriorityOptions,
+  ReplayStore,
+  type ReplayStoreOptions,
+  type StoredBuffer,
+} from "./experience/replay_store.ts";
 export {
   checkReplay,
-  type PriorityOptions,
   replay,
   type ReplayOptions,
 } from "./experience/replay.ts";

@@ -162,7 +162,7 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
 
   /** Transitions that it can learn from. */
   get replaySize(): number {
-    return this.experience.length;
+    return this.experience.replay!.buffer.length;
   }
 }
 

@@ -192,7 +192,7 @@ for (
     assertEquals(new Stage(spaces, later).play(second, 8), going);
     assertEquals(learnedOf(second), learnedOf(memory));
     // Without its rows it goes on with the buffer that there is.
-    const { rows } = second;
+    const rows = second.rows!;
     assert(rows.of(state) !== undefined);
     rows.close();
     assertThrows(

@@ -102,7 +102,7 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     : undefined;
   const result = await trained(run, { loggers, plot, videos });
   // What follows acts, and needs no rows.
-  if (session.algorithm instanceof Agent) session.algorithm.rows.close();
+  if (session.algorithm instanceof Agent) session.algorithm.rows?.close();
   try {
     await hearStrayErrors(run);
     return await tellingExit(
@@ -135,21 +135,18 @@ function notBegun({ folder, discard }: TrainingRun, error: unknown): unknown {
 
 /** Opens the replay buffer of a run that keeps it in a file: an empty one, where that is lost. */
 function openReplay(run: TrainingRun): void {
-  const { session: { config, algorithm }, folder, resumeFrom } = run;
-  if (config.replayStorage !== "file") return;
-  const agent = algorithm as Agent;
+  const { session: { algorithm }, folder, resumeFrom } = run;
+  const rows = algorithm instanceof Agent ? algorithm.rows : undefined;
+  if (rows === undefined) return;
   try {
     if (run.isReplayLost) rmSync(folder.replayPath, { force: true });
-    agent.openReplay(folder.replayPath);
+    rows.open(folder.replayPath);
   } catch (error) {
     throw new UsageError(messageOf(error), { cause: error });
   }
   if (!run.isReplayLost || resumeFrom === undefined) return;
   const state = resumeFrom as Record<string, StateTree>;
-  run.resumeFrom = {
-    ...state,
-    algorithm: agent.rows.replaceIn(state.algorithm),
-  };
+  run.resumeFrom = { ...state, algorithm: rows.replaceIn(state.algorithm) };
 }
 
 /** Draws the present agent after a step. */

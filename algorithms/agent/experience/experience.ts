@@ -5,7 +5,6 @@ import type {
   TensorData,
   TensorType,
 } from "@bellman/compute";
-import type { Storage } from "@bellman/buffers/storage";
 import type {
   ObservationInputArray,
   Policy,
@@ -17,6 +16,7 @@ import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import type { AgentContext, Arrays, Moment, Tensors } from "./context.ts";
 import type { Observations, RewardScale } from "./observations.ts";
+import type { ReplayStore } from "./replay_store.ts";
 
 /** Source of an agent's batches, before there is an agent. */
 export interface ExperienceSpec<Options = unknown> {
@@ -72,8 +72,6 @@ export interface AgentRuntime extends AgentContext {
 export interface Experience {
   /** Shapes and types of what is drawn, by name. */
   readonly batch: Readonly<Record<string, TensorType>>;
-  /** Steps or transitions that it can learn from. */
-  readonly length: number;
   /**
    * Computes beside the actions what a step is recorded with, such as values.
    *
@@ -127,24 +125,11 @@ export interface Experience {
    */
   learned(results: Arrays): Statistics;
   /**
-   * Keeps what it replays in a storage, before the first step.
+   * What it replays, where it does; the state of it is `replay` of `save`.
    *
-   * @param storage Place of the replay buffer's rows; none from now on without it.
+   * @default none
    */
-  keepIn?(storage: Storage | undefined): void;
-  /**
-   * Finds the rows that a saved state has in a storage.
-   *
-   * @param state State that `save` gave.
-   * @returns What the storage saved; nothing where the state has all.
-   */
-  savedRows?(state: StateTree): StateTree | undefined;
-  /**
-   * Replaces the replay buffer of a saved state by the present one.
-   *
-   * @param state State that `save` gave.
-   */
-  withReplay?(state: StateTree): StateTree;
+  readonly replay?: ReplayStore;
   /** Saves everything that it holds, as plain data. */
   save(): StateTree;
   /** Restores what `save` gave. */

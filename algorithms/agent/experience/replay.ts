@@ -1,19 +1,6 @@
-import {
-  type PrioritySampler,
-  ProportionalSampler,
-  RankBasedSampler,
-  ReplayBuffer,
-  type ReplayBufferOptions,
-  type ReplayBufferState,
-} from "@bellman/buffers";
-import type { Storage } from "@bellman/buffers/storage";
+import { ReplayBuffer, type ReplayBufferOptions } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
-import { isStateRecord } from "@bellman/files";
-import {
-  observationBuffer,
-  type ObservationInput,
-  type ObservationInputArray,
-} from "@bellman/policies";
+import type { ObservationInputArray } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
@@ -24,38 +11,12 @@ import type {
   Experience,
   ExperienceSpec,
 } from "./experience.ts";
+import { NewestFrames } from "./newest_frames.ts";
 import { nextObservations } from "./observations.ts";
-
-/** Options of drawing by priorities. */
-export interface PriorityOptions {
-  /**
-   * Chances of transitions or segments: equal, in proportion to their error, or by its rank.
-   *
-   * @default "uniform"
-   */
-  readonly replay?: "uniform" | "proportional" | "rank";
-  /**
-   * Exponent of priorities: 0 draws uniformly.
-   *
-   * @default 0.6
-   */
-  readonly priorityAlpha?: number;
-  /**
-   * Exponent of importance weights at first; it rises to 1 over the run.
-   *
-   * @default 0.4
-   */
-  readonly priorityBeta?: number;
-  /**
-   * Added to each error.
-   *
-   * @default 1e-6
-   */
-  readonly priorityEpsilon?: number;
-}
+import { ReplayStore, type ReplayStoreOptions } from "./replay_store.ts";
 
 /** Options of {@link replay}. */
-export interface ReplayOptions extends PriorityOptions {
+export interface ReplayOptions extends ReplayStoreOptions {
   /** Transitions that are kept. */
   readonly bufferSize: number;
   /** Transitions of one update. */
@@ -100,18 +61,6 @@ export interface ReplayOptions extends PriorityOptions {
    * @default true
    */
   readonly bootstrapTruncated?: boolean;
-  /**
-   * Place of the transitions: memory, or the file of `Agent.openReplay`.
-   *
-   * @default "memory"
-   */
-  readonly replayStorage?: "memory" | "file";
-  /**
-   * True where the transitions are saved with the agent.
-   *
-   * @default true
-   */
-  readonly saveReplay?: boolean;
 }
 
 /**
@@ -193,11 +142,7 @@ class Replay implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
   readonly #options: ReplayOptions;
   readonly #runtime: AgentRuntime;
-  readonly keepIn: Experience["keepIn"];
-  #buffer: ReplayBuffer | undefined;
-  /** State of a replay buffer whose file is not open; unknown once it was. */
-  #unopened: StateTree | undefined = null;
-  readonly #sampler: PrioritySampler | undefined;
+  readonly replay: ReplayStore<ReplayBuffer>;
   readonly #batch: ReturnType<ReplayBuffer["batch"]>;
   /** Arrays of the batch by the names of an update. */
   readonly #arrays: Arrays;
@@ -208,7 +153,6 @@ class Replay implements Experience {
   readonly #rewards: Float32Array;
   readonly #scaledRewards: Float32Array;
   readonly #none: Uint8Array;
-  readonly #priorities: Float64Array;
   /** Rewards that a drawn sum is worth. */
   readonly #span: number;
 
@@ -225,7 +169,6 @@ class Replay implements Experience {
     this.#newest = stackedFrames > 1
       ? new NewestFrames(input, { numEnvs, frames: stackedFrames })
       : undefined;
-    this.#sampler = samplerOf(options);
     const observation = this.#newest?.frame ?? input;
     const capacity = options.bufferSize - options.bufferSize % numEnvs;
     const sizes: ReplayBufferOptions = {
@@ -252,23 +195,15 @@ class Replay implements Experience {
         }),
       },
     };
-    const sampler = this.#sampler && { sampler: this.#sampler };
-    const keep = (storage?: Storage) =>
-      allocated(
-        capacity,
-        () => new ReplayBuffer({ ...sizes, ...sampler, storage }),
-      );
-    if (options.replayStorage === "file") {
-      this.keepIn = (storage) => {
-        this.#buffer = storage && keep(storage);
-        this.#unopened = undefined;
-      };
-      const small = { ...sizes, capacity: numEnvs * stackedFrames };
-      this.#batch = new ReplayBuffer(small).batch(batchSize);
-    } else {
-      this.#buffer = keep();
-      this.#batch = this.#buffer.batch(batchSize);
-    }
+    this.replay = new ReplayStore(options, {
+      name: "transitions",
+      make: (parts) =>
+        allocated(capacity, () => new ReplayBuffer({ ...sizes, ...parts })),
+    });
+    // A batch is of the same arrays whatever the buffer has room for.
+    const small = { ...sizes, capacity: numEnvs * stackedFrames };
+    this.#batch = new ReplayBuffer(small).batch(batchSize);
+    const { hasPriorities } = this.replay;
     const drawn = this.#batch as Record<string, TensorData>;
     const seen = policy.observationInput;
     const discounts = { ...NUMBER, shape: [nSteps - 1] };
@@ -281,7 +216,7 @@ class Replay implements Experience {
       ["rewards", drawn.reward, NUMBER],
       ["terminated", drawn.terminated, FLAG],
       ["discounts", drawn.discount, NUMBER],
-      ["weights", this.#sampler && drawn.weights, NUMBER],
+      ["weights", hasPriorities ? drawn.weights : undefined, NUMBER],
     ] as [string, TensorData, TensorType][])
       .filter(([, array]) => array !== undefined)
       .map(([name, array, type]) => {
@@ -300,18 +235,13 @@ class Replay implements Experience {
     this.#rewards = new Float32Array(numEnvs);
     this.#scaledRewards = new Float32Array(batchSize);
     this.#none = new Uint8Array(numEnvs);
-    this.#priorities = new Float64Array(batchSize);
     let span = 0;
     for (let i = 0; i < nSteps; i++) span += gamma ** i;
     this.#span = span;
   }
 
-  get length(): number {
-    return this.#buffer?.length ?? 0;
-  }
-
   add({ observations, actions }: Decision, step: VecStep): void {
-    if (this.#buffer === undefined) throw unopened("transitions");
+    const { buffer } = this.replay;
     const { bootstrapTruncated = true } = this.#options;
     const { rewards, observations: { encoder } } = this.#runtime;
     const { terminated, truncated } = step;
@@ -332,24 +262,21 @@ class Replay implements Experience {
       nextObservation: next,
     };
     this.#newest?.take(transition);
-    this.#buffer.add(transition);
+    buffer.add(transition);
   }
 
   due({ steps }: Moment): number {
     const { numEnvs } = this.#runtime;
     const { learningStarts, trainFrequency = 1, gradientSteps = 1 } =
       this.#options;
-    if (this.length < learningStarts) return 0;
+    if (this.replay.buffer.length < learningStarts) return 0;
     if (steps / numEnvs % trainFrequency !== 0) return 0;
     return gradientSteps === -1 ? trainFrequency * numEnvs : gradientSteps;
   }
 
-  draw({ progress }: Moment, random: RandomStream): Arrays {
-    if (this.#sampler !== undefined) {
-      const { priorityBeta = 0.4 } = this.#options;
-      this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
-    }
-    this.#buffer!.sample(random, { into: this.#batch });
+  draw(moment: Moment, random: RandomStream): Arrays {
+    this.replay.anneal(moment);
+    this.replay.buffer.sample(random, { into: this.#batch });
     const batch: Record<string, TensorData> = { ...this.#arrays };
     for (const [name, view] of this.#views) {
       batch[name] = view(batch[name] as ObservationInputArray);
@@ -375,30 +302,12 @@ class Replay implements Experience {
   }
 
   learned({ tdErrors }: Arrays): Statistics {
-    if (this.#sampler === undefined) return {};
-    const { priorityEpsilon = 1e-6 } = this.#options;
-    for (let i = 0; i < tdErrors.length; i++) {
-      this.#priorities[i] = tdErrors[i] + priorityEpsilon;
-    }
-    this.#sampler.updatePriorities(this.#batch.slots, this.#priorities);
+    this.replay.prioritize(this.#batch.slots, tdErrors);
     return {};
   }
 
   save(): StateTree {
-    const { saveReplay = true } = this.#options;
-    if (this.#buffer === undefined) {
-      if (this.#unopened === undefined) throw unopened("transitions");
-      return this.#unopened;
-    }
-    return saveReplay ? this.#buffer.save() : null;
-  }
-
-  savedRows(state: StateTree): StateTree | undefined {
-    return rowsIn(state);
-  }
-
-  withReplay(): StateTree {
-    return this.save();
+    return { replay: this.replay.save() };
   }
 
   /**
@@ -406,9 +315,7 @@ class Replay implements Experience {
    * first stacks of frames that it draws repeat the first frame after it.
    */
   load(state: StateTree): void {
-    if (this.#buffer === undefined) this.#unopened = state;
-    else if (state === null) this.#buffer.clear();
-    else this.#buffer.load(state as ReplayBufferState);
+    this.replay.load((state as Record<string, StateTree>).replay);
     this.#newest?.forget();
   }
 }
@@ -424,122 +331,5 @@ export function allocated<T>(capacity: number, create: () => T): T {
       })`,
       { cause: error },
     );
-  }
-}
-
-/** Returns where the state of a buffer has its rows in a file. */
-export function rowsIn(state: StateTree): StateTree | undefined {
-  return isStateRecord(state) ? state.storage : undefined;
-}
-
-/** Returns the error where a file is missing. */
-export function unopened(what: string): TypeError {
-  return new TypeError(
-    `Cannot keep ${what} in a file: expected openReplay() of one before`,
-  );
-}
-
-/** Creates the sampler of settings with priorities. */
-export function samplerOf(
-  { replay, priorityAlpha: alpha, priorityBeta: beta }: PriorityOptions,
-): PrioritySampler | undefined {
-  if (replay === "rank") return new RankBasedSampler({ alpha, beta });
-  if (replay === "proportional") {
-    return new ProportionalSampler({ alpha, beta });
-  }
-}
-
-/** A step in arrays of the types that are kept. */
-interface Transition {
-  observation: ObservationInputArray;
-  nextObservation: ObservationInputArray;
-  readonly terminated: Uint8Array;
-  readonly truncated: Uint8Array;
-}
-
-/** The last frame of observations that are stacks of frames. */
-export class NewestFrames {
-  /** Shape and type of one frame. */
-  readonly frame: ObservationInput;
-  readonly #count: number;
-  readonly #stacked: number;
-  readonly #channels: number;
-  readonly #frames: readonly [ObservationInputArray, ObservationInputArray];
-  /** Numbers of all frames of a stack. */
-  readonly #size: number;
-  /** 1 for environments whose stack is an episode's first; unknown at -1. */
-  readonly #starts: Int8Array;
-
-  constructor(
-    { shape, dtype }: ObservationInput,
-    { numEnvs, frames }: { numEnvs: number; frames: number },
-  ) {
-    const stacked = shape.at(-1) ?? 0;
-    if (stacked === 0 || stacked % frames !== 0) {
-      throw new RangeError(
-        `Cannot share ${frames} frames of observations [${shape}]: expected a last axis of a multiple of ${frames}`,
-      );
-    }
-    this.#count = frames;
-    this.#stacked = stacked;
-    this.#channels = stacked / frames;
-    this.frame = { shape: [...shape.slice(0, -1), this.#channels], dtype };
-    this.#size = shape.reduce((product, length) => product * length, 1);
-    this.#starts = new Int8Array(numEnvs).fill(1);
-    const of = {
-      observationInput: this.frame,
-      observationSize: this.#size / frames,
-    };
-    this.#frames = [
-      observationBuffer(of, numEnvs),
-      observationBuffer(of, numEnvs),
-    ];
-  }
-
-  /** Checks the stacks of a transition and leaves their newest frames in it. */
-  take(transition: Transition): void {
-    const { observation, nextObservation } = transition;
-    const { terminated, truncated } = transition;
-    for (let row = 0; row < this.#starts.length; row++) {
-      const ended = (terminated[row] | truncated[row]) !== 0;
-      // The first frame of an episode repeats.
-      if (this.#starts[row] === 1) this.#check(row, observation, observation);
-      // An environment that was lost may have ended anywhere.
-      if (!ended) this.#check(row, observation, nextObservation);
-      this.#starts[row] = ended ? 1 : 0;
-    }
-    transition.observation = this.#copy(observation, this.#frames[0]);
-    transition.nextObservation = this.#copy(nextObservation, this.#frames[1]);
-  }
-
-  /** Forgets which stacks are an episode's first. */
-  forget(): void {
-    this.#starts.fill(-1);
-  }
-
-  /** Throws unless a stack is another one without its oldest frame. */
-  #check(row: number, before: TensorData, after: TensorData): void {
-    const stacked = this.#stacked, channels = this.#channels;
-    const end = (row + 1) * this.#size;
-    for (let at = row * this.#size; at < end; at += stacked) {
-      for (let i = at + channels; i < at + stacked; i++) {
-        if (before[i] === after[i - channels]) continue;
-        throw new RangeError(
-          `Cannot keep observations as stacks of ${this.#count} frames: those of copy ${row} are not the frames before and a new one; expected stackedFrames as the environment stacks them`,
-        );
-      }
-    }
-  }
-
-  #copy(
-    stacks: TensorData,
-    into: ObservationInputArray,
-  ): ObservationInputArray {
-    const channels = this.#channels, stacked = this.#stacked;
-    const skipped = stacked - channels;
-    for (let i = 0, from = skipped; i < into.length; from += skipped) {
-      for (let c = 0; c < channels; c++) into[i++] = stacks[from++];
-    }
-    return into;
   }
 }

@@ -1,10 +1,4 @@
-import {
-  type ArrayField,
-  type PrioritySampler,
-  SequenceReplayBuffer,
-  type SequenceReplayBufferState,
-} from "@bellman/buffers";
-import type { Storage } from "@bellman/buffers/storage";
+import { type ArrayField, SequenceReplayBuffer } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
 import type { ObservationInputArray } from "@bellman/policies";
@@ -19,17 +13,16 @@ import type {
 } from "./experience.ts";
 import { nextObservations } from "./observations.ts";
 import { unlearned } from "./rollout.ts";
+import { NewestFrames } from "./newest_frames.ts";
+import { allocated } from "./replay.ts";
 import {
-  allocated,
-  NewestFrames,
-  type PriorityOptions,
-  rowsIn,
-  samplerOf,
-  unopened,
-} from "./replay.ts";
+  type BufferParts,
+  ReplayStore,
+  type ReplayStoreOptions,
+} from "./replay_store.ts";
 
 /** Options of {@link segments}. */
-export interface SegmentsOptions extends PriorityOptions {
+export interface SegmentsOptions extends ReplayStoreOptions {
   /** Steps of each environment between two new segments. */
   readonly numSteps: number;
   /** Steps of each environment that are kept, in whole segments. */
@@ -68,18 +61,6 @@ export interface SegmentsOptions extends PriorityOptions {
    * @default 0
    */
   readonly burnIn?: number;
-  /**
-   * Place of the segments: memory, or the file of `Agent.openReplay`.
-   *
-   * @default "memory"
-   */
-  readonly replayStorage?: "memory" | "file";
-  /**
-   * True where the segments are saved with the agent.
-   *
-   * @default true
-   */
-  readonly saveReplay?: boolean;
 }
 
 /**
@@ -154,14 +135,10 @@ class Segments implements Experience {
   readonly #runtime: AgentRuntime;
   /** Rows of each environment. */
   readonly #size: number;
-  readonly keepIn: Experience["keepIn"];
-  #buffer: SequenceReplayBuffer | undefined;
-  readonly #sampler: PrioritySampler | undefined;
+  readonly replay: ReplayStore<SequenceReplayBuffer> | undefined;
   /** Rows that are being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
   #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
-  /** State of a replay buffer whose file is not open; unknown once it was. */
-  #unopened: StateTree | undefined = null;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   readonly #next: ObservationInputArray;
   readonly #scaledRewards: Float32Array;
@@ -176,7 +153,7 @@ class Segments implements Experience {
   #dropped = 0;
 
   constructor(options: SegmentsOptions, runtime: AgentRuntime) {
-    const { numSteps, bufferSize, replayRatio, replayStorage } = options;
+    const { numSteps, bufferSize, replayRatio } = options;
     const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
     const { distribution, stateSize, observationInput } = policy;
     const { observationInput: input } = observations.encoder;
@@ -204,12 +181,9 @@ class Segments implements Experience {
     const kept = this.#newest
       ? { ...fields, observations: this.#newest.frame, ends: FLAG }
       : fields;
-    const keep = (
-      capacity: number,
-      given: { sampler?: PrioritySampler; storage?: Storage } = {},
-    ) =>
+    const keep = (capacity: number, parts: BufferParts = {}) =>
       new SequenceReplayBuffer({
-        ...given,
+        ...parts,
         capacity,
         numSteps,
         numEnvs,
@@ -225,21 +199,12 @@ class Segments implements Experience {
         }),
       });
     if (replayRatio > 0) {
-      const sampler = this.#sampler = samplerOf(options);
-      const keepIn = (storage?: Storage) => {
-        this.#buffer = allocated(
-          bufferSize * numEnvs,
-          () => keep(bufferSize, { sampler, storage }),
-        );
-        this.#replayed = this.#buffer.batch();
-      };
-      if (replayStorage === "file") {
-        this.keepIn = (storage) => {
-          this.#buffer = this.#unopened = undefined;
-          if (storage !== undefined) keepIn(storage);
-        };
-      } else keepIn();
-    } else if (replayStorage === "file") this.keepIn = () => {};
+      this.replay = new ReplayStore(options, {
+        name: "segments",
+        make: (parts) =>
+          allocated(bufferSize * numEnvs, () => keep(bufferSize, parts)),
+      });
+    }
     const { segments: _, ...empty } = keep(numSteps).batch();
     this.#rows = empty as Record<string, TensorData>;
     const rows = numEnvs * this.#size;
@@ -248,7 +213,7 @@ class Segments implements Experience {
         .map(([name, type]) => [name, rowsOf(rows, type)]),
       ...Object.entries(states)
         .map(([name, type]) => [name, rowsOf(numEnvs, type)]),
-      ...(this.#sampler ? [["weights", rowsOf(numEnvs, NUMBER)]] : []),
+      ...(this.#hasPriorities ? [["weights", rowsOf(numEnvs, NUMBER)]] : []),
     ]);
     this.record = (output) => ({ behaviour: output.policy });
     this.#view = observations.view(rows);
@@ -258,10 +223,8 @@ class Segments implements Experience {
     this.#filled = new Int32Array(numEnvs);
   }
 
-  get length(): number {
-    const { numSteps } = this.#options;
-    const { numEnvs } = this.#runtime;
-    return (this.#buffer?.length ?? 0) * numSteps * numEnvs;
+  get #hasPriorities(): boolean {
+    return this.replay?.hasPriorities ?? false;
   }
 
   get #isFull(): boolean {
@@ -272,7 +235,7 @@ class Segments implements Experience {
     const { bootstrapTruncated = true, initialState, numSteps } = this.#options;
     const { observations: { encoder }, rewards, numEnvs } = this.#runtime;
     const { terminated, truncated } = step;
-    this.#checkKept();
+    const buffer = this.replay?.buffer;
     if (this.#isFull) throw unlearned("segment");
     if (this.#length === 0) this.#begin(decision, initialState === "zeros");
     rewards?.see(step.rewards, step);
@@ -311,13 +274,7 @@ class Segments implements Experience {
       }
     }
     this.#length++;
-    if (this.#isFull) this.#end(step);
-  }
-
-  /** Throws where new segments could not be kept beside the old ones. */
-  #checkKept(): void {
-    const isKept = this.#options.replayRatio > 0;
-    if (isKept && this.#buffer === undefined) throw unopened("segments");
+    if (this.#isFull) this.#end(step, buffer);
   }
 
   #begin({ state }: Decision, isZero: boolean): void {
@@ -353,7 +310,10 @@ class Segments implements Experience {
   }
 
   /** Ends a segment with the observations after it, and keeps it. */
-  #end({ observations, terminated, truncated }: VecStep): void {
+  #end(
+    { observations, terminated, truncated }: VecStep,
+    buffer: SequenceReplayBuffer | undefined,
+  ): void {
     const { encoder } = this.#runtime.observations;
     const last = encoder.observationArray(
       observations as ObservationInputArray,
@@ -364,7 +324,7 @@ class Segments implements Experience {
       if (this.#filled[env] === this.#size) continue;
       this.#append(last, { env, start: terminated[env] | truncated[env] });
     }
-    this.#buffer?.add({
+    buffer?.add({
       ...this.#rows,
       ...(this.#newest && { observations: this.#frames() }),
     });
@@ -395,26 +355,21 @@ class Segments implements Experience {
   due(_: Moment, random: RandomStream): number {
     if (!this.#isFull) return 0;
     const { replayStart, replayRatio } = this.#options;
-    return this.#buffer?.hasAtLeast(replayStart)
+    return this.replay?.buffer.hasAtLeast(replayStart)
       ? 1 + poisson(random, replayRatio)
       : 1;
   }
 
-  draw({ progress }: Moment, random: RandomStream): Arrays {
+  draw(moment: Moment, random: RandomStream): Arrays {
     const isNew = this.#isFull;
-    if (this.#sampler !== undefined) {
-      const { priorityBeta = 0.4 } = this.#options;
-      this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
-    }
-    const drawn = isNew
-      ? this.#rows
-      : this.#buffer!.sample(random, { into: this.#replayed! });
+    this.replay?.anneal(moment);
+    const drawn = isNew ? this.#rows : this.#sample(random);
     const batch: Record<string, TensorData> = {};
     for (const name in this.batch) {
       batch[name] = (drawn as Record<string, TensorData>)[name];
     }
     if (!isNew) this.#warmUp(batch.taken);
-    else if (this.#sampler) batch.weights = this.#equalWeights;
+    else if (this.#hasPriorities) batch.weights = this.#equalWeights;
     const { rewards } = this.#runtime;
     if (rewards !== undefined) {
       rewards.scale(batch.rewards, this.#scaledRewards);
@@ -424,6 +379,12 @@ class Segments implements Experience {
       batch.observations as ObservationInputArray,
     );
     return batch;
+  }
+
+  #sample(random: RandomStream) {
+    const { buffer } = this.replay!;
+    this.#replayed ??= buffer.batch();
+    return buffer.sample(random, { into: this.#replayed });
   }
 
   /** Leaves the first rows of each segment to the recurrent state. */
@@ -442,18 +403,12 @@ class Segments implements Experience {
   learned({ tdErrors }: Arrays): Statistics {
     const isNew = this.#isFull;
     if (isNew) this.#length = 0;
-    if (this.#sampler !== undefined) this.#prioritize(isNew, tdErrors);
+    if (this.replay?.hasPriorities) {
+      const { buffer } = this.replay;
+      const segments = isNew ? buffer.newest : this.#replayed!.segments;
+      this.replay.prioritize(segments, tdErrors);
+    }
     return this.#dropped > 0 ? { steps_dropped: this.#dropped } : {};
-  }
-
-  /** Takes over the errors of segments as their priorities. */
-  #prioritize(isNew: boolean, tdErrors: TensorData): void {
-    const { priorityEpsilon = 1e-6 } = this.#options;
-    const segments = isNew ? this.#buffer!.newest : this.#replayed!.segments;
-    this.#sampler!.updatePriorities(
-      segments,
-      Float64Array.from(segments, (_, i) => tdErrors[i] + priorityEpsilon),
-    );
   }
 
   save(): StateTree {
@@ -462,25 +417,8 @@ class Segments implements Experience {
       filled: this.#filled.slice(),
       length: this.#length,
       dropped: this.#dropped,
-      replay: this.#saveReplay(),
+      replay: this.replay?.save() ?? null,
     };
-  }
-
-  #saveReplay(): StateTree {
-    const { saveReplay = true } = this.#options;
-    if (this.#buffer === undefined) {
-      if (this.#unopened === undefined) throw unopened("segments");
-      return this.#unopened;
-    }
-    return saveReplay ? this.#buffer.save() : null;
-  }
-
-  savedRows(state: StateTree): StateTree | undefined {
-    return rowsIn((state as Record<string, StateTree>).replay);
-  }
-
-  withReplay(state: StateTree): StateTree {
-    return { ...state as object, replay: this.#saveReplay() };
   }
 
   /** Restores what `save` gave; without segments, it replays none of before. */
@@ -490,9 +428,7 @@ class Segments implements Experience {
     this.#filled.set(saved.filled as Int32Array);
     this.#length = saved.length as number;
     this.#dropped = saved.dropped as number;
-    if (this.#buffer === undefined) this.#unopened = saved.replay;
-    else if (saved.replay === null) this.#buffer.clear();
-    else this.#buffer.load(saved.replay as SequenceReplayBufferState);
+    this.replay?.load(saved.replay);
     this.#newest?.forget();
   }
 }

@@ -1,4 +1,4 @@
-import { FileStorage, LostRowsError } from "@bellman/buffers/storage";
+import { LostRowsError } from "@bellman/buffers/storage";
 import { RandomStream } from "@bellman/compute";
 import { actorCritic } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
@@ -224,7 +224,7 @@ Deno.test("new segments come first, then those of each environment by chance", (
   }
   assertAlmostEquals(replays / 200, OPTIONS.replayRatio, 0.3);
   assertEquals(firsts.size, 9);
-  assertEquals(it.experience.length, 9 * NUM_ENVS);
+  assertEquals(it.experience.replay!.buffer.length, 3);
 });
 
 Deno.test("nothing is replayed before replayStart, nor without replay", () => {
@@ -240,7 +240,7 @@ Deno.test("nothing is replayed before replayStart, nor without replay", () => {
       it.experience.learned({});
     }
   }
-  assertEquals(without.experience.length, 0);
+  assertEquals(without.experience.replay, undefined);
 });
 
 Deno.test("the first rows of replayed segments only warm up", () => {
@@ -338,9 +338,8 @@ Deno.test("segments in a file are drawn as those in memory", async () => {
   await Deno.remove(path);
   const inFile = { replayStorage: "file", replay: "rank" } as const;
   const memory = new Collected({ replay: "rank" }, "lstm");
-  let storage = FileStorage.open(path);
   let file = new Collected(inFile, "lstm");
-  file.experience.keepIn!(storage);
+  file.experience.replay!.open(path);
   const random = new RandomStream(2);
   const states: StateTree[] = [];
   for (let round = 0; round < 8; round++) {
@@ -358,11 +357,10 @@ Deno.test("segments in a file are drawn as those in memory", async () => {
     states.push(file.experience.save());
     if (round !== 5) continue;
     // A process that died: others open the file.
-    storage.close();
-    storage = FileStorage.open(path);
+    file.experience.replay!.close();
     const { time, starts } = file;
     file = new Collected(inFile, "lstm");
-    file.experience.keepIn!(storage);
+    file.experience.replay!.open(path);
     file.experience.load(states[round]);
     Object.assign(file, { time, starts });
   }
@@ -371,7 +369,7 @@ Deno.test("segments in a file are drawn as those in memory", async () => {
   assertThrows(() => file.experience.load(states[1]), LostRowsError, path);
   file.experience.load(states[7]);
   file.step(ON);
-  storage.close();
+  file.experience.replay!.close();
   await Deno.remove(path);
 });
 
@@ -391,11 +389,9 @@ Deno.test("what lies in a file that was closed is not saved as nothing", async (
   await Deno.remove(path);
   const { experience } = new Collected({ replayStorage: "file" });
   const state = experience.save(); // nothing was collected
-  const storage = FileStorage.open(path);
   experience.load(state);
-  experience.keepIn!(storage);
-  experience.keepIn!(undefined);
-  storage.close();
+  experience.replay!.open(path);
+  experience.replay!.close();
   const message = "Cannot keep segments in a file: expected openReplay()";
   assertThrows(() => experience.save(), TypeError, message);
   experience.load(state);
@@ -407,7 +403,7 @@ Deno.test("without its segments an agent collects new ones first", () => {
   const it = new Collected({ saveReplay: false });
   it.steps(ON, ON, ON);
   it.experience.load(it.experience.save());
-  assertEquals(it.experience.length, 0);
+  assertEquals(it.experience.replay!.buffer.length, 0);
 });
 
 Deno.test("frames are kept once each, and drawn as the stacks that were seen", () => {

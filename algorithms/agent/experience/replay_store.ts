@@ -1,0 +1,276 @@
+import {
+  type PrioritySampler,
+  ProportionalSampler,
+  RankBasedSampler,
+} from "@bellman/buffers";
+import { FileStorage, type Storage } from "@bellman/buffers/storage";
+import type { TensorData } from "@bellman/compute";
+import { isStateRecord } from "@bellman/files";
+import type { SavedRows, StateTree } from "@bellman/types";
+import type { Moment } from "./context.ts";
+
+/** Options of drawing by priorities. */
+export interface PriorityOptions {
+  /**
+   * Chances of transitions or segments: equal, in proportion to their error, or by its rank.
+   *
+   * @default "uniform"
+   */
+  readonly replay?: "uniform" | "proportional" | "rank";
+  /**
+   * Exponent of priorities: 0 draws uniformly.
+   *
+   * @default 0.6
+   */
+  readonly priorityAlpha?: number;
+  /**
+   * Exponent of importance weights at first; it rises to 1 over the run.
+   *
+   * @default 0.4
+   */
+  readonly priorityBeta?: number;
+  /**
+   * Added to each error.
+   *
+   * @default 1e-6
+   */
+  readonly priorityEpsilon?: number;
+}
+
+/** Options of a {@link ReplayStore}. */
+export interface ReplayStoreOptions extends PriorityOptions {
+  /**
+   * Place of what is replayed: memory, or the file of `Agent.openReplay`.
+   *
+   * @default "memory"
+   */
+  readonly replayStorage?: "memory" | "file";
+  /**
+   * True where it is saved with the agent.
+   *
+   * @default true
+   */
+  readonly saveReplay?: boolean;
+}
+
+/** Buffer that a {@link ReplayStore} keeps. */
+export interface StoredBuffer {
+  /** Rows or segments that it holds. */
+  readonly length: number;
+  /** Removes everything. */
+  clear(): void;
+  /** Saves everything; of rows in a file, where they are. */
+  save(): object;
+  /** Restores what `save` gave. */
+  load(state: never): void;
+}
+
+/** Parts that a buffer is made with. */
+export interface BufferParts {
+  /** Sampler by priorities; none draws uniformly. */
+  readonly sampler?: PrioritySampler;
+  /** Place of the rows; memory without it. */
+  readonly storage?: Storage;
+}
+
+/**
+ * The replay buffer of an agent, in memory or in a file: its priorities, what of it
+ * is saved, and which of the file's rows saved states need.
+ *
+ * @typeParam B Buffer.
+ *
+ * @example
+ * ```ts
+ * import { ReplayStore } from "@bellman/agent";
+ * import { ReplayBuffer } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const fields = { reward: { shape: [], dtype: "float32" } } as const;
+ * const store = new ReplayStore({ saveReplay: false }, {
+ *   name: "transitions",
+ *   make: (parts) => new ReplayBuffer({ ...parts, capacity: 10, fields }),
+ * });
+ * store.buffer.add({ reward: Float32Array.of(1) });
+ * assertEquals([store.buffer.length, store.save()], [1, null]);
+ * ```
+ */
+export class ReplayStore<B extends StoredBuffer = StoredBuffer>
+  implements SavedRows {
+  readonly #options: ReplayStoreOptions;
+  readonly #name: string;
+  readonly #make: (storage?: Storage) => B;
+  readonly #sampler: PrioritySampler | undefined;
+  #priorities = new Float64Array();
+  #buffer: B | undefined;
+  #file: FileStorage | undefined;
+  /** State of a buffer whose file is not open yet. */
+  #unopened: StateTree | undefined = null;
+
+  /**
+   * Creates a store; its buffer is there at once, unless it is for a file.
+   *
+   * @param options Priorities, place, and whether it is saved.
+   * @param buffer Plural name of what it replays, and the function that makes it.
+   */
+  constructor(
+    options: ReplayStoreOptions,
+    { name, make }: {
+      readonly name: string;
+      readonly make: (parts: BufferParts) => B;
+    },
+  ) {
+    const sampler = this.#sampler = samplerOf(options);
+    this.#options = options;
+    this.#name = name;
+    this.#make = (storage) => make({ ...(sampler && { sampler }), storage });
+    if (!this.isInFile) this.#buffer = this.#make();
+  }
+
+  /** True where the settings keep it in a file. */
+  get isInFile(): boolean {
+    return this.#options.replayStorage === "file";
+  }
+
+  /**
+   * The buffer.
+   *
+   * @throws {TypeError} If its file is not open.
+   */
+  get buffer(): B {
+    if (this.#buffer === undefined) throw this.#closed();
+    return this.#buffer;
+  }
+
+  #closed(): TypeError {
+    return new TypeError(
+      `Cannot keep ${this.#name} in a file: expected openReplay() of one before`,
+    );
+  }
+
+  /** Raises the exponent of importance weights with the progress of the run. */
+  anneal({ progress }: Pick<Moment, "progress">): void {
+    if (this.#sampler === undefined) return;
+    const { priorityBeta = 0.4 } = this.#options;
+    this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
+  }
+
+  /** True where errors are priorities. */
+  get hasPriorities(): boolean {
+    return this.#sampler !== undefined;
+  }
+
+  /**
+   * Makes errors the priorities of what they are of, where there are any.
+   *
+   * @param slots Places in the buffer, as a batch has them.
+   * @param errors Absolute errors, as many.
+   */
+  prioritize(slots: ArrayLike<number>, errors: TensorData): void {
+    if (this.#sampler === undefined) return;
+    const { priorityEpsilon = 1e-6 } = this.#options;
+    if (this.#priorities.length !== errors.length) {
+      this.#priorities = new Float64Array(errors.length);
+    }
+    for (let i = 0; i < errors.length; i++) {
+      this.#priorities[i] = errors[i] + priorityEpsilon;
+    }
+    this.#sampler.updatePriorities(slots, this.#priorities);
+  }
+
+  /**
+   * Opens a file, or begins one; the buffer is empty then.
+   *
+   * @param path The file; its folder exists.
+   * @throws {SyntaxError} If the path is no file's.
+   */
+  open(path: string | URL): void {
+    this.#file = FileStorage.open(path);
+    this.#buffer = this.#make(this.#file);
+    this.#unopened = undefined;
+  }
+
+  /** Closes the file, if it is open: the agent acts from now on, and collects nothing. */
+  close(): void {
+    if (this.#file === undefined) return;
+    this.#buffer = this.#unopened = undefined;
+    this.#file.close();
+    this.#file = undefined;
+  }
+
+  /**
+   * Saves the buffer, unless the settings leave it out.
+   *
+   * @throws {TypeError} If its file was closed.
+   */
+  save(): StateTree {
+    const { saveReplay = true } = this.#options;
+    if (this.#buffer === undefined) {
+      if (this.#unopened === undefined) throw this.#closed();
+      return this.#unopened;
+    }
+    return saveReplay ? this.#buffer.save() as StateTree : null;
+  }
+
+  /**
+   * Restores what {@link save} gave; without a buffer in it, this one is emptied.
+   *
+   * @throws {TypeError} If it is something else.
+   */
+  load(state: StateTree): void {
+    if (state !== null && !isStateRecord(state)) {
+      throw new TypeError(
+        `Cannot restore ${this.#name} from something else: expected what save() gave`,
+      );
+    }
+    if (this.#buffer === undefined) this.#unopened = state;
+    else if (state === null) this.#buffer.clear();
+    else this.#buffer.load(state as never);
+  }
+
+  /**
+   * Finds where the file has the rows of a saved state.
+   *
+   * @param state State of the agent.
+   * @returns Plain data; nothing of a buffer in memory.
+   */
+  of(state: StateTree): StateTree | undefined {
+    return partsOf(partsOf(partsOf(state).experience).replay).storage;
+  }
+
+  /**
+   * Leaves the rows of saved states in the file, and uses the places of all others
+   * again.
+   *
+   * @param rows What {@link of} found in each state that may be loaded.
+   */
+  keep(rows: readonly StateTree[]): void {
+    this.#file?.keep(rows);
+  }
+
+  /**
+   * Replaces the buffer of a saved state, whose rows are lost, by the present one.
+   *
+   * @param state State of the agent.
+   * @returns A state that the agent loads.
+   */
+  replaceIn(state: StateTree): StateTree {
+    const all = partsOf(state), { experience } = all;
+    return {
+      ...all,
+      experience: { ...partsOf(experience), replay: this.save() },
+    };
+  }
+}
+
+function partsOf(state: StateTree | undefined): Record<string, StateTree> {
+  return state !== undefined && isStateRecord(state) ? state : {};
+}
+
+function samplerOf(
+  { replay, priorityAlpha: alpha, priorityBeta: beta }: PriorityOptions,
+): PrioritySampler | undefined {
+  if (replay === "rank") return new RankBasedSampler({ alpha, beta });
+  if (replay === "proportional") {
+    return new ProportionalSampler({ alpha, beta });
+  }
+}
