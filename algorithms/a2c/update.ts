@@ -187,8 +187,6 @@ export function a2cUpdate(
     });
 }
 
-type A2COptimizers = Pick<A2CUpdateOptions, "optimizer" | "valueOptimizer">;
-
 /**
  * Initializes the state of an update.
  *
@@ -211,7 +209,7 @@ type A2COptimizers = Pick<A2CUpdateOptions, "optimizer" | "valueOptimizer">;
  */
 export function initA2CState(
   params: Params,
-  options: A2COptimizers,
+  options: Pick<A2CUpdateOptions, "optimizer" | "valueOptimizer">,
 ): A2CState {
   const optimizer = objectivesOf(options).map(({ name, others, optimizer }) =>
     named(optimizer.init(omitPrefix(params, others)), name)
@@ -231,7 +229,10 @@ interface Objective {
 
 /** Makes the weighted sum the objective, or both of its losses. */
 function objectivesOf(
-  { optimizer, valueOptimizer }: A2COptimizers,
+  { optimizer, valueOptimizer }: Pick<
+    A2CUpdateOptions,
+    "optimizer" | "valueOptimizer"
+  >,
 ): Objective[] {
   const policy = { optimizer, loss: ({ loss }: A2CLoss) => loss };
   if (valueOptimizer === undefined) return [policy];

@@ -43,12 +43,6 @@ export interface AlgorithmDefinition<
    * @default name
    */
   readonly title?: string;
-  /**
-   * Name of the package, where it has several algorithms, such as `async`.
-   *
-   * @default name
-   */
-  readonly family?: string;
   /** One line for lists of algorithms. */
   readonly summary: string;
   /** Settings with defaults and ranges, made from `Config` by `deno task schema`. */

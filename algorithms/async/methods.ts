@@ -63,7 +63,6 @@ function methodOf<P extends Policy>(
   ): AlgorithmDefinition<AsyncConfig, P> => ({
     ...names,
     summary: `${names.summary} (Mnih et al. 2016)`,
-    family: "async",
     schema: { properties: Object.fromEntries(settings) },
     presets: asyncPresets[names.name],
     statistics: form.learnsQ ? Q_STATISTICS : {},

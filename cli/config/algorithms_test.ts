@@ -1,3 +1,4 @@
+import { asyncAlgorithms } from "@bellman/async";
 import type { AlgorithmDefinition } from "@bellman/agent";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { statisticTitle } from "@bellman/training";
@@ -115,10 +116,11 @@ Deno.test("a name is registered once", () => {
 });
 
 Deno.test("statistics of algorithms have titles, told in the README of each", async () => {
-  for (const { name, family = name, statistics = {} } of ALGORITHMS) {
-    if (family === "dummy" || Object.keys(statistics).length === 0) continue;
+  for (const { name, statistics = {} } of ALGORITHMS) {
+    if (name === "dummy" || Object.keys(statistics).length === 0) continue;
+    const isAsync = asyncAlgorithms.some((it) => it.name === name);
     const url = new URL(
-      `../../algorithms/${family}/README.md`,
+      `../../algorithms/${isAsync ? "async" : name}/README.md`,
       import.meta.url,
     );
     const [, table] = (await Deno.readTextFile(url))

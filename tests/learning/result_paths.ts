@@ -1,4 +1,4 @@
-import { ALGORITHMS } from "@bellman/cli";
+import { asyncAlgorithms } from "@bellman/async";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -9,7 +9,8 @@ export function fileNameOf(name: string): string {
 
 /** The package of several algorithms that an algorithm is of. */
 export function familyOf(algorithm: string): string | undefined {
-  return ALGORITHMS.find(({ name }) => name === algorithm)!.family;
+  const isAsync = asyncAlgorithms.some(({ name }) => name === algorithm);
+  return isAsync ? "async" : undefined;
 }
 
 /** The folder of an algorithm's results. */
