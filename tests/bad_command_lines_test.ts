@@ -1,17 +1,23 @@
 /**
- * Command lines with a mistake: each gives one line that says what was wrong
- * and what was expected, word by word, ends with 2, and writes nothing.
+ * What a person can get wrong on a command line: each gives one line that says
+ * what was wrong and what was expected, word by word, ends with 2, and writes
+ * nothing.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { parse } from "@std/yaml";
 import { capture } from "../cli/testdata/capture.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-bad-lines-" });
+const FOLDERS = ["folder", "folder.gif", "folder.onnx", "folder.svg", "full"];
+for (const name of FOLDERS) Deno.mkdirSync(`${dir}/${name}`);
 
-for (
-  const name of ["folder", "folder.gif", "folder.onnx", "folder.svg", "full"]
-) {
-  Deno.mkdirSync(`${dir}/${name}`);
-}
+/** A module with an algorithm of one's own. */
+const algorithm = (code: string) => `
+import { registerAlgorithm } from "${import.meta.resolve("@bellman/cli")}";
+import { a2c } from "${import.meta.resolve("@bellman/a2c")}";
+import { registerNetwork } from "${import.meta.resolve("@bellman/policies")}";
+${code}
+`;
 const FILES: Record<string, string | Uint8Array> = {
   "full/notes.txt": "",
   "file.txt": "hello\n",
@@ -19,13 +25,52 @@ const FILES: Record<string, string | Uint8Array> = {
   "nokey.yaml": "learnign_rate: 3\n",
   "nested.yaml": "a2c:\n  lr: 3\n",
   "number.yaml": "3\n",
+  "list.yaml": "- 1\n- 2\n",
+  "bad.yaml": "numEnvs: [8\n",
   "tabs.yaml": "a:\n\tb: 3\n",
   "twice.yaml": "lr: 1\nlr: 2\n",
   "old.yaml": "lr: 1\nlearning_rate: 2\n",
   "empty-env.yaml": "env:\n",
-  "float.yaml": "numEnvs: 2.5\n",
   "circle.yaml": "lr: &a {b: *a}\n",
   "latin.yaml": Uint8Array.of(0x65, 0x6e, 0x76, 0x3a, 0x20, 0xff, 0xfe),
+  "zoo.yml": `CartPole-v1:
+  n_envs: 8
+  clip_range: lin_0.2
+Acrobot-v1:
+  env_wrapper: gym.wrappers.Mystery
+MountainCar-v0:
+  policy_kwargs: dict(features_extractor_class=Big)
+`,
+  "nothing.ts": algorithm(""),
+  "again.ts": algorithm("registerAlgorithm(a2c);"),
+  "spaced.ts": algorithm(`registerAlgorithm({ ...a2c, name: "my own" });`),
+  "seeded.ts": algorithm(
+    `registerAlgorithm({ ...a2c, name: "seeded", schema: { properties: { seed: {} } } });`,
+  ),
+  "broken.ts": algorithm("registerAlgorithm({ ...a2c,"),
+  "throwing.ts": algorithm(`throw new Error("no luck");`),
+  "network.ts": algorithm(`registerNetwork("mlp", () => null);`),
+  "own.ts": algorithm(
+    `registerAlgorithm({ ...a2c, name: "bad-inputs-own", presets: {} });`,
+  ),
+  "no_environment.ts": "export class Room {}",
+  "unseeded.ts": `
+import { Env, box, discrete, register } from "${
+    import.meta.resolve("@bellman/envs")
+  }";
+class Unseeded extends Env {
+  observationSpace = box({ low: 0, high: 1, shape: [1] });
+  actionSpace = discrete(2);
+  reset() {
+    return Float32Array.of(Math.random());
+  }
+  step() {
+    const observation = this.reset();
+    return { observation, reward: 0, terminated: false, truncated: false };
+  }
+}
+register({ id: "Unseeded-v0", maxEpisodeSteps: 9, make: () => new Unseeded() });
+`,
 };
 for (const [name, content] of Object.entries(FILES)) {
   const bytes = typeof content === "string"
@@ -33,970 +78,531 @@ for (const [name, content] of Object.entries(FILES)) {
     : content;
   Deno.writeFileSync(`${dir}/${name}`, bytes);
 }
+
+/** A finished run of a few steps, trained once. */
 const trained = await capture(
   ...["train", "--backend=cpu", "--steps=40", "--set=numEnvs=2", "--quiet"],
   ...["--set=evaluationEpisodes=1", `--out=${dir}/RUN`],
 );
 assertEquals(trained.code, 0, trained.err);
 
+function copyOfRun(name: string): string {
+  const target = `${dir}/${name}`;
+  Deno.mkdirSync(`${target}/checkpoints`, { recursive: true });
+  for (const sub of ["", "/checkpoints"]) {
+    for (const entry of Deno.readDirSync(`${dir}/RUN${sub}`)) {
+      if (!entry.isFile) continue;
+      const path = `${sub}/${entry.name}`;
+      Deno.copyFileSync(`${dir}/RUN${path}`, target + path);
+    }
+  }
+  return target;
+}
+
+const corrupt = `${copyOfRun("corrupt")}/checkpoints`;
+for (const { name } of Deno.readDirSync(corrupt)) {
+  if (name.endsWith(".safetensors")) {
+    Deno.truncateSync(`${corrupt}/${name}`, 100);
+  }
+}
+const config = copyOfRun("broken-config");
+Deno.writeTextFileSync(`${config}/config.yaml`, "algorithm: a2z\n");
+// The other copies of what the run began with.
+Deno.removeSync(`${config}/config.sig`);
+Deno.removeSync(`${config}/checkpoints`, { recursive: true });
+Deno.removeSync(`${copyOfRun("no-checkpoints")}/checkpoints`, {
+  recursive: true,
+});
+Deno.removeSync(`${copyOfRun("no-progress")}/progress.csv`);
+
+/** Values that settings refuse, with what is expected, by the command. */
+const SETTINGS: Record<string, string> = {
+  "train": String.raw`
+numSteps=1e12: an integer from 1 to 100000000
+numSteps=0: an integer from 1 to 100000000
+hiddenSizes=64: a list of at most 100, each an integer from 1 to 1000000, as in [64, 64]
+learningRate=1e300: a number above 0 and at most 1e+30
+learningRate=0: a number above 0 and at most 1e+30
+learningRate=.inf: a number above 0 and at most 1e+30
+learningRate=fast: a number above 0 and at most 1e+30
+learningRate=true: a number above 0 and at most 1e+30
+learningRateSchedule=linaer: constant, linear, double_linear_con, middle_drop, double_middle_drop, cosine or exponential; did you mean 'linear'?
+valueLearningRate=0: a number above 0 and at most 1e+30 or null
+maxGradNorm=0: a number above 0 and at most 1e+30 or null
+maxGradNorm=1e40: a number above 0 and at most 1e+30 or null
+rmspropEpsilon=0: a number above 0 and at most 1e+30
+rmspropDecay=2: a number from 0 to 1
+gaeLambda=-0.1: a number from 0 to 1
+gamma=1.0001: a number from 0 to 1
+valueCoefficient=-1: a number from 0 to 1e+30
+entropyCoefficient=.nan: a number from 0 to 1e+30
+initialLogStd=1e300: a number from -80 to 80
+activation=relu6: tanh, relu, elu, selu, leaky_relu, sigmoid, softplus, silu or linear; did you mean 'relu'?
+network=mpl: auto, mlp, cnn, cnn_32, cnn_2013, cnn_small, conv_only, lstm, lnlstm, cnn_lstm or cnn_lnlstm; did you mean 'mlp'?
+valueNetwork=both: shared or separate
+objective=shred: shared, separate or null; did you mean 'shared'?
+sdeSampleFrequency=-2: an integer from -1 to 1000000000000000
+numEnvs=0: an integer from 1 to 1048576, at most 4096 with loop: host
+vectorization=threads: sync, workers or subprocesses
+stepTimeout=1e12: a number above 0 and at most 1000000
+maxEpisodeSteps=0: an integer from 1 to 1000000000000000 or null
+frameStack=1e9: an integer from 1 to 1024
+threads=1e9: an integer from 1 to 1024 or null
+logInterval=0: an integer from 1 to 1000000000000000 or null
+evaluationInterval=-1: an integer from 0 to 1000000000000000 or null
+evaluationEpisodes=0: an integer from 1 to 1000000
+checkpointInterval=-1: an integer from 0 to 1000000000000000
+keepCheckpoints=0: an integer from 1 to 1000000
+patience=0: an integer from 1 to 1000000000000000 or null
+maxSeconds=0: a number above 0 and at most 1000000000 or null
+stopReward=.nan: a number from -1e+300 to 1e+300 or null
+clipReward=maybe: true or false
+envKwargs=[1]: a mapping
+envModules=./my_env.ts: a list, each a text
+envModules=[data:text/javascript,1]: a list, each a text
+env=3: a text
+lr=1e-3e: a number above 0 and at most 1e+30
+lr=.nan: a number above 0 and at most 1e+30
+`,
+  "train sac --env Pendulum-v1": String.raw`
+bufferSize=0: an integer from 1 to 1000000000000000
+batchSize=0: an integer from 1 to 100000000 or null
+tau=0: a number above 0 and at most 1
+tau=1.5: a number above 0 and at most 1
+replay=ranked: uniform, proportional or rank; did you mean 'rank'?
+nSteps=0: an integer from 1 to 1000000
+priorityBeta=2: a number from 0 to 1
+rewardScale=1e300: a number above 0 and at most 1e+30
+network=lstm: auto, mlp, cnn, cnn_2013, cnn_small or conv_only
+targetEntropy=.inf: a number from -1e+30 to 1e+30 or null
+`,
+  "train acktr": String.raw`
+kfacForm=inverses: inverse, eigenbasis or ekfac; did you mean 'inverse'?
+`,
+};
+
 /**
- * What is given and what is said: @ stands for the test's folder, which holds
- * FILES and RUN, a run that has ended; quotes hold a word together. … stands
- * for what depends on the machine.
+ * What is given and, indented, what is said: @ stands for the test's folder,
+ * which holds FILES and RUN, a run that has ended; quotes hold a word together.
+ * … stands for what depends on the machine.
  */
-const CASES: [line: string, message: string][] = [
-  [
-    "train --steps 1e30",
-    "Cannot use totalTimesteps = 1e+30 of the command line: expected an integer from 1 to 1000000000000000",
-  ],
-  [
-    "train --steps 0",
-    "Cannot use totalTimesteps = 0 of the command line: expected an integer from 1 to 1000000000000000",
-  ],
-  [
-    "train --steps many",
-    'Cannot use totalTimesteps = "many" of the command line: expected an integer from 1 to 1000000000000000',
-  ],
-  [
-    "train --steps -5",
-    "Cannot use totalTimesteps = -5 of the command line: expected an integer from 1 to 1000000000000000",
-  ],
-  [
-    "train --steps [1,2]",
-    "Cannot use totalTimesteps = [1,2] of the command line: expected an integer from 1 to 1000000000000000",
-  ],
-  [
-    "train --steps 9007199254740993",
-    "Cannot use totalTimesteps = 9007199254740992 of the command line: expected an integer from 1 to 1000000000000000",
-  ],
-  [
-    "train --steps .inf",
-    "Cannot use totalTimesteps = Infinity of the command line: expected an integer from 1 to 1000000000000000",
-  ],
-  [
-    "train --seed 4294967296",
-    "Cannot use seed = 4294967296 of the command line: expected an integer from 0 to 4294967295",
-  ],
-  [
-    "train --seed 1.5",
-    "Cannot use seed = 1.5 of the command line: expected an integer from 0 to 4294967295",
-  ],
-  [
-    "train --seed abc",
-    'Cannot use seed = "abc" of the command line: expected an integer from 0 to 4294967295',
-  ],
-  [
-    "train --seed null",
-    "Cannot use seed = null of the command line: expected an integer from 0 to 4294967295",
-  ],
-  [
-    "train --set numSteps=1e12",
-    "Cannot use numSteps = 1000000000000 of the command line: expected an integer from 1 to 100000000",
-  ],
-  [
-    "train --set numSteps=1e8",
-    "Cannot train with numSteps = 100000000: that takes … of this machine",
-  ],
-  [
-    "train --set numSteps=0",
-    "Cannot use numSteps = 0 of the command line: expected an integer from 1 to 100000000",
-  ],
-  [
-    "train --set numSteps=-5",
-    "Cannot use numSteps = -5 of the command line: expected an integer from 1 to 100000000",
-  ],
-  [
-    "train --set hiddenSizes=[1e9]",
-    "Cannot use hiddenSizes = [1000000000] of the command line: expected a list of at most 100, each an integer from 1 to 1000000",
-  ],
-  [
-    "train --set hiddenSizes=[1e6,1e6]",
-    "Cannot train with hiddenSizes = [1000000,1000000]: that takes … of this machine",
-  ],
-  [
-    "train --name ../x",
-    "Cannot use --name ../x: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'",
-  ],
-  [
-    "train --name x --out runs/y",
-    "Cannot use both --name and --out: --name is for a folder under runs/, give one of them",
-  ],
-  [
-    "train --set hiddenSizes=64",
-    "Cannot use hiddenSizes = 64 of the command line: expected a list of at most 100, each an integer from 1 to 1000000, as in [64, 64]",
-  ],
-  [
-    "train --set hiddenSizes=[64,0]",
-    "Cannot use hiddenSizes = [64,0] of the command line: expected a list of at most 100, each an integer from 1 to 1000000",
-  ],
-  [
-    "train --set hiddenSizes=[64,2.5]",
-    "Cannot use hiddenSizes = [64,2.5] of the command line: expected a list of at most 100, each an integer from 1 to 1000000",
-  ],
-  [
-    "train --set hiddenSizes=[64,",
-    "Cannot read the value of '--set hiddenSizes=[64,': expected a YAML value such as 0.5, linear or [64, 64]",
-  ],
-  [
-    "train --set learningRate=1e300",
-    "Cannot use learningRate = 1e+300 of the command line: expected a number above 0 and at most 1e+30",
-  ],
-  [
-    "train --set learningRate=0",
-    "Cannot use learningRate = 0 of the command line: expected a number above 0 and at most 1e+30",
-  ],
-  [
-    "train --set learningRate=-1",
-    "Cannot use learningRate = -1 of the command line: expected a number above 0 and at most 1e+30",
-  ],
-  [
-    "train --set learningRate=.inf",
-    "Cannot use learningRate = Infinity of the command line: expected a number above 0 and at most 1e+30",
-  ],
-  [
-    "train --set learningRate=fast",
-    'Cannot use learningRate = "fast" of the command line: expected a number above 0 and at most 1e+30',
-  ],
-  [
-    "train --set learningRate=true",
-    "Cannot use learningRate = true of the command line: expected a number above 0 and at most 1e+30",
-  ],
-  [
-    "train --set learningRateSchedule=linaer",
-    "Cannot use learningRateSchedule = \"linaer\" of the command line: expected constant, linear, double_linear_con, middle_drop, double_middle_drop, cosine or exponential; did you mean 'linear'?",
-  ],
-  [
-    "train --set valueLearningRate=0",
-    "Cannot use valueLearningRate = 0 of the command line: expected a number above 0 and at most 1e+30 or null",
-  ],
-  [
-    "train --set maxGradNorm=0",
-    "Cannot use maxGradNorm = 0 of the command line: expected a number above 0 and at most 1e+30 or null",
-  ],
-  [
-    "train --set maxGradNorm=1e40",
-    "Cannot use maxGradNorm = 1e+40 of the command line: expected a number above 0 and at most 1e+30 or null",
-  ],
-  [
-    "train --set rmspropEpsilon=0",
-    "Cannot use rmspropEpsilon = 0 of the command line: expected a number above 0 and at most 1e+30",
-  ],
-  [
-    "train --set rmspropDecay=2",
-    "Cannot use rmspropDecay = 2 of the command line: expected a number from 0 to 1",
-  ],
-  [
-    "train --set gaeLambda=-0.1",
-    "Cannot use gaeLambda = -0.1 of the command line: expected a number from 0 to 1",
-  ],
-  [
-    "train --set gamma=1.0001",
-    "Cannot use gamma = 1.0001 of the command line: expected a number from 0 to 1",
-  ],
-  [
-    "train --set valueCoefficient=-1",
-    "Cannot use valueCoefficient = -1 of the command line: expected a number from 0 to 1e+30",
-  ],
-  [
-    "train --set entropyCoefficient=.nan",
-    "Cannot use entropyCoefficient = NaN of the command line: expected a number from 0 to 1e+30",
-  ],
-  [
-    "train --set initialLogStd=1e300",
-    "Cannot use initialLogStd = 1e+300 of the command line: expected a number from -80 to 80",
-  ],
-  [
-    "train --set activation=relu6",
-    "Cannot use activation = \"relu6\" of the command line: expected tanh, relu, elu, selu, leaky_relu, sigmoid, softplus, silu or linear; did you mean 'relu'?",
-  ],
-  [
-    "train --set network=mpl",
-    "Cannot use network = \"mpl\" of the command line: expected auto, mlp, cnn, cnn_32, cnn_2013, cnn_small, conv_only, lstm, lnlstm, cnn_lstm or cnn_lnlstm; did you mean 'mlp'?",
-  ],
-  [
-    "train --set network=lstm --set lstmSize=0",
-    "Cannot use lstmSize = 0 of the command line: expected an integer from 1 to 1000000",
-  ],
-  [
-    "train --set network=lstm --set lstmSize=1e6",
-    "Cannot train with lstmSize = 1000000: that takes … of this machine",
-  ],
-  [
-    "train --set valueNetwork=both",
-    'Cannot use valueNetwork = "both" of the command line: expected shared or separate',
-  ],
-  [
-    "train --set objective=shred",
-    "Cannot use objective = \"shred\" of the command line: expected shared, separate or null; did you mean 'shared'?",
-  ],
-  [
-    "train --set useSde=true",
-    "Cannot use state-dependent exploration for discrete actions: it is for box actions",
-  ],
-  [
-    "train --set sdeSampleFrequency=0",
-    "Cannot run A2C with sdeSampleFrequency = 0: expected a whole number of at least 1",
-  ],
-  [
-    "train --set sdeSampleFrequency=-2",
-    "Cannot use sdeSampleFrequency = -2 of the command line: expected an integer from -1 to 1000000000000000",
-  ],
-  [
-    "train --set numEnvs=0",
-    "Cannot use numEnvs = 0 of the command line: expected an integer from 1 to 1048576, at most 4096 with loop: host",
-  ],
-  [
-    "train --set numEnvs=4097",
-    "Cannot use numEnvs = 4097: expected an integer from 1 to 1048576, at most 4096 with loop: host",
-  ],
-  [
-    "train --set numEnvs=1e6",
-    "Cannot use numEnvs = 1000000: expected an integer from 1 to 1048576, at most 4096 with loop: host",
-  ],
-  [
-    "train --set workers=0 --set vectorization=workers",
-    "Cannot use workers = 0 of the command line: expected an integer from 1 to 4096 or null",
-  ],
-  [
-    "train --set workers=2",
-    "Cannot use workers: 2 with vectorization: sync: expected workers or subprocesses",
-  ],
-  [
-    "train --set vectorization=threads",
-    'Cannot use vectorization = "threads" of the command line: expected sync, workers or subprocesses',
-  ],
-  [
-    "train --set stepTimeout=0",
-    "Cannot use stepTimeout = 0 of the command line: expected a number above 0 and at most 1000000",
-  ],
-  [
-    "train --set stepTimeout=1e12",
-    "Cannot use stepTimeout = 1000000000000 of the command line: expected a number above 0 and at most 1000000",
-  ],
-  [
-    "train --set maxEpisodeSteps=0",
-    "Cannot use maxEpisodeSteps = 0 of the command line: expected an integer from 1 to 1000000000000000 or null",
-  ],
-  [
-    "train --set frameStack=0",
-    "Cannot use frameStack = 0 of the command line: expected an integer from 1 to 1024",
-  ],
-  [
-    "train --set frameStack=1e9",
-    "Cannot use frameStack = 1000000000 of the command line: expected an integer from 1 to 1024",
-  ],
-  [
-    "train --set frameStack=2.5",
-    "Cannot use frameStack = 2.5 of the command line: expected an integer from 1 to 1024",
-  ],
-  [
-    "train --set threads=1e9",
-    "Cannot use threads = 1000000000 of the command line: expected an integer from 1 to 1024 or null",
-  ],
-  [
-    "train --set logInterval=0",
-    "Cannot use logInterval = 0 of the command line: expected an integer from 1 to 1000000000000000 or null",
-  ],
-  [
-    "train --set evaluationInterval=-1",
-    "Cannot use evaluationInterval = -1 of the command line: expected an integer from 0 to 1000000000000000 or null",
-  ],
-  [
-    "train --set evaluationEpisodes=0",
-    "Cannot use evaluationEpisodes = 0 of the command line: expected an integer from 1 to 1000000",
-  ],
-  [
-    "train --set evaluationEpisodes=1e9",
-    "Cannot use evaluationEpisodes = 1000000000 of the command line: expected an integer from 1 to 1000000",
-  ],
-  [
-    "train --set checkpointInterval=-1",
-    "Cannot use checkpointInterval = -1 of the command line: expected an integer from 0 to 1000000000000000",
-  ],
-  [
-    "train --set checkpointInterval=0.5",
-    "Cannot use checkpointInterval = 0.5 of the command line: expected an integer from 0 to 1000000000000000",
-  ],
-  [
-    "train --set keepCheckpoints=0",
-    "Cannot use keepCheckpoints = 0 of the command line: expected an integer from 1 to 1000000",
-  ],
-  [
-    "train --set patience=0",
-    "Cannot use patience = 0 of the command line: expected an integer from 1 to 1000000000000000 or null",
-  ],
-  [
-    "train --set maxSeconds=0",
-    "Cannot use maxSeconds = 0 of the command line: expected a number above 0 and at most 1000000000 or null",
-  ],
-  [
-    "train --set maxSeconds=forever",
-    'Cannot use maxSeconds = "forever" of the command line: expected a number above 0 and at most 1000000000 or null',
-  ],
-  [
-    "train --set stopReward=.nan",
-    "Cannot use stopReward = NaN of the command line: expected a number from -1e+300 to 1e+300 or null",
-  ],
-  [
-    "train --set clipReward=maybe",
-    'Cannot use clipReward = "maybe" of the command line: expected true or false',
-  ],
-  [
-    "train --set policyPlots=true",
-    "Cannot draw policyPlots of a2c: it has no Q function of actions, expected policyPlots: false or an algorithm such as sac",
-  ],
-  [
-    "train --set envKwargs=[1]",
-    "Cannot use envKwargs = [1] of the command line: expected a mapping",
-  ],
-  [
-    "train --set envKwargs=gravity",
-    'Cannot use envKwargs = "gravity" of the command line: expected a mapping',
-  ],
-  [
-    "train --set envModules=./my_env.ts",
-    'Cannot use envModules = "./my_env.ts" of the command line: expected a list, each a text',
-  ],
-  [
-    "train --set envModules=[3]",
-    "Cannot use envModules = [3] of the command line: expected a list, each a text",
-  ],
-  [
-    "train --set envModules=[data:text/javascript,1]",
-    'Cannot use envModules = ["data:text/javascript",1] of the command line: expected a list, each a text',
-  ],
-  [
-    "train --set envModules=[https://example.com/env.ts]",
-    "Cannot import https://example.com/env.ts, which envModules names: expected a file or a package of npm: or jsr:, not https:",
-  ],
-  [
-    "train --set env=3",
-    "Cannot use env = 3 of the command line: expected a text",
-  ],
-  [
-    "train --set algorithm=a4c",
-    "Unknown algorithm 'a4c' in '--set algorithm=a4c': did you mean 'a2c'?",
-  ],
-  [
-    "train sac --set algorithm=a2c",
-    "Cannot use both 'train sac' and '--set algorithm=a2c': give one algorithm",
-  ],
-  [
-    "train a2c --set env=CartPole-v1 --env CartPole-v1",
-    "Cannot use both '--env' and '--set env=CartPole-v1' in the command line: they are the same key, give one",
-  ],
-  [
-    "train a2c --config @sac.yaml",
-    "Cannot use both 'train a2c' and 'algorithm: sac' of @sac.yaml: give one algorithm",
-  ],
-  [
-    "train --config @sac.yaml --set algorithm=a2c",
-    "Cannot use both '--set algorithm=a2c' and 'algorithm: sac' of @sac.yaml: give one algorithm",
-  ],
-  [
-    "train --config @folder",
-    "Cannot read the configuration file @folder: it is a folder, expected a file",
-  ],
-  [
-    "train --config @nokey.yaml",
-    "Unknown key 'learnign_rate' in @nokey.yaml: did you mean 'learningRate'?",
-  ],
-  [
-    "train --config @nested.yaml",
-    "Unknown key 'a2c' in @nested.yaml: 'train ALGORITHM --help' lists the keys",
-  ],
-  [
-    "train --config @number.yaml",
-    "Cannot read @number.yaml: expected a mapping of keys to values, such as 'numEnvs: 8'",
-  ],
-  [
-    "train --config @tabs.yaml",
-    "Cannot read @tabs.yaml as YAML: Cannot parse YAML: tab characters must not be used in indentation at line 2, column 1",
-  ],
-  [
-    "train --config @twice.yaml",
-    "Cannot read @twice.yaml as YAML: Cannot parse YAML: duplicated mapping key at line 2, column 1",
-  ],
-  [
-    "train --config @old.yaml",
-    "Cannot use both 'lr' and 'learning_rate' in @old.yaml: they are the same key, give one",
-  ],
-  [
-    "train --config @sac.yaml --set numSteps=5",
-    "Unknown key 'numSteps' in the command line: did you mean 'nSteps'?",
-  ],
-  [
-    "train --preset Pendulum-v1-value",
-    "Unknown preset 'Pendulum-v1-value' of a2c: it is one of sac, as in 'train sac --preset Pendulum-v1-value'",
-  ],
-  [
-    "train --preset Pong",
-    "Unknown preset 'Pong' of a2c: expected one of CartPole-v1, CartPole-v0, Acrobot-v1, MountainCar-v0, MountainCarContinuous-v0, Pendulum-v1, ALE, baselines",
-  ],
-  [
-    "train --preset ''",
-    "Cannot read '--preset': expected a value, as in '--preset NAME'",
-  ],
-  [
-    "train --out ''",
-    "Cannot read '--out': expected a value, as in '--out DIR'",
-  ],
-  [
-    "train --out @file.txt",
-    "Cannot create run @file.txt: @file.txt is a file, wanted a folder",
-  ],
-  [
-    "train --out @full",
-    "Cannot create run @full: the folder is not empty, wanted a new one",
-  ],
-  [
-    "train --out @file.txt/run",
-    "Cannot create run @file.txt/run: @file.txt is a file, wanted a folder",
-  ],
-  [
-    "train --trust",
-    "Cannot use '--trust' without --resume or --init-from: a new run imports what its options name",
-  ],
-  [
-    "train --quiet=3",
-    "Cannot use '--quiet=3': '--quiet' takes no value, leave it out",
-  ],
-  [
-    "train --set ''",
-    "Cannot read '--set': expected a value, as in '--set KEY=VALUE'",
-  ],
-  [
-    "train --set =3",
-    "Cannot read '--set =3': expected KEY=VALUE, as in '--set numEnvs=8'",
-  ],
-  [
-    "train --set ' =3'",
-    "Cannot read '--set  =3': expected KEY=VALUE, as in '--set numEnvs=8'",
-  ],
-  [
-    "train --set lr=",
-    "Cannot use lr = null of the command line: expected a number above 0 and at most 1e+30",
-  ],
-  [
-    "train --set nonsense=1",
-    "Unknown key 'nonsense' in the command line: 'train ALGORITHM --help' lists the keys",
-  ],
-  [
-    "train --set __proto__=1",
-    "Unknown key '__proto__' in the command line: 'train ALGORITHM --help' lists the keys",
-  ],
-  [
-    "train --set constructor=1",
-    "Unknown key 'constructor' in the command line: 'train ALGORITHM --help' lists the keys",
-  ],
-  [
-    "train --no-quiet",
-    "Unknown option '--no-quiet': did you mean '--quiet'?",
-  ],
-  [
-    "train --resume",
-    "Cannot read '--resume': expected a value, as in '--resume RUN'",
-  ],
-  [
-    "train --resume @file.txt",
-    "Cannot open run @file.txt: it has no config.yaml",
-  ],
-  ["train --resume @full", "Cannot open run @full: it has no config.yaml"],
-  [
-    "train --resume @RUN a2c",
-    "Cannot use 'a2c' with --resume: a run resumes with the configuration that it was started with",
-  ],
-  [
-    "train --resume @RUN --out x",
-    "Cannot use '--out' with --resume: a run resumes with the configuration that it was started with",
-  ],
-  [
-    "train --resume @RUN --set lr=1",
-    "Cannot use '--set' with --resume: a run resumes with the configuration that it was started with",
-  ],
-  [
-    "train --resume @RUN --preset CartPole-v1",
-    "Cannot use '--preset' with --resume: a run resumes with the configuration that it was started with",
-  ],
-  ["train -x", "Unknown option '-x': '--help' lists the options"],
-  [
-    "train -",
-    "Unknown algorithm '-': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac",
-  ],
-  ["train ---env X", "Unknown option '---env': did you mean '--env'?"],
-  ["train A2C", "Unknown algorithm 'A2C': did you mean 'a2c'?"],
-  [
-    "train sac --env CartPole-v1 --set critics=value",
-    "Cannot run SAC with critics: value and discrete actions: expected box actions",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set bufferSize=100",
-    "Cannot run SAC with batchSize = 256: expected at most bufferSize, 100",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set bufferSize=0",
-    "Cannot use bufferSize = 0 of the command line: expected an integer from 1 to 1000000000000000",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set bufferSize=1e13",
-    "Cannot train with bufferSize = 10000000000000: that takes … fits",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set batchSize=0",
-    "Cannot use batchSize = 0 of the command line: expected an integer from 1 to 100000000 or null",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set batchSize=1e8",
-    "Cannot train with batchSize = 100000000: that takes … of this machine",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set learningStarts=2000000",
-    "Cannot run SAC with learningStarts = 2000000: expected at most bufferSize, 1000000",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set tau=0",
-    "Cannot use tau = 0 of the command line: expected a number above 0 and at most 1",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set tau=1.5",
-    "Cannot use tau = 1.5 of the command line: expected a number above 0 and at most 1",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set policy=mixture",
-    "Cannot run SAC with policy: mixture and critics: twin_q: expected critics: value, as the choice of a component has no gradient",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set policy=mixture --set critics=value --set reparameterize=true",
-    "Cannot run SAC with policy: mixture and reparameterize: true: expected false, as the choice of a component has no gradient",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set critics=value --set temperature=0.1",
-    "Cannot run SAC with temperature and critics: value: expected rewardScale, which stands in its place",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set sharedFrames=3",
-    "Unknown key 'sharedFrames' in the command line: 'train ALGORITHM --help' lists the keys",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set gradientSteps=0",
-    "Cannot run SAC with gradientSteps = 0: expected a whole number of at least 1",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set replay=ranked",
-    "Cannot use replay = \"ranked\" of the command line: expected uniform, proportional or rank; did you mean 'rank'?",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set nSteps=0",
-    "Cannot use nSteps = 0 of the command line: expected an integer from 1 to 1000000",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set priorityBeta=2",
-    "Cannot use priorityBeta = 2 of the command line: expected a number from 0 to 1",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set rewardScale=1e300",
-    "Cannot use rewardScale = 1e+300 of the command line: expected a number above 0 and at most 1e+30",
-  ],
-  [
-    "train sac --env Pendulum-v1 --set network=lstm",
-    'Cannot use network = "lstm" of the command line: expected auto, mlp, cnn, cnn_2013, cnn_small or conv_only',
-  ],
-  [
-    "train sac --env Pendulum-v1 --set targetEntropy=.inf",
-    "Cannot use targetEntropy = Infinity of the command line: expected a number from -1e+30 to 1e+30 or null",
-  ],
-  [
-    "eval @RUN @RUN",
-    "Cannot eval 2 runs: expected one run folder, as in 'eval runs/a2c-CartPole-v1-seed0'",
-  ],
-  [
-    "eval @RUN --seed -1",
-    "Cannot use --seed -1: expected an integer of at least 0",
-  ],
-  [
-    "eval @RUN --seed 1e99",
-    "Cannot use --seed 1e99: expected an integer of at least 0",
-  ],
-  [
-    "eval @RUN --episodes 1.5",
-    "Cannot use --episodes 1.5: expected an integer of at least 1",
-  ],
-  [
-    "eval @RUN --episodes many",
-    "Cannot use --episodes many: expected an integer of at least 1",
-  ],
-  [
-    "eval @RUN --checkpoint -1",
-    "Cannot use --checkpoint -1: expected best, latest or a step",
-  ],
-  [
-    "eval @RUN --checkpoint ''",
-    "Cannot read '--checkpoint': expected a value, as in '--checkpoint WHICH'",
-  ],
-  [
-    "eval @RUN --checkpoint 1e99",
-    "Cannot use --checkpoint 1e99: expected best, latest or a step",
-  ],
-  [
-    "eval @RUN --gif a.gif",
-    "Unknown option '--gif': '--help' lists the options",
-  ],
-  [
-    "eval @RUN --deterministic --stochastic",
-    "Cannot use both --deterministic and --stochastic: give one of them",
-  ],
-  ["eval @file.txt", "Cannot open run @file.txt: it has no config.yaml"],
-  [
-    "eval @none/../@none",
-    "Cannot open run @none/../@none: there is no such folder",
-  ],
-  [
-    "eval ''",
-    "Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0",
-  ],
-  [
-    "play",
-    "Cannot play 0 runs: expected one run folder, as in 'play runs/a2c-CartPole-v1-seed0'",
-  ],
-  [
-    "play @RUN --fps 0",
-    "Cannot use --fps 0: expected an integer of at least 1",
-  ],
-  [
-    "play @RUN --fps 101",
-    "Cannot write a GIF of 101 pictures a second: expected at most 50; use --mp4 FILE, or a lower --fps with --every N, which looks as fast",
-  ],
-  [
-    "play @RUN --every 0",
-    "Cannot use --every 0: expected an integer of at least 1",
-  ],
-  [
-    "play @RUN --width 0",
-    "Cannot use --width 0: expected an integer from 1 to 8192",
-  ],
-  [
-    "play @RUN --width 9000",
-    "Cannot use --width 9000: expected an integer from 1 to 8192",
-  ],
-  [
-    "play @RUN --height x",
-    "Cannot use --height x: expected an integer from 1 to 8192",
-  ],
-  [
-    "play @RUN --gif a.mp4",
-    "Cannot write the video to a.mp4: expected a file that ends in .gif",
-  ],
-  [
-    "play @RUN --gif @none/a.gif",
-    "Cannot write the video to @none/a.gif: the folder @none is not there",
-  ],
-  [
-    "play @RUN --gif @folder.gif",
-    "Cannot write the video to @folder.gif: expected a file, this is a folder",
-  ],
-  [
-    "play @RUN --mp4 a.gif",
-    "Cannot write the video to a.gif: expected a file that ends in .mp4",
-  ],
-  [
-    "play @RUN --png p --fps 5",
-    "Cannot use --fps with --png: single pictures have no rate; leave it out",
-  ],
-  [
-    "play @RUN --gif a.gif --live",
-    "Cannot use more than one of --gif, --mp4, --png and --live: give one of them",
-  ],
-  [
-    "play @RUN --episodes 0",
-    "Cannot use --episodes 0: expected an integer of at least 1",
-  ],
-  [
-    "play @RUN --png @file.txt",
-    "Cannot write the pictures to @file.txt: expected a folder, this is a file",
-  ],
-  [
-    "export @RUN --seed 3",
-    "Unknown option '--seed': '--help' lists the options",
-  ],
-  [
-    "export @RUN --out @folder.onnx",
-    "Cannot write the policy to @folder.onnx: expected a file, this is a folder",
-  ],
-  [
-    "export @RUN --batch 1.5",
-    "Cannot use --batch 1.5: expected an integer of at least 1",
-  ],
-  [
-    "export @RUN --batch 1e99",
-    "Cannot use --batch 1e99: expected an integer of at least 1",
-  ],
-  [
-    "export @RUN --checkpoint last",
-    "Cannot use --checkpoint last: expected best, latest or a step",
-  ],
-  [
-    "export @RUN other",
-    "Cannot export 2 runs: expected one run folder, as in 'export runs/a2c-CartPole-v1-seed0'",
-  ],
-  [
-    "plot @RUN --key",
-    "Cannot read '--key': expected a value, as in '--key STATISTIC'",
-  ],
-  [
-    "plot @RUN --key ''",
-    "Cannot read '--key': expected a value, as in '--key STATISTIC'",
-  ],
-  ["plot @RUN @none", "Cannot open run @none: there is no such folder"],
-  [
-    "plot @RUN --out a.png",
-    "Cannot plot to a.png: expected a file that ends in .svg or .html",
-  ],
-  [
-    "plot @RUN --out @none/a.svg",
-    "Cannot write the curves to @none/a.svg: the folder @none is not there",
-  ],
-  [
-    "plot @RUN --out @folder.svg",
-    "Cannot write the curves to @folder.svg: expected a file, this is a folder",
-  ],
-  [
-    "plot @RUN --key step",
-    "Cannot plot 'step' of @RUN: did you mean 'time/steps'?",
-  ],
-  ["plot @file.txt", "Cannot open run @file.txt: it has no config.yaml"],
-  [
-    "plot @RUN --band sd",
-    "Cannot use --band sd: expected one of ci, std, iqr, range, none",
-  ],
-  [
-    "plot @RUN --band",
-    "Cannot read '--band': expected a value, as in '--band BAND'",
-  ],
-  [
-    "plot @RUN --x updates",
-    "Cannot use --x updates: expected one of steps, time, episodes",
-  ],
-  [
-    "plot @RUN --smooth 10",
-    "Cannot use --smooth 10: expected a part of the curve from 0 to 0.5, such as 0.05",
-  ],
-  [
-    "plot @RUN --smooth much",
-    "Cannot use --smooth much: expected a part of the curve from 0 to 0.5, such as 0.05",
-  ],
-  [
-    "plot @RUN --threshold high",
-    "Cannot use --threshold high: expected a number, such as 475",
-  ],
-  [
-    "plot @RUN --treshold 475",
-    "Unknown option '--treshold': did you mean '--threshold'?",
-  ],
-  [
-    "play @RUN --every 0",
-    "Cannot use --every 0: expected an integer of at least 1",
-  ],
-  [
-    "play @RUN --every 1.5",
-    "Cannot use --every 1.5: expected an integer of at least 1",
-  ],
-  [
-    "play @RUN --fps 0",
-    "Cannot use --fps 0: expected an integer of at least 1",
-  ],
-  [
-    "play @RUN --width 0",
-    "Cannot use --width 0: expected an integer from 1 to 8192",
-  ],
-  [
-    "play @RUN --height 9000",
-    "Cannot use --height 9000: expected an integer from 1 to 8192",
-  ],
-  [
-    "play @RUN --no-caption=yes",
-    "Cannot use '--no-caption=yes': '--no-caption' takes no value, leave it out",
-  ],
-  [
-    "train --every many",
-    'Cannot use videoInterval = "many" of the command line: expected an integer from 0 to 1000000000000000',
-  ],
-  [
-    "train --every -5",
-    "Cannot use videoInterval = -5 of the command line: expected an integer from 0 to 1000000000000000",
-  ],
-  [
-    "train --every 2.5",
-    "Cannot use videoInterval = 2.5 of the command line: expected an integer from 0 to 1000000000000000",
-  ],
-  [
-    "train --resume @RUN --every 100",
-    "Cannot use '--every' with --resume: a run resumes with the configuration that it was started with",
-  ],
-  ["list all", "Cannot list 'all': did you mean 'list --all'?"],
-  ["list --all --jsn", "Unknown option '--jsn': did you mean '--json'?"],
-  [
-    "list --json=1",
-    "Cannot use '--json=1': '--json' takes no value, leave it out",
-  ],
-  ["evla @RUN", "Unknown command 'evla': did you mean 'eval'?"],
-  ["Train", "Unknown command 'Train': did you mean 'train'?"],
-  [
-    "--version",
-    "Unknown command '--version': expected one of train, eval, play, export, plot, list",
-  ],
-  [
-    "-v",
-    "Unknown command '-v': expected one of train, eval, play, export, plot, list",
-  ],
-  [
-    "''",
-    "Unknown command '': expected one of train, eval, play, export, plot, list",
-  ],
-  [
-    "train --set hiddenSizes=[-64]",
-    "Cannot use hiddenSizes = [-64] of the command line: expected a list of at most 100, each an integer from 1 to 1000000",
-  ],
-  [
-    "train --config @latin.yaml",
-    "Unknown environment '��': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules",
-  ],
-  [
-    "train --config @empty-env.yaml",
-    "Cannot use env = null of @empty-env.yaml: expected a text",
-  ],
-  [
-    "train --config @float.yaml",
-    "Cannot use numEnvs = 2.5 of @float.yaml: expected an integer from 1 to 1048576, at most 4096 with loop: host",
-  ],
-  [
-    "train --set lr=1e-3e",
-    'Cannot use lr = "1e-3e" of the command line: expected a number above 0 and at most 1e+30',
-  ],
-  [
-    "train --set 'env: Pendulum-v1'",
-    "Cannot read '--set env: Pendulum-v1': expected KEY=VALUE, as in '--set numEnvs=8'",
-  ],
-  [
-    "play @RUN --live",
-    "Cannot play live: standard output is not a terminal; use --gif or --mp4 FILE",
-  ],
-  [
-    "play @RUN --seed 1.5",
-    "Cannot use --seed 1.5: expected an integer of at least 0",
-  ],
-  [
-    "play @RUN --checkpoint worst",
-    "Cannot use --checkpoint worst: expected best, latest or a step",
-  ],
-  [
-    "export @RUN --out @none/deep/p.onnx",
-    "Cannot write the policy to @none/deep/p.onnx: the folder @none/deep is not there",
-  ],
-  [
-    "plot @RUN --out @file.txt/a.svg",
-    "Cannot write the curves to @file.txt/a.svg: the folder @file.txt cannot be written to",
-  ],
-  [
-    "train --resume @RUN --backend wasm",
-    "Cannot use '--backend' with --resume: a run resumes with the configuration that it was started with",
-  ],
-  [
-    "train --resume @RUN --trust=yes",
-    "Cannot use '--trust=yes': '--trust' takes no value, leave it out",
-  ],
-  [
-    "eval @RUN --json=1",
-    "Cannot use '--json=1': '--json' takes no value, leave it out",
-  ],
-  ["train --env ''", "Cannot read '--env': expected a value, as in '--env ID'"],
-  [
-    "train --env ' '",
-    "Unknown environment ' ': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules",
-  ],
-  [
-    "train --env cartpole",
-    "Unknown environment 'cartpole': did you mean 'CartPole-v1'? There are CartPole-v0, CartPole-v1",
-  ],
-  [
-    "train --env gym:",
-    "Cannot use the environment 'gym:': expected a name of Gymnasium's, such as gym:LunarLander-v3",
-  ],
-  [
-    "train --set envModules=[@none.ts]",
-    'Cannot import @none.ts, which envModules names: Module not found "file://@none.ts".',
-  ],
-  [
-    "train --set envModules=['']",
-    "Cannot import '', which envModules names: expected a file or a package of npm: or jsr:",
-  ],
-  [
-    "train --engine tensorflow",
-    'Cannot use engine = "tensorflow" of the command line: expected auto, onnx, xla or eager',
-  ],
-  [
-    "train --backend gpu",
-    "Cannot use backend = \"gpu\" of the command line: expected auto, tensorflow, wasm or cpu; did you mean 'cpu'?",
-  ],
-  [
-    "train --set bufferSize=5",
-    "Unknown key 'bufferSize' in the command line: 'train ALGORITHM --help' lists the keys",
-  ],
-  [
-    "train --set nsteps=0",
-    "Cannot use nsteps = 0 of the command line: expected an integer from 1 to 100000000",
-  ],
-  [
-    "train --set n_envs=0",
-    "Cannot use n_envs = 0 of the command line: expected an integer from 1 to 1048576, at most 4096 with loop: host",
-  ],
-  [
-    "train --set stopReward=5 --set evaluationInterval=0",
-    "Cannot stop by stopReward with evaluationInterval = 0: expected the steps between evaluations",
-  ],
-  [
-    "train --set patience=1 --set evaluation_interval=0",
-    "Cannot stop by patience with evaluationInterval = 0: expected the steps between evaluations",
-  ],
-  [
-    "train --set 'hiddenSizes=&a [*a]'",
-    "Cannot read the value of '--set hiddenSizes=&a [*a]': expected a YAML value such as 0.5, linear or [64, 64]",
-  ],
-  [
-    "train --config @circle.yaml",
-    "Cannot read @circle.yaml as YAML: it has more than 1,000,000 values, counting those that its anchors repeat",
-  ],
-  [
-    "train --set 'lr=0.1\nnumEnvs: 3'",
-    "Cannot read the value of '--set lr=0.1 numEnvs: 3': expected a YAML value such as 0.5, linear or [64, 64]",
-  ],
-  [
-    "train --quiet false",
-    "Cannot use '--quiet false': '--quiet' takes no value, leave it out",
-  ],
-  [
-    "eval @RUN --deterministic true",
-    "Cannot use '--deterministic true': '--deterministic' takes no value, leave it out",
-  ],
-  [
-    "export @RUN --out @RUN/config.yaml",
-    "Cannot write the policy to @RUN/config.yaml: expected a file that ends in .onnx",
-  ],
-  [
-    "train --set ent_coef=-1",
-    "Cannot use ent_coef = -1 of the command line: expected a number from 0 to 1e+30",
-  ],
+const LINES = String.raw`
+train --steps 1e30
+  Cannot use totalTimesteps = 1e+30 of the command line: expected an integer from 1 to 1000000000000000
+train --steps 0
+  Cannot use totalTimesteps = 0 of the command line: expected an integer from 1 to 1000000000000000
+train --steps 9007199254740993
+  Cannot use totalTimesteps = 9007199254740992 of the command line: expected an integer from 1 to 1000000000000000
+train --seed 4294967296
+  Cannot use seed = 4294967296 of the command line: expected an integer from 0 to 4294967295
+train --seed abc
+  Cannot use seed = "abc" of the command line: expected an integer from 0 to 4294967295
+train --set numSteps=1e8
+  Cannot train with numSteps = 100000000: that takes … of this machine
+train --set hiddenSizes=[1e6,1e6]
+  Cannot train with hiddenSizes = [1000000,1000000]: that takes … of this machine
+train --name ../x
+  Cannot use --name ../x: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'
+train --name x --out runs/y
+  Cannot use both --name and --out: --name is for a folder under runs/, give one of them
+train --set hiddenSizes=[64,
+  Cannot read the value of '--set hiddenSizes=[64,': expected a YAML value such as 0.5, linear or [64, 64]
+train --set network=lstm --set lstmSize=0
+  Cannot use lstmSize = 0 of the command line: expected an integer from 1 to 1000000
+train --set network=lstm --set lstmSize=1e6
+  Cannot train with lstmSize = 1000000: that takes … of this machine
+train --set useSde=true
+  Cannot use state-dependent exploration for discrete actions: it is for box actions
+train --set sdeSampleFrequency=0
+  Cannot run A2C with sdeSampleFrequency = 0: expected a whole number of at least 1
+train --set numEnvs=4097
+  Cannot use numEnvs = 4097: expected an integer from 1 to 1048576, at most 4096 with loop: host
+train --set workers=0 --set vectorization=workers
+  Cannot use workers = 0 of the command line: expected an integer from 1 to 4096 or null
+train --set workers=2
+  Cannot use workers: 2 with vectorization: sync: expected workers or subprocesses
+train --set policyPlots=true
+  Cannot draw policyPlots of a2c: it has no Q function of actions, expected policyPlots: false or an algorithm such as sac
+train --set envModules=[https://example.com/env.ts]
+  Cannot import https://example.com/env.ts, which envModules names: expected a file or a package of npm: or jsr:, not https:
+train --set algorithm=a4c
+  Unknown algorithm 'a4c' in '--set algorithm=a4c': did you mean 'a2c'?
+train sac --set algorithm=a2c
+  Cannot use both 'train sac' and '--set algorithm=a2c': give one algorithm
+train a2c --set env=CartPole-v1 --env CartPole-v1
+  Cannot use both '--env' and '--set env=CartPole-v1' in the command line: they are the same key, give one
+train a2c --config @sac.yaml
+  Cannot use both 'train a2c' and 'algorithm: sac' of @sac.yaml: give one algorithm
+train --config @sac.yaml --set algorithm=a2c
+  Cannot use both '--set algorithm=a2c' and 'algorithm: sac' of @sac.yaml: give one algorithm
+train --config @folder
+  Cannot read the configuration file @folder: it is a folder, expected a file
+train --config @nokey.yaml
+  Unknown key 'learnign_rate' in @nokey.yaml: did you mean 'learningRate'?
+train --config @nested.yaml
+  Unknown key 'a2c' in @nested.yaml: 'train ALGORITHM --help' lists the keys
+train --config @number.yaml
+  Cannot read @number.yaml: expected a mapping of keys to values, such as 'numEnvs: 8'
+train --config @tabs.yaml
+  Cannot read @tabs.yaml as YAML: Cannot parse YAML: tab characters must not be used in indentation at line 2, column 1
+train --config @twice.yaml
+  Cannot read @twice.yaml as YAML: Cannot parse YAML: duplicated mapping key at line 2, column 1
+train --config @old.yaml
+  Cannot use both 'lr' and 'learning_rate' in @old.yaml: they are the same key, give one
+train --config @sac.yaml --set numSteps=5
+  Unknown key 'numSteps' in the command line: did you mean 'nSteps'?
+train --preset Pendulum-v1-value
+  Unknown preset 'Pendulum-v1-value' of a2c: it is one of sac, as in 'train sac --preset Pendulum-v1-value'
+train --preset Pong
+  Unknown preset 'Pong' of a2c: expected one of CartPole-v1, CartPole-v0, Acrobot-v1, MountainCar-v0, MountainCarContinuous-v0, Pendulum-v1, ALE, baselines
+train --out @file.txt
+  Cannot create run @file.txt: @file.txt is a file, wanted a folder
+train --out @full
+  Cannot create run @full: the folder is not empty, wanted a new one
+train --out @file.txt/run
+  Cannot create run @file.txt/run: @file.txt is a file, wanted a folder
+train --trust
+  Cannot use '--trust' without --resume or --init-from: a new run imports what its options name
+train --quiet=3
+  Cannot use '--quiet=3': '--quiet' takes no value, leave it out
+train --set =3
+  Cannot read '--set =3': expected KEY=VALUE, as in '--set numEnvs=8'
+train --set lr=
+  Cannot use lr = null of the command line: expected a number above 0 and at most 1e+30
+train --set __proto__=1
+  Unknown key '__proto__' in the command line: 'train ALGORITHM --help' lists the keys
+train --no-quiet
+  Unknown option '--no-quiet': did you mean '--quiet'?
+train --resume
+  Cannot read '--resume': expected a value, as in '--resume RUN'
+train --resume @full
+  Cannot open run @full: it has no config.yaml
+train --resume @RUN a2c
+  Cannot use 'a2c' with --resume: a run resumes with the configuration that it was started with
+train --resume @RUN --out x
+  Cannot use '--out' with --resume: a run resumes with the configuration that it was started with
+train -x
+  Unknown option '-x': '--help' lists the options
+train -
+  Unknown algorithm '-': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac
+train A2C
+  Unknown algorithm 'A2C': did you mean 'a2c'?
+train sac --env CartPole-v1 --set critics=value
+  Cannot run SAC with critics: value and discrete actions: expected box actions
+train sac --env Pendulum-v1 --set bufferSize=100
+  Cannot run SAC with batchSize = 256: expected at most bufferSize, 100
+train sac --env Pendulum-v1 --set bufferSize=1e13
+  Cannot train with bufferSize = 10000000000000: that takes … fits
+train sac --env Pendulum-v1 --set batchSize=1e8
+  Cannot train with batchSize = 100000000: that takes … of this machine
+train sac --env Pendulum-v1 --set learningStarts=2000000
+  Cannot run SAC with learningStarts = 2000000: expected at most bufferSize, 1000000
+train sac --env Pendulum-v1 --set policy=mixture
+  Cannot run SAC with policy: mixture and critics: twin_q: expected critics: value, as the choice of a component has no gradient
+train sac --env Pendulum-v1 --set policy=mixture --set critics=value --set reparameterize=true
+  Cannot run SAC with policy: mixture and reparameterize: true: expected false, as the choice of a component has no gradient
+train sac --env Pendulum-v1 --set critics=value --set temperature=0.1
+  Cannot run SAC with temperature and critics: value: expected rewardScale, which stands in its place
+train sac --env Pendulum-v1 --set gradientSteps=0
+  Cannot run SAC with gradientSteps = 0: expected a whole number of at least 1
+train --every many
+  Cannot use videoInterval = "many" of the command line: expected an integer from 0 to 1000000000000000
+train --resume @RUN --every 100
+  Cannot use '--every' with --resume: a run resumes with the configuration that it was started with
+train --config @latin.yaml
+  Unknown environment '��': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules
+train --config @empty-env.yaml
+  Cannot use env = null of @empty-env.yaml: expected a text
+train --set 'env: Pendulum-v1'
+  Cannot read '--set env: Pendulum-v1': expected KEY=VALUE, as in '--set numEnvs=8'
+train --env ''
+  Cannot read '--env': expected a value, as in '--env ID'
+train --env ' '
+  Unknown environment ' ': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules
+train --env cartpole
+  Unknown environment 'cartpole': did you mean 'CartPole-v1'? There are CartPole-v0, CartPole-v1
+train --env gym:
+  Cannot use the environment 'gym:': expected a name of Gymnasium's, such as gym:LunarLander-v3
+train --set envModules=[@none.ts]
+  Cannot import @none.ts, which envModules names: Module not found "file://@none.ts".
+train --set envModules=['']
+  Cannot import '', which envModules names: expected a file or a package of npm: or jsr:
+train --engine tensorflow
+  Cannot use engine = "tensorflow" of the command line: expected auto, onnx, xla or eager
+train --backend gpu
+  Cannot use backend = "gpu" of the command line: expected auto, tensorflow, wasm or cpu; did you mean 'cpu'?
+train --set stopReward=5 --set evaluationInterval=0
+  Cannot stop by stopReward with evaluationInterval = 0: expected the steps between evaluations
+train --set patience=1 --set evaluation_interval=0
+  Cannot stop by patience with evaluationInterval = 0: expected the steps between evaluations
+train --set 'hiddenSizes=&a [*a]'
+  Cannot read the value of '--set hiddenSizes=&a [*a]': expected a YAML value such as 0.5, linear or [64, 64]
+train --config @circle.yaml
+  Cannot read @circle.yaml as YAML: it has more than 1,000,000 values, counting those that its anchors repeat
+train --set 'lr=0.1\nnumEnvs: 3'
+  Cannot read the value of '--set lr=0.1 numEnvs: 3': expected a YAML value such as 0.5, linear or [64, 64]
+train --quiet false
+  Cannot use '--quiet false': '--quiet' takes no value, leave it out
+train a2c now
+  Cannot read 'now': expected one algorithm and options, as in 'train a2c --env CartPole-v1'
+train --enw X
+  Unknown option '--enw': did you mean '--env'?
+train --seed 1 --seed 2
+  Cannot use '--seed' 2 times: give it once
+train --env CartPol-v1
+  Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?
+train --preset Acrobat-v1
+  Unknown preset 'Acrobat-v1' of a2c: did you mean 'Acrobot-v1'?
+train --preset CartPole-v1 --config @list.yaml
+  Cannot use both --preset and --config: give one of them
+train --config @none.yaml
+  Cannot read the configuration file @none.yaml: there is no such file or folder
+train --config @bad.yaml
+  Cannot read @bad.yaml as YAML: Cannot parse YAML: unexpected end of the stream within a flow collection at line 2, column 1
+train --set numEnvs
+  Cannot read '--set numEnvs': expected KEY=VALUE, as in '--set numEnvs=8'
+train --set lr=1 --set learningRate=2
+  Cannot use both '--set lr=1' and '--set learningRate=2' in the command line: they are the same key, give one
+train --engine onxx
+  Cannot use engine = "onxx" of the command line: expected auto, onnx, xla or eager; did you mean 'onnx'?
+train --set network=cnn
+  Cannot convolve inputs of shape [4]: images must be [height, width, channels]
+train acer --set replayStart=30000
+  Cannot run ACER with replayStart = 30000: expected at most bufferSize, 20000
+train acer --set numSteps=7
+  Cannot run ACER with bufferSize = 20000: expected a multiple of numSteps, 7
+train acer --set network=lstm --set burnIn=20
+  Cannot run ACER with burnIn = 20: expected less than numSteps, 20
+train acer --set burnIn=2
+  Cannot run ACER with burnIn = 2 and network: auto: expected a recurrent network, as lstm
+train acer --set useSde=true
+  Cannot run ACER with useSde and discrete actions: expected box actions
+train acktr --set objective=separate --set valueNetwork=shared
+  Cannot run ACKTR with objective: separate and valueNetwork: shared: expected valueNetwork: separate
+train acktr --set numEnvs=1 --set numSteps=1
+  Cannot run ACKTR with numEnvs = 1, numSteps = 1 and exampleEvery = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1
+train a3c --workers 2000 --quiet
+  Cannot run A3C with workers = 2000: expected a whole number from 1 to 1024
+train a3c --set numEnvs=4 --quiet
+  Cannot train a3c with numEnvs: 4: expected 1, and as many workers
+train a3c --set vectorization=workers --quiet
+  Cannot train a3c with vectorization: workers: expected sync or subprocesses, as each worker has its environment
+train a3c --set normalizeObservation=true --quiet
+  Cannot train a3c with normalizeObservation: true: expected false, as each worker would have statistics of its own
+train async-q --env Pendulum-v1 --quiet
+  Cannot learn values of box actions: expected discrete actions, or the algorithm a3c
+train --resume @RUN
+  Cannot resume @RUN: it has run all of its 40 steps; more --steps prolong it
+train --resume @corrupt
+  Cannot load checkpoint @corrupt/checkpoints/step_000000040.safetensors: it is cut off after 100 bytes, expected at least …
+train --resume @broken-config
+  Cannot use the run @broken-config: its config.yaml names the algorithm 'a2z', expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac
+train ppo
+  Unknown algorithm 'ppo': it is not here; expected a2c or acktr, which learn from rollouts as well
+train --env LunarLander-v3
+  Unknown environment 'LunarLander-v3': did you mean 'gym:LunarLander-v3', of Python's Gymnasium?
+train ppo --help
+  Cannot help with 'ppo': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac, run, all
+train a2c gama --help
+  Cannot help with 'gama' of a2c: did you mean 'gamma'?
+train mine --set=algorithmModules=['@nothing.ts']
+  Unknown algorithm 'mine': @nothing.ts, which algorithmModules names, registers nothing: expected a call of registerAlgorithm, registerNetwork or registerLogger
+train --env=Room-v0 --set=envModules=['@no_environment.ts']
+  Unknown environment 'Room-v0': @no_environment.ts, which envModules names, registers nothing: expected a call of register
+train a2c --set=algorithmModules=['@again.ts']
+  Cannot import @again.ts, which algorithmModules names: Cannot register the algorithm 'a2c': there is one of that name
+train my-own --set=algorithmModules=['@spaced.ts']
+  Cannot import @spaced.ts, which algorithmModules names: Cannot register the algorithm 'my own': expected a name of letters, digits, '-', '_' and '.'
+train seeded --set=algorithmModules=['@seeded.ts']
+  Cannot import @seeded.ts, which algorithmModules names: Cannot register the algorithm 'seeded': its setting 'seed' is one of every run
+train broken --set=algorithmModules=['@broken.ts']
+  Cannot import @broken.ts, which algorithmModules names: …
+train throwing --set=algorithmModules=['@throwing.ts']
+  Cannot import @throwing.ts, which algorithmModules names: no luck
+train a2c --set=algorithmModules=['@network.ts']
+  Cannot import @network.ts, which algorithmModules names: Cannot register the network 'mlp': there is one of that name
+train a2c --set=algorithmModules=[https://example.com/a.ts]
+  Cannot import https://example.com/a.ts, which algorithmModules names: expected a file or a package of npm: or jsr:, not https:
+train bad-inputs-own --set=algorithmModules=['@own.ts'] --preset=CartPole-v1
+  Unknown preset 'CartPole-v1' of bad-inputs-own: it is one of a2c, as in 'train a2c --preset CartPole-v1'
+train --env=Unseeded-v0 --set=envModules=['@unseeded.ts'] --quiet
+  Cannot train on Unseeded-v0, which is broken: the same seed and actions gave two different courses; --unchecked trains on it as it is
+train --config @zoo.yml
+  Cannot choose from the 3 environments of @zoo.yml: expected --env, as in --env CartPole-v1
+train --config @zoo.yml --env=Pendulum-v1
+  Cannot use @zoo.yml: it has no settings of Pendulum-v1; expected one of CartPole-v1, Acrobot-v1, MountainCar-v0
+train --config @zoo.yml --env=CartPole-v1
+  Cannot use @zoo.yml: it is for PPO (clip_range), which is not here; expected a file for a2c or acktr, which learn from rollouts as well
+train --config @zoo.yml --env=Acrobot-v1
+  Cannot use wrappers with Acrobot-v1: they are Python's, for environments of gym:, such as gym:CartPole-v1; a module of envModules may wrap another
+train --config @zoo.yml --env=MountainCar-v0
+  Cannot use policy_kwargs' features_extractor_class of @zoo.yml = "Big": no setting is like it; leave it out
+train --resume @RUN --steps 40
+  Cannot resume @RUN with --steps 40: expected more than its 40 steps
+train --resume @RUN --steps 1e99
+  Cannot use --steps 1e99: expected an integer from 1 to 1000000000000000
+train --resume @RUN --init-from @RUN
+  Cannot use '--init-from' with --resume: a run resumes with the configuration that it was started with
+train --resume @RUN --print-config
+  Cannot use '--print-config' with --resume: a run resumes with the configuration that it was started with
+train --init-from @none
+  Cannot open run @none: there is no such folder
+train --env=Acrobot-v1 --init-from @RUN --quiet
+  Cannot start from @RUN, step 16: its policy has pi/dense0/kernel [4,64], expected [6,64]; use the same spaces and network
+train a3c --workers=1 --init-from @RUN --quiet
+  Cannot start from the weights of another run with a3c: expected an algorithm of one agent, such as a2c
+eval @RUN @RUN
+  Cannot eval 2 runs: expected one run folder, as in 'eval runs/a2c-CartPole-v1-seed0'
+eval @RUN --seed -1
+  Cannot use --seed -1: expected an integer of at least 0
+eval @RUN --episodes 1.5
+  Cannot use --episodes 1.5: expected an integer of at least 1
+eval @RUN --checkpoint ''
+  Cannot read '--checkpoint': expected a value, as in '--checkpoint WHICH'
+eval @RUN --gif a.gif
+  Unknown option '--gif': '--help' lists the options
+eval @RUN --deterministic --stochastic
+  Cannot use both --deterministic and --stochastic: give one of them
+eval @file.txt
+  Cannot open run @file.txt: it has no config.yaml
+eval @none/../@none
+  Cannot open run @none/../@none: there is no such folder
+eval ''
+  Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0
+eval @RUN --deterministic true
+  Cannot use '--deterministic true': '--deterministic' takes no value, leave it out
+eval
+  Cannot eval 0 runs: expected one run folder, as in 'eval runs/a2c-CartPole-v1-seed0'
+eval @RUN --checkpoint 7
+  Cannot load the checkpoint of step 7: @RUN/checkpoints has 2, 16, 40
+eval @corrupt
+  Cannot load checkpoint @corrupt/checkpoints/step_000000040.safetensors: it is cut off after 100 bytes, expected at least …
+eval @no-checkpoints
+  Cannot load a checkpoint: @no-checkpoints/checkpoints has none
+play
+  Cannot play 0 runs: expected one run folder, as in 'play runs/a2c-CartPole-v1-seed0'
+play @RUN --fps 0
+  Cannot use --fps 0: expected an integer of at least 1
+play @RUN --fps 101
+  Cannot write a GIF of 101 pictures a second: expected at most 50; use --mp4 FILE, or a lower --fps with --every N, which looks as fast
+play @RUN --every 0
+  Cannot use --every 0: expected an integer of at least 1
+play @RUN --width 0
+  Cannot use --width 0: expected an integer from 1 to 8192
+play @RUN --height x
+  Cannot use --height x: expected an integer from 1 to 8192
+play @RUN --gif a.mp4
+  Cannot write the video to a.mp4: expected a file that ends in .gif
+play @RUN --gif @none/a.gif
+  Cannot write the video to @none/a.gif: the folder @none is not there
+play @RUN --gif @folder.gif
+  Cannot write the video to @folder.gif: expected a file, this is a folder
+play @RUN --mp4 a.gif
+  Cannot write the video to a.gif: expected a file that ends in .mp4
+play @RUN --png p --fps 5
+  Cannot use --fps with --png: single pictures have no rate; leave it out
+play @RUN --gif a.gif --live
+  Cannot use more than one of --gif, --mp4, --png and --live: give one of them
+play @RUN --png @file.txt
+  Cannot write the pictures to @file.txt: expected a folder, this is a file
+play @RUN --live
+  Cannot play live: standard output is not a terminal; use --gif or --mp4 FILE
+export @RUN --seed 3
+  Unknown option '--seed': '--help' lists the options
+export @RUN --out @folder.onnx
+  Cannot write the policy to @folder.onnx: expected a file, this is a folder
+export @RUN --batch 1.5
+  Cannot use --batch 1.5: expected an integer of at least 1
+export @RUN other
+  Cannot export 2 runs: expected one run folder, as in 'export runs/a2c-CartPole-v1-seed0'
+export @RUN --out @RUN/config.yaml
+  Cannot write the policy to @RUN/config.yaml: expected a file that ends in .onnx
+plot @RUN --key
+  Cannot read '--key': expected a value, as in '--key STATISTIC'
+plot @RUN --key ''
+  Cannot read '--key': expected a value, as in '--key STATISTIC'
+plot @RUN @none
+  Cannot open run @none: there is no such folder
+plot @RUN --out a.png
+  Cannot plot to a.png: expected a file that ends in .svg or .html
+plot @RUN --out @none/a.svg
+  Cannot write the curves to @none/a.svg: the folder @none is not there
+plot @RUN --out @folder.svg
+  Cannot write the curves to @folder.svg: expected a file, this is a folder
+plot @RUN --key step
+  Cannot plot 'step' of @RUN: did you mean 'time/steps'?
+plot @RUN --band sd
+  Cannot use --band sd: expected one of ci, std, iqr, range, none
+plot @RUN --band
+  Cannot read '--band': expected a value, as in '--band BAND'
+plot @RUN --x updates
+  Cannot use --x updates: expected one of steps, time, episodes
+plot @RUN --smooth -0.1
+  Cannot use --smooth -0.1: expected a part of the curve from 0 to 0.5, such as 0.05
+plot @RUN --smooth 10
+  Cannot use --smooth 10: expected a part of the curve from 0 to 0.5, such as 0.05
+plot @RUN --threshold high
+  Cannot use --threshold high: expected a number, such as 475
+plot @RUN --treshold 475
+  Unknown option '--treshold': did you mean '--threshold'?
+plot @RUN --out @file.txt/a.svg
+  Cannot write the curves to @file.txt/a.svg: the folder @file.txt cannot be written to
+plot
+  Cannot plot 0 runs: expected at least one run folder, as in 'plot runs/*'
+plot @no-progress
+  Cannot plot 'rollout/return_mean' of @no-progress: nothing has been logged yet
+list all
+  Cannot list 'all': did you mean 'list --all'?
+list --all --jsn
+  Unknown option '--jsn': did you mean '--json'?
+list sac Pendulm-v1
+  Cannot list 'Pendulm-v1': did you mean 'Pendulum-v1'?
+list a2c CartPole-v1 now
+  Cannot list 'now': expected a preset, an algorithm, or both, as in 'list a2c CartPole-v1'
+list --set numEnvs=3
+  Cannot use '--set numEnvs=3' with list: expected algorithmModules=[FILE.ts]
+evla @RUN
+  Unknown command 'evla': did you mean 'eval'?
+Train
+  Unknown command 'Train': did you mean 'train'?
+--version
+  Unknown command '--version': expected one of train, eval, play, export, plot, list
+`;
+
+const linesOf = (text: string) => text.trim().split("\n");
+
+/** The value as messages show it. */
+function shown(value: string): string {
+  const parsed = parse(value);
+  return typeof parsed === "number" ? `${parsed}` : JSON.stringify(parsed);
+}
+
+const CASES = [
+  ...Object.entries(SETTINGS).flatMap(([command, settings]) =>
+    linesOf(settings).map((setting) => {
+      const [, key, value, expected] = /^(\w+)=(\S+): (.*)$/.exec(setting)!;
+      return [
+        `${command} --set ${key}=${value}`,
+        `Cannot use ${key} = ${
+          shown(value)
+        } of the command line: expected ${expected}`,
+      ];
+    })
+  ),
+  ...linesOf(LINES.replaceAll(/\n {2}/g, "\0")).map((it) => it.split("\0")),
 ];
 
 function wordsOf(line: string): string[] {
-  return [...line.matchAll(/'([^']*)'|(\S+)/g)]
+  return [...line.replaceAll("\\n", "\n").matchAll(/'([^']*)'|(\S+)/g)]
     .map(([, quoted, plain]) => (plain ?? quoted).replace("@", `${dir}/`));
 }
 
 function filesUnder(root: string): string[] {
   return [...Deno.readDirSync(root)].flatMap(({ name, isDirectory }) => {
     const path = `${root}/${name}`;
-    const own = `${path} ${Deno.statSync(path).mtime?.getTime()}`;
-    return isDirectory ? [own, ...filesUnder(path)] : [own];
+    return isDirectory
+      ? [path, ...filesUnder(path)]
+      : [`${path} ${Deno.statSync(path).mtime?.getTime()}`];
   }).sort();
 }
 
@@ -1025,6 +631,47 @@ for (const [line, message] of CASES) {
     assertEquals([filesUnder(dir), startedRuns()], before);
   });
 }
+
+Deno.test("a folder where a run's file belongs is one clear line", async () => {
+  const names = [
+    ...["report.html", "policy.onnx", "policy.onnx.tmp", "progress.csv"],
+    ...["episodes.csv", "run.lock", "checkpoints/best.safetensors"],
+    ...["checkpoints/step_000000040.safetensors"],
+    ...["checkpoints/step_000000080.safetensors.tmp"],
+  ];
+  for (const [i, name] of names.entries()) {
+    const run = copyOfRun(`folder-${i}`);
+    await Deno.remove(`${run}/report.html`);
+    await Deno.remove(`${run}/${name}`).catch(() => {});
+    await Deno.mkdir(`${run}/${name}/inside`, { recursive: true });
+    const before = filesUnder(run);
+    const { code, err } = await capture("train", "--resume", run);
+    const says = `${run}/${name} is a folder, expected a file; move it away`;
+    assertEquals([code, err], [2, `error: Cannot resume ${run}: ${says}\n`]);
+    assertEquals(filesUnder(run), before);
+    await Deno.remove(run, { recursive: true });
+  }
+});
+
+Deno.test("--debug adds where an error came from", async () => {
+  const { code, err } = await capture("train", "a2d", "--debug");
+  assertEquals(code, 2);
+  assertStringIncludes(err, "resolveConfig");
+});
+
+Deno.test("the process exits with 2 and prints nothing to standard output", async () => {
+  const main = new URL("../cli/main.ts", import.meta.url).pathname;
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", main, "train", "--env", "CartPol-v1"],
+    env: { NO_COLOR: "1" },
+  }).output();
+  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
+  assertEquals([code, out, err], [
+    2,
+    "",
+    "error: Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?\n",
+  ]);
+});
 
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });

@@ -17,39 +17,10 @@ const trained = await capture(
 );
 assertEquals(trained.code, 0, trained.err);
 
-/** What `play` says of options that it cannot use. */
-async function refusal(...options: string[]): Promise<string> {
-  const { code, out, err } = await capture("play", run, ...options);
-  assertEquals([code, out], [2, ""], err);
-  return err;
-}
-
-Deno.test("play refuses more pictures a second than a GIF can show", async () => {
-  assertStringIncludes(
-    await refusal("--fps", "60"),
-    "expected at most 50; use --mp4 FILE, or a lower --fps with --every N, which looks as fast",
-  );
-});
-
-Deno.test("play says before it plays where it cannot write", async () => {
-  const missing = `${dir}/none/x.gif`;
-  assertEquals(
-    await refusal("--gif", missing),
-    `error: Cannot write the video to ${missing}: the folder ${dir}/none is not there\n`,
-  );
-  assertStringIncludes(await refusal("--gif", "x.mp4"), "that ends in .gif");
-});
-
 Deno.test("play writes a GIF with a picture for each step", async () => {
   const gif = `${dir}/play.gif`;
-  const { code, out } = await capture(
-    "play",
-    run,
-    "--gif",
-    gif,
-    "--width=60",
-    "--height=40",
-  );
+  const size = ["--width=60", "--height=40"];
+  const { code, out } = await capture("play", run, "--gif", gif, ...size);
   assertEquals(code, 0);
   const steps = Number(out.match(/, (\d+) steps/)![1]);
   const { width, height, frames } = decode(
@@ -120,37 +91,6 @@ Deno.test("play writes PNGs that show the environment", async () => {
   );
   assertEquals([picture.width, picture.height], [600, 400]);
   assert(new Set(picture.data).size > 5);
-});
-
-Deno.test("play refuses sides that no picture can have", async () => {
-  for (const side of ["width", "height"]) {
-    const pixels = { width: "2", height: "2", [side]: "65536" };
-    assertEquals(
-      await refusal(
-        ...["--gif", `${dir}/f.gif`],
-        ...["--width", pixels.width, "--height", pixels.height],
-      ),
-      `error: Cannot use --${side} 65536: expected an integer from 1 to 8192\n`,
-    );
-  }
-});
-
-Deno.test("play says before it plays that a video would be a folder", async () => {
-  for (const kind of ["gif", ...await hasFfmpeg() ? ["mp4"] : []]) {
-    const path = `${dir}/folder.${kind}`;
-    await Deno.mkdir(path);
-    assertEquals(
-      await refusal(`--${kind}`, path),
-      `error: Cannot write the video to ${path}: expected a file, this is a folder\n`,
-    );
-  }
-});
-
-Deno.test("play of pictures has no rate", async () => {
-  assertStringIncludes(
-    await refusal("--png", `${dir}/rate`, "--fps", "10"),
-    "Cannot use --fps with --png: ",
-  );
 });
 
 Deno.test("play makes the folder of pictures with the first one", async () => {

@@ -222,32 +222,6 @@ Deno.test("plot as a page has a drawing for phones", async () => {
   assertStringIncludes(html, "width=device-width");
 });
 
-for (
-  const [option, value, expected] of [
-    ["band", "sd", "expected one of ci, std, iqr, range, none"],
-    ["x", "updates", "expected one of steps, time, episodes"],
-    [
-      "smooth",
-      "10",
-      "expected a part of the curve from 0 to 0.5, such as 0.05",
-    ],
-    ["smooth", "-0.1", "expected a part of the curve from 0 to 0.5"],
-    ["threshold", "high", "expected a number, such as 475"],
-  ]
-) {
-  Deno.test(`plot refuses --${option} ${value} in one line`, async () => {
-    const { code, err } = await capture(
-      ...["plot", logged, `--${option}=${value}`],
-    );
-    assertEquals(code, 2);
-    assertStringIncludes(
-      err,
-      `error: Cannot use --${option} ${value}: ${expected}`,
-    );
-    assertEquals(err.trim().split("\n").length, 1);
-  });
-}
-
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });
 });
