@@ -21,11 +21,9 @@ function train(...args: string[]) {
 /** Adds a test for the engine that every machine has, and for XLA. */
 function testEngines(name: string, test: (engine: string) => Promise<void>) {
   for (const engine of ["onnx", "xla"]) {
-    Deno.test({
-      name: `${name} ${engine === "xla" ? "[XLA]" : `(${engine})`}`,
+    Deno.test(`${name} ${engine === "xla" ? "[XLA]" : `(${engine})`}`, {
       ignore: engine === "xla" && !isXlaInstalled(),
-      fn: () => test(engine),
-    });
+    }, () => test(engine));
   }
 }
 
@@ -93,31 +91,27 @@ const PLAIN = [
   "--set=normalizeReward=false",
 ];
 
-const REFUSED: [string[], string][] = [
-  [
+const REFUSED: Record<string, string[]> = {
+  "Cannot train a2c with loop: device and normalizeObservation: true: expected false, or loop: host":
     ["--set=normalizeObservation=true"],
-    "Cannot train a2c with loop: device and normalizeObservation: true: expected false, or loop: host",
+  "loop: device and frameStack: 2: expected 1": ["--set=frameStack=2"],
+  "loop: device and vectorization: workers: expected sync": [
+    "--set=vectorization=workers",
   ],
-  [["--set=frameStack=2"], "loop: device and frameStack: 2: expected 1"],
-  [
-    ["--set=vectorization=workers"],
-    "loop: device and vectorization: workers: expected sync",
+  "Cannot find 'Chain-v0' as tensors: expected one of CartPole-v0": [
+    ...PLAIN,
+    "--env=Chain-v0",
   ],
-  [
-    [...PLAIN, "--env=Chain-v0"],
-    "Cannot find 'Chain-v0' as tensors: expected one of CartPole-v0",
+  "loop: device and envKwargs: length: expected none": [
+    ...PLAIN,
+    "--env=Chain-v0",
+    "--set=envKwargs={length: 3}",
   ],
-  [
-    [...PLAIN, "--env=Chain-v0", "--set=envKwargs={length: 3}"],
-    "loop: device and envKwargs: length: expected none",
-  ],
-  [
+  "Cannot run A2C with loop: device: its network is recurrent, expected loop: host":
     ["--set=network=lstm"],
-    "Cannot run A2C with loop: device: its network is recurrent, expected loop: host",
-  ],
-];
+};
 
-for (const [args, message] of REFUSED) {
+for (const [message, args] of Object.entries(REFUSED)) {
   Deno.test(`a loop on the device refuses ${args.join(" ")}`, async () => {
     const { code, err } = await train(...args, `--out=${dir}/refused`);
     assertEquals(code, 2);

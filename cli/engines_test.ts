@@ -3,58 +3,50 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { existsSync } from "node:fs";
 import { capture } from "./testdata/capture.ts";
 import { resumeEqual } from "./testdata/resume_equal.ts";
+import { testsWith } from "../tests/testdata/tests_with.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-engines-" });
-const NO_PLUGIN = !isXlaInstalled();
+const test = testsWith("XLA", isXlaInstalled());
 
 async function train(...args: string[]) {
   const small = ["--set=numEnvs=4", "--set=evaluationEpisodes=2", "--quiet"];
   return await capture("train", ...small, ...args);
 }
 
-Deno.test({
-  name:
-    "a run with XLA names its plugin and device, and resumes bit for bit [XLA]",
-  ignore: NO_PLUGIN,
-  async fn() {
-    const whole = `${dir}/whole`, cut = `${dir}/cut`;
-    const steps = ["--steps=800", "--set=checkpointInterval=400"];
-    for (const out of [whole, cut]) {
-      const { code, err } = await train(
-        "--engine=xla",
-        ...steps,
-        `--out=${out}`,
-      );
-      assertEquals(code, 0, err);
-    }
-    const config = await Deno.readTextFile(`${whole}/config.yaml`);
-    assertStringIncludes(config, "engine: xla\n");
-    assertMatch(config, /plugin: XLA \(PJRT \d+\.\d+\) on \w+\n/);
-    await resumeEqual(cut, whole);
-  },
+test("a run with XLA names its plugin and device, and resumes bit for bit", async () => {
+  const whole = `${dir}/whole`, cut = `${dir}/cut`;
+  const steps = ["--steps=800", "--set=checkpointInterval=400"];
+  for (const out of [whole, cut]) {
+    const { code, err } = await train(
+      "--engine=xla",
+      ...steps,
+      `--out=${out}`,
+    );
+    assertEquals(code, 0, err);
+  }
+  const config = await Deno.readTextFile(`${whole}/config.yaml`);
+  assertStringIncludes(config, "engine: xla\n");
+  assertMatch(config, /plugin: XLA \(PJRT \d+\.\d+\) on \w+\n/);
+  await resumeEqual(cut, whole);
 });
 
-Deno.test({
-  name: "a run is resumed and evaluated with the engine that is named [XLA]",
-  ignore: NO_PLUGIN,
-  async fn() {
-    const out = `${dir}/onnx`;
-    const { code, err } = await train("--steps=400", `--out=${out}`);
+test("a run is resumed and evaluated with the engine that is named", async () => {
+  const out = `${dir}/onnx`;
+  const { code, err } = await train("--steps=400", `--out=${out}`);
+  assertEquals(code, 0, err);
+  const play = ["eval", out, "--episodes=2", "--json"];
+  const results: unknown[] = [];
+  // One after another: the engine is the process's.
+  for (const more of [[], ["--engine=xla"], ["--engine=eager"]]) {
+    const { code, out, err } = await capture(...play, ...more);
     assertEquals(code, 0, err);
-    const play = ["eval", out, "--episodes=2", "--json"];
-    const results: unknown[] = [];
-    // One after another: the engine is the process's.
-    for (const more of [[], ["--engine=xla"], ["--engine=eager"]]) {
-      const { code, out, err } = await capture(...play, ...more);
-      assertEquals(code, 0, err);
-      results.push(JSON.parse(out));
-    }
-    assertEquals(results, results.map(() => results[0]));
-    await Deno.remove(`${out}/report.html`);
-    const resumed = await capture("train", "--resume", out, "--engine=xla");
-    assertEquals(resumed.code, 0, resumed.err);
-    assertStringIncludes(resumed.out, "Engine: compiled, by XLA");
-  },
+    results.push(JSON.parse(out));
+  }
+  assertEquals(results, results.map(() => results[0]));
+  await Deno.remove(`${out}/report.html`);
+  const resumed = await capture("train", "--resume", out, "--engine=xla");
+  assertEquals(resumed.code, 0, resumed.err);
+  assertStringIncludes(resumed.out, "Engine: compiled, by XLA");
 });
 
 Deno.test("a run of another plugin is refused unless an engine is named", async () => {
@@ -101,43 +93,40 @@ async function oldPlugin(): Promise<string | undefined> {
   }
 }
 
-Deno.test({
-  name: "without a plugin that can be used a run ends in one line [Linux]",
+Deno.test("without a plugin that can be used a run ends in one line [Linux]", {
   ignore: Deno.build.os !== "linux",
-  async fn() {
-    const text = `${dir}/text.so`, old = await oldPlugin();
-    await Deno.writeTextFile(text, "no library");
-    const cases: [plugin: string, problem: string][] = [
-      ["", "Cannot find an XLA plugin for cpu: run '"],
-      [`${text}.gone`, `Cannot find the XLA plugin '${text}.gone'`],
-      [text, `Cannot load the XLA plugin '${text}': file too short`],
-    ];
-    if (old !== undefined) {
-      const problem = "it has PJRT API 0.60, expected 0.81 or newer";
-      cases.push([old, `Cannot use the XLA plugin '${old}': ${problem}`]);
-    }
-    const main = new URL("main.ts", import.meta.url).pathname;
-    const out = `${dir}/unusable`;
-    for (const [BELLMAN_XLA_PLUGIN, problem] of cases) {
-      const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "-q", "--no-check", main, "train", "--engine=xla"]
-          .concat(["--steps=40", `--out=${out}`]),
-        env: {
-          NO_COLOR: "1",
-          BELLMAN_CACHE: `${dir}/none`,
-          BELLMAN_XLA_PLUGIN,
-        },
-      }).output();
-      const error = new TextDecoder().decode(stderr);
-      const start =
-        "error: Cannot use the engine 'xla': XLA cannot be loaded: ";
-      assertEquals([code, error.trimEnd().includes("\n")], [2, false], error);
-      assertStringIncludes(error, start + problem);
-      // Nothing is left half-made.
-      const made = [...Deno.readDirSync(dir)].map(({ name }) => name);
-      assertEquals(made.includes("unusable") || made.includes("none"), false);
-    }
-  },
+}, async () => {
+  const text = `${dir}/text.so`, old = await oldPlugin();
+  await Deno.writeTextFile(text, "no library");
+  const cases: [plugin: string, problem: string][] = [
+    ["", "Cannot find an XLA plugin for cpu: run '"],
+    [`${text}.gone`, `Cannot find the XLA plugin '${text}.gone'`],
+    [text, `Cannot load the XLA plugin '${text}': file too short`],
+  ];
+  if (old !== undefined) {
+    const problem = "it has PJRT API 0.60, expected 0.81 or newer";
+    cases.push([old, `Cannot use the XLA plugin '${old}': ${problem}`]);
+  }
+  const main = new URL("main.ts", import.meta.url).pathname;
+  const out = `${dir}/unusable`;
+  for (const [BELLMAN_XLA_PLUGIN, problem] of cases) {
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "-q", "--no-check", main, "train", "--engine=xla"]
+        .concat(["--steps=40", `--out=${out}`]),
+      env: {
+        NO_COLOR: "1",
+        BELLMAN_CACHE: `${dir}/none`,
+        BELLMAN_XLA_PLUGIN,
+      },
+    }).output();
+    const error = new TextDecoder().decode(stderr);
+    const start = "error: Cannot use the engine 'xla': XLA cannot be loaded: ";
+    assertEquals([code, error.trimEnd().includes("\n")], [2, false], error);
+    assertStringIncludes(error, start + problem);
+    // Nothing is left half-made.
+    const made = [...Deno.readDirSync(dir)].map(({ name }) => name);
+    assertEquals(made.includes("unusable") || made.includes("none"), false);
+  }
 });
 
 /** An algorithm that takes 16 TiB, in a process of its own. */
@@ -156,34 +145,26 @@ async function trainGreedy(out: string, ...permissions: string[]) {
   return { code, error: new TextDecoder().decode(stderr).trimEnd() };
 }
 
-Deno.test({
-  name: "a run that the device has no memory for is refused in one line [XLA]",
-  ignore: NO_PLUGIN,
-  async fn() {
-    const out = `${dir}/greedy`;
-    const { code, error } = await trainGreedy(out);
-    assertEquals([code, error.includes("\n")], [2, false], error);
-    assertMatch(
-      error,
-      /^error: Cannot run the update of Greedy, which takes 16,400 GiB of memory: RESOURCE_EXHAUSTED: the device has [\d.]+ GiB: take fewer environments, smaller batches or a smaller network$/,
-    );
-    assertEquals(existsSync(out), false);
-  },
+test("a run that the device has no memory for is refused in one line", async () => {
+  const out = `${dir}/greedy`;
+  const { code, error } = await trainGreedy(out);
+  assertEquals([code, error.includes("\n")], [2, false], error);
+  assertMatch(
+    error,
+    /^error: Cannot run the update of Greedy, which takes 16,400 GiB of memory: RESOURCE_EXHAUSTED: the device has [\d.]+ GiB: take fewer environments, smaller batches or a smaller network$/,
+  );
+  assertEquals(existsSync(out), false);
 });
 
-Deno.test({
-  name: "a run whose memory runs out ends in one line [XLA]",
-  ignore: NO_PLUGIN,
-  async fn() {
-    // Without the permission, nobody knows how much there is.
-    const { code, error } = await trainGreedy(
-      `${dir}/greedier`,
-      "--deny-sys=systemMemoryInfo",
-    );
-    assertEquals([code, error.includes("\n")], [2, false], error);
-    assertMatch(
-      error,
-      /^error: The run of greedy on CartPole-v1 failed after 16 steps: Cannot run the update of Greedy, which takes 16,400 GiB of memory: RESOURCE_EXHAUSTED: Out of memory allocating \d+ bytes: take fewer environments, smaller batches or a smaller network/,
-    );
-  },
+test("a run whose memory runs out ends in one line", async () => {
+  // Without the permission, nobody knows how much there is.
+  const { code, error } = await trainGreedy(
+    `${dir}/greedier`,
+    "--deny-sys=systemMemoryInfo",
+  );
+  assertEquals([code, error.includes("\n")], [2, false], error);
+  assertMatch(
+    error,
+    /^error: The run of greedy on CartPole-v1 failed after 16 steps: Cannot run the update of Greedy, which takes 16,400 GiB of memory: RESOURCE_EXHAUSTED: Out of memory allocating \d+ bytes: take fewer environments, smaller batches or a smaller network/,
+  );
 });

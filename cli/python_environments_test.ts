@@ -4,6 +4,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
 import { capture } from "./testdata/capture.ts";
 import { resumeEqual } from "./testdata/resume_equal.ts";
+import { testsWith } from "../tests/testdata/tests_with.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-python-" });
 const file = `${dir}/own_maze.py`;
@@ -49,9 +50,7 @@ const TINY = [
   ...["--set=learningRateSchedule=constant", "--quiet"],
 ];
 
-function test(name: string, run: () => Promise<void>): void {
-  Deno.test(`${name} [Gymnasium]`, { ignore: !hasGymnasium() }, run);
-}
+const test = testsWith("Gymnasium", hasGymnasium());
 
 async function train(...args: string[]): Promise<string> {
   const out = await Deno.makeTempDir({ dir });

@@ -117,28 +117,26 @@ register({ id: "Wall-v0", make: () => new Wall() });`,
   );
 });
 
-Deno.test({
-  name: "A2C trains on an Atari game, and play shows it [ALE]",
+Deno.test("A2C trains on an Atari game, and play shows it [ALE]", {
   ignore: !isAtariInstalled(),
-  fn: async () => {
-    const run = await train(
-      "atari",
-      ...["a2c", "--env=ALE/Breakout-v5", "--steps=40"],
-      ...["--set=numEnvs=4", "--set=network=cnn_small"],
-      "--set=evaluationEnvKwargs={maxNumFramesPerEpisode: 200}",
-    );
-    const gif = `${dir}/breakout.gif`;
-    const played = await capture("play", run, `--gif=${gif}`, "--every=10");
-    assertEquals(played.code, 0, played.err);
-    assertStringIncludes(played.out, "wrote");
-    assert((await Deno.stat(gif)).size > 1000);
-  },
+}, async () => {
+  const run = await train(
+    "atari",
+    ...["a2c", "--env=ALE/Breakout-v5", "--steps=40"],
+    ...["--set=numEnvs=4", "--set=network=cnn_small"],
+    "--set=evaluationEnvKwargs={maxNumFramesPerEpisode: 200}",
+  );
+  const gif = `${dir}/breakout.gif`;
+  const played = await capture("play", run, `--gif=${gif}`, "--every=10");
+  assertEquals(played.code, 0, played.err);
+  assertStringIncludes(played.out, "wrote");
+  assert((await Deno.stat(gif)).size > 1000);
 });
 
-Deno.test({
-  name: "ACER learns from lives of an Atari game, and logs whole games [ALE]",
-  ignore: !isAtariInstalled(),
-  fn: async () => {
+Deno.test(
+  "ACER learns from lives of an Atari game, and logs whole games [ALE]",
+  { ignore: !isAtariInstalled() },
+  async () => {
     const run = await train(
       "acer-atari",
       ...["acer", "--env=ALE/Breakout-v5", "--steps=1600"],
@@ -163,50 +161,44 @@ Deno.test({
       );
     assertAlmostEquals(logged.at(-1)!, mean, 0.5);
   },
+);
+
+Deno.test("SAC trains on MuJoCo, and play shows it [MuJoCo]", {
+  ignore: !isMujocoInstalled(),
+}, async () => {
+  const run = await train(
+    "mujoco",
+    ...["sac", "--env=InvertedPendulum-v5", "--steps=60"],
+    ...["--set=learningStarts=40", "--set=hiddenSizes=[8]"],
+    "--set=batchSize=8",
+  );
+  const gif = `${dir}/pendulum.gif`;
+  const played = await capture("play", run, `--gif=${gif}`, "--width=60");
+  assertEquals(played.code, 0, played.err);
+  assert((await Deno.stat(gif)).size > 1000);
 });
 
-Deno.test({
-  name: "SAC trains on MuJoCo, and play shows it [MuJoCo]",
+Deno.test("MuJoCo's engine in WebAssembly is loaded on request [MuJoCo]", {
   ignore: !isMujocoInstalled(),
-  fn: async () => {
-    const run = await train(
-      "mujoco",
-      ...["sac", "--env=InvertedPendulum-v5", "--steps=60"],
-      ...["--set=learningStarts=40", "--set=hiddenSizes=[8]"],
-      "--set=batchSize=8",
+}, async () => {
+  for (const where of ["envKwargs", "evaluationEnvKwargs"]) {
+    await train(
+      `wasm-${where}`,
+      ...["sac", "--env=InvertedPendulum-v5", "--steps=20"],
+      `--set=${where}={engine: wasm}`,
     );
-    const gif = `${dir}/pendulum.gif`;
-    const played = await capture("play", run, `--gif=${gif}`, "--width=60");
-    assertEquals(played.code, 0, played.err);
-    assert((await Deno.stat(gif)).size > 1000);
-  },
+  }
 });
 
-Deno.test({
-  name: "MuJoCo's engine in WebAssembly is loaded on request [MuJoCo]",
-  ignore: !isMujocoInstalled(),
-  fn: async () => {
-    for (const where of ["envKwargs", "evaluationEnvKwargs"]) {
-      await train(
-        `wasm-${where}`,
-        ...["sac", "--env=InvertedPendulum-v5", "--steps=20"],
-        `--set=${where}={engine: wasm}`,
-      );
-    }
-  },
-});
-
-Deno.test({
-  name: "A2C trains on an environment of Python's Gymnasium [Gymnasium]",
+Deno.test("A2C trains on an environment of Python's Gymnasium [Gymnasium]", {
   ignore: !hasGymnasium(),
-  fn: async () => {
-    const run = await train(
-      "gymnasium",
-      ...["a2c", "--env=gym:CartPole-v1", "--steps=400", "--backend=cpu"],
-      "--set=numEnvs=2",
-    );
-    assert((await episodesOf(run)).length > 2);
-  },
+}, async () => {
+  const run = await train(
+    "gymnasium",
+    ...["a2c", "--env=gym:CartPole-v1", "--steps=400", "--backend=cpu"],
+    "--set=numEnvs=2",
+  );
+  assert((await episodesOf(run)).length > 2);
 });
 
 globalThis.addEventListener("unload", () => {

@@ -15,6 +15,7 @@ import { FrameStack } from "./wrappers/frame_stack.ts";
 import { NormalizeObservation, NormalizeReward } from "./wrappers/normalize.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 import { ClipReward, FlattenObservation } from "./wrappers/transforms.ts";
+import { assertRefused } from "../tests/testdata/refused.ts";
 
 const AT_5 = "of Wrong-v0, copy 1, at step 5 of its episode: it is ";
 const AT_0 = "of Wrong-v0, copy 1, at the start of its episode: it is ";
@@ -166,11 +167,9 @@ Deno.test("the step is counted in the episode of the environment, also after a r
     for (let t = 0; t < 10; t++) env.step(new Int32Array(2));
   };
   for (const restored of [false, true]) {
-    assertThrows(
-      () => run(restored),
-      EnvDataError,
-      "copy 0, at step 5 of its episode",
-    );
+    assertRefused({
+      "EnvDataError: copy 0, at step 5 of its episode": () => run(restored),
+    });
   }
 });
 
@@ -214,19 +213,16 @@ Deno.test("parts of nested observations are named", () => {
   for (const part of [undefined, "2", new Float32Array(99), NaN]) {
     const env = new SyncVecEnv([() => new WrongDict({ [name]: part })]);
     env.reset({ seed: 0 });
-    assertThrows(
-      () => env.step(new Int32Array(1)),
-      EnvDataError,
-      `Cannot use observation[${name}]`,
-    );
+    assertRefused({
+      [`EnvDataError: Cannot use observation[${name}]`]: () =>
+        env.step(new Int32Array(1)),
+    });
   }
   const more = new SyncVecEnv([() => new WrongDict({ another: 1 })]);
   more.reset({ seed: 0 });
-  assertThrows(
-    () => more.step(new Int32Array(1)),
-    EnvDataError,
-    "expected a record of",
-  );
+  assertRefused({
+    "EnvDataError: expected a record of": () => more.step(new Int32Array(1)),
+  });
 });
 
 class LateEnv extends WrongEnv {
@@ -241,17 +237,14 @@ Deno.test("an environment that restores its state later is refused", () => {
     ]);
     env.reset({ seed: 0 });
     const state = env.save();
-    assertThrows(
-      () => env.load(state),
-      EnvDataError,
-      "it is a promise, expected nothing: load must not be async",
-    );
+    assertRefused({
+      "EnvDataError: it is a promise, expected nothing: load must not be async":
+        () => env.load(state),
+    });
   }
-  assertThrows(
-    () => checkEnv(new LateEnv({})),
-    Error,
-    "the result of load is a promise",
-  );
+  assertRefused({
+    "Error: the result of load is a promise": () => checkEnv(new LateEnv({})),
+  });
 });
 
 /** Wrappers that compute with what they are given, and could hide that it is wrong. */

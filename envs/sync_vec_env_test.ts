@@ -1,5 +1,5 @@
 import type { Space, SpaceValue, StepResult } from "@bellman/types";
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertStrictEquals } from "@std/assert";
 import { make, makeVec } from "./mod.ts";
 import { deriveSeed } from "./random.ts";
 import { cloneBatch } from "./spaces/batch.ts";
@@ -15,6 +15,7 @@ import { chainOf } from "./testdata/chain_of.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { testVecWrapper } from "./testdata/wrapper_contract.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
+import { assertRefused } from "../tests/testdata/refused.ts";
 
 function chains(limit: number, ...lengths: number[]): SyncVecEnv {
   return new SyncVecEnv(
@@ -77,18 +78,16 @@ Deno.test("a seed that is none is refused, batched or not", () => {
   for (const env of forms) {
     for (const seed of [-1, 0.5, NaN]) {
       for (const given of [seed, [seed]]) {
-        assertThrows(
-          () => env.reset({ seed: given }),
-          RangeError,
-          `Cannot seed an environment with ${seed}`,
-        );
+        assertRefused({
+          [`RangeError: Cannot seed an environment with ${seed}`]: () =>
+            env.reset({ seed: given }),
+        });
       }
     }
-    assertThrows(
-      () => env.reset({ seed: [1, 2] }),
-      RangeError,
-      "Cannot seed 1 copy with 2 seeds: expected one for each copy",
-    );
+    assertRefused({
+      "RangeError: Cannot seed 1 copy with 2 seeds: expected one for each copy":
+        () => env.reset({ seed: [1, 2] }),
+    });
   }
 });
 
@@ -118,38 +117,24 @@ Deno.test("observations of any space are batched", () => {
 Deno.test("actions that cannot be taken are one clear line", () => {
   const env = chains(9, 5, 5);
   env.reset({ seed: 0 });
-  assertThrows(
-    () => env.step(GO(3)),
-    RangeError,
-    "Cannot step 2 copies with 3 numbers of actions: expected 2",
-  );
-  assertThrows(
-    () => env.step(Int32Array.of(0, 2)),
-    RangeError,
-    "Cannot take action 2: expected a whole number from 0 to 1",
-  );
+  assertRefused({
+    "RangeError: Cannot step 2 copies with 3 numbers of actions: expected 2":
+      () => env.step(GO(3)),
+    "RangeError: Cannot take action 2: expected a whole number from 0 to 1":
+      () => env.step(Int32Array.of(0, 2)),
+  });
   const pendulum = new SyncVecEnv([() => make("Pendulum-v1")]);
   pendulum.reset({ seed: 0 });
-  assertThrows(
-    () => pendulum.step(Float32Array.of(NaN)),
-    RangeError,
-    "Cannot take action [NaN]",
-  );
-  assertThrows(
-    () => pendulum.step(Float64Array.of(0)),
-    TypeError,
-    "Cannot step 1 copy with actions in a Float64Array: expected a Float32Array",
-  );
-  assertThrows(
-    () => pendulum.step(undefined as never),
-    RangeError,
-    "Cannot step 1 copy with no numbers of actions: expected 1",
-  );
-  assertThrows(
-    () => env.step(Float64Array.of(0, NaN)),
-    RangeError,
-    "Cannot take action NaN: expected a whole number from 0 to 1",
-  );
+  assertRefused({
+    "RangeError: Cannot take action [NaN]": () =>
+      pendulum.step(Float32Array.of(NaN)),
+    "TypeError: Cannot step 1 copy with actions in a Float64Array: expected a Float32Array":
+      () => pendulum.step(Float64Array.of(0)),
+    "RangeError: Cannot step 1 copy with no numbers of actions: expected 1":
+      () => pendulum.step(undefined as never),
+    "RangeError: Cannot take action NaN: expected a whole number from 0 to 1":
+      () => env.step(Float64Array.of(0, NaN)),
+  });
   // Nothing was stepped: the first copy did not move.
   assertEquals([...(env.observations() as Int32Array)], [0, 0]);
 });
@@ -162,20 +147,18 @@ Deno.test("a snapshot from before the first reset restores that, too", () => {
 });
 
 Deno.test("no copies, or a snapshot of other copies, are refused", () => {
-  assertThrows(() => new SyncVecEnv([]), RangeError, "of 0 copies");
-  assertThrows(
-    () => chains(9, 5, 5).load(chains(9, 5).save()),
-    RangeError,
-    "Cannot restore 2 copies from a snapshot of 1",
-  );
+  assertRefused({
+    "RangeError: of 0 copies": () => new SyncVecEnv([]),
+    "RangeError: Cannot restore 2 copies from a snapshot of 1": () =>
+      chains(9, 5, 5).load(chains(9, 5).save()),
+  });
 });
 
 Deno.test("copies whose spaces differ are refused", () => {
-  assertThrows(
-    () => new SyncVecEnv([() => new DictEnv(), () => chainOf(3)]),
-    RangeError,
-    "Cannot step copies together whose observations differ: copy 0 has",
-  );
+  assertRefused({
+    "RangeError: Cannot step copies together whose observations differ: copy 0 has":
+      () => new SyncVecEnv([() => new DictEnv(), () => chainOf(3)]),
+  });
 });
 
 /** Counts what its actions add up to, and keeps the objects it was given. */
@@ -214,11 +197,10 @@ Deno.test("nested actions are taken apart, in objects that are reused", () => {
   ]);
   assertStrictEquals(copies[1].given[0], copies[1].given[1]);
   assertEquals(copies[0].given[0] === copies[1].given[0], false);
-  assertThrows(
-    () => env.step({ move: actions.move, push: actions.push } as never),
-    RangeError,
-    "Cannot step 2 copies with no numbers of actions: expected 4",
-  );
+  assertRefused({
+    "RangeError: Cannot step 2 copies with no numbers of actions: expected 4":
+      () => env.step({ move: actions.move, push: actions.push } as never),
+  });
 });
 
 testVecWrapper("SyncVecEnv", () => chains(4, 3, 7, 5));

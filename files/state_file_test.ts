@@ -1,10 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertRejects,
-  assertThrows,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { StateTree } from "@bellman/types";
 import { decodeSafetensors, encodeSafetensors } from "./safetensors.ts";
@@ -18,6 +12,7 @@ import {
   writeState,
 } from "./state_file.ts";
 import { preparePython, runPython } from "../tests/testdata/python.ts";
+import { assertRefused } from "../tests/testdata/refused.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 
 const MIB = 1 << 20;
@@ -171,11 +166,10 @@ Deno.test("what is not plain is named", () => {
     [{ a: new Uint8ClampedArray(1) }, "'a' of type Uint8ClampedArray"],
   ];
   for (const [state, message] of cases) {
-    assertThrows(
-      () => writeState(state as StateTree),
-      TypeError,
-      `Cannot save ${message}: expected plain values, typed arrays, lists and records`,
-    );
+    assertRefused({
+      [`TypeError: Cannot save ${message}: expected plain values, typed arrays, lists and records`]:
+        () => writeState(state as StateTree),
+    });
   }
 });
 
@@ -308,47 +302,46 @@ Deno.test("files hold the same, with notes that are read alone", () =>
     saveStateSync(state, path, { notes });
     assertEquals(await loadState(path), state);
     assertEquals(loadNotesSync(path), notes);
-    assertThrows(
-      () => saveStateSync(null, path, { notes: { a: [new Uint8Array(1)] } }),
-      TypeError,
-      "Cannot save the array 'a/0' among the notes: they are plain values",
-    );
+    assertRefused({
+      "TypeError: Cannot save the array 'a/0' among the notes: they are plain values":
+        () => saveStateSync(null, path, { notes: { a: [new Uint8Array(1)] } }),
+    });
     // The length tells of damage that the header does not.
     const { size } = await Deno.stat(path);
     await Deno.truncate(path, size - 1);
-    assertThrows(
-      () => loadNotesSync(path, { name: "it" }),
-      SyntaxError,
-      `Cannot load it: it has ${size - 1} bytes, expected ${size}`,
-    );
-    assertThrows(
-      () => loadStateSync(path),
-      SyntaxError,
-      `Cannot load '${path}': it has ${size - 1} bytes, expected ${size}`,
-    );
-    assertThrows(() => loadStateSync(folder), SyntaxError, "it is a folder");
-    assertThrows(() => loadStateSync(`${path}.none`), Error, "ENOENT");
+    assertRefused({
+      [
+        `SyntaxError: Cannot load it: it has ${
+          size - 1
+        } bytes, expected ${size}`
+      ]: () => loadNotesSync(path, { name: "it" }),
+      [
+        `SyntaxError: Cannot load '${path}': it has ${
+          size - 1
+        } bytes, expected ${size}`
+      ]: () => loadStateSync(path),
+      "SyntaxError: it is a folder": () => loadStateSync(folder),
+      "Error: ENOENT": () => loadStateSync(`${path}.none`),
+    });
   }));
 
 const python = await preparePython();
 
-Deno.test({
-  name: "Python's safetensors reads a saved state [Python]",
+Deno.test("Python's safetensors reads a saved state [Python]", {
   ignore: python.missing !== undefined,
-  fn: () =>
-    withFolder(async (folder) => {
-      const kernel = { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] };
-      await saveState({ "0": new Uint8Array(3), kernel }, `${folder}/a.state`);
-      const script = `
+}, () =>
+  withFolder(async (folder) => {
+    const kernel = { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] };
+    await saveState({ "0": new Uint8Array(3), kernel }, `${folder}/a.state`);
+    const script = `
 import json, sys
 from safetensors.numpy import load_file
 arrays = load_file(sys.argv[1])
 print(json.dumps({name: list(it.shape) for name, it in arrays.items()}))
 `;
-      assertEquals(await runPython(python, script, `${folder}/a.state`), {
-        "0": [3],
-        kernel: [2, 2],
-        sha256: [32],
-      });
-    }),
-});
+    assertEquals(await runPython(python, script, `${folder}/a.state`), {
+      "0": [3],
+      kernel: [2, 2],
+      sha256: [32],
+    });
+  }));

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
 import type { StateTree } from "@bellman/types";
 import {
@@ -10,6 +10,7 @@ import {
   restoreArrays,
   splitState,
 } from "./state_tree.ts";
+import { assertRefused } from "../tests/testdata/refused.ts";
 
 Deno.test("kinds of nodes are told apart", () => {
   for (const node of [null, 1, "a", true, [], new Uint8Array(1), undefined]) {
@@ -25,11 +26,13 @@ Deno.test("arrays by name are restored all or not at all", () => {
   const state = copyArrays(arrays);
   arrays.a.fill(0);
   for (const b of [new Int32Array(2), null]) {
-    assertThrows(
-      () => restoreArrays(arrays, b ? { ...state, b } : { a: state.a }),
-      RangeError,
-      `Cannot restore arrays of 2, ${b ? 2 : "no"} numbers: expected 2, 1`,
-    );
+    assertRefused({
+      [
+        `RangeError: Cannot restore arrays of 2, ${
+          b ? 2 : "no"
+        } numbers: expected 2, 1`
+      ]: () => restoreArrays(arrays, b ? { ...state, b } : { a: state.a }),
+    });
     assertEquals(arrays.a[0], 0);
   }
   restoreArrays(arrays, state);
@@ -119,16 +122,12 @@ Deno.test("paths that join to one name stay apart", () => {
 });
 
 Deno.test("what cannot be saved is named", () => {
-  assertThrows(
-    () => splitState({ a: { f: (() => 1) as unknown as StateTree } }),
-    TypeError,
-    "Cannot save 'a/f' of type function: expected plain values, typed arrays, lists and records",
-  );
-  assertThrows(
-    () => splitState({ a: undefined as unknown as StateTree }),
-    TypeError,
-    "Cannot save 'a' of type undefined: expected plain values",
-  );
+  assertRefused({
+    "TypeError: Cannot save 'a/f' of type function: expected plain values, typed arrays, lists and records":
+      () => splitState({ a: { f: (() => 1) as unknown as StateTree } }),
+    "TypeError: Cannot save 'a' of type undefined: expected plain values": () =>
+      splitState({ a: undefined as unknown as StateTree }),
+  });
 });
 
 class Counter {
@@ -147,11 +146,10 @@ for (
 ) {
   const type = value.constructor.name;
   Deno.test(`a ${type} is no plain data: its content would be lost`, () => {
-    assertThrows(
-      () => splitState({ a: [value as unknown as StateTree] }),
-      TypeError,
-      `Cannot save 'a/0' of type ${type}: expected plain values`,
-    );
+    assertRefused({
+      [`TypeError: Cannot save 'a/0' of type ${type}: expected plain values`]:
+        () => splitState({ a: [value as unknown as StateTree] }),
+    });
   });
 }
 
@@ -163,10 +161,8 @@ for (
   ] as Json[]
 ) {
   Deno.test(`a damaged state is a SyntaxError: ${JSON.stringify(json)}`, () => {
-    assertThrows(
-      () => joinState(json, new Map()),
-      SyntaxError,
-      "has no meaning",
-    );
+    assertRefused({
+      "SyntaxError: has no meaning": () => joinState(json, new Map()),
+    });
   });
 }

@@ -361,6 +361,8 @@ train --config @bad.yaml
   Cannot read @bad.yaml as YAML: Cannot parse YAML: unexpected end of the stream within a flow collection at line 2, column 1
 train --set numEnvs
   Cannot read '--set numEnvs': expected KEY=VALUE, as in '--set numEnvs=8'
+train --set seed=1 --seed 2
+  Cannot use both '--seed' and '--set seed=1' in the command line: they are the same key, give one
 train --set lr=1 --set learningRate=2
   Cannot use both '--set lr=1' and '--set learningRate=2' in the command line: they are the same key, give one
 train --engine onxx
@@ -403,6 +405,8 @@ train --env LunarLander-v3
   Unknown environment 'LunarLander-v3': did you mean 'gym:LunarLander-v3', of Python's Gymnasium?
 train ppo --help
   Cannot help with 'ppo': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac, run, all
+train a2d --help
+  Cannot help with 'a2d': did you mean 'a2c'?
 train a2c gama --help
   Cannot help with 'gama' of a2c: did you mean 'gamma'?
 train mine --set=algorithmModules=['@nothing.ts']
@@ -515,6 +519,10 @@ export @RUN --batch 1.5
   Cannot use --batch 1.5: expected an integer of at least 1
 export @RUN other
   Cannot export 2 runs: expected one run folder, as in 'export runs/a2c-CartPole-v1-seed0'
+export @RUN --out @
+  Cannot write the policy to @: expected a file that ends in .onnx
+export @RUN --out /dev/stdout
+  Cannot write the policy to /dev/stdout: expected a file that ends in .onnx
 export @RUN --out @RUN/config.yaml
   Cannot write the policy to @RUN/config.yaml: expected a file that ends in .onnx
 plot @RUN --key

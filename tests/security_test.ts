@@ -307,19 +307,17 @@ Deno.test("files that options of an environment name need trust", async () => {
   }
 });
 
-Deno.test({
-  name: "an environment of Gymnasium's own needs no trust [Gymnasium]",
+Deno.test("an environment of Gymnasium's own needs no trust [Gymnasium]", {
   ignore: !hasGymnasium(),
-  fn: async () => {
-    asUser("maker");
-    const theirs = await copyOf(plain, {
-      as: "python",
-      unsigned: true,
-      replace: [["env: CartPole-v1", "env: gym:CartPole-v1"]],
-    });
-    const { code, err } = await capture("eval", theirs, "--episodes=1");
-    assertEquals([code, err], [0, ""]);
-  },
+}, async () => {
+  asUser("maker");
+  const theirs = await copyOf(plain, {
+    as: "python",
+    unsigned: true,
+    replace: [["env: CartPole-v1", "env: gym:CartPole-v1"]],
+  });
+  const { code, err } = await capture("eval", theirs, "--episodes=1");
+  assertEquals([code, err], [0, ""]);
 });
 
 Deno.test("a module of --config is told; --trust is for runs", async () => {

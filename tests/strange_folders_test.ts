@@ -262,46 +262,44 @@ Deno.test("checkpoints of a run of one's own may lie on another disk", {
   assertEquals([moved.code, moved.err], [0, ""]);
 });
 
-Deno.test({
-  name: "nothing of the current folder is imported [Gymnasium]",
+Deno.test("nothing of the current folder is imported [Gymnasium]", {
   ignore: !hasGymnasium(),
-  fn: async () => {
-    asUser("other");
-    const folder = copy();
-    await Deno.remove(`${folder}/config.sig`);
-    const toPython = (text: string) =>
-      text.replace("env: CartPole-v1", "env: gym:CartPole-v1");
-    const path = `${folder}/config.yaml`;
-    await Deno.writeTextFile(path, toPython(await Deno.readTextFile(path)));
-    for (const { name } of Deno.readDirSync(`${folder}/checkpoints`)) {
-      const checkpoint = `${folder}/checkpoints/${name}`;
-      const { state, notes } = loadStateSync(checkpoint);
-      const inner = notes.notes as { config: string };
-      const changed = { ...inner, config: toPython(inner.config) };
-      saveStateSync(state, checkpoint, { notes: { ...notes, notes: changed } });
-    }
-    const here = `${dir}/here`;
-    await Deno.mkdir(here);
-    const names = "abc contextlib copy ctypes functools gymnasium importlib " +
-      "json numpy os pygame random select signal sitecustomize struct " +
-      "threading time traceback usercustomize warnings";
-    for (const name of names.split(" ")) {
-      await Deno.writeTextFile(
-        `${here}/${name}.py`,
-        `open(${JSON.stringify(`${home}/${name}`)}, "w").close()\n`,
-      );
-    }
-    const there = contentOf(home);
-    const options = { at: here };
-    const { code, err } = await inProcess(
-      options,
-      "eval",
-      folder,
-      "--episodes=1",
+}, async () => {
+  asUser("other");
+  const folder = copy();
+  await Deno.remove(`${folder}/config.sig`);
+  const toPython = (text: string) =>
+    text.replace("env: CartPole-v1", "env: gym:CartPole-v1");
+  const path = `${folder}/config.yaml`;
+  await Deno.writeTextFile(path, toPython(await Deno.readTextFile(path)));
+  for (const { name } of Deno.readDirSync(`${folder}/checkpoints`)) {
+    const checkpoint = `${folder}/checkpoints/${name}`;
+    const { state, notes } = loadStateSync(checkpoint);
+    const inner = notes.notes as { config: string };
+    const changed = { ...inner, config: toPython(inner.config) };
+    saveStateSync(state, checkpoint, { notes: { ...notes, notes: changed } });
+  }
+  const here = `${dir}/here`;
+  await Deno.mkdir(here);
+  const names = "abc contextlib copy ctypes functools gymnasium importlib " +
+    "json numpy os pygame random select signal sitecustomize struct " +
+    "threading time traceback usercustomize warnings";
+  for (const name of names.split(" ")) {
+    await Deno.writeTextFile(
+      `${here}/${name}.py`,
+      `open(${JSON.stringify(`${home}/${name}`)}, "w").close()\n`,
     );
-    assertEquals([code, err], [0, ""]);
-    assertEquals(contentOf(home), there);
-  },
+  }
+  const there = contentOf(home);
+  const options = { at: here };
+  const { code, err } = await inProcess(
+    options,
+    "eval",
+    folder,
+    "--episodes=1",
+  );
+  assertEquals([code, err], [0, ""]);
+  assertEquals(contentOf(home), there);
 });
 
 globalThis.addEventListener("unload", () => {

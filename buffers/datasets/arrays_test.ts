@@ -1,6 +1,7 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type DataSetArray, episodesFromArrays } from "./arrays.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const row = (...data: number[]): DataSetArray => ({
   data: Float32Array.from(data),
@@ -127,24 +128,14 @@ Deno.test("no step runs into another episode", () => {
 
 Deno.test("arrays that are missing or of other lengths are named", () => {
   const { rewards, ...rest } = arrays;
-  assertThrows(
-    () => episodesFromArrays(rest),
-    RangeError,
-    "Cannot read episodes without 'rewards': did you mean '",
-  );
-  assertThrows(
-    () => episodesFromArrays({}),
-    RangeError,
-    "Cannot read episodes without 'rewards': there is no array",
-  );
-  assertThrows(
-    () => episodesFromArrays({ ...rest, reward: rewards }),
-    RangeError,
-    "did you mean 'reward'?",
-  );
-  assertThrows(
-    () => episodesFromArrays({ ...arrays, timeouts: row(0, 1) }),
-    RangeError,
-    "Cannot read episodes with 2 rows of 'timeouts': expected 7 as there are rewards",
-  );
+  assertRefused({
+    "RangeError: Cannot read episodes without 'rewards': did you mean '": () =>
+      episodesFromArrays(rest),
+    "RangeError: Cannot read episodes without 'rewards': there is no array":
+      () => episodesFromArrays({}),
+    "RangeError: did you mean 'reward'?": () =>
+      episodesFromArrays({ ...rest, reward: rewards }),
+    "RangeError: Cannot read episodes with 2 rows of 'timeouts': expected 7 as there are rewards":
+      () => episodesFromArrays({ ...arrays, timeouts: row(0, 1) }),
+  });
 });

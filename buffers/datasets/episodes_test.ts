@@ -103,36 +103,30 @@ Deno.test("fields of other names, or none", () => {
 
 Deno.test("an episode that does not fit is named, and those before it stay", () => {
   const good = makeEpisode({ id: 1, steps: 3, end: 1 });
-  const cases: [Episode, string][] = [
-    [
+  const cases: Record<string, Episode> = {
+    "Cannot load episode 1: it has 2 terminations, expected 3 as there are rewards":
       { ...good, terminations: [0, 1] },
-      "Cannot load episode 1: it has 2 terminations, expected 3 as there are rewards",
-    ],
-    [
-      { ...good, truncations: [0, 1, 0] },
-      "Cannot load episode 1: step 1 of 3 ends it, expected the last one to",
-    ],
-    [
+    "Cannot load episode 1: step 1 of 3 ends it, expected the last one to": {
+      ...good,
+      truncations: [0, 1, 0],
+    },
+    "Cannot load episode 1: 'observations.joints.0' of 3 numbers: expected 4 equal rows":
       {
         ...good,
         observations: { camera: new Uint8Array(8), joints: [[1, 2, 3]] },
       },
-      "Cannot load episode 1: 'observations.joints.0' of 3 numbers: expected 4 equal rows",
-    ],
-    [
-      { ...good, actions: [0, 1, 2, 3] },
-      "Cannot add 4 numbers as 'action': expected 3",
-    ],
-    [
-      { ...good, actions: [0, 1] },
-      "Cannot add 2 numbers as 'action': expected 3",
-    ],
-    [
+    "Cannot add 4 numbers as 'action': expected 3": {
+      ...good,
+      actions: [0, 1, 2, 3],
+    },
+    "Cannot add 2 numbers as 'action': expected 3": {
+      ...good,
+      actions: [0, 1],
+    },
+    "Cannot load 8 steps of episode 1 into a buffer with room for 7":
       makeEpisode({ id: 2, steps: 8, end: 1 }),
-      "Cannot load 8 steps of episode 1 into a buffer with room for 7",
-    ],
-  ];
-  for (const [bad, message] of cases) {
+  };
+  for (const [message, bad] of Object.entries(cases)) {
     const buffer = makeBuffer(10);
     assertThrows(() => loadEpisodes(buffer, [good, bad]), RangeError, message);
     assertEquals(buffer.length, 3);

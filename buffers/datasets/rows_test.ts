@@ -2,6 +2,7 @@ import { readNpz, writeNpz } from "@bellman/files/npz";
 import { assertEquals, assertThrows } from "@std/assert";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import { exportRows, importRows } from "./rows.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const fields = {
   observation: {
@@ -100,20 +101,16 @@ Deno.test("what does not fit is named and changes nothing", () => {
   const buffer = makeBuffer();
   fill(buffer, 1);
   const { gather } = buffer;
-  assertThrows(
-    () => exportRows({ gather: gather.bind(buffer) }),
-    TypeError,
-    "Cannot export rows of a buffer that does not list them: expected the option 'slots'",
-  );
-  assertThrows(
-    () =>
-      exportRows(buffer, {
-        slots: [0],
-        fields: { reward: { shape: [3], dtype: "float32" } },
-      }),
-    RangeError,
-    "Cannot export 'reward' in the shape [3]: its rows have 1 numbers",
-  );
+  assertRefused({
+    "TypeError: Cannot export rows of a buffer that does not list them: expected the option 'slots'":
+      () => exportRows({ gather: gather.bind(buffer) }),
+    "RangeError: Cannot export 'reward' in the shape [3]: its rows have 1 numbers":
+      () =>
+        exportRows(buffer, {
+          slots: [0],
+          fields: { reward: { shape: [3], dtype: "float32" } },
+        }),
+  });
   const row = (length: number) => ({
     data: new Float32Array(length),
     shape: [length],
@@ -136,11 +133,10 @@ Deno.test("what does not fit is named and changes nothing", () => {
     data: new Uint8Array(2 * data.length),
     shape: [2, 2, 6],
   };
-  assertThrows(
-    () => importRows(buffer, wide),
-    RangeError,
-    "Cannot add 24 numbers as 'observation.camera': expected 12",
-  );
+  assertRefused({
+    "RangeError: Cannot add 24 numbers as 'observation.camera': expected 12":
+      () => importRows(buffer, wide),
+  });
   for (const [arrays, message] of cases) {
     assertThrows(() => importRows(buffer, arrays), RangeError, message);
   }

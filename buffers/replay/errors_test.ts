@@ -4,6 +4,7 @@ import { SequenceReplayBuffer } from "../sequences/sequence_replay_buffer.ts";
 import { testRandom } from "../testdata/random.ts";
 import { flags, number, records } from "../testdata/records.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 Deno.test("a step that does not fit changes nothing", () => {
   const buffer = new ReplayBuffer({
@@ -14,37 +15,25 @@ Deno.test("a step that does not fit changes nothing", () => {
   const step = { x: [1], terminated: [0], truncated: [0], y: [2] };
   for (let i = 0; i < 3; i++) buffer.add(step);
   const before = buffer.save();
-  assertThrows(
-    () => buffer.add({ ...step, y: [1, 2] }),
-    RangeError,
-    "Cannot add 2 numbers as 'y': expected 1",
-  );
-  assertThrows(
-    () => buffer.add({ x: [1], terminated: [0], truncated: [0] }),
-    TypeError,
-    "Cannot add 'y' from nothing: expected 1 numbers",
-  );
-  assertThrows(
-    () => buffer.add({ ...step, z: [1] }),
-    RangeError,
-    "Cannot add unknown field 'z'",
-  );
-  assertThrows(
-    () => buffer.addBatch(step, 2),
-    RangeError,
-    "Cannot add 1 numbers as 'x': expected 2",
-  );
-  assertThrows(
-    () => buffer.addBatch({ ...step, y: [2, 3] }, 1),
-    RangeError,
-    "Cannot add 2 numbers as 'y': expected 1",
-  );
+  assertRefused({
+    "RangeError: Cannot add 2 numbers as 'y': expected 1": () =>
+      buffer.add({ ...step, y: [1, 2] }),
+    "TypeError: Cannot add 'y' from nothing: expected 1 numbers": () =>
+      buffer.add({ x: [1], terminated: [0], truncated: [0] }),
+    "RangeError: Cannot add unknown field 'z'": () =>
+      buffer.add({ ...step, z: [1] }),
+    "RangeError: Cannot add 1 numbers as 'x': expected 2": () =>
+      buffer.addBatch(step, 2),
+  });
+  assertRefused({
+    "RangeError: Cannot add 2 numbers as 'y': expected 1": () =>
+      buffer.addBatch({ ...step, y: [2, 3] }, 1),
+  });
   for (const rows of [-1, 0.5, NaN]) {
-    assertThrows(
-      () => buffer.addBatch(step, rows),
-      RangeError,
-      `Cannot add ${rows} rows: expected a whole multiple of 1`,
-    );
+    assertRefused({
+      [`RangeError: Cannot add ${rows} rows: expected a whole multiple of 1`]:
+        () => buffer.addBatch(step, rows),
+    });
   }
   assertEquals(buffer.save(), before);
 });
@@ -100,82 +89,61 @@ Deno.test("options that do not fit each other are named", () => {
   const fields = { x: number, ...flags };
   const make = (options: object) => () =>
     new ReplayBuffer({ capacity: 12, fields, ...options });
-  const ranges: [object, string][] = [
-    [{ capacity: 0 }, "Cannot make a buffer with capacity 0"],
-    [{ numEnvs: 1.5 }, "Cannot make a buffer with numEnvs 1.5"],
-    [{ capacity: 2 ** 31 }, "Cannot make a buffer of 2147483648 rows"],
-    [
+  const ranges: Record<string, object> = {
+    "Cannot make a buffer with capacity 0": { capacity: 0 },
+    "Cannot make a buffer with numEnvs 1.5": { numEnvs: 1.5 },
+    "Cannot make a buffer of 2147483648 rows": { capacity: 2 ** 31 },
+    "Cannot share 12 rows among 5 environments: expected a multiple such as 15":
       { episodes: {}, numEnvs: 5 },
-      "Cannot share 12 rows among 5 environments: expected a multiple such as 15",
-    ],
-    [
+    "Cannot stack 4 frames in a buffer of 3 steps: expected a capacity of 16 or more":
       { episodes: { stack: { x: 4 } }, numEnvs: 4 },
-      "Cannot stack 4 frames in a buffer of 3 steps: expected a capacity of 16 or more",
-    ],
-    [
-      { episodes: { stack: { x: 0 } } },
-      "Cannot stack 0 frames of 'x': expected a whole number above 0",
-    ],
-    [
-      { episodes: { stack: { y: 2 } } },
-      "Cannot stack unknown field 'y': did you mean 'x'?",
-    ],
-    [
-      { episodes: { next: { y: "z" } } },
-      "Cannot follow unknown field 'z': did you mean 'x'?",
-    ],
-    [{ episodes: { next: { x: "x" } } }, "Cannot name a field 'x'"],
-    [{ episodes: { next: { slots: "x" } } }, "Cannot name a field 'slots'"],
-    [
+    "Cannot stack 0 frames of 'x': expected a whole number above 0": {
+      episodes: { stack: { x: 0 } },
+    },
+    "Cannot stack unknown field 'y': did you mean 'x'?": {
+      episodes: { stack: { y: 2 } },
+    },
+    "Cannot follow unknown field 'z': did you mean 'x'?": {
+      episodes: { next: { y: "z" } },
+    },
+    "Cannot name a field 'x'": { episodes: { next: { x: "x" } } },
+    "Cannot name a field 'slots'": { episodes: { next: { slots: "x" } } },
+    "Cannot end episodes by unknown field 'trunkated': did you mean 'truncated'?":
       { episodes: { truncated: "trunkated" } },
-      "Cannot end episodes by unknown field 'trunkated': did you mean 'truncated'?",
-    ],
-    [
-      { episodes: { nStep: { steps: 0, gamma: 1, reward: "x" } } },
-      "Cannot sum 0 steps",
-    ],
-    [
-      { episodes: { nStep: { steps: 1, gamma: 1.1, reward: "x" } } },
-      "Cannot discount by 1.1: expected a number from 0 to 1",
-    ],
-    [
-      { episodes: { nStep: { steps: 1, gamma: 1 } } },
-      "Cannot sum unknown field 'reward'",
-    ],
-    [
-      {
-        episodes: {
-          nStep: { steps: 2, gamma: 1, reward: "x", between: { a: "xx" } },
-        },
+    "Cannot sum 0 steps": {
+      episodes: { nStep: { steps: 0, gamma: 1, reward: "x" } },
+    },
+    "Cannot discount by 1.1: expected a number from 0 to 1": {
+      episodes: { nStep: { steps: 1, gamma: 1.1, reward: "x" } },
+    },
+    "Cannot sum unknown field 'reward'": {
+      episodes: { nStep: { steps: 1, gamma: 1 } },
+    },
+    "Cannot draw between unknown field 'xx': did you mean 'x'?": {
+      episodes: {
+        nStep: { steps: 2, gamma: 1, reward: "x", between: { a: "xx" } },
       },
-      "Cannot draw between unknown field 'xx': did you mean 'x'?",
-    ],
-    [
+    },
+    "Cannot draw what is between the steps of a return of 1: expected 2 steps or more":
       {
         episodes: {
           nStep: { steps: 1, gamma: 1, reward: "x", between: { a: "x" } },
         },
       },
-      "Cannot draw what is between the steps of a return of 1: expected 2 steps or more",
-    ],
-  ];
-  for (const [options, message] of ranges) {
+  };
+  for (const [message, options] of Object.entries(ranges)) {
     assertThrows(make(options), RangeError, message);
   }
-  const types: [object, string][] = [
-    [
-      { episodes: { terminated: "x" } },
-      "Cannot end episodes by 'x' of 1 int32 numbers: expected a single uint8",
-    ],
-    [
-      {
-        fields: { x: { shape: [2], dtype: "int32" }, ...flags },
-        episodes: { nStep: { steps: 1, gamma: 1, reward: "x" } },
-      },
-      "Cannot sum 'x' of 2 numbers: expected a single number",
-    ],
-  ];
-  for (const [options, message] of types) {
+  const types: Record<string, object> = {
+    "Cannot end episodes by 'x' of 1 int32 numbers: expected a single uint8": {
+      episodes: { terminated: "x" },
+    },
+    "Cannot sum 'x' of 2 numbers: expected a single number": {
+      fields: { x: { shape: [2], dtype: "int32" }, ...flags },
+      episodes: { nStep: { steps: 1, gamma: 1, reward: "x" } },
+    },
+  };
+  for (const [message, options] of Object.entries(types)) {
     assertThrows(make(options), TypeError, message);
   }
 });
@@ -208,54 +176,45 @@ Deno.test("a batch is drawn into as long as its arrays fit", () => {
 
   const sample = (batch: object) => () =>
     buffer.sample(random, { into: batch as typeof into });
-  assertThrows(
-    sample({ ...into, x: new Float32Array(3) }),
-    TypeError,
-    "Cannot sample 'x' into another kind of array: expected one of int32",
-  );
-  assertThrows(
-    sample({ ...into, x: new Int32Array(4) }),
-    RangeError,
-    "Cannot sample into 4 numbers as 'x': expected 3",
-  );
-  assertThrows(
-    sample({ ...into, slots: [0, 0, 0] }),
-    TypeError,
-    "Cannot sample into arrays without slots and weights",
-  );
-  assertThrows(
-    sample({ ...into, weights: new Float32Array(2) }),
-    RangeError,
-    "Cannot sample 3 slots and 2 weights: expected as many",
-  );
+  assertRefused({
+    "TypeError: Cannot sample 'x' into another kind of array: expected one of int32":
+      sample({ ...into, x: new Float32Array(3) }),
+    "RangeError: Cannot sample into 4 numbers as 'x': expected 3": sample({
+      ...into,
+      x: new Int32Array(4),
+    }),
+    "TypeError: Cannot sample into arrays without slots and weights": sample({
+      ...into,
+      slots: [0, 0, 0],
+    }),
+    "RangeError: Cannot sample 3 slots and 2 weights: expected as many": sample(
+      { ...into, weights: new Float32Array(2) },
+    ),
+  });
 });
 
 Deno.test("rows that are not held are not drawn or read", () => {
   const buffer = records(4);
   const random = testRandom(0);
-  assertThrows(
-    () => buffer.sample(random, { size: 64 }),
-    RangeError,
-    "Cannot sample 64 rows as the buffer holds 0",
-  );
+  assertRefused({
+    "RangeError: Cannot sample 64 rows as the buffer holds 0": () =>
+      buffer.sample(random, { size: 64 }),
+  });
   buffer.addBatch({ x: [1, 2] }, 2);
   for (const slot of [2, -1, 4, 0.5, NaN]) {
-    assertThrows(
-      () => buffer.gather([0, slot]),
-      RangeError,
-      `Cannot gather slot ${slot}: expected one of the 2 rows that may be drawn`,
-    );
+    assertRefused({
+      [`RangeError: Cannot gather slot ${slot}: expected one of the 2 rows that may be drawn`]:
+        () => buffer.gather([0, slot]),
+    });
   }
-  assertThrows(
-    () => buffer.gather([0, 1], buffer.batch(3)),
-    RangeError,
-    "Cannot gather 2 slots into a batch of 3: expected as many",
-  );
+  assertRefused({
+    "RangeError: Cannot gather 2 slots into a batch of 3: expected as many":
+      () => buffer.gather([0, 1], buffer.batch(3)),
+  });
   for (const size of [0, 1.5]) {
-    assertThrows(
-      () => buffer.batch(size),
-      RangeError,
-      `Cannot make a batch of ${size} rows: expected a whole number above 0`,
-    );
+    assertRefused({
+      [`RangeError: Cannot make a batch of ${size} rows: expected a whole number above 0`]:
+        () => buffer.batch(size),
+    });
   }
 });

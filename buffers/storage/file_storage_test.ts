@@ -8,6 +8,7 @@ import {
   LostRowsError,
 } from "./file_storage.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const specs = [
   { name: "flag", dtype: "uint8", size: 3 },
@@ -48,35 +49,29 @@ Deno.test("rows of other columns are refused, and the file stays", () =>
 
     const other = FileStorage.open(new URL(`file://${path}`));
     other.allocate({ name: "flag", dtype: "uint8", size: 4 }, ROWS);
-    assertThrows(
-      () => other.check(state),
-      LostRowsError,
-      `into '${path}': expected [{"name":"flag","dtype":"uint8","size":4}]`,
-    );
+    assertRefused({
+      [`LostRowsError: into '${path}': expected [{"name":"flag","dtype":"uint8","size":4}]`]:
+        () => other.check(state),
+    });
     other.close();
     assertEquals(Deno.readFileSync(path), bytes);
 
     const again = FileStorage.open(path);
     const [, position] = columnsOf(again);
-    assertThrows(
-      () => position.write(0, [1]),
-      TypeError,
-      `Cannot add rows to '${path}', which has some: expected their state to be loaded first, or clear()`,
-    );
-    assertThrows(
-      () => again.check({ ...state, places: null }),
-      LostRowsError,
-      "Cannot load rows of a file from something else: expected what save() gave",
-    );
-    assertThrows(() => again.check(undefined), LostRowsError, "something else");
+    assertRefused({
+      [`TypeError: Cannot add rows to '${path}', which has some: expected their state to be loaded first, or clear()`]:
+        () => position.write(0, [1]),
+      "LostRowsError: Cannot load rows of a file from something else: expected what save() gave":
+        () => again.check({ ...state, places: null }),
+      "LostRowsError: something else": () => again.check(undefined),
+    });
     again.check(state);
     again.load(state);
     assertEquals(read(position), new Float64Array(ROWS).fill(0.5));
-    assertThrows(
-      () => again.allocate(specs[0], ROWS),
-      TypeError,
-      `Cannot store 'flag' in '${path}' for another buffer: expected a storage of its own`,
-    );
+    assertRefused({
+      [`TypeError: Cannot store 'flag' in '${path}' for another buffer: expected a storage of its own`]:
+        () => again.allocate(specs[0], ROWS),
+    });
     again.clear();
     assertEquals(read(position), new Float64Array(ROWS));
     position.write(7, [1]);
@@ -94,11 +89,10 @@ Deno.test("what is no file of rows is refused and stays", () =>
     const nothing = empty.save();
     empty.close();
     for (const path of [link, folder]) {
-      assertThrows(
-        () => FileStorage.open(path),
-        SyntaxError,
-        `Cannot open ${path}: it is a`,
-      );
+      assertRefused({
+        [`SyntaxError: Cannot open ${path}: it is a`]: () =>
+          FileStorage.open(path),
+      });
     }
     const storage = FileStorage.open(text);
     const [flag] = columnsOf(storage);
@@ -130,11 +124,10 @@ Deno.test("a storage that cannot be used says so", () =>
   withFolder((folder) => {
     const path = `${folder}/x.rows`;
     for (const name of ["cacheBytes", "blockBytes", "saves"]) {
-      assertThrows(
-        () => FileStorage.open(path, { [name]: 0 }),
-        RangeError,
-        `Cannot open a file with ${name} 0: expected a whole number above 0`,
-      );
+      assertRefused({
+        [`RangeError: Cannot open a file with ${name} 0: expected a whole number above 0`]:
+          () => FileStorage.open(path, { [name]: 0 }),
+      });
     }
     assertThrows(() => FileStorage.open(`${folder}/no/x`), Error);
     const storage = FileStorage.open(path);
@@ -144,11 +137,10 @@ Deno.test("a storage that cannot be used says so", () =>
     assert(flag.byteLength > 0);
     storage.close();
     storage.close();
-    assertThrows(
-      () => flag.write(0, [1, 2, 3]),
-      TypeError,
-      `Cannot use '${path}' after it was closed: expected it open`,
-    );
+    assertRefused({
+      [`TypeError: Cannot use '${path}' after it was closed: expected it open`]:
+        () => flag.write(0, [1, 2, 3]),
+    });
   }));
 
 /** Damages of a file of rows, by name. */

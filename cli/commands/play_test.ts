@@ -58,15 +58,13 @@ Deno.test("play shows the environment in its own size and at its own speed", asy
   assertEquals(read().frames[0].delay, 100);
 });
 
-Deno.test({
-  name: "an MP4 has the environment's size and frame rate [ffmpeg]",
+Deno.test("an MP4 has the environment's size and frame rate [ffmpeg]", {
   ignore: !await hasFfmpeg(),
-  fn: async () => {
-    const mp4 = `${dir}/own.mp4`;
-    const { out } = await capture("play", run, "--mp4", mp4);
-    const steps = out.match(/, (\d+) steps/)![1];
-    assertEquals(await probe(mp4), `600,400,50/1,${steps}`);
-  },
+}, async () => {
+  const mp4 = `${dir}/own.mp4`;
+  const { out } = await capture("play", run, "--mp4", mp4);
+  const steps = out.match(/, (\d+) steps/)![1];
+  assertEquals(await probe(mp4), `600,400,50/1,${steps}`);
 });
 
 Deno.test("play writes step and return on the pictures, unless they are not wanted", async () => {

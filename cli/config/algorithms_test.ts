@@ -1,6 +1,6 @@
 import { asyncAlgorithms } from "@bellman/async";
 import type { AlgorithmDefinition } from "@bellman/agent";
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { statisticTitle } from "@bellman/training";
 import { capture } from "../testdata/capture.ts";
 import {
@@ -9,6 +9,7 @@ import {
   registerAlgorithm,
   takenName,
 } from "./algorithms.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const a2c = findAlgorithm("a2c")!;
 const { gamma, numSteps, hiddenSizes } = a2c.schema.properties;
@@ -74,34 +75,31 @@ Deno.test("no algorithm has a setting by a name of every run", () => {
 });
 
 Deno.test("a name is registered once", () => {
-  assertThrows(
-    () => registerAlgorithm(dummy),
-    TypeError,
-    "Cannot register the algorithm 'dummy': there is one of that name",
-  );
+  assertRefused({
+    "TypeError: Cannot register the algorithm 'dummy': there is one of that name":
+      () => registerAlgorithm(dummy),
+  });
   for (
     const [name, says] of [
       ["two words", "expected a name of letters, digits, '-', '_' and '.'"],
       ["../up", "expected a name of letters, digits, '-', '_' and '.'"],
     ]
   ) {
-    assertThrows(
-      () => registerAlgorithm({ ...dummy, name }),
-      TypeError,
-      `Cannot register the algorithm '${name}': ${says}`,
-    );
+    assertRefused({
+      [`TypeError: Cannot register the algorithm '${name}': ${says}`]: () =>
+        registerAlgorithm({ ...dummy, name }),
+    });
   }
   const seed = { type: "integer", default: 3 };
-  assertThrows(
-    () =>
-      registerAlgorithm({
-        ...dummy,
-        name: "seeded",
-        schema: { properties: { seed } },
-      }),
-    TypeError,
-    "Cannot register the algorithm 'seeded': its setting 'seed' is one of every run",
-  );
+  assertRefused({
+    "TypeError: Cannot register the algorithm 'seeded': its setting 'seed' is one of every run":
+      () =>
+        registerAlgorithm({
+          ...dummy,
+          name: "seeded",
+          schema: { properties: { seed } },
+        }),
+  });
   assertEquals(ALGORITHMS.map(({ name }) => name), [
     "a2c",
     "acer",

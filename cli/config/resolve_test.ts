@@ -2,7 +2,6 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { UsageError } from "../terminal/errors.ts";
 import {
-  type ConfigSources,
   findPreset,
   fullSchema,
   parseMapping,
@@ -120,53 +119,6 @@ Deno.test("the algorithm comes from the command, --set or the file, and presets 
     entries: [sac],
   });
   assertEquals(named.critics, "value");
-});
-
-Deno.test("two algorithms are an error that names both, an unknown one the nearest", () => {
-  const file = (name: string) => ({
-    name: "mine.yaml",
-    text: `algorithm: ${name}\n`,
-  });
-  const set = (name: string): Entry[] => [
-    ["algorithm", name, `--set algorithm=${name}`],
-  ];
-  const cases: [string | undefined, ConfigSources, string][] = [
-    [
-      "a2c",
-      { file: file("sac"), entries: [] },
-      "Cannot use both 'train a2c' and 'algorithm: sac' of mine.yaml: give one algorithm",
-    ],
-    [
-      "sac",
-      { entries: set("a2c") },
-      "Cannot use both 'train sac' and '--set algorithm=a2c': give one algorithm",
-    ],
-    [
-      undefined,
-      { file: file("sac"), entries: set("a2c") },
-      "Cannot use both '--set algorithm=a2c' and 'algorithm: sac' of mine.yaml: give one algorithm",
-    ],
-    ["a2d", { entries: [] }, "Unknown algorithm 'a2d': did you mean 'a2c'?"],
-    [
-      undefined,
-      { entries: set("sca") },
-      "Unknown algorithm 'sca' in '--set algorithm=sca': did you mean 'sac'?",
-    ],
-    [
-      undefined,
-      { file: file("a4c"), entries: [] },
-      "Unknown algorithm 'a4c' in 'algorithm: a4c' of mine.yaml: did you mean 'a2c'?",
-    ],
-    [
-      undefined,
-      { preset: "Pendulum-v1-value", entries: [] },
-      "Unknown preset 'Pendulum-v1-value' of a2c: it is one of sac, as in 'train sac --preset Pendulum-v1-value'",
-    ],
-  ];
-  for (const [command, sources, message] of cases) {
-    const error = assertThrows(() => resolveConfig(command, sources));
-    assertEquals((error as Error).message, message);
-  }
 });
 
 Deno.test("each number of a configuration has bounds that a run can be computed with", () => {

@@ -130,14 +130,6 @@ Deno.test("each bad entry is one line that names what was expected", () => {
   }
 });
 
-Deno.test("a key under two of its names is refused", () => {
-  assertThrows(
-    () => validateEntries([["numSteps", 5], ["nsteps", 6]], options),
-    UsageError,
-    "Cannot use both 'numSteps' and 'nsteps' in a2c.yaml",
-  );
-});
-
 Deno.test("names of other libraries are told with their counterparts", async () => {
   const cases: Record<string, string> = {
     "ppo": "Unknown algorithm 'ppo': it is not here; expected a2c or acktr",

@@ -108,35 +108,23 @@ Deno.test("Python's wrappers of the zoo are those of a gym: environment", () => 
 });
 
 Deno.test("what has no like is one clear line", () => {
-  const cases: [section: string, says: string][] = [
-    ["clip_rage: 0.2", "Unknown key 'clip_rage' in a2c.yml: "],
-    [
+  const cases: Record<string, string> = {
+    "Unknown key 'clip_rage' in a2c.yml: ": "clip_rage: 0.2",
+    'Cannot use policy = "TransformerPolicy" of a2c.yml: expected one of MlpPolicy,':
       "policy: TransformerPolicy",
-      'Cannot use policy = "TransformerPolicy" of a2c.yml: expected one of MlpPolicy,',
-    ],
-    [
+    "Cannot use policy_kwargs' features_dim of a2c.yml = 3: no setting is like it; leave it out":
       "policy_kwargs: dict(features_dim=3)",
-      "Cannot use policy_kwargs' features_dim of a2c.yml = 3: no setting is like it; leave it out",
-    ],
-    [
+    "expected the same layers for policy and values":
       "policy_kwargs: dict(net_arch=[dict(pi=[8], vf=[9])])",
-      "expected the same layers for policy and values",
-    ],
-    [
+    'Cannot use policy_kwargs of a2c.yml = "lambda x": expected a mapping':
       "policy_kwargs: lambda x",
-      'Cannot use policy_kwargs of a2c.yml = "lambda x": expected a mapping',
-    ],
-    [
+    "Cannot use wrappers with CartPole-v1: they are Python's, for environments of gym:, such as gym:CartPole-v1; a module of envModules may wrap another":
       "env_wrapper: [a.b.HistoryWrapper]",
-      "Cannot use wrappers with CartPole-v1: they are Python's, for environments of gym:, such as gym:CartPole-v1; a module of envModules may wrap another",
-    ],
-    [
+    'Cannot use learning_rate = "exp_3" of a2c.yml: expected a number':
       "learning_rate: exp_3",
-      'Cannot use learning_rate = "exp_3" of a2c.yml: expected a number',
-    ],
-    ["normalize: often", "Cannot use normalize of a2c.yml"],
-  ];
-  for (const [line, says] of cases) {
+    "Cannot use normalize of a2c.yml": "normalize: often",
+  };
+  for (const [says, line] of Object.entries(cases)) {
     assertThrows(
       () => a2c("CartPole-v1", `CartPole-v1:\n  ${line}\n`),
       UsageError,

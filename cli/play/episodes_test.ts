@@ -62,16 +62,14 @@ Deno.test("small images grow by a whole number, with hard edges", () => {
   assertEquals(enlarged(wide), wide);
 });
 
-Deno.test({
-  name: "Atari's screen is shown three times as large [ALE]",
+Deno.test("Atari's screen is shown three times as large [ALE]", {
   ignore: !isAtariInstalled(),
-  fn: () => {
-    const env = new AtariEnv("pong");
-    env.reset({ seed: 0 });
-    const { width, height } = enlarged(env.render());
-    assertEquals([width, height], [480, 630]);
-    env.close();
-  },
+}, () => {
+  const env = new AtariEnv("pong");
+  env.reset({ seed: 0 });
+  const { width, height } = enlarged(env.render());
+  assertEquals([width, height], [480, 630]);
+  env.close();
 });
 
 Deno.test("each state but the last is shown, with the return so far", async () => {

@@ -112,17 +112,6 @@ Deno.test("an evaluation at the end alone is drawn, discrete actions too", async
   assertStringIncludes(plots["policy-000000120.svg"], "of the samples are");
 });
 
-Deno.test("algorithms without Q values cannot be drawn, and nothing is written", async () => {
-  const out = `${dir}/a2c`;
-  const { code, err } = await capture("train", "a2c", DRAWN, "--out", out);
-  assertEquals(code, 2);
-  assertEquals(
-    err,
-    "error: Cannot draw policyPlots of a2c: it has no Q function of actions, expected policyPlots: false or an algorithm such as sac\n",
-  );
-  assert(!existsSync(out));
-});
-
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });
 });

@@ -71,21 +71,19 @@ Deno.test("what does not fit is new, and a line says so", async () => {
 });
 
 Deno.test("another policy, other scales and workers are one clear line", async () => {
-  const cases: [string[], string][] = [
-    [["a2c", ...SCALED, "--env=Acrobot-v1"], "its policy has "],
-    [
+  const cases: Record<string, string[]> = {
+    "its policy has ": ["a2c", ...SCALED, "--env=Acrobot-v1"],
+    "its observations are scaled, expected normalizeObservation: true here, too":
       [
         ...["a2c", "--set=numSteps=5", "--set=numEnvs=2"],
         "--set=normalizeObservation=false",
       ],
-      "its observations are scaled, expected normalizeObservation: true here, too",
+    "Cannot start from the weights of another run with a3c": [
+      "a3c",
+      "--workers=1",
     ],
-    [
-      ["a3c", "--workers=1"],
-      "Cannot start from the weights of another run with a3c",
-    ],
-  ];
-  for (const [args, says] of cases) {
+  };
+  for (const [says, args] of Object.entries(cases)) {
     const from = `--init-from=${dir}/first`;
     const { code, err } = await train("never", ...args, from);
     assertEquals([code, err.trimEnd().split("\n").length], [2, 1], err);

@@ -33,14 +33,12 @@ Deno.test("what a user signed is the user's own, elsewhere it is as it was", asy
   }
 });
 
-Deno.test({
-  name: "the secret is for its owner alone",
+Deno.test("the secret is for its owner alone", {
   ignore: Deno.build.os === "windows",
-  fn: async () => {
-    const { mode, size } = await Deno.stat(`${mine}/key`);
-    assertEquals([mode! & 0o777, size], [0o600, 32]);
-    assertEquals([...Deno.readDirSync(mine)].length, 1);
-  },
+}, async () => {
+  const { mode, size } = await Deno.stat(`${mine}/key`);
+  assertEquals([mode! & 0o777, size], [0o600, 32]);
+  assertEquals([...Deno.readDirSync(mine)].length, 1);
 });
 
 Deno.test("a text that was signed elsewhere, edited or signed by hand is not the user's own", async () => {

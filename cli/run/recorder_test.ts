@@ -38,13 +38,6 @@ Deno.test("a run with --every has videos in its report, and trains as one withou
   assert(!(await Deno.readTextFile(`${plain}/report.html`)).includes("src="));
 });
 
-Deno.test("an interval that cannot be is one line", async () => {
-  const { code, err } = await capture("train", ...small, "--every=-5");
-  assertEquals(code, 2);
-  assertStringIncludes(err, "videoInterval = -5");
-  assertEquals(err.trim().split("\n").length, 1);
-});
-
 Deno.test("of many videos some are shown, from the first to the last", async () => {
   const folder = new RunFolder(`${dir}/many`);
   await Deno.mkdir(folder.videosDir, { recursive: true });

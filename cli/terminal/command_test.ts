@@ -51,31 +51,6 @@ Deno.test("an integer may have a most, and no fallback", () => {
   );
 });
 
-Deno.test("-h asks for help as --help does", () => {
-  for (const word of ["-h", "--help"]) {
-    assertEquals([...parseOptions([word], SPECS).switches], ["help"]);
-  }
-});
-
-Deno.test("a bad option is one clear line", () => {
-  const cases: [string[], string][] = [
-    [["--enw", "X"], "Unknown option '--enw': did you mean '--env'?"],
-    [["--bananas"], "Unknown option '--bananas': '--help' lists the options"],
-    [
-      ["--env"],
-      "Cannot read '--env': expected a value, as in '--env ID'",
-    ],
-    [
-      ["--env", "A", "--env", "B"],
-      "Cannot use '--env' 2 times: give it once",
-    ],
-  ];
-  for (const [args, message] of cases) {
-    const error = assertThrows(() => parseOptions(args, SPECS), UsageError);
-    assertEquals(error.message, message);
-  }
-});
-
 const COMMAND = {
   name: "fly",
   usage: "RUN [OPTIONS]",

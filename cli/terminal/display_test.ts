@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { Screen } from "../../algorithms/training/testdata/screen.ts";
 import { capture } from "../testdata/capture.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const dir = await Deno.makeTempDir({ prefix: "bellman-terminal-" });
@@ -53,6 +54,7 @@ async function trainInTerminal(
 const missing = Deno.build.os !== "linux" ||
   !(await new Deno.Command("sh", { args: ["-c", "command -v script stty"] })
     .output()).success;
+const test = testsWith("script", !missing);
 
 const RUNS: [string, string[]][] = [
   ["train", []],
@@ -60,57 +62,44 @@ const RUNS: [string, string[]][] = [
 ];
 
 for (const [name, args] of RUNS) {
-  Deno.test({
-    name: `${name}: at most 30 lines a minute, always with a bar [script]`,
-    ignore: missing,
-    async fn() {
-      const { lines, minutes, text } = await trainInTerminal(
-        [...args, `--out=${dir}/${name.replaceAll(" ", "-")}`],
-      );
-      assert(
-        lines.length <= 30 * Math.max(1, minutes),
-        `${lines.length} lines:\n${lines.join("\n")}`,
-      );
-      assert(lines.some((line) => /^Evaluation at step \d/.test(line)));
-      assert(
-        lines.some((line) => /(^| )train( |$)/.test(line)),
-        lines.join("\n"),
-      );
-      // deno-lint-ignore no-control-regex -- colours
-      assertEquals(/\x1b\[[\d;]*m/.test(text), false);
-      assertEquals(/\b(NaN|nan|undefined|1 environments)\b/.test(text), false);
-    },
+  test(`${name}: at most 30 lines a minute, always with a bar`, async () => {
+    const { lines, minutes, text } = await trainInTerminal(
+      [...args, `--out=${dir}/${name.replaceAll(" ", "-")}`],
+    );
+    assert(
+      lines.length <= 30 * Math.max(1, minutes),
+      `${lines.length} lines:\n${lines.join("\n")}`,
+    );
+    assert(lines.some((line) => /^Evaluation at step \d/.test(line)));
+    assert(
+      lines.some((line) => /(^| )train( |$)/.test(line)),
+      lines.join("\n"),
+    );
+    // deno-lint-ignore no-control-regex -- colours
+    assertEquals(/\x1b\[[\d;]*m/.test(text), false);
+    assertEquals(/\b(NaN|nan|undefined|1 environments)\b/.test(text), false);
   });
 }
 
 const SHORT = ["--steps=4000", "--set=evaluationEpisodes=2"];
 
-Deno.test({
-  name:
-    "a narrow terminal has a bar and no line that it wraps in the table [script]",
-  ignore: missing,
-  async fn() {
-    const size = { columns: 40, rows: 24 };
-    const args = [...SHORT, `--out=${dir}/narrow`];
-    const { lines } = await trainInTerminal(args, size);
-    assert(lines.every((line) => line.length <= 40));
-    const table = lines.slice(lines.indexOf("time"));
-    assert(table.findIndex((line) => BAR.test(line)) > 10, table.join("\n"));
-  },
+test("a narrow terminal has a bar and no line that it wraps in the table", async () => {
+  const size = { columns: 40, rows: 24 };
+  const args = [...SHORT, `--out=${dir}/narrow`];
+  const { lines } = await trainInTerminal(args, size);
+  assert(lines.every((line) => line.length <= 40));
+  const table = lines.slice(lines.indexOf("time"));
+  assert(table.findIndex((line) => BAR.test(line)) > 10, table.join("\n"));
 });
 
-Deno.test({
-  name: "--quiet shows the bar and the result alone [script]",
-  ignore: missing,
-  async fn() {
-    const args = [...SHORT, "--quiet", `--out=${dir}/quiet`];
-    const { lines } = await trainInTerminal(args);
-    const [bar, end, last, best, folder, ...others] = lines;
-    assert(BAR.test(bar), bar);
-    assert(/^completed: 4000 steps in .* s, mean return of /.test(end), end);
-    assert(/^Last agent .*/.test(last) && /^Best agent .*/.test(best));
-    assertEquals([folder, others], [`Run folder: ${dir}/quiet`, []]);
-  },
+test("--quiet shows the bar and the result alone", async () => {
+  const args = [...SHORT, "--quiet", `--out=${dir}/quiet`];
+  const { lines } = await trainInTerminal(args);
+  const [bar, end, last, best, folder, ...others] = lines;
+  assert(BAR.test(bar), bar);
+  assert(/^completed: 4000 steps in .* s, mean return of /.test(end), end);
+  assert(/^Last agent .*/.test(last) && /^Best agent .*/.test(best));
+  assertEquals([folder, others], [`Run folder: ${dir}/quiet`, []]);
 });
 
 Deno.test("elsewhere there are plain lines, and with --quiet the result alone", async () => {

@@ -110,14 +110,12 @@ for (const [name, permissions] of Object.entries(NO_FFI)) {
     assertEquals(lines, [told, told, told]);
   });
 
-  Deno.test({
-    name: `with ${name}, xla by name is an error [XLA]`,
+  Deno.test(`with ${name}, xla by name is an error [XLA]`, {
     ignore: !isXlaInstalled(),
-    async fn() {
-      const { lines } = await compileIn("xla", { permissions });
-      const told = "Cannot use the engine 'xla': XLA needs --allow-ffi";
-      assertEquals(lines, [told, told, told]);
-    },
+  }, async () => {
+    const { lines } = await compileIn("xla", { permissions });
+    const told = "Cannot use the engine 'xla': XLA needs --allow-ffi";
+    assertEquals(lines, [told, told, told]);
   });
 }
 
@@ -155,13 +153,11 @@ for (const [what, library] of Object.entries(LIBRARIES)) {
   });
 }
 
-Deno.test({
-  name: "xla by name compiles where its plugin is installed [XLA]",
+Deno.test("xla by name compiles where its plugin is installed [XLA]", {
   ignore: !isXlaInstalled(),
-  async fn() {
-    const lines = ["xla 2,4", "xla 3,6", "xla 1"];
-    assertEquals(await compileIn("xla", {}), { lines, notices: [] });
-  },
+}, async () => {
+  const lines = ["xla 2,4", "xla 3,6", "xla 1"];
+  assertEquals(await compileIn("xla", {}), { lines, notices: [] });
 });
 
 Deno.test("xla by name is an error without a plugin", async () => {

@@ -3,40 +3,36 @@ import fc from "fast-check";
 import type { DType } from "../graph/graph.ts";
 import {
   axesOf,
+  dtypes,
   seeds,
   shapeAndAxis,
   shapes,
 } from "../testdata/arbitrary_shapes.ts";
-import { given, testCompiled } from "../testdata/compiled_agrees.ts";
+import {
+  given,
+  testCompiled,
+  testCompiledOne,
+} from "../testdata/compiled_agrees.ts";
 
-const ALL = ["float32", "int32", "bool"] as const;
-const dtypes = fc.constantFrom(...ALL);
+const any = { dtype: dtypes, seed: seeds };
 const numbers = fc.constantFrom<DType>("float32", "int32");
 const few = fc.integer({ min: 1, max: 3 });
 
 /** Where there are gradients. */
 const isFloat = (dtype: string) => dtype === "float32";
 
-testCompiled(
+testCompiledOne(
   "reshape, flatten and squeeze",
-  fc.record({ shape: shapes({ minRank: 1 }), dtype: dtypes, seed: seeds }),
-  ({ shape, dtype, seed }) => ({
-    fn: (x) =>
-      tf.squeeze(tf.reshape(tf.reverse(x, 0), [1, -1, 1, shape[0]]), [0, 2]),
-    inputs: [given(shape, { dtype, seed })],
-    gradients: isFloat(dtype),
-  }),
+  fc.record({ shape: shapes({ minRank: 1 }), ...any }),
+  (x, { shape }) =>
+    tf.squeeze(tf.reshape(tf.reverse(x, 0), [1, -1, 1, shape[0]]), [0, 2]),
 );
 
-testCompiled(
-  "expandDims",
-  fc.record({ at: shapeAndAxis(), dtype: dtypes, seed: seeds }),
-  ({ at: { shape, axis }, dtype, seed }) => ({
-    fn: (x) => tf.expandDims(x, axis),
-    inputs: [given(shape, { dtype, seed })],
-    gradients: isFloat(dtype),
-  }),
-);
+/** A shape and one of its axes, of any type. */
+const placed = fc.tuple(shapeAndAxis(), fc.record(any))
+  .map(([at, it]) => ({ ...at, ...it }));
+
+testCompiledOne("expandDims", placed, (x, { axis }) => tf.expandDims(x, axis));
 
 const orders = shapes().chain((shape) =>
   fc.record({
@@ -46,67 +42,53 @@ const orders = shapes().chain((shape) =>
     }),
     reps: fc.tuple(...shape.map(() => few)),
     axes: axesOf(shape.length),
-    dtype: dtypes,
-    seed: seeds,
+    ...any,
   })
 );
 
-testCompiled("transpose", orders, ({ shape, perm, dtype, seed }) => ({
-  fn: (x) => tf.transpose(x, perm),
-  inputs: [given(shape, { dtype, seed })],
-  gradients: isFloat(dtype),
-}), 20);
-
-testCompiled("tile", orders, ({ shape, reps, dtype, seed }) => ({
-  fn: (x) => tf.tile(x, reps),
-  inputs: [given(shape, { dtype, seed })],
-  gradients: isFloat(dtype) && shape.length > 0,
-}), 20);
-
-testCompiled("reverse", orders, ({ shape, axes, dtype, seed }) => ({
-  fn: (x) => tf.reverse(x, axes),
-  inputs: [given(shape, { dtype, seed })],
-  gradients: isFloat(dtype),
-}), 20);
-
-testCompiled(
-  "broadcastTo",
-  fc.record({
-    shape: shapes({ maxRank: 2 }),
-    ones: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
-    more: shapes({ maxRank: 2 }),
-    dtype: dtypes,
-    seed: seeds,
-  }),
-  ({ shape, ones, more, dtype, seed }) => ({
-    fn: (x) => tf.broadcastTo(x, [...more, ...shape]),
-    inputs: [
-      given(shape.map((length, i) => ones[i] ? 1 : length), { dtype, seed }),
-    ],
-    gradients: isFloat(dtype),
-  }),
-  20,
+testCompiledOne(
+  "transpose",
+  orders,
+  (x, { perm }) => tf.transpose(x, perm),
+  { runs: 20 },
 );
 
-const parts = fc.record({
-  at: shapeAndAxis(),
-  lengths: fc.array(few, { minLength: 1, maxLength: 4 }),
-  dtype: dtypes,
-  seed: seeds,
+testCompiledOne("tile", orders, (x, { reps }) => tf.tile(x, reps), {
+  runs: 20,
+  gradients: ({ shape }) => shape.length > 0,
 });
 
-testCompiled(
-  "concat",
-  parts,
-  ({ at: { shape, axis }, lengths, dtype, seed }) => ({
-    fn: (...xs) => tf.concat(xs, axis),
-    inputs: lengths.map((length, i) =>
-      given(shape.with(axis, length), { dtype, seed: seed + i })
-    ),
-    gradients: isFloat(dtype),
-  }),
-  25,
+testCompiledOne("reverse", orders, (x, { axes }) => tf.reverse(x, axes), {
+  runs: 20,
+});
+
+testCompiledOne(
+  "broadcastTo",
+  fc.record({
+    whole: shapes({ maxRank: 2 }),
+    ones: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
+    more: shapes({ maxRank: 2 }),
+    ...any,
+  }).map((it) => ({
+    ...it,
+    shape: it.whole.map((length, i) => it.ones[i] ? 1 : length),
+  })),
+  (x, { whole, more }) => tf.broadcastTo(x, [...more, ...whole]),
+  { runs: 20 },
 );
+
+const parts = fc.tuple(
+  placed,
+  fc.array(few, { minLength: 1, maxLength: 4 }),
+).map(([it, lengths]) => ({ ...it, lengths }));
+
+testCompiled("concat", parts, ({ shape, axis, lengths, dtype, seed }) => ({
+  fn: (...xs) => tf.concat(xs, axis),
+  inputs: lengths.map((length, i) =>
+    given(shape.with(axis, length), { dtype, seed: seed + i })
+  ),
+  gradients: isFloat(dtype),
+}), 25);
 
 testCompiled(
   "concat of several types",
@@ -117,33 +99,29 @@ testCompiled(
   }),
 );
 
-testCompiled(
-  "stack",
-  parts,
-  ({ at: { shape, axis }, lengths, dtype, seed }) => ({
-    fn: (...xs) => tf.stack(xs, axis),
-    inputs: lengths.map((_, i) => given(shape, { dtype, seed: seed + i })),
-    gradients: isFloat(dtype),
-  }),
-  25,
-);
+testCompiled("stack", parts, ({ shape, axis, lengths, dtype, seed }) => ({
+  fn: (...xs) => tf.stack(xs, axis),
+  inputs: lengths.map((_, i) => given(shape, { dtype, seed: seed + i })),
+  gradients: isFloat(dtype),
+}), 25);
 
-testCompiled("unstack", parts, ({ at: { shape, axis }, dtype, seed }) => ({
-  fn: (x) => tf.unstack(x, axis),
-  inputs: [given(shape, { dtype, seed })],
-}));
+testCompiledOne("unstack", parts, (x, { axis }) => tf.unstack(x, axis), {
+  gradients: () => false,
+});
 
 /** TensorFlow.js has no gradients of lists of one. */
-testCompiled("the gradient of unstack", parts, ({ at, lengths, seed }) => ({
-  fn: (x) => tf.addN(tf.unstack(x, at.axis).map((it, i) => tf.mul(it, i + 1))),
-  inputs: [given(at.shape.with(at.axis, lengths.length + 1), { seed })],
+testCompiled("the gradient of unstack", parts, (it) => ({
+  fn: (x) => tf.addN(tf.unstack(x, it.axis).map((it, i) => tf.mul(it, i + 1))),
+  inputs: [
+    given(it.shape.with(it.axis, it.lengths.length + 1), { seed: it.seed }),
+  ],
   gradients: true,
 }));
 
 const splits = fc.record({ parts, equal: fc.boolean(), rest: fc.boolean() });
 
 testCompiled("split", splits, ({ parts, equal, rest }) => {
-  const { at: { shape, axis }, lengths, dtype, seed } = parts;
+  const { shape, axis, lengths, dtype, seed } = parts;
   const count = lengths.length;
   const total = equal ? 2 * count : lengths.reduce((a, b) => a + b, 0);
   const last = rest && count > 1;
@@ -154,13 +132,15 @@ testCompiled("split", splits, ({ parts, equal, rest }) => {
   };
 }, 25);
 
-testCompiled("the gradient of split", parts, ({ at, lengths, seed }) => ({
+testCompiled("the gradient of split", parts, ({ shape, axis, ...it }) => ({
   fn: (x) => {
-    const parts = tf.split(x, [1, ...lengths], at.axis);
-    return tf.concat(parts.map((it, i) => tf.mul(it, i + 1)), at.axis);
+    const parts = tf.split(x, [1, ...it.lengths], axis);
+    return tf.concat(parts.map((it, i) => tf.mul(it, i + 1)), axis);
   },
   inputs: [
-    given(at.shape.with(at.axis, lengths.reduce((a, b) => a + b, 1)), { seed }),
+    given(shape.with(axis, it.lengths.reduce((a, b) => a + b, 1)), {
+      seed: it.seed,
+    }),
   ],
   gradients: true,
 }));
@@ -171,48 +151,33 @@ const paddings = shapes({ minRank: 1 }).chain((shape) =>
     paddings: fc.tuple(...shape.map(() => fc.tuple(fc.nat(2), fc.nat(2)))),
     value: fc.constantFrom(0, 1, -2.5),
     mode: fc.constantFrom<"reflect" | "symmetric">("reflect", "symmetric"),
-    dtype: dtypes,
-    seed: seeds,
+    ...any,
   })
 );
 
-testCompiled("pad", paddings, ({ shape, paddings, value, dtype, seed }) => ({
-  fn: (x) =>
-    tf.pad(x, paddings, dtype === "bool" ? Math.abs(Math.sign(value)) : value),
-  inputs: [given(shape, { dtype, seed })],
-  gradients: isFloat(dtype),
-}), 25);
-
-testCompiled(
-  "mirrorPad",
+testCompiledOne(
+  "pad",
   paddings,
-  ({ shape, paddings, mode, dtype, seed }) => ({
-    fn: (x) =>
-      tf.mirrorPad(
-        x,
-        paddings.map((sides, axis) =>
-          sides.map((it) =>
-            Math.min(it, shape[axis] - (mode === "reflect" ? 1 : 0))
-          )
-        ) as [number, number][],
-        mode,
-      ),
-    inputs: [given(shape, { dtype, seed })],
-  }),
-  25,
+  (x, { paddings, value, dtype }) =>
+    tf.pad(x, paddings, dtype === "bool" ? Math.abs(Math.sign(value)) : value),
+  {
+    runs: 25,
+  },
 );
 
-testCompiled(
+testCompiledOne("mirrorPad", paddings, (x, { shape, paddings, mode }) => {
+  const most = mode === "reflect" ? 1 : 0;
+  const inside = paddings.map((sides, axis) =>
+    sides.map((it) => Math.min(it, shape[axis] - most))
+  );
+  return tf.mirrorPad(x, inside as [number, number][], mode);
+}, { runs: 25, gradients: () => false });
+
+testCompiledOne(
   "diag",
-  fc.record({
-    shape: shapes({ minRank: 1, maxRank: 2 }),
-    dtype: dtypes,
-    seed: seeds,
-  }),
-  ({ shape, dtype, seed }) => ({
-    fn: (x) => tf.diag(x),
-    inputs: [given(shape, { dtype, seed })],
-  }),
+  fc.record({ shape: shapes({ minRank: 1, maxRank: 2 }), ...any }),
+  (x) => tf.diag(x),
+  { gradients: () => false },
 );
 
 const blocks = fc.record({
@@ -245,14 +210,15 @@ testCompiled("batchToSpaceND and spaceToBatchND", blocks, (it) => {
   };
 }, 25);
 
-testCompiled("depthToSpace", blocks, (it) => ({
-  fn: (x) => tf.depthToSpace(x as tf.Tensor4D, it.block[0] + 1),
-  inputs: [
-    given([it.batch, ...it.counts, it.channels * (it.block[0] + 1) ** 2], {
-      seed: it.seed,
-    }),
-  ],
-}));
+testCompiledOne(
+  "depthToSpace",
+  blocks.map((it) => ({
+    ...it,
+    shape: [it.batch, ...it.counts, it.channels * (it.block[0] + 1) ** 2],
+  })),
+  (x, { block }) => tf.depthToSpace(x as tf.Tensor4D, block[0] + 1),
+  { gradients: () => false },
+);
 
 const slices = shapes({ minRank: 1, maxLength: 5 }).chain((shape) =>
   fc.record({
@@ -262,23 +228,17 @@ const slices = shapes({ minRank: 1, maxLength: 5 }).chain((shape) =>
     )),
     /** Axes at the end that are not named. */
     unnamed: fc.nat(shape.length - 1),
-    dtype: dtypes,
-    seed: seeds,
+    ...any,
   })
 );
 
-testCompiled("slice", slices, ({ shape, ranges, unnamed, dtype, seed }) => {
+testCompiledOne("slice", slices, (x, { shape, ranges, unnamed }) => {
   const named = ranges.slice(0, shape.length - unnamed);
-  const begin = named.map(([from]) => from);
   const size = named.map(([from, length, rest], axis) =>
     rest ? -1 : Math.max(1, Math.min(length, shape[axis] - from))
   );
-  return {
-    fn: (x) => tf.slice(x, begin, size),
-    inputs: [given(shape, { dtype, seed })],
-    gradients: dtype === "float32",
-  };
-}, 40);
+  return tf.slice(x, named.map(([from]) => from), size);
+}, { runs: 40 });
 
 const strided = shapes({ minRank: 1, maxLength: 5 }).chain((shape) => {
   const { length: rank } = shape;
@@ -301,8 +261,7 @@ const strided = shapes({ minRank: 1, maxLength: 5 }).chain((shape) => {
     ellipsis: fc.option(fc.nat(rank - 1)),
     newAxisMask: fc.oneof(fc.constant(0), mask),
     shrinkAxisMask: fc.oneof(fc.constant(0), mask),
-    dtype: dtypes,
-    seed: seeds,
+    ...any,
   });
 });
 /** The `cpu` backend drops no axes, but numbers, where there are steps. */
@@ -337,16 +296,14 @@ function isTaken(it: Strided): boolean {
   });
 }
 
-testCompiled("stridedSlice with all masks", taken, (it) => ({
-  fn: apply(it),
-  inputs: [given(it.shape, { dtype: it.dtype, seed: it.seed })],
-}), 80);
+testCompiledOne("stridedSlice with all masks", taken, (x, it) => apply(it)(x), {
+  runs: 80,
+  gradients: () => false,
+});
 
-testCompiled(
+testCompiledOne(
   "flipLeftRight",
   fc.record({ shape: shapes({ minRank: 4 }), seed: seeds }),
-  ({ shape, seed }) => ({
-    fn: (x) => tf.image.flipLeftRight(x as tf.Tensor4D),
-    inputs: [given(shape, { seed })],
-  }),
+  (x) => tf.image.flipLeftRight(x as tf.Tensor4D),
+  { gradients: () => false },
 );

@@ -58,9 +58,8 @@ const CODE = `
   f.run({ x: new Float32Array(2) });
 `;
 
-Deno.test({
-  name:
-    "the library reports nothing to its makers, and keeps no id for it [Linux]",
-  ignore: Deno.build.os !== "linux",
-  fn: async () => assertEquals(await leftBy(CODE), []),
-});
+Deno.test(
+  "the library reports nothing to its makers, and keeps no id for it [Linux]",
+  { ignore: Deno.build.os !== "linux" },
+  async () => assertEquals(await leftBy(CODE), []),
+);

@@ -63,3 +63,7 @@ export function shapeAndAxis(
       .map((axis) => ({ shape, axis }))
   );
 }
+
+/** The types of tensors. */
+export const dtypes: fc.Arbitrary<"float32" | "int32" | "bool"> = fc
+  .constantFrom("float32", "int32", "bool");

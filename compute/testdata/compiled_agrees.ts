@@ -205,3 +205,31 @@ export function testCompiled<T>(
     if (engine === "onnx") check(ofConstants, CONSTANT_RUNS);
   });
 }
+
+/** A random tensor that a function is given. */
+interface OneTensor {
+  readonly shape: readonly number[];
+  readonly dtype?: DType;
+  readonly seed: number;
+  readonly of?: (value: number) => number;
+}
+
+/**
+ * Tests that a function of one random tensor agrees, as do its gradients where
+ * there are some: those of whole numbers are none.
+ */
+export function testCompiledOne<T extends OneTensor>(
+  name: string,
+  settings: fc.Arbitrary<T>,
+  fn: (x: tf.Tensor, it: T) => tf.Tensor | tf.Tensor[],
+  { runs, gradients = () => true }: {
+    runs?: number;
+    gradients?: (it: T) => boolean;
+  } = {},
+): void {
+  testCompiled(name, settings, (it) => ({
+    fn: (x) => fn(x, it),
+    inputs: [given(it.shape, it)],
+    gradients: (it.dtype ?? "float32") === "float32" && gradients(it),
+  }), runs);
+}

@@ -188,37 +188,25 @@ Deno.test("a graph shows what is inside of a loop", () => {
 Deno.test("what cannot be looped is refused in one line", () => {
   const x = tf.zeros([2]);
   const forever = () => tf.scalar(true, "bool");
-  const cases: [() => unknown, string][] = [
-    [
-      () => whileLoop({ x }, { condition: () => x, body: (it) => it }),
-      "Cannot loop on a condition of float32[2]: expected one truth value",
-    ],
-    [
-      () =>
-        whileLoop({ x: x as tf.Tensor }, {
-          condition: forever,
-          body: () => ({ x: tf.zeros([3]) }),
-        }),
-      "Cannot loop: 'x' comes as float32[3], expected float32[2]",
-    ],
-    [
-      () =>
-        whileLoop({ x } as Record<string, tf.Tensor>, {
-          condition: forever,
-          body: () => ({ x, y: x }),
-        }),
-      "Cannot loop: 'y' comes, which is not expected",
-    ],
-    [
-      () => tf.grad((x) => tf.sum(repeat(int(1), x, (x) => tf.neg(x))))(x),
-      "Cannot take the gradient of a loop",
-    ],
-    [
-      () => switchCase(tf.scalar(0), [() => ({ x })]),
-      "Cannot choose a function by float32[]: expected one number of int32",
-    ],
-  ];
-  for (const [call, message] of cases) {
+  const cases: Record<string, () => unknown> = {
+    "Cannot loop on a condition of float32[2]: expected one truth value": () =>
+      whileLoop({ x }, { condition: () => x, body: (it) => it }),
+    "Cannot loop: 'x' comes as float32[3], expected float32[2]": () =>
+      whileLoop({ x: x as tf.Tensor }, {
+        condition: forever,
+        body: () => ({ x: tf.zeros([3]) }),
+      }),
+    "Cannot loop: 'y' comes, which is not expected": () =>
+      whileLoop({ x } as Record<string, tf.Tensor>, {
+        condition: forever,
+        body: () => ({ x, y: x }),
+      }),
+    "Cannot take the gradient of a loop": () =>
+      tf.grad((x) => tf.sum(repeat(int(1), x, (x) => tf.neg(x))))(x),
+    "Cannot choose a function by float32[]: expected one number of int32": () =>
+      switchCase(tf.scalar(0), [() => ({ x })]),
+  };
+  for (const [message, call] of Object.entries(cases)) {
     assertThrows(call, TypeError, message);
     assertThrows(
       () => trace(() => ({ made: call() }), {}),

@@ -18,9 +18,10 @@ import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistic
 import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
 import { EnvWrapper } from "../wrappers/env_wrapper.ts";
 import type { TimeLimit } from "../wrappers/time_limit.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
 
 /** Nothing can be played where nobody ran install-atari. */
-const ignore = !isAtariInstalled();
+const test = testsWith("ALE", isAtariInstalled());
 
 /** Names of the wrappers from the outside to the inside, and the game. */
 function layersOf(env: Env): { names: string[]; game: AtariEnv } {
@@ -44,80 +45,64 @@ for (
     ["gymnasium", "PreprocessFrame", [210, 160]],
   ] as const
 ) {
-  Deno.test({
-    name: `the wrappers of ${preset} stand in baselines' order [ALE]`,
-    ignore,
-    fn() {
-      const env = atari("ALE/Breakout-v5", { preset });
-      const { names, game } = layersOf(env);
-      assertEquals(
-        names.join(" "),
-        `GameLimit FrameStack ${expected} EpisodeInfo Frameskip NoopReset`,
-      );
-      assertEquals(game.observationSpace.shape, shape);
-      env.close();
-    },
+  test(`the wrappers of ${preset} stand in baselines' order`, () => {
+    const env = atari("ALE/Breakout-v5", { preset });
+    const { names, game } = layersOf(env);
+    assertEquals(
+      names.join(" "),
+      `GameLimit FrameStack ${expected} EpisodeInfo Frameskip NoopReset`,
+    );
+    assertEquals(game.observationSpace.shape, shape);
+    env.close();
   });
 }
 
-Deno.test({
-  name: "it is a sound environment [ALE]",
-  ignore,
-  fn() {
-    const env = atari("ALE/Breakout-v5", { size: { width: 10, height: 12 } });
-    checkEnv(env, { steps: 60 });
-    env.close();
-  },
+test("it is a sound environment", () => {
+  const env = atari("ALE/Breakout-v5", { size: { width: 10, height: 12 } });
+  checkEnv(env, { steps: 60 });
+  env.close();
 });
 
-Deno.test({
-  name: "by name, preprocessing has to be asked for [ALE]",
-  ignore,
-  fn() {
-    const kwargs = { preprocessing: "deepmind", clipReward: false };
-    const env = make("ALE/Pong-v5", { kwargs });
-    assertEquals(env.spec?.id, "ALE/Pong-v5");
-    const { names } = layersOf(env);
-    assertEquals(names.slice(0, 3), [
-      "GameLimit",
-      "FrameStack",
-      "PreprocessFrame",
-    ]);
-    assert(!names.includes("ClipReward"));
-    const raw = make("ALE/Pong-v5");
-    assertEquals(layersOf(raw).names, ["TimeLimit"]);
-    env.close();
-    raw.close();
-  },
+test("by name, preprocessing has to be asked for", () => {
+  const kwargs = { preprocessing: "deepmind", clipReward: false };
+  const env = make("ALE/Pong-v5", { kwargs });
+  assertEquals(env.spec?.id, "ALE/Pong-v5");
+  const { names } = layersOf(env);
+  assertEquals(names.slice(0, 3), [
+    "GameLimit",
+    "FrameStack",
+    "PreprocessFrame",
+  ]);
+  assert(!names.includes("ClipReward"));
+  const raw = make("ALE/Pong-v5");
+  assertEquals(layersOf(raw).names, ["TimeLimit"]);
+  env.close();
+  raw.close();
 });
 
 for (const id of ["backgammon", "video_checkers"]) {
-  Deno.test({
-    name: `${id} needs all actions for steps without one [ALE]`,
-    ignore,
-    fn() {
-      const says =
-        "action 0 is FIRE: expected NOOP, as with fullActionSpace: true";
-      const noopOptions: PreprocessingOptions[] = [
-        { terminalOnLifeLoss: false },
-        { noopMax: 0 },
-      ];
-      for (const options of noopOptions) {
-        assertThrows(() => atari(id, options), TypeError, says);
-        const copies = () => new AtariVecEnv(id, { ...options, numEnvs: 1 });
-        assertThrows(copies, TypeError, says);
-      }
-      const options = { fullActionSpace: true, size: { width: 8, height: 8 } };
-      const single = new SyncVecEnv([() => atari(id, options)]);
-      const fused = new AtariVecEnv(id, { ...options, numEnvs: 1 });
-      assertSameBytes(single.reset({ seed: 1 }), fused.reset({ seed: 1 }));
-      assertSameCourse(single, fused, { steps: 10 });
-      single.close();
-      fused.close();
-      const plain = { noopMax: 0, terminalOnLifeLoss: false };
-      atari(id, plain).close();
-      new AtariVecEnv(id, { ...plain, numEnvs: 1 }).close();
-    },
+  test(`${id} needs all actions for steps without one`, () => {
+    const says =
+      "action 0 is FIRE: expected NOOP, as with fullActionSpace: true";
+    const noopOptions: PreprocessingOptions[] = [
+      { terminalOnLifeLoss: false },
+      { noopMax: 0 },
+    ];
+    for (const options of noopOptions) {
+      assertThrows(() => atari(id, options), TypeError, says);
+      const copies = () => new AtariVecEnv(id, { ...options, numEnvs: 1 });
+      assertThrows(copies, TypeError, says);
+    }
+    const options = { fullActionSpace: true, size: { width: 8, height: 8 } };
+    const single = new SyncVecEnv([() => atari(id, options)]);
+    const fused = new AtariVecEnv(id, { ...options, numEnvs: 1 });
+    assertSameBytes(single.reset({ seed: 1 }), fused.reset({ seed: 1 }));
+    assertSameCourse(single, fused, { steps: 10 });
+    single.close();
+    fused.close();
+    const plain = { noopMax: 0, terminalOnLifeLoss: false };
+    atari(id, plain).close();
+    new AtariVecEnv(id, { ...plain, numEnvs: 1 }).close();
   });
 }
 
@@ -133,42 +118,33 @@ function firstTold(env: Env): { steps: number; episodes: unknown } {
   throw new Error("no game was told");
 }
 
-Deno.test({
-  name: "a game that the limit of steps cuts off is told in that step [ALE]",
-  ignore,
-  fn() {
-    const kwargs = { preprocessing: "baselines", noopMax: 0, fireReset: false };
-    const env = make("ALE/Pong-v5", { kwargs, maxEpisodeSteps: 10 });
-    const cutOff = { env: 0, return: 0, length: 10, terminated: false };
-    assertEquals(firstTold(env), {
-      steps: 10,
-      episodes: [{ ...cutOff, lifeReturns: [0] }],
-    });
-    env.close();
-  },
+test("a game that the limit of steps cuts off is told in that step", () => {
+  const kwargs = { preprocessing: "baselines", noopMax: 0, fireReset: false };
+  const env = make("ALE/Pong-v5", { kwargs, maxEpisodeSteps: 10 });
+  const cutOff = { env: 0, return: 0, length: 10, terminated: false };
+  assertEquals(firstTold(env), {
+    steps: 10,
+    episodes: [{ ...cutOff, lifeReturns: [0] }],
+  });
+  env.close();
 });
 
-Deno.test({
-  name:
-    "whatever the form, its spec has the id and the limit of steps or frames [ALE]",
-  ignore,
-  fn() {
-    const id = "ALE/Pong-v5";
-    for (const kwargs of [{}, { preprocessing: "deepmind" }]) {
-      for (const maxEpisodeSteps of [undefined, Infinity, 7]) {
-        const single = make(id, { kwargs, maxEpisodeSteps });
-        const copies = makeVec(id, { numEnvs: 1, kwargs, maxEpisodeSteps });
-        for (const { spec } of [single, copies]) {
-          assertEquals(
-            [spec?.id, spec?.maxEpisodeSteps, spec?.rewardThreshold],
-            [id, maxEpisodeSteps === 7 ? 7 : 27_000, undefined],
-          );
-        }
-        single.close();
-        copies.close();
+test("whatever the form, its spec has the id and the limit of steps or frames", () => {
+  const id = "ALE/Pong-v5";
+  for (const kwargs of [{}, { preprocessing: "deepmind" }]) {
+    for (const maxEpisodeSteps of [undefined, Infinity, 7]) {
+      const single = make(id, { kwargs, maxEpisodeSteps });
+      const copies = makeVec(id, { numEnvs: 1, kwargs, maxEpisodeSteps });
+      for (const { spec } of [single, copies]) {
+        assertEquals(
+          [spec?.id, spec?.maxEpisodeSteps, spec?.rewardThreshold],
+          [id, maxEpisodeSteps === 7 ? 7 : 27_000, undefined],
+        );
       }
+      single.close();
+      copies.close();
     }
-  },
+  }
 });
 
 Deno.test("a limit that cannot be is refused", () => {
@@ -250,20 +226,18 @@ function settingsOf(id: string, registry: EnvRegistry): unknown[] {
   }
 }
 
-Deno.test({
-  name: "registerAtari gives the ids of a game Gymnasium's settings [ALE]",
+Deno.test("registerAtari gives the ids of a game Gymnasium's settings [ALE]", {
   ignore: !isAtariInstalled(),
-  fn() {
-    const registry = atariRegistry();
-    for (const [id, game, skip, chance, limit] of GYMNASIUM) {
-      if (game !== "pong") continue;
-      const frames = skip === "[2,5]" ? "2,3,4" : skip;
-      assertEquals(settingsOf(id, registry), [
-        game,
-        frames,
-        Number(chance),
-        Number(limit),
-      ]);
-    }
-  },
+}, () => {
+  const registry = atariRegistry();
+  for (const [id, game, skip, chance, limit] of GYMNASIUM) {
+    if (game !== "pong") continue;
+    const frames = skip === "[2,5]" ? "2,3,4" : skip;
+    assertEquals(settingsOf(id, registry), [
+      game,
+      frames,
+      Number(chance),
+      Number(limit),
+    ]);
+  }
 });

@@ -13,9 +13,12 @@ import { testVecWrapper } from "../testdata/wrapper_contract.ts";
 import type { EpisodeStatistics, VecEnv } from "@bellman/types";
 import { WorkerVecEnv } from "../workers/threads/worker_vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
 
 /** Nothing can be played where nobody ran install-atari. */
 const ignore = !isAtariInstalled();
+const test = testsWith("ALE", !ignore);
 
 const COPIES = 2;
 const SMALL = { width: 21, height: 30 };
@@ -39,126 +42,104 @@ const CASES: readonly FusedCase[] = [
 
 for (const it of CASES) testFused(it);
 
-Deno.test({
-  name:
-    "fused, games that a limit of steps cuts off are told as by the wrappers [ALE]",
-  ignore,
-  fn() {
-    // Lives are lost within the limit, and after it.
-    const options = { maxEpisodeSteps: 45, size: SMALL };
-    const id = "ALE/Breakout-v5";
-    const fused = () => new AtariVecEnv(id, { ...options, numEnvs: COPIES });
-    const [ours, theirs] = [fused(), wrapped(id, options)];
-    ours.reset({ seed: 2 });
-    theirs.reset({ seed: 2 });
-    const first = assertSameCourse(ours, theirs, { steps: 150 });
-    assert(first.games > COPIES && first.ended > first.games);
-    const snapshots = [ours.save(), theirs.save()];
-    const run = { steps: 60, seed: 3 };
-    const expected = assertSameCourse(ours, theirs, run);
-    assert(expected.games > 0);
-    const others = [fused(), wrapped(id, options)] as const;
-    others.forEach((env, i) => env.load(snapshots[i]));
-    assertEquals(assertSameCourse(...others, run), expected);
-    close(ours, theirs, ...others);
-  },
+test("fused, games that a limit of steps cuts off are told as by the wrappers", () => {
+  // Lives are lost within the limit, and after it.
+  const options = { maxEpisodeSteps: 45, size: SMALL };
+  const id = "ALE/Breakout-v5";
+  const fused = () => new AtariVecEnv(id, { ...options, numEnvs: COPIES });
+  const [ours, theirs] = [fused(), wrapped(id, options)];
+  ours.reset({ seed: 2 });
+  theirs.reset({ seed: 2 });
+  const first = assertSameCourse(ours, theirs, { steps: 150 });
+  assert(first.games > COPIES && first.ended > first.games);
+  const snapshots = [ours.save(), theirs.save()];
+  const run = { steps: 60, seed: 3 };
+  const expected = assertSameCourse(ours, theirs, run);
+  assert(expected.games > 0);
+  const others = [fused(), wrapped(id, options)] as const;
+  others.forEach((env, i) => env.load(snapshots[i]));
+  assertEquals(assertSameCourse(...others, run), expected);
+  close(ours, theirs, ...others);
 });
 
-Deno.test({
-  name:
-    "whole games are told with their true scores and those of the lives [ALE]",
-  ignore,
-  fn() {
-    const env = new AtariVecEnv("ALE/SpaceInvaders-v5", {
-      numEnvs: COPIES,
-      size: SMALL,
-    });
-    env.reset({ seed: 0 });
-    const told: EpisodeStatistics[] = [];
-    let ended = 0, clipped = 0;
-    while (told.length < 2) {
-      const step = env.step(new Int32Array(COPIES).fill(1));
-      told.push(...step.episodes!);
-      clipped = Math.max(clipped, ...step.rewards);
-      ended += step.terminated.reduce((sum, it) => sum + it, 0);
-    }
-    for (const game of told) {
-      assert(game.terminated && game.length > 20);
-      assertEquals(game.return % 5, 0);
-      assertEquals(game.lifeReturns!.length, 3);
-      const sum = game.lifeReturns!.reduce((total, it) => total + it, 0);
-      assertEquals(sum, game.return);
-    }
-    // Points come in fives at least, and lives end more often than games.
-    assertEquals(clipped, 1);
-    assert(ended >= 3 * told.length);
-    close(env);
-  },
+test("whole games are told with their true scores and those of the lives", () => {
+  const env = new AtariVecEnv("ALE/SpaceInvaders-v5", {
+    numEnvs: COPIES,
+    size: SMALL,
+  });
+  env.reset({ seed: 0 });
+  const told: EpisodeStatistics[] = [];
+  let ended = 0, clipped = 0;
+  while (told.length < 2) {
+    const step = env.step(new Int32Array(COPIES).fill(1));
+    told.push(...step.episodes!);
+    clipped = Math.max(clipped, ...step.rewards);
+    ended += step.terminated.reduce((sum, it) => sum + it, 0);
+  }
+  for (const game of told) {
+    assert(game.terminated && game.length > 20);
+    assertEquals(game.return % 5, 0);
+    assertEquals(game.lifeReturns!.length, 3);
+    const sum = game.lifeReturns!.reduce((total, it) => total + it, 0);
+    assertEquals(sum, game.return);
+  }
+  // Points come in fives at least, and lives end more often than games.
+  assertEquals(clipped, 1);
+  assert(ended >= 3 * told.length);
+  close(env);
 });
 
-Deno.test({
-  name: "by name, preprocessing has to be asked for [ALE]",
-  ignore,
-  fn() {
-    const preprocessed = makeVec("ALE/Pong-v5", {
-      numEnvs: 2,
-      kwargs: { preprocessing: "baselines", size: SMALL },
-      recordEpisodes: false,
-    });
-    assert(preprocessed instanceof AtariVecEnv);
-    assertEquals(preprocessed.spec.id, "ALE/Pong-v5");
-    const raw = makeVec("ALE/Pong-v5", { numEnvs: 1, recordEpisodes: false });
-    assert(raw instanceof SyncVecEnv);
-    const [limited] = raw.envs;
-    assert(limited instanceof TimeLimit && limited.env instanceof AtariEnv);
-    close(preprocessed, raw);
-  },
+test("by name, preprocessing has to be asked for", () => {
+  const preprocessed = makeVec("ALE/Pong-v5", {
+    numEnvs: 2,
+    kwargs: { preprocessing: "baselines", size: SMALL },
+    recordEpisodes: false,
+  });
+  assert(preprocessed instanceof AtariVecEnv);
+  assertEquals(preprocessed.spec.id, "ALE/Pong-v5");
+  const raw = makeVec("ALE/Pong-v5", { numEnvs: 1, recordEpisodes: false });
+  assert(raw instanceof SyncVecEnv);
+  const [limited] = raw.envs;
+  assert(limited instanceof TimeLimit && limited.env instanceof AtariEnv);
+  close(preprocessed, raw);
 });
 
-Deno.test({
-  name: "where episodes are recorded, they are the games [ALE]",
-  ignore,
-  fn() {
-    const env = makeVec("ALE/Breakout-v5", {
-      numEnvs: 1,
-      maxEpisodeSteps: 300,
-      kwargs: { preprocessing: "baselines", size: SMALL },
-    });
-    env.reset({ seed: 0 });
-    const steps = playVec(env, 301) as { episodes: EpisodeStatistics[] }[];
-    const [game] = steps.flatMap(({ episodes }) => episodes);
-    assert(game.lifeReturns!.length >= 1);
-    close(env);
-  },
+test("where episodes are recorded, they are the games", () => {
+  const env = makeVec("ALE/Breakout-v5", {
+    numEnvs: 1,
+    maxEpisodeSteps: 300,
+    kwargs: { preprocessing: "baselines", size: SMALL },
+  });
+  env.reset({ seed: 0 });
+  const steps = playVec(env, 301) as { episodes: EpisodeStatistics[] }[];
+  const [game] = steps.flatMap(({ episodes }) => episodes);
+  assert(game.lifeReturns!.length >= 1);
+  close(env);
 });
 
-Deno.test({
-  name: "in workers and in the calling thread, the numbers are the same [ALE]",
-  ignore,
-  fn() {
-    const numEnvs = 3;
-    const kwargs = {
-      preprocessing: "baselines",
-      size: SMALL,
-      maxNumFramesPerEpisode: 90,
-    };
-    const hosted = new WorkerVecEnv({
-      id: "ALE/Breakout-v5",
-      kwargs,
-      imports: [import.meta.resolve("./mod.ts")],
-    }, { numEnvs, workers: 1, callerShare: true });
-    const alone = makeVec("ALE/Breakout-v5", { numEnvs, kwargs });
-    assertSameBytes(hosted.reset({ seed: 5 }), alone.reset({ seed: 5 }));
-    const { games } = assertSameCourse(hosted, alone, { steps: 60 });
-    assert(games >= numEnvs);
-    const snapshots = [hosted.save(), alone.save()];
-    hosted.reset();
-    alone.reset();
-    hosted.load(snapshots[0]);
-    alone.load(snapshots[1]);
-    assertSameCourse(hosted, alone, { steps: 20, seed: 1 });
-    close(hosted, alone);
-  },
+test("in workers and in the calling thread, the numbers are the same", () => {
+  const numEnvs = 3;
+  const kwargs = {
+    preprocessing: "baselines",
+    size: SMALL,
+    maxNumFramesPerEpisode: 90,
+  };
+  const hosted = new WorkerVecEnv({
+    id: "ALE/Breakout-v5",
+    kwargs,
+    imports: [import.meta.resolve("./mod.ts")],
+  }, { numEnvs, workers: 1, callerShare: true });
+  const alone = makeVec("ALE/Breakout-v5", { numEnvs, kwargs });
+  assertSameBytes(hosted.reset({ seed: 5 }), alone.reset({ seed: 5 }));
+  const { games } = assertSameCourse(hosted, alone, { steps: 60 });
+  assert(games >= numEnvs);
+  const snapshots = [hosted.save(), alone.save()];
+  hosted.reset();
+  alone.reset();
+  hosted.load(snapshots[0]);
+  alone.load(snapshots[1]);
+  assertSameCourse(hosted, alone, { steps: 20, seed: 1 });
+  close(hosted, alone);
 });
 
 const make = () =>
@@ -166,78 +147,63 @@ const make = () =>
 
 testVecWrapper("AtariVecEnv", make, { ignore, tag: " [ALE]" });
 
-Deno.test({
-  name: "a snapshot of other settings is refused [ALE]",
-  ignore,
-  fn() {
-    const made = (
-      options: PreprocessingOptions & { maxEpisodeSteps?: number },
-    ) => {
-      const env = new AtariVecEnv("ALE/Pong-v5", { numEnvs: 1, ...options });
-      env.reset({ seed: 0 });
-      return env;
-    };
-    const env = made({}), before = env.save();
-    for (
-      const options of [
-        { size: { width: 30, height: 21 } },
-        { repeatActionProbability: 0.5 },
-        { frameskip: 3 },
-        { maxEpisodeSteps: 9 },
-      ]
-    ) {
-      const other = made(options);
-      assertThrows(
+test("a snapshot of other settings is refused", () => {
+  const made = (
+    options: PreprocessingOptions & { maxEpisodeSteps?: number },
+  ) => {
+    const env = new AtariVecEnv("ALE/Pong-v5", { numEnvs: 1, ...options });
+    env.reset({ seed: 0 });
+    return env;
+  };
+  const env = made({}), before = env.save();
+  for (
+    const options of [
+      { size: { width: 30, height: 21 } },
+      { repeatActionProbability: 0.5 },
+      { frameskip: 3 },
+      { maxEpisodeSteps: 9 },
+    ]
+  ) {
+    const other = made(options);
+    assertRefused({
+      "TypeError: Cannot restore ALE/Pong-v5: the snapshot is of other settings":
         () => env.load(other.save()),
-        TypeError,
-        "Cannot restore ALE/Pong-v5: the snapshot is of other settings",
-      );
-      other.close();
-    }
-    assertEquals(env.save(), before);
-    env.close();
-  },
-});
-
-Deno.test({
-  name: "a snapshot of another number of copies is refused [ALE]",
-  ignore,
-  fn() {
-    const env = make();
-    env.reset({ seed: 0 });
-    const other = new AtariVecEnv("ALE/Breakout-v5", {
-      numEnvs: 1,
-      size: SMALL,
     });
-    assertThrows(
-      () => other.load(env.save()),
-      RangeError,
-      "Cannot restore 1 copy from a snapshot of 2",
-    );
-    close(env, other);
-  },
+    other.close();
+  }
+  assertEquals(env.save(), before);
+  env.close();
 });
 
-Deno.test({
-  name: "steps that cannot be are refused, and no copy takes one [ALE]",
-  ignore,
-  fn() {
-    const env = make();
-    const step = (...actions: number[]) => () =>
-      env.step(Int32Array.from(actions));
-    assertThrows(step(0, 0), Error, "have not begun: call reset first");
-    env.reset({ seed: 0 });
-    const before = env.save();
-    assertThrows(step(0), RangeError, "Cannot step 2 copies with 1");
-    assertThrows(step(0, 4), RangeError, "Cannot take action 4");
-    assertThrows(
-      () => env.step(Float32Array.of(0, 0.5)),
-      RangeError,
-      "Cannot take action 0.5",
-    );
-    assertEquals(env.save(), before);
-    close(env);
-  },
+test("a snapshot of another number of copies is refused", () => {
+  const env = make();
+  env.reset({ seed: 0 });
+  const other = new AtariVecEnv("ALE/Breakout-v5", {
+    numEnvs: 1,
+    size: SMALL,
+  });
+  assertRefused({
+    "RangeError: Cannot restore 1 copy from a snapshot of 2": () =>
+      other.load(env.save()),
+  });
+  close(env, other);
+});
+
+test("steps that cannot be are refused, and no copy takes one", () => {
+  const env = make();
+  const step = (...actions: number[]) => () =>
+    env.step(Int32Array.from(actions));
+  assertThrows(step(0, 0), Error, "have not begun: call reset first");
+  env.reset({ seed: 0 });
+  const before = env.save();
+  assertRefused({
+    "RangeError: Cannot step 2 copies with 1": step(0),
+    "RangeError: Cannot take action 4": step(0, 4),
+    "RangeError: Cannot take action 0.5": () =>
+      env.step(Float32Array.of(0, 0.5)),
+  });
+  assertEquals(env.save(), before);
+  close(env);
 });
 
 for (
@@ -258,10 +224,9 @@ for (
 
 Deno.test("a game that there is not is refused with the nearest one", () => {
   for (const id of ["ALE/Pongg-v5", "PonggNoFrameskip-v4", "pongg"]) {
-    assertThrows(
-      () => new AtariVecEnv(id, { numEnvs: 1 }),
-      RangeError,
-      "did you mean 'pong'?",
-    );
+    assertRefused({
+      "RangeError: did you mean 'pong'?": () =>
+        new AtariVecEnv(id, { numEnvs: 1 }),
+    });
   }
 });

@@ -30,34 +30,32 @@ async function wheels(): Promise<Record<string, Files>> {
   };
 }
 
-Deno.test({
-  name: "install-atari sets up library and ROMs from given wheels [ALE]",
+Deno.test("install-atari sets up library and ROMs from given wheels [ALE]", {
   ignore: !isAtariInstalled(),
-  fn: () =>
-    inFolder(async (folder) => {
-      const args = ["--accept-license", "--allow-other-version"];
-      for (const [name, files] of Object.entries(await wheels())) {
-        await Deno.writeFile(`${folder}/${name}`, zipSync(files, { level: 0 }));
-        args.push("--wheel", `${folder}/${name}`);
-      }
-      const dir = `${folder}/atari`, output = new RecordedOutput();
-      const code = await runInstall(
-        ATARI_INSTALLATION,
-        [...args, "--dir", dir],
-        output,
-      );
-      assertEquals([code, output.errors], [0, []]);
-      assertEquals(
-        output.lines.at(-1),
-        `To use them, set BELLMAN_ALE_LIBRARY=${dir}/${LIBRARY_FILE} and BELLMAN_ROMS=${dir}/roms`,
-      );
-      assertEquals(
-        await Deno.readFile(`${dir}/${LIBRARY_FILE}`),
-        await Deno.readFile(libraryPath()),
-      );
-      for (const game of ATARI_GAMES.values()) romFile(game, `${dir}/roms`);
-    }),
-});
+}, () =>
+  inFolder(async (folder) => {
+    const args = ["--accept-license", "--allow-other-version"];
+    for (const [name, files] of Object.entries(await wheels())) {
+      await Deno.writeFile(`${folder}/${name}`, zipSync(files, { level: 0 }));
+      args.push("--wheel", `${folder}/${name}`);
+    }
+    const dir = `${folder}/atari`, output = new RecordedOutput();
+    const code = await runInstall(
+      ATARI_INSTALLATION,
+      [...args, "--dir", dir],
+      output,
+    );
+    assertEquals([code, output.errors], [0, []]);
+    assertEquals(
+      output.lines.at(-1),
+      `To use them, set BELLMAN_ALE_LIBRARY=${dir}/${LIBRARY_FILE} and BELLMAN_ROMS=${dir}/roms`,
+    );
+    assertEquals(
+      await Deno.readFile(`${dir}/${LIBRARY_FILE}`),
+      await Deno.readFile(libraryPath()),
+    );
+    for (const game of ATARI_GAMES.values()) romFile(game, `${dir}/roms`);
+  }));
 
 Deno.test("install-atari asks for the licences before anything", async () => {
   const output = new RecordedOutput();

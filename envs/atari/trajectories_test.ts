@@ -41,12 +41,10 @@ function play({ game, systemSeed, idle, elsewhere, frames }: Trajectory) {
 }
 
 for (const trajectory of data.games) {
-  Deno.test({
-    name: `Ale plays ${trajectory.game} as ale-py does [ALE]`,
+  Deno.test(`Ale plays ${trajectory.game} as ale-py does [ALE]`, {
     ignore: !isAtariInstalled(),
-    fn() {
-      const { over, rewards, lives, rams, screens } = trajectory;
-      assertEquals(play(trajectory), { over, rewards, lives, rams, screens });
-    },
+  }, () => {
+    const { over, rewards, lives, rams, screens } = trajectory;
+    assertEquals(play(trajectory), { over, rewards, lives, rams, screens });
   });
 }

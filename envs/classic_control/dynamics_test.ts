@@ -1,10 +1,4 @@
-import type {
-  EnvSpec,
-  SpaceValue,
-  StateTree,
-  VecEnv,
-  VecStep,
-} from "@bellman/types";
+import type { EnvSpec, StateTree, VecEnv, VecStep } from "@bellman/types";
 import {
   assert,
   assertEquals,
@@ -12,27 +6,12 @@ import {
   assertThrows,
 } from "@std/assert";
 import { SeededRandom } from "../random.ts";
-import { contains } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 import { CART_POLE } from "./cart_pole.ts";
 import { DynamicsEnv, DynamicsVecEnv } from "./dynamics.ts";
 import { PENDULUM } from "./pendulum.ts";
 import { DYNAMICS, randomActions } from "./testdata/dynamics.ts";
-
-function actionFor(env: DynamicsEnv, random: SeededRandom): SpaceValue {
-  const actions = randomActions(env.actionSpace, random, 1);
-  return env.actionSpace.type === "box" ? actions : actions[0];
-}
-
-function play(env: DynamicsEnv, steps: number): unknown[] {
-  const random = new SeededRandom(9);
-  return Array.from({ length: steps }, () => {
-    const result = env.step(actionFor(env, random));
-    if (result.terminated) env.reset();
-    return result;
-  });
-}
 
 /** First states: the least and the most of each number. */
 const FIRST_STATES: Record<string, [number, number][]> = {
@@ -61,37 +40,6 @@ for (const [name, dynamics] of Object.entries(DYNAMICS)) {
       assert(least[j] >= low && least[j] <= low + margin);
       assert(most[j] <= high && most[j] >= high - margin);
     });
-  });
-
-  Deno.test(`${name} shows what its space holds`, () => {
-    const env = new DynamicsEnv(dynamics);
-    assert(contains(env.observationSpace, env.reset({ seed: 0 })));
-    const random = new SeededRandom(1);
-    for (let i = 0; i < 1000; i++) {
-      const result = env.step(actionFor(env, random));
-      assert(contains(env.observationSpace, result.observation));
-      if (result.terminated) env.reset();
-    }
-  });
-
-  Deno.test(`${name} repeats itself from a seed`, () => {
-    const env = new DynamicsEnv(dynamics), other = new DynamicsEnv(dynamics);
-    assertEquals(env.reset({ seed: 7 }), other.reset({ seed: 7 }));
-    assertEquals(play(env, 300), play(other, 300));
-    assertNotEquals(env.reset({ seed: 7 }), env.reset());
-    assertEquals(env.reset({ seed: 7 }), other.reset({ seed: 7 }));
-  });
-
-  Deno.test(`${name} goes on from a snapshot`, () => {
-    const env = new DynamicsEnv(dynamics), other = new DynamicsEnv(dynamics);
-    env.reset({ seed: 2 });
-    play(env, 20);
-    const snapshot = structuredClone(env.save());
-    const picture = env.render({ width: 60, height: 40 });
-    const wanted = play(env, 300);
-    other.load(snapshot);
-    assertEquals(other.render({ width: 60, height: 40 }), picture);
-    assertEquals(play(other, 300), wanted);
   });
 
   Deno.test(`${name} without a seed starts as with seed 0, then goes on`, () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
-import { NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
+import { PYTHON, test } from "./testdata/python.ts";
 
 /** What the third step tells; the steps around it tell nothing. */
 function toldBy(odd: string): unknown {
@@ -27,10 +27,6 @@ function toldBy(odd: string): unknown {
   });
   env.close();
   return info;
-}
-
-function test(name: string, run: () => void): void {
-  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 test("info comes as JSON has it; what it cannot hold is left out", () => {

@@ -19,7 +19,7 @@ import {
   GymnasiumVecEnv,
   type GymnasiumVecEnvOptions,
 } from "./gymnasium_vec_env.ts";
-import { canMake, check, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
+import { canMake, check, PYTHON, test } from "./testdata/python.ts";
 
 const COUNTER = "odd_envs:odd/Counter-v1";
 
@@ -33,10 +33,6 @@ function open(
     onRestart: () => {},
     ...options,
   });
-}
-
-function test(name: string, run: () => void | Promise<void>): void {
-  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 /** Actions for every copy. */

@@ -4,7 +4,7 @@ import {
   GymnasiumVecEnv,
   type GymnasiumVecEnvOptions,
 } from "./gymnasium_vec_env.ts";
-import { NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
+import { PYTHON, test } from "./testdata/python.ts";
 
 const COUNTER = "odd_envs:odd/Counter-v1";
 
@@ -24,10 +24,6 @@ function using(
   } finally {
     env.close();
   }
-}
-
-function test(name: string, run: () => void): void {
-  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
 }
 
 for (const processes of [1, 2]) {

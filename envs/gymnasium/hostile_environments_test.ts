@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { EnvDataError } from "../env_data_error.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
 import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
-import { NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
+import { PYTHON, test } from "./testdata/python.ts";
 
 const FILE = fileURLToPath(
   new URL("testdata/hostile_env.py", import.meta.url),
@@ -115,53 +115,42 @@ const CASES: [kwargs: Record<string, string>, says: string | undefined][] = [
 
 for (const [kwargs, says] of CASES) {
   const name = Object.entries(kwargs).map((it) => it.join(": ")).join(", ");
-  Deno.test({
-    name: `an environment with ${name} comes to ${
+  test(
+    `an environment with ${name} comes to ${
       says === undefined ? "no harm" : "one clear line"
-    } [Gymnasium]`,
-    ignore: NO_GYMNASIUM,
-    fn: () => assertEquals(play(kwargs), says),
-  });
+    }`,
+    () => assertEquals(play(kwargs), says),
+  );
 }
 
-Deno.test({
-  name:
-    "numbers that are not finite end a run of several in one clear line [Gymnasium]",
-  ignore: NO_GYMNASIUM,
-  fn() {
-    const cases = { nan: "the reward", dtype: "observation[1]" };
-    for (const [does, field] of Object.entries(cases)) {
-      const env = new GymnasiumVecEnv("Hostile-v0", {
-        python: PYTHON,
-        modules: [FILE],
-        kwargs: { do: does },
-        numEnvs: 2,
-      });
-      env.reset({ seed: 0 });
-      assertThrows(
-        () => env.step(new Int32Array(2)),
-        EnvDataError,
-        `Cannot use ${field} of gym:Hostile-v0, copy 0: it is ${
-          does === "nan" ? "NaN" : "Infinity"
-        }, expected a finite number`,
-      );
-      env.close();
-    }
-  },
+test("numbers that are not finite end a run of several in one clear line", () => {
+  const cases = { nan: "the reward", dtype: "observation[1]" };
+  for (const [does, field] of Object.entries(cases)) {
+    const env = new GymnasiumVecEnv("Hostile-v0", {
+      python: PYTHON,
+      modules: [FILE],
+      kwargs: { do: does },
+      numEnvs: 2,
+    });
+    env.reset({ seed: 0 });
+    assertThrows(
+      () => env.step(new Int32Array(2)),
+      EnvDataError,
+      `Cannot use ${field} of gym:Hostile-v0, copy 0: it is ${
+        does === "nan" ? "NaN" : "Infinity"
+      }, expected a finite number`,
+    );
+    env.close();
+  }
 });
 
-Deno.test({
-  name:
-    "a process that ends while it makes an environment is told as that [Gymnasium]",
-  ignore: NO_GYMNASIUM,
-  fn() {
-    const { message } = assertThrows(() => {
-      const said = play({ do: "exit", at: "make" });
-      throw new Error(said);
-    }, Error);
-    assert(
-      message.includes("it ended with code 0 before it answered, by its env"),
-      message,
-    );
-  },
+test("a process that ends while it makes an environment is told as that", () => {
+  const { message } = assertThrows(() => {
+    const said = play({ do: "exit", at: "make" });
+    throw new Error(said);
+  }, Error);
+  assert(
+    message.includes("it ended with code 0 before it answered, by its env"),
+    message,
+  );
 });

@@ -3,14 +3,10 @@ import { fileURLToPath } from "node:url";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
 import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
 import type { GymnasiumOptions, PythonWrapper } from "./python.ts";
-import { NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
+import { PYTHON, test } from "./testdata/python.ts";
 
 const FOLDER = fileURLToPath(new URL("testdata/own", import.meta.url));
 const FILE = `${FOLDER}/own_env.py`;
-
-function test(name: string, run: () => void): void {
-  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
-}
 
 function open(id: string, options: GymnasiumOptions = {}): GymnasiumEnv {
   return new GymnasiumEnv(id, { python: PYTHON, ...options });
@@ -45,20 +41,16 @@ test("a file registers environments, and imports what lies beside it", () => {
 test("errors of a file are told with its line", () => {
   const importing = (file: string) =>
     refusal({ modules: [`${FOLDER}/${file}`] });
-  const cases: [string, string][] = [
-    ["syntax.py", "SyntaxError: invalid syntax (syntax.py:4)"],
-    [
+  const cases: Record<string, string> = {
+    "SyntaxError: invalid syntax (syntax.py:4)": "syntax.py",
+    "NameError: name 'undefined_name' is not defined (raises.py:2)":
       "raises.py",
-      "NameError: name 'undefined_name' is not defined (raises.py:2)",
-    ],
-    ["leaves.py", "SystemExit: 3 (leaves.py:1)"],
-    ["none.py", "ImportError: there is no such file"],
-    [
+    "SystemExit: 3 (leaves.py:1)": "leaves.py",
+    "ImportError: there is no such file": "none.py",
+    "ImportError: another module of Python has the name 'colorsys': rename the file":
       "colorsys.py",
-      "ImportError: another module of Python has the name 'colorsys': rename the file",
-    ],
-  ];
-  for (const [file, says] of cases) {
+  };
+  for (const [says, file] of Object.entries(cases)) {
     assertEquals(
       importing(file),
       `Cannot import the module '${file}' for 'Own-v0': ${says}`,

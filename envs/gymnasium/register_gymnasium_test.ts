@@ -2,11 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { Env } from "@bellman/types";
 import { type EnvRegistry, make, makeVec } from "../registry/registry.ts";
 import { registerGymnasium } from "./register_gymnasium.ts";
-import { check, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
-
-function test(name: string, run: () => void): void {
-  Deno.test(`${name} [Gymnasium]`, { ignore: NO_GYMNASIUM }, run);
-}
+import { check, PYTHON, test } from "./testdata/python.ts";
 
 test("a name needs no version where Gymnasium needs none", () => {
   const registry: EnvRegistry = new Map();

@@ -40,11 +40,10 @@ function course(name: MujocoTaskName, given: object) {
 }
 
 for (const [name, weight, told] of COSTS) {
-  Deno.test({
-    name:
-      `${name} computes contact forces where they are seen or cost something [MuJoCo]`,
-    ignore: !isMujocoInstalled(),
-    fn() {
+  Deno.test(
+    `${name} computes contact forces where they are seen or cost something [MuJoCo]`,
+    { ignore: !isMujocoInstalled() },
+    () => {
       const hidden = { includeCfrcExtInObservation: false };
       const free = { [weight]: 0 };
       assertEquals(course(name, {}).computed, STEPS);
@@ -57,14 +56,13 @@ for (const [name, weight, told] of COSTS) {
       assertEquals(none.info, seen.info);
       assertEquals(none.rewards, seen.rewards);
     },
-  });
+  );
 }
 
-Deno.test({
-  name:
-    "simulations that were made are freed with their model where one fails [MuJoCo]",
-  ignore: !isMujocoInstalled(),
-  fn() {
+Deno.test(
+  "simulations that were made are freed with their model where one fails [MuJoCo]",
+  { ignore: !isMujocoInstalled() },
+  () => {
     const task = openTask("Hopper", {}), { model } = task;
     const freed: string[] = [];
     let made = 0;
@@ -81,4 +79,4 @@ Deno.test({
     assertEquals(freed, ["data", "data", "model"]);
     model.close();
   },
-});
+);

@@ -89,11 +89,10 @@ Deno.test("a file that is no library is refused", () =>
     oneLine(() => openNativeLibrary(path), `Cannot open the MuJoCo library`);
   }));
 
-Deno.test({
-  name:
-    "a library is refused without headers, or with those of another version [MuJoCo]",
-  ignore: !hasNative,
-  fn: () =>
+Deno.test(
+  "a library is refused without headers, or with those of another version [MuJoCo]",
+  { ignore: !hasNative },
+  () =>
     withVariables(() => ({}), async (folder) => {
       const installed = findLibrary()!;
       const path = `${folder}/${installed.split("/").at(-1)}`;
@@ -111,13 +110,12 @@ Deno.test({
         "the headers beside it of 3010000",
       );
     }),
-});
+);
 
-Deno.test({
-  name:
-    "models that are missing or do not parse are refused with MuJoCo's words [MuJoCo]",
-  ignore: !isMujocoInstalled(),
-  fn: () =>
+Deno.test(
+  "models that are missing or do not parse are refused with MuJoCo's words [MuJoCo]",
+  { ignore: !isMujocoInstalled() },
+  () =>
     withVariables(() => ({}), async (folder) => {
       await import("./wasm.ts");
       const engines = hasNative
@@ -156,57 +154,53 @@ Deno.test({
         "'ants.xml'",
       );
     }),
-});
+);
 
-Deno.test({
-  name: "a model that allows itself too little memory is refused [MuJoCo]",
+Deno.test("a model that allows itself too little memory is refused [MuJoCo]", {
   ignore: !canTry,
-  fn: () =>
-    withVariables(() => ({}), async (folder) => {
-      const xmlFile = `${folder}/own.xml`;
-      const box = `<freejoint/><geom type="box" size="0.1 0.1 0.1"/>`;
-      await Deno.writeTextFile(
-        xmlFile,
-        `<mujoco><size memory="2K"/><worldbody>
-        <geom type="plane" size="0 0 1"/><body pos="0 0 0.05">${box}</body>
-        <body pos="0 0 0.2">${box}</body></worldbody></mujoco>`,
-      );
-      // The process would end otherwise, and this test with it.
-      oneLine(
-        () => new MujocoEnv("Ant", { engine: "native", xmlFile }),
-        `Cannot load the model '${xmlFile}': `,
-        "out of memory",
-      );
-      await import("./wasm.ts");
-      oneLine(
-        () => new MujocoEnv("Ant", { engine: "wasm", xmlFile }).reset(),
-        `Cannot load the model '${xmlFile}': `,
-        "out of memory",
-      );
-    }),
-});
-
-Deno.test({
-  name: "models that lack what the rules speak of are refused [MuJoCo]",
-  ignore: !isMujocoInstalled(),
-  fn() {
-    oneLine(
-      () => new MujocoEnv("Pusher", { xmlFile: "hopper.xml" }),
-      "Cannot make Pusher of a model without a body named 'tips_arm'",
+}, () =>
+  withVariables(() => ({}), async (folder) => {
+    const xmlFile = `${folder}/own.xml`;
+    const box = `<freejoint/><geom type="box" size="0.1 0.1 0.1"/>`;
+    await Deno.writeTextFile(
+      xmlFile,
+      `<mujoco><size memory="2K"/><worldbody>
+      <geom type="plane" size="0 0 1"/><body pos="0 0 0.05">${box}</body>
+      <body pos="0 0 0.2">${box}</body></worldbody></mujoco>`,
     );
-    for (const mainBody of ["tors", 99, -1]) {
-      oneLine(
-        () => new MujocoEnv("Ant", { mainBody }),
-        `Cannot make Ant with mainBody ${JSON.stringify(mainBody)}`,
-      );
-    }
-  },
+    // The process would end otherwise, and this test with it.
+    oneLine(
+      () => new MujocoEnv("Ant", { engine: "native", xmlFile }),
+      `Cannot load the model '${xmlFile}': `,
+      "out of memory",
+    );
+    await import("./wasm.ts");
+    oneLine(
+      () => new MujocoEnv("Ant", { engine: "wasm", xmlFile }).reset(),
+      `Cannot load the model '${xmlFile}': `,
+      "out of memory",
+    );
+  }));
+
+Deno.test("models that lack what the rules speak of are refused [MuJoCo]", {
+  ignore: !isMujocoInstalled(),
+}, () => {
+  oneLine(
+    () => new MujocoEnv("Pusher", { xmlFile: "hopper.xml" }),
+    "Cannot make Pusher of a model without a body named 'tips_arm'",
+  );
+  for (const mainBody of ["tors", 99, -1]) {
+    oneLine(
+      () => new MujocoEnv("Ant", { mainBody }),
+      `Cannot make Ant with mainBody ${JSON.stringify(mainBody)}`,
+    );
+  }
 });
 
-Deno.test({
-  name: "a library of the present folder is found by its bare name [MuJoCo]",
-  ignore: !hasNative,
-  async fn() {
+Deno.test(
+  "a library of the present folder is found by its bare name [MuJoCo]",
+  { ignore: !hasNative },
+  async () => {
     const own = findLibrary()!, before = Deno.cwd();
     await withVariables(
       () => ({ BELLMAN_MUJOCO_LIBRARY: "libown.so" }),
@@ -224,7 +218,7 @@ Deno.test({
       },
     );
   },
-});
+);
 
 Deno.test({
   name: "a missing permission is not told as a missing library",

@@ -14,8 +14,10 @@ import {
 } from "./mod.ts";
 import { TASKS } from "./tasks/tasks.ts";
 import { makeTask } from "./testdata/make_task.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
 
-const ignore = !isMujocoInstalled();
+const test = testsWith("MuJoCo", isMujocoInstalled());
 const names = Object.keys(TASKS) as MujocoTaskName[];
 
 /** What a number of random steps come to, as text. */
@@ -32,217 +34,178 @@ function course(env: MujocoEnv, seed: number, steps: number): string[] {
 }
 
 for (const name of names) {
-  Deno.test({
-    name: `${name} keeps an environment's promises [MuJoCo]`,
-    ignore,
-    fn() {
-      const env = makeTask(name, { width: 40, height: 30 });
-      checkEnv(env, { steps: 60 });
-      env.close();
-    },
+  test(`${name} keeps an environment's promises`, () => {
+    const env = makeTask(name, { width: 40, height: 30 });
+    checkEnv(env, { steps: 60 });
+    env.close();
   });
 
-  Deno.test({
-    name:
-      `${name} goes on exactly from a snapshot, in another one too [MuJoCo]`,
-    ignore,
-    fn() {
-      const env = makeTask(name, {}), other = makeTask(name, {});
-      env.reset({ seed: 5 });
-      course(env, 1, 40);
-      const snapshot = env.save();
-      const expected = course(env, 2, 40);
-      other.load(snapshot);
-      assertEquals(course(other, 2, 40), expected);
-      env.load(snapshot);
-      assertEquals(course(env, 2, 40), expected);
-      env.close();
-      other.close();
-    },
+  test(`${name} goes on exactly from a snapshot, in another one too`, () => {
+    const env = makeTask(name, {}), other = makeTask(name, {});
+    env.reset({ seed: 5 });
+    course(env, 1, 40);
+    const snapshot = env.save();
+    const expected = course(env, 2, 40);
+    other.load(snapshot);
+    assertEquals(course(other, 2, 40), expected);
+    env.load(snapshot);
+    assertEquals(course(env, 2, 40), expected);
+    env.close();
+    other.close();
   });
 }
 
-Deno.test({
-  name:
-    "a snapshot of another environment is refused and changes nothing [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoEnv("Hopper"),
-      other = new MujocoEnv("Hopper", { frameSkip: 2 });
-    env.reset({ seed: 0 });
-    other.reset({ seed: 1 });
-    const snapshot = env.save() as Record<string, StateTree>;
-    const { length } = snapshot.physics as Float64Array;
-    const refused: [StateTree, message: string][] = [
-      [other.save(), "with frameSkip 2: expected 4"],
-      [{ ...snapshot, task: "Walker2d" }, 'task "Walker2d": expected Hopper'],
-      [{ ...snapshot, mujocoVersion: "3.3.0" }, 'mujocoVersion "3.3.0": exp'],
-      // Native code would read beyond its end.
-      [
-        { ...snapshot, physics: new Float32Array(length) },
-        `with physics a Float32Array of ${length}: expected a Float64Array of ${length}`,
-      ],
-      [
-        { ...snapshot, physics: new Float64Array(3) },
-        `physics a Float64Array of 3: expected a Float64Array of ${length}`,
-      ],
-      [
-        { ...snapshot, physics: Array(length).fill(0) },
-        `physics a list of ${length}: expected a Float64Array of ${length}`,
-      ],
-      [{ ...snapshot, physics: {} }, "physics a record of : expected"],
-      [
-        { ...snapshot, place: null },
-        "place null: expected a Float64Array of 2",
-      ],
-      [
-        { ...snapshot, status: "closed" },
-        'Cannot restore Hopper from a snapshot with status "closed": expected new, running, ended',
-      ],
-      [{ ...snapshot, status: "bogus" }, 'status "bogus"'],
-      [{ ...snapshot, random: 3 }, "'generator'"],
-    ];
-    other.close();
-    env.step(new Float32Array(3));
-    const before = env.save();
-    for (const [it, message] of refused) {
-      assertThrows(() => env.load(it), TypeError, message);
-      assertEquals(env.save(), before);
-    }
-    env.close();
-  },
+test("a snapshot of another environment is refused and changes nothing", () => {
+  const env = new MujocoEnv("Hopper"),
+    other = new MujocoEnv("Hopper", { frameSkip: 2 });
+  env.reset({ seed: 0 });
+  other.reset({ seed: 1 });
+  const snapshot = env.save() as Record<string, StateTree>;
+  const { length } = snapshot.physics as Float64Array;
+  const refused: [StateTree, message: string][] = [
+    [other.save(), "with frameSkip 2: expected 4"],
+    [{ ...snapshot, task: "Walker2d" }, 'task "Walker2d": expected Hopper'],
+    [{ ...snapshot, mujocoVersion: "3.3.0" }, 'mujocoVersion "3.3.0": exp'],
+    // Native code would read beyond its end.
+    [
+      { ...snapshot, physics: new Float32Array(length) },
+      `with physics a Float32Array of ${length}: expected a Float64Array of ${length}`,
+    ],
+    [
+      { ...snapshot, physics: new Float64Array(3) },
+      `physics a Float64Array of 3: expected a Float64Array of ${length}`,
+    ],
+    [
+      { ...snapshot, physics: Array(length).fill(0) },
+      `physics a list of ${length}: expected a Float64Array of ${length}`,
+    ],
+    [{ ...snapshot, physics: {} }, "physics a record of : expected"],
+    [
+      { ...snapshot, place: null },
+      "place null: expected a Float64Array of 2",
+    ],
+    [
+      { ...snapshot, status: "closed" },
+      'Cannot restore Hopper from a snapshot with status "closed": expected new, running, ended',
+    ],
+    [{ ...snapshot, status: "bogus" }, 'status "bogus"'],
+    [{ ...snapshot, random: 3 }, "'generator'"],
+  ];
+  other.close();
+  env.step(new Float32Array(3));
+  const before = env.save();
+  for (const [it, message] of refused) {
+    assertThrows(() => env.load(it), TypeError, message);
+    assertEquals(env.save(), before);
+  }
+  env.close();
 });
 
-Deno.test({
-  name: "sizes of pictures that are undefined are as left out [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoEnv("Hopper", { width: 40, height: 30 });
-    const { width, height } = env.render({ width: undefined, height: 20 });
-    assertEquals([width, height], [40, 20]);
-    env.close();
-  },
+test("sizes of pictures that are undefined are as left out", () => {
+  const env = new MujocoEnv("Hopper", { width: 40, height: 30 });
+  const { width, height } = env.render({ width: undefined, height: 20 });
+  assertEquals([width, height], [40, 20]);
+  env.close();
 });
 
-Deno.test({
-  name: "both engines go on exactly from their snapshots [MuJoCo]",
-  ignore,
-  async fn() {
-    await import("./wasm.ts");
-    const env = new MujocoEnv("Ant", { engine: "wasm" });
-    assertEquals(env.engine, "wasm");
-    env.reset({ seed: 5 });
-    course(env, 1, 20);
-    const snapshot = env.save();
-    const expected = course(env, 2, 20);
-    // Others make the engine's memory grow, which ends views of it.
-    const others = Array.from(
-      { length: 8 },
-      () => new MujocoEnv("Ant", { engine: "wasm" }),
-    );
-    env.load(snapshot);
-    assertEquals(course(env, 2, 20), expected);
-    for (const it of [env, ...others]) it.close();
-  },
+test("both engines go on exactly from their snapshots", async () => {
+  await import("./wasm.ts");
+  const env = new MujocoEnv("Ant", { engine: "wasm" });
+  assertEquals(env.engine, "wasm");
+  env.reset({ seed: 5 });
+  course(env, 1, 20);
+  const snapshot = env.save();
+  const expected = course(env, 2, 20);
+  // Others make the engine's memory grow, which ends views of it.
+  const others = Array.from(
+    { length: 8 },
+    () => new MujocoEnv("Ant", { engine: "wasm" }),
+  );
+  env.load(snapshot);
+  assertEquals(course(env, 2, 20), expected);
+  for (const it of [env, ...others]) it.close();
 });
 
-Deno.test({
-  name: "an episode begins from given positions and velocities [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoEnv("Reacher");
-    const { length } = env.qpos;
-    const qpos = Float64Array.from({ length }, (_, i) => 0.1 * i);
-    const qvel = Float64Array.from({ length }, (_, i) => -0.1 * i);
-    const seen = env.setState(qpos, qvel);
-    assertEquals([env.qpos, env.qvel], [qpos, qvel]);
-    assertEquals(seen[0], Math.cos(qpos[0]));
-    assertThrows(
+test("an episode begins from given positions and velocities", () => {
+  const env = new MujocoEnv("Reacher");
+  const { length } = env.qpos;
+  const qpos = Float64Array.from({ length }, (_, i) => 0.1 * i);
+  const qvel = Float64Array.from({ length }, (_, i) => -0.1 * i);
+  const seen = env.setState(qpos, qvel);
+  assertEquals([env.qpos, env.qvel], [qpos, qvel]);
+  assertEquals(seen[0], Math.cos(qpos[0]));
+  assertRefused({
+    "RangeError: Cannot set the state of Reacher to 1 positions and 4 velocities: expected 4 and 4 finite numbers":
       () => env.setState([1], qvel),
-      RangeError,
-      "Cannot set the state of Reacher to 1 positions and 4 velocities: expected 4 and 4 finite numbers",
-    );
-    assertThrows(() => env.setState([NaN, 0, 0, 0], qvel), RangeError);
-    assertEquals(env.qpos, qpos);
-    env.close();
-  },
+  });
+  assertThrows(() => env.setState([NaN, 0, 0, 0], qvel), RangeError);
+  assertEquals(env.qpos, qpos);
+  env.close();
 });
 
-Deno.test({
-  name: "first states are noise of the model's around its start [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoEnv("Hopper", { resetNoiseScale: 0.01 });
-    const values: number[] = [];
-    for (let seed = 0; seed < 300; seed++) {
-      env.reset({ seed });
-      const { qpos } = env;
-      qpos[1] -= 1.25;
-      values.push(...qpos, ...env.qvel);
-    }
-    assert(values.every((it) => Math.abs(it) <= 0.01 + 1e-15));
-    const mean = values.reduce((sum, it) => sum + it, 0) / values.length;
-    const square = values.reduce((sum, it) => sum + it * it, 0) / values.length;
-    assert(Math.abs(mean) < 5e-4);
-    // A uniform number's variance is a third of its range squared.
-    assert(Math.abs(square / (0.01 ** 2 / 3) - 1) < 0.05);
-    env.close();
-  },
+test("first states are noise of the model's around its start", () => {
+  const env = new MujocoEnv("Hopper", { resetNoiseScale: 0.01 });
+  const values: number[] = [];
+  for (let seed = 0; seed < 300; seed++) {
+    env.reset({ seed });
+    const { qpos } = env;
+    qpos[1] -= 1.25;
+    values.push(...qpos, ...env.qvel);
+  }
+  assert(values.every((it) => Math.abs(it) <= 0.01 + 1e-15));
+  const mean = values.reduce((sum, it) => sum + it, 0) / values.length;
+  const square = values.reduce((sum, it) => sum + it * it, 0) / values.length;
+  assert(Math.abs(mean) < 5e-4);
+  // A uniform number's variance is a third of its range squared.
+  assert(Math.abs(square / (0.01 ** 2 / 3) - 1) < 0.05);
+  env.close();
 });
 
-Deno.test({
-  name: "steps and actions that cannot be are refused [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoEnv("InvertedPendulum");
-    const push = Float32Array.of(3);
-    assertThrows(() => env.step(push), Error, "as its episode has not begun");
+test("steps and actions that cannot be are refused", () => {
+  const env = new MujocoEnv("InvertedPendulum");
+  const push = Float32Array.of(3);
+  assertThrows(() => env.step(push), Error, "as its episode has not begun");
+  env.reset({ seed: 0 });
+  for (
+    const action of [
+      new Float32Array(2),
+      Float32Array.of(NaN),
+      new Float64Array(1) as unknown as Float32Array,
+    ]
+  ) {
+    assertThrows(() => env.step(action), RangeError, "Cannot take action [");
+  }
+  while (!env.step(push).terminated);
+  assertThrows(() => env.step(push), Error, "as its episode ended");
+  env.close();
+  env.close();
+  for (
+    const use of [
+      () => env.step(push),
+      () => env.reset(),
+      () => env.qpos,
+      () => env.save(),
+      () => env.render(),
+    ]
+  ) {
+    assertThrows(use, Error, "as it is closed");
+  }
+});
+
+test("an unstable simulation leaves no log file", async () => {
+  const before = Deno.cwd(), folder = await Deno.makeTempDir();
+  Deno.chdir(folder);
+  try {
+    const env = new MujocoEnv("Hopper", { terminateWhenUnhealthy: false });
     env.reset({ seed: 0 });
-    for (
-      const action of [
-        new Float32Array(2),
-        Float32Array.of(NaN),
-        new Float64Array(1) as unknown as Float32Array,
-      ]
-    ) {
-      assertThrows(() => env.step(action), RangeError, "Cannot take action [");
-    }
-    while (!env.step(push).terminated);
-    assertThrows(() => env.step(push), Error, "as its episode ended");
+    env.setState(env.qpos, env.qvel.fill(1e12));
+    env.step(new Float32Array(3));
     env.close();
-    env.close();
-    for (
-      const use of [
-        () => env.step(push),
-        () => env.reset(),
-        () => env.qpos,
-        () => env.save(),
-        () => env.render(),
-      ]
-    ) {
-      assertThrows(use, Error, "as it is closed");
-    }
-  },
-});
-
-Deno.test({
-  name: "an unstable simulation leaves no log file [MuJoCo]",
-  ignore,
-  async fn() {
-    const before = Deno.cwd(), folder = await Deno.makeTempDir();
-    Deno.chdir(folder);
-    try {
-      const env = new MujocoEnv("Hopper", { terminateWhenUnhealthy: false });
-      env.reset({ seed: 0 });
-      env.setState(env.qpos, env.qvel.fill(1e12));
-      env.step(new Float32Array(3));
-      env.close();
-      assertEquals([...Deno.readDirSync(folder)], []);
-    } finally {
-      Deno.chdir(before);
-      await Deno.remove(folder, { recursive: true });
-    }
-  },
+    assertEquals([...Deno.readDirSync(folder)], []);
+  } finally {
+    Deno.chdir(before);
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 /** All that a number of random steps come to. */
@@ -271,174 +234,140 @@ function batchCourse(env: VecEnv, seed: number, steps: number): unknown[] {
 }
 
 for (const id of ["Hopper-v5", "Ant-v5", "Humanoid-v5", "Reacher-v5"]) {
-  Deno.test({
-    name: `${id} together has the numbers of single ones, bit for bit [MuJoCo]`,
-    ignore,
-    fn() {
-      const maxEpisodeSteps = 25;
-      const together = new MujocoVecEnv(id.slice(0, -3) as "Hopper", {
-        numEnvs: 3,
-        maxEpisodeSteps,
-      });
-      const single = new SyncVecEnv(
-        Array.from({ length: 3 }, () => () => make(id, { maxEpisodeSteps })),
-      );
-      assertEquals(together.reset({ seed: 9 }), single.reset({ seed: 9 }));
-      assertEquals(batchCourse(together, 1, 60), batchCourse(single, 1, 60));
-      together.close();
-      single.close();
-    },
+  test(`${id} together has the numbers of single ones, bit for bit`, () => {
+    const maxEpisodeSteps = 25;
+    const together = new MujocoVecEnv(id.slice(0, -3) as "Hopper", {
+      numEnvs: 3,
+      maxEpisodeSteps,
+    });
+    const single = new SyncVecEnv(
+      Array.from({ length: 3 }, () => () => make(id, { maxEpisodeSteps })),
+    );
+    assertEquals(together.reset({ seed: 9 }), single.reset({ seed: 9 }));
+    assertEquals(batchCourse(together, 1, 60), batchCourse(single, 1, 60));
+    together.close();
+    single.close();
   });
 }
 
-Deno.test({
-  name: "copies of a larger group are hosted with seeds of their own [MuJoCo]",
-  ignore,
-  fn() {
-    const all = makeVec("Hopper-v5", { numEnvs: 3 });
-    const some = makeVec("Hopper-v5", { numEnvs: 2 });
-    const first = all.reset({ seed: 4 }) as Float64Array;
-    const seeds = [1, 2].map((copy) => deriveSeed(4, copy));
-    assertEquals(some.reset({ seed: seeds }), first.slice(first.length / 3));
-    assertThrows(() => some.reset({ seed: [1] }), RangeError);
-    all.close();
-    some.close();
-  },
+test("copies of a larger group are hosted with seeds of their own", () => {
+  const all = makeVec("Hopper-v5", { numEnvs: 3 });
+  const some = makeVec("Hopper-v5", { numEnvs: 2 });
+  const first = all.reset({ seed: 4 }) as Float64Array;
+  const seeds = [1, 2].map((copy) => deriveSeed(4, copy));
+  assertEquals(some.reset({ seed: seeds }), first.slice(first.length / 3));
+  assertThrows(() => some.reset({ seed: [1] }), RangeError);
+  all.close();
+  some.close();
 });
 
-Deno.test({
-  name: "a group goes on exactly from a snapshot [MuJoCo]",
-  ignore,
-  fn() {
-    const make = () =>
-      new MujocoVecEnv("Ant", { numEnvs: 2, maxEpisodeSteps: 30 });
-    const env = make(), other = make();
-    env.reset({ seed: 2 });
-    batchCourse(env, 1, 20);
-    const snapshot = env.save();
-    const expected = batchCourse(env, 2, 40);
-    other.load(snapshot);
-    assertEquals(batchCourse(other, 2, 40), expected);
-    const three = new MujocoVecEnv("Ant", { numEnvs: 3 });
-    assertThrows(
-      () => three.load(snapshot),
-      RangeError,
-      "Cannot restore 3 copies from a snapshot of 2",
-    );
-    for (const it of [env, other, three]) it.close();
-  },
+test("a group goes on exactly from a snapshot", () => {
+  const make = () =>
+    new MujocoVecEnv("Ant", { numEnvs: 2, maxEpisodeSteps: 30 });
+  const env = make(), other = make();
+  env.reset({ seed: 2 });
+  batchCourse(env, 1, 20);
+  const snapshot = env.save();
+  const expected = batchCourse(env, 2, 40);
+  other.load(snapshot);
+  assertEquals(batchCourse(other, 2, 40), expected);
+  const three = new MujocoVecEnv("Ant", { numEnvs: 3 });
+  assertRefused({
+    "RangeError: Cannot restore 3 copies from a snapshot of 2": () =>
+      three.load(snapshot),
+  });
+  for (const it of [env, other, three]) it.close();
 });
 
-Deno.test({
-  name: "a group refuses snapshots of others before it loads anything [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoVecEnv("Hopper", { numEnvs: 2 });
-    env.reset({ seed: 0 });
-    const snapshot = env.save() as Record<string, StateTree>;
-    const [first, second] = snapshot.simulations as Record<string, StateTree>[];
-    const short = { ...second, physics: new Float64Array(3) };
-    const [stream] = snapshot.randoms as StateTree[];
-    batchCourse(env, 1, 5);
-    const before = env.save();
-    const refused: [StateTree, message: string][] = [
-      [{ ...snapshot, task: "Ant" }, 'with task "Ant": expected Hopper'],
-      [{ ...snapshot, frameSkip: 1 }, "with frameSkip 1: expected 4"],
-      [
-        { ...snapshot, simulations: [first, short] },
-        "physics a Float64Array of 3",
-      ],
-      [{ ...snapshot, simulations: 2 }, "simulations 2: expected a list"],
-      [
-        { ...snapshot, steps: new Float64Array(2) },
-        "steps a Float64Array of 2: expected an Int32Array of 2",
-      ],
-      [
-        { ...snapshot, observations: new Float64Array(3) },
-        "observations a Float64Array of 3",
-      ],
-      [{ ...snapshot, randoms: null }, "randoms null: expected a list"],
-      [{ ...snapshot, randoms: [stream, 1] }, "'generator'"],
-    ];
-    for (const [it, message] of refused) {
-      assertThrows(() => env.load(it), TypeError, message);
-      assertEquals(env.save(), before);
-    }
-    assertThrows(
-      () => env.load({ ...snapshot, randoms: [stream] }),
-      RangeError,
-      "Cannot restore 2 copies from a snapshot of 1",
-    );
+test("a group refuses snapshots of others before it loads anything", () => {
+  const env = new MujocoVecEnv("Hopper", { numEnvs: 2 });
+  env.reset({ seed: 0 });
+  const snapshot = env.save() as Record<string, StateTree>;
+  const [first, second] = snapshot.simulations as Record<string, StateTree>[];
+  const short = { ...second, physics: new Float64Array(3) };
+  const [stream] = snapshot.randoms as StateTree[];
+  batchCourse(env, 1, 5);
+  const before = env.save();
+  const refused: Record<string, StateTree> = {
+    'with task "Ant": expected Hopper': { ...snapshot, task: "Ant" },
+    "with frameSkip 1: expected 4": { ...snapshot, frameSkip: 1 },
+    "physics a Float64Array of 3": { ...snapshot, simulations: [first, short] },
+    "simulations 2: expected a list": { ...snapshot, simulations: 2 },
+    "steps a Float64Array of 2: expected an Int32Array of 2": {
+      ...snapshot,
+      steps: new Float64Array(2),
+    },
+    "observations a Float64Array of 3": {
+      ...snapshot,
+      observations: new Float64Array(3),
+    },
+    "randoms null: expected a list": { ...snapshot, randoms: null },
+    "'generator'": { ...snapshot, randoms: [stream, 1] },
+  };
+  for (const [message, it] of Object.entries(refused)) {
+    assertThrows(() => env.load(it), TypeError, message);
     assertEquals(env.save(), before);
-    env.close();
-  },
+  }
+  assertRefused({
+    "RangeError: Cannot restore 2 copies from a snapshot of 1": () =>
+      env.load({ ...snapshot, randoms: [stream] }),
+  });
+  assertEquals(env.save(), before);
+  env.close();
 });
 
-Deno.test({
-  name: "a group refuses what it cannot do and stays as it was [MuJoCo]",
-  ignore,
-  fn() {
-    for (const numEnvs of [0, 1.5]) {
-      assertThrows(
-        () => new MujocoVecEnv("Hopper", { numEnvs }),
-        RangeError,
-        `Cannot make ${numEnvs} copies of Hopper`,
-      );
-    }
-    assertThrows(
-      () => new MujocoVecEnv("Hopper", { numEnvs: 1, maxEpisodeSteps: 0 }),
-      RangeError,
-      "Cannot limit episodes to 0 steps",
-    );
-    const env = new MujocoVecEnv("Hopper", { numEnvs: 2 });
-    const actions = new Float32Array(6);
-    assertThrows(() => env.step(actions), Error, "call reset first");
-    const first = env.reset({ seed: 0 }).slice();
-    assertThrows(
+test("a group refuses what it cannot do and stays as it was", () => {
+  for (const numEnvs of [0, 1.5]) {
+    assertRefused({
+      [`RangeError: Cannot make ${numEnvs} copies of Hopper`]: () =>
+        new MujocoVecEnv("Hopper", { numEnvs }),
+    });
+  }
+  assertRefused({
+    "RangeError: Cannot limit episodes to 0 steps": () =>
+      new MujocoVecEnv("Hopper", { numEnvs: 1, maxEpisodeSteps: 0 }),
+  });
+  const env = new MujocoVecEnv("Hopper", { numEnvs: 2 });
+  const actions = new Float32Array(6);
+  assertThrows(() => env.step(actions), Error, "call reset first");
+  const first = env.reset({ seed: 0 }).slice();
+  assertRefused({
+    "RangeError: Cannot step 2 copies with 5 numbers of actions: expected 6":
       () => env.step(actions.subarray(1)),
-      RangeError,
-      "Cannot step 2 copies with 5 numbers of actions: expected 6",
-    );
-    actions[5] = Infinity;
-    assertThrows(() => env.step(actions), RangeError, "Cannot take action");
-    assertThrows(
-      () => env.step(new Float64Array(6)),
-      RangeError,
-      "Cannot take action",
-    );
-    assertEquals(env.observations(), first);
-    env.close();
-    env.close();
-    assertThrows(() => env.step(actions), Error, "as it is closed");
-  },
+  });
+  actions[5] = Infinity;
+  assertThrows(() => env.step(actions), RangeError, "Cannot take action");
+  assertRefused({
+    "RangeError: Cannot take action": () => env.step(new Float64Array(6)),
+  });
+  assertEquals(env.observations(), first);
+  env.close();
+  env.close();
+  assertThrows(() => env.step(actions), Error, "as it is closed");
 });
 
-Deno.test({
-  name: "workers have the same numbers, all at once [MuJoCo]",
-  ignore,
-  async fn() {
-    const here = new MujocoVecEnv("Ant", { numEnvs: 2 });
-    here.reset({ seed: 1 });
-    let expected = 0;
-    for (let i = 0; i < 20; i++) {
-      const { observations } = here.step(new Float32Array(16).fill(0.3));
-      expected = (observations as Float64Array).reduce((a, b) => a + b);
-    }
-    here.close();
-    const url = new URL("./testdata/step_in_worker.ts", import.meta.url);
-    const workers = Array.from(
-      { length: 4 },
-      () => new Worker(url, { type: "module" }),
-    );
-    const sums = await Promise.all(
-      workers.map((worker) =>
-        new Promise((resolve, reject) => {
-          worker.onmessage = ({ data }) => resolve(data);
-          worker.onerror = ({ message }) => reject(new Error(message));
-        })
-      ),
-    );
-    for (const worker of workers) worker.terminate();
-    assertEquals(sums, [expected, expected, expected, expected]);
-  },
+test("workers have the same numbers, all at once", async () => {
+  const here = new MujocoVecEnv("Ant", { numEnvs: 2 });
+  here.reset({ seed: 1 });
+  let expected = 0;
+  for (let i = 0; i < 20; i++) {
+    const { observations } = here.step(new Float32Array(16).fill(0.3));
+    expected = (observations as Float64Array).reduce((a, b) => a + b);
+  }
+  here.close();
+  const url = new URL("./testdata/step_in_worker.ts", import.meta.url);
+  const workers = Array.from(
+    { length: 4 },
+    () => new Worker(url, { type: "module" }),
+  );
+  const sums = await Promise.all(
+    workers.map((worker) =>
+      new Promise((resolve, reject) => {
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = ({ message }) => reject(new Error(message));
+      })
+    ),
+  );
+  for (const worker of workers) worker.terminate();
+  assertEquals(sums, [expected, expected, expected, expected]);
 });

@@ -22,12 +22,12 @@ import {
 } from "./mod.ts";
 import { actionCost } from "./tasks/_numpy_sums.ts";
 import { SLIDER } from "./testdata/slider.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
 
 const ignore = !isMujocoInstalled();
 
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name: `${name} [MuJoCo]`, ignore, fn });
-}
+const test = testsWith("MuJoCo", !ignore);
 
 /** Gymnasium's HalfCheetah as anybody can write it. */
 const CHEETAH = mujocoTask({
@@ -157,16 +157,12 @@ test("a registered task is made by name, with its options and its limit", () => 
   const ends = Array.from({ length: 5 }, () => env.step(new Float32Array(1)));
   assertEquals(ends.map((it) => it.truncated).indexOf(true), 4);
   env.close();
-  assertThrows(
-    () => make("Slider-v7", { registry, kwargs: { gaol: 3 } }),
-    TypeError,
-    "Cannot make Slider with 'gaol': did you mean 'goal'?",
-  );
-  assertThrows(
-    () => make("Slider-v7", { registry, kwargs: { goal: "far" } }),
-    TypeError,
-    'Cannot make Slider with goal "far": expected a finite number',
-  );
+  assertRefused({
+    "TypeError: Cannot make Slider with 'gaol': did you mean 'goal'?": () =>
+      make("Slider-v7", { registry, kwargs: { gaol: 3 } }),
+    'TypeError: Cannot make Slider with goal "far": expected a finite number':
+      () => make("Slider-v7", { registry, kwargs: { goal: "far" } }),
+  });
 });
 
 test("workers and processes have the numbers of this thread", () => {
@@ -200,41 +196,39 @@ test("a model is a file, a URL or text", async () => {
   assertEquals(new Set(rewards).size, 1);
 });
 
-Deno.test({
-  name: "both engines find the same things by their names [MuJoCo]",
+Deno.test("both engines find the same things by their names [MuJoCo]", {
   ignore: ignore || findLibrary() === undefined,
-  async fn() {
-    await import("./wasm.ts");
-    const found = (["native", "wasm"] as const).map((engine) => {
-      const ids: number[] = [];
-      const task = mujocoTask({
-        ...SLIDER,
-        observe({ sensordata }, { model }) {
-          ids.push(
-            model.idOf("body", "ball"),
-            model.idOf("joint", "slide"),
-            model.idOf("geom", "ball"),
-            model.idOf("site", "middle"),
-            model.idOf("camera", "side"),
-            model.idOf("tendon", "line"),
-            model.idOf("actuator", "motor"),
-            model.idOf("sensor", "speed"),
-          );
-          return [sensordata];
-        },
-      });
-      const env = new MujocoEnv(task, { engine });
-      assertEquals(env.observationSpace.shape, [1]);
-      env.reset({ seed: 0 });
-      const { observation } = env.step(Float32Array.of(1));
-      // Sensors trail by a step of the engine.
-      assertAlmostEquals(env.qvel[0] - observation[0], 0.01, 1e-12);
-      env.close();
-      return ids.slice(0, 8);
+}, async () => {
+  await import("./wasm.ts");
+  const found = (["native", "wasm"] as const).map((engine) => {
+    const ids: number[] = [];
+    const task = mujocoTask({
+      ...SLIDER,
+      observe({ sensordata }, { model }) {
+        ids.push(
+          model.idOf("body", "ball"),
+          model.idOf("joint", "slide"),
+          model.idOf("geom", "ball"),
+          model.idOf("site", "middle"),
+          model.idOf("camera", "side"),
+          model.idOf("tendon", "line"),
+          model.idOf("actuator", "motor"),
+          model.idOf("sensor", "speed"),
+        );
+        return [sensordata];
+      },
     });
-    assert(found[0].every((id) => id >= 0));
-    assertEquals(found[0], found[1]);
-  },
+    const env = new MujocoEnv(task, { engine });
+    assertEquals(env.observationSpace.shape, [1]);
+    env.reset({ seed: 0 });
+    const { observation } = env.step(Float32Array.of(1));
+    // Sensors trail by a step of the engine.
+    assertAlmostEquals(env.qvel[0] - observation[0], 0.01, 1e-12);
+    env.close();
+    return ids.slice(0, 8);
+  });
+  assert(found[0].every((id) => id >= 0));
+  assertEquals(found[0], found[1]);
 });
 
 /** What making and stepping a changed slider throws: one line. */

@@ -25,24 +25,22 @@ Deno.test("environments are known by Gymnasium's names and limits", () => {
   }
 });
 
-Deno.test({
-  name: "an environment made by name is truncated at its limit [MuJoCo]",
+Deno.test("an environment made by name is truncated at its limit [MuJoCo]", {
   ignore: !isMujocoInstalled(),
-  fn() {
-    const env = make("Reacher-v5", { kwargs: { rewardControlWeight: 0 } });
-    env.reset({ seed: 0 });
-    const ends = Array.from(
-      { length: 50 },
-      () => env.step(new Float32Array(2)).truncated,
-    );
-    assertEquals(ends.indexOf(true), 49);
-    env.close();
-    assertThrows(
-      () => make("Reacher-v5", { kwargs: { rewardDist: 1 } }),
-      TypeError,
-      "did you mean 'rewardDistWeight'?",
-    );
-  },
+}, () => {
+  const env = make("Reacher-v5", { kwargs: { rewardControlWeight: 0 } });
+  env.reset({ seed: 0 });
+  const ends = Array.from(
+    { length: 50 },
+    () => env.step(new Float32Array(2)).truncated,
+  );
+  assertEquals(ends.indexOf(true), 49);
+  env.close();
+  assertThrows(
+    () => make("Reacher-v5", { kwargs: { rewardDist: 1 } }),
+    TypeError,
+    "did you mean 'rewardDistWeight'?",
+  );
 });
 
 const hasBoth = isMujocoInstalled() && findLibrary() !== undefined;
@@ -50,31 +48,28 @@ const kwargs = { engine: "wasm" };
 
 // First, while this thread has no WebAssembly.
 for (const Hosted of [WorkerVecEnv, SubprocessVecEnv]) {
-  Deno.test({
-    name:
-      `the engine that is asked for is loaded in hosts of ${Hosted.name} [MuJoCo]`,
-    ignore: !hasBoth,
-    fn() {
+  Deno.test(
+    `the engine that is asked for is loaded in hosts of ${Hosted.name} [MuJoCo]`,
+    { ignore: !hasBoth },
+    () => {
       const env = new Hosted({ id: "Hopper-v5", kwargs }, { numEnvs: 1 });
       env.reset({ seed: 0 });
       assertEquals(env.step(new Float32Array(3)).rewards.length, 1);
       env.close();
     },
-  });
+  );
 }
 
-Deno.test({
-  name: "WebAssembly is an engine once its module was imported [MuJoCo]",
+Deno.test("WebAssembly is an engine once its module was imported [MuJoCo]", {
   ignore: !hasBoth,
-  async fn() {
-    assertThrows(
-      () => make("Hopper-v5", { kwargs }),
-      Error,
-      "import '@bellman/envs/mujoco/wasm' first",
-    );
-    await import("./wasm.ts");
-    const env = make("Hopper-v5", { kwargs });
-    assertEquals((env.reset({ seed: 0 }) as Float64Array).length, 11);
-    env.close();
-  },
+}, async () => {
+  assertThrows(
+    () => make("Hopper-v5", { kwargs }),
+    Error,
+    "import '@bellman/envs/mujoco/wasm' first",
+  );
+  await import("./wasm.ts");
+  const env = make("Hopper-v5", { kwargs });
+  assertEquals((env.reset({ seed: 0 }) as Float64Array).length, 11);
+  env.close();
 });

@@ -9,6 +9,7 @@ import { envSpec, make, makeVec, register, registeredIds } from "../mod.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/environments.ts";
 import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 register({
   id: "TestChain-v2",
@@ -101,11 +102,10 @@ Deno.test("the batched form can be without a limit, too", () => {
 
 Deno.test("a registry of one's own holds nothing else", () => {
   const registry = new Map();
-  assertThrows(
-    () => make("CartPole-v1", { registry }),
-    RangeError,
-    "Unknown environment 'CartPole-v1': none is registered",
-  );
+  assertRefused({
+    "RangeError: Unknown environment 'CartPole-v1': none is registered": () =>
+      make("CartPole-v1", { registry }),
+  });
   const make2 = () => new ChainEnv();
   register({ id: "Own-v0", maxEpisodeSteps: 4, make: make2 }, { registry });
   assertEquals(registeredIds({ registry }), ["Own-v0"]);
@@ -116,25 +116,20 @@ Deno.test("a registry of one's own holds nothing else", () => {
 
 Deno.test("names need a version and are taken once", () => {
   const env = () => new ChainEnv();
-  assertThrows(
-    () => register({ id: "Chain", make: env }),
-    SyntaxError,
-    "expected a name and a version",
-  );
-  assertThrows(
-    () => register({ id: "TestChain-v2", make: env }),
-    RangeError,
-    "there is an environment of that name",
-  );
+  assertRefused({
+    "SyntaxError: expected a name and a version": () =>
+      register({ id: "Chain", make: env }),
+    "RangeError: there is an environment of that name": () =>
+      register({ id: "TestChain-v2", make: env }),
+  });
   assert(registeredIds().includes("TestChain-v2"));
 });
 
 Deno.test("a number of copies that is none is refused", () => {
   for (const numEnvs of [0, -1, 1.5, NaN]) {
-    assertThrows(
-      () => makeVec("CartPole-v1", { numEnvs }),
-      RangeError,
-      `Cannot make ${numEnvs} copies of CartPole-v1`,
-    );
+    assertRefused({
+      [`RangeError: Cannot make ${numEnvs} copies of CartPole-v1`]: () =>
+        makeVec("CartPole-v1", { numEnvs }),
+    });
   }
 });

@@ -144,13 +144,13 @@ function testSteps(id: string, engine: EngineName): void {
 
 for (const id of Object.keys(RULES)) {
   for (const engine of ["eager", "onnx", "xla"] as const) {
-    Deno.test({
-      name: `${id} steps as on typed arrays ${
+    Deno.test(
+      `${id} steps as on typed arrays ${
         engine === "xla" ? "[XLA]" : `(${engine})`
       }`,
-      ignore: engine === "xla" && !isXlaInstalled(),
-      fn: () => testSteps(id, engine),
-    });
+      { ignore: engine === "xla" && !isXlaInstalled() },
+      () => testSteps(id, engine),
+    );
   }
 }
 

@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertStrictEquals,
-  assertThrows,
-} from "@std/assert";
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { box } from "../spaces/constructors.ts";
 import { contains } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
@@ -11,6 +6,7 @@ import { testSnapshot } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/environments.ts";
 import { FrameStack, VecFrameStack } from "./frame_stack.ts";
 import { TransformObservation } from "./transforms.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 /** Pictures of 1 by 2 pixels and 2 channels that tell the position. */
 function pictures(length: number): TransformObservation {
@@ -140,16 +136,12 @@ Deno.test("zeros before the first frame lie in the space", () => {
 });
 
 Deno.test("what cannot be stacked is refused", () => {
-  assertThrows(
-    () => new FrameStack(new ChainEnv()),
-    TypeError,
-    "Cannot stack observations of a discrete space",
-  );
-  assertThrows(
-    () => new FrameStack(pictures(2), { size: 0 }),
-    RangeError,
-    "Cannot make a stack of observations with size 0: expected a whole number",
-  );
+  assertRefused({
+    "TypeError: Cannot stack observations of a discrete space": () =>
+      new FrameStack(new ChainEnv()),
+    "RangeError: Cannot make a stack of observations with size 0: expected a whole number":
+      () => new FrameStack(pictures(2), { size: 0 }),
+  });
 });
 
 testSnapshot("FrameStack", make);
@@ -166,11 +158,9 @@ Deno.test("stacks of another size are not gone on from", () => {
       return env;
     });
     for (const [env, other] of [[two, four], [four, two]]) {
-      assertThrows(
-        () => env.load(other.save()),
-        RangeError,
-        "Cannot restore stacks of ",
-      );
+      assertRefused({
+        "RangeError: Cannot restore stacks of ": () => env.load(other.save()),
+      });
     }
   }
 });
@@ -181,11 +171,10 @@ Deno.test("words that mean nothing are refused", () => {
     [{ axis: "frist" }, 'with axis "frist": expected first, last'],
   ] as const;
   for (const [options, message] of refused) {
-    assertThrows(
-      () => new FrameStack(pictures(9), options as never),
-      RangeError,
-      `Cannot make a stack of observations ${message}`,
-    );
+    assertRefused({
+      [`RangeError: Cannot make a stack of observations ${message}`]: () =>
+        new FrameStack(pictures(9), options as never),
+    });
   }
 });
 

@@ -1,10 +1,5 @@
 import type { BoxArray } from "@bellman/types";
-import {
-  assert,
-  assertAlmostEquals,
-  assertEquals,
-  assertThrows,
-} from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { make, makeVec } from "../mod.ts";
 import { SeededRandom } from "../random.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
@@ -22,6 +17,7 @@ import {
 import { RunningMeanStd } from "./running_mean_std.ts";
 import { TimeLimit } from "./time_limit.ts";
 import { TransformObservation } from "./transforms.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const cartPole = () => new NormalizeObservation(make("CartPole-v1"));
 
@@ -60,22 +56,20 @@ Deno.test("scaled observations are clipped", () => {
 });
 
 Deno.test("other observations than boxes are refused", () => {
-  assertThrows(
-    () => new NormalizeObservation(new ChainEnv()),
-    TypeError,
-    "Cannot normalize observations of a discrete space: flatten them first",
-  );
+  assertRefused({
+    "TypeError: Cannot normalize observations of a discrete space: flatten them first":
+      () => new NormalizeObservation(new ChainEnv()),
+  });
 });
 
 testSnapshot("NormalizeObservation", cartPole);
 
 Deno.test("settings that cannot be are refused", () => {
   for (const [name, value] of [["clip", 0], ["epsilon", -1]] as const) {
-    assertThrows(
-      () => new NormalizeObservation(make("CartPole-v1"), { [name]: value }),
-      RangeError,
-      `Cannot normalize observations with ${name} ${value}: expected`,
-    );
+    assertRefused({
+      [`RangeError: Cannot normalize observations with ${name} ${value}: expected`]:
+        () => new NormalizeObservation(make("CartPole-v1"), { [name]: value }),
+    });
   }
 });
 
@@ -137,11 +131,10 @@ Deno.test("evaluation shares the statistics and leaves them", () => {
 
 Deno.test("statistics of other observations are refused", () => {
   const options = { statistics: new RunningMeanStd(3) };
-  assertThrows(
-    () => new VecNormalizeObservation(cartPoles(), options),
-    RangeError,
-    "Cannot normalize 4 elements by statistics of 3",
-  );
+  assertRefused({
+    "RangeError: Cannot normalize 4 elements by statistics of 3": () =>
+      new VecNormalizeObservation(cartPoles(), options),
+  });
 });
 
 testVecWrapper("VecNormalizeObservation", scaledCartPoles);
@@ -222,11 +215,10 @@ Deno.test("settings that cannot be are refused", () => {
       NaN,
     ]] as const
   ) {
-    assertThrows(
-      () => new NormalizeReward(new ChainEnv(), { [name]: value }),
-      RangeError,
-      `Cannot normalize rewards with ${name} ${value}: expected`,
-    );
+    assertRefused({
+      [`RangeError: Cannot normalize rewards with ${name} ${value}: expected`]:
+        () => new NormalizeReward(new ChainEnv(), { [name]: value }),
+    });
   }
 });
 
@@ -286,11 +278,10 @@ Deno.test("scaled rewards are clipped, in each copy", () => {
 
 Deno.test("statistics of other vectors are refused", () => {
   const options = { statistics: new RunningMeanStd(2) };
-  assertThrows(
-    () => new VecNormalizeReward(pendulums(), options),
-    RangeError,
-    "Cannot normalize rewards by statistics of 2 elements: expected 1",
-  );
+  assertRefused({
+    "RangeError: Cannot normalize rewards by statistics of 2 elements: expected 1":
+      () => new VecNormalizeReward(pendulums(), options),
+  });
 });
 
 Deno.test("frozen statistics do not change", () => {

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   cacheFolder,
   findInstalled,
@@ -6,6 +6,7 @@ import {
   isFile,
   neededVariable,
 } from "./installed.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const folderOn = (os: string, variables: Record<string, string>): string =>
   cacheFolder(os, (name) => variables[name]);
@@ -35,11 +36,9 @@ Deno.test("cacheFolder is the one that BELLMAN_CACHE names", () => {
 });
 
 Deno.test("cacheFolder says what to set where nothing is known", () => {
-  assertThrows(
-    () => folderOn("windows", {}),
-    Error,
-    "as LOCALAPPDATA is not set",
-  );
+  assertRefused({
+    "Error: as LOCALAPPDATA is not set": () => folderOn("windows", {}),
+  });
 });
 
 Deno.test({
@@ -47,11 +46,10 @@ Deno.test({
   permissions: { env: ["HOME"] },
   fn: () => {
     assertEquals(typeof neededVariable("HOME"), "string");
-    assertThrows(
-      () => cacheFolder(),
-      Deno.errors.NotCapable,
-      "Cannot read the variable BELLMAN_CACHE: it needs the permission --allow-env=BELLMAN_CACHE",
-    );
+    assertRefused({
+      "NotCapable: Cannot read the variable BELLMAN_CACHE: it needs the permission --allow-env=BELLMAN_CACHE":
+        () => cacheFolder(),
+    });
   },
 });
 
@@ -87,11 +85,10 @@ Deno.test({
   name: "isFile says which permission it lacks",
   permissions: { read: false },
   fn: () => {
-    assertThrows(
-      () => isFile("/some/file"),
-      Deno.errors.NotCapable,
-      "Cannot look for '/some/file': it needs the permission --allow-read=/some/file",
-    );
+    assertRefused({
+      "NotCapable: Cannot look for '/some/file': it needs the permission --allow-read=/some/file":
+        () => isFile("/some/file"),
+    });
   },
 });
 
@@ -109,11 +106,10 @@ Deno.test("findInstalled takes the file that a variable names, or the installed 
     Deno.writeTextFileSync(`${cache}/toys/lib.so`, "");
     assertEquals(find(), `${cache}/toys/lib.so`);
     Deno.env.set("BELLMAN_TOYS", own);
-    assertThrows(
-      find,
-      RangeError,
-      `Cannot find the toy '${own}' that BELLMAN_TOYS names`,
-    );
+    assertRefused({
+      [`RangeError: Cannot find the toy '${own}' that BELLMAN_TOYS names`]:
+        find,
+    });
     Deno.writeTextFileSync(own, "");
     assertEquals(find(), own);
   } finally {

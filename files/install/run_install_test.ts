@@ -17,22 +17,19 @@ Deno.test("runInstall refuses options that it does not know or that lack a value
   withToys(async ({ folder, install }) => {
     const usage =
       ", usage: install-toys [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]";
-    const refused: [string[], string][] = [
-      [["--accept-licence"], "Unknown option '--accept-licence'"],
-      [["--wheel"], "Option '--wheel <value>' argument missing"],
-      [["--wheel", "--help"], "Option '--wheel' argument is ambiguous."],
-      [["--dir="], "--dir lacks its path"],
-      [["--wheel", "a.whl", "--wheel="], "--wheel lacks its path"],
-      [
-        ["--accept-license=no"],
-        "Option '--accept-license' does not take an argument",
+    const refused: Record<string, string[]> = {
+      "Unknown option '--accept-licence'": ["--accept-licence"],
+      "Option '--wheel <value>' argument missing": ["--wheel"],
+      "Option '--wheel' argument is ambiguous.": ["--wheel", "--help"],
+      "--dir lacks its path": ["--dir="],
+      "--wheel lacks its path": ["--wheel", "a.whl", "--wheel="],
+      "Option '--accept-license' does not take an argument": [
+        "--accept-license=no",
       ],
-      [
+      "Unexpected argument 'toys'. This command does not take positional arguments":
         ["toys"],
-        "Unexpected argument 'toys'. This command does not take positional arguments",
-      ],
-    ];
-    for (const [args, message] of refused) {
+    };
+    for (const [message, args] of Object.entries(refused)) {
       const { code, output } = await install(...args);
       assertEquals([code, output.lines], [2, []]);
       assertEquals(output.errors, [`Cannot install Toys: ${message}${usage}`]);

@@ -57,10 +57,10 @@ Deno.test("wheelFor knows the tags that wheels of a platform have", () => {
 
 const ignore = Deno.build.os === "windows";
 
-Deno.test({
-  name: "downloadWheel asks pip for the pinned wheel",
-  ignore,
-  fn: () =>
+Deno.test(
+  "downloadWheel asks pip for the pinned wheel",
+  { ignore },
+  () =>
     withPython('echo "$*" > "${0%/*}/asked"', async (folder) => {
       const path = await downloadWheel(TOY, folder);
       assertEquals(path, `${folder}/${TOY_WHEEL}`);
@@ -73,12 +73,12 @@ Deno.test({
           `--dest ${folder} toy-box==1.0`,
       );
     }),
-});
+);
 
-Deno.test({
-  name: "downloadWheel tells pip's failure in one line",
-  ignore,
-  fn: () =>
+Deno.test(
+  "downloadWheel tells pip's failure in one line",
+  { ignore },
+  () =>
     withPython(
       'echo "WARNING: slow" >&2; echo "ERROR: no such thing" >&2; exit 1',
       async (folder) => {
@@ -89,12 +89,12 @@ Deno.test({
         );
       },
     ),
-});
+);
 
-Deno.test({
-  name: "downloadWheel says what to do without Python",
-  ignore,
-  fn: () =>
+Deno.test(
+  "downloadWheel says what to do without Python",
+  { ignore },
+  () =>
     withPython(undefined, async (folder) => {
       await assertRejects(
         () => downloadWheel(TOY, folder),
@@ -102,7 +102,7 @@ Deno.test({
         "give wheels with --wheel",
       );
     }),
-});
+);
 
 Deno.test("downloadWheel says what to do where no wheel fits", async () => {
   const none = withoutWheel(TOY);

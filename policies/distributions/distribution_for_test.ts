@@ -1,6 +1,7 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import type { BoxSpace, Space } from "@bellman/types";
 import { distributionFor } from "./distribution_for.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const BOX: BoxSpace = {
   type: "box",
@@ -28,19 +29,12 @@ for (const [space, parameterSize, actionShape, actionDtype] of FAMILIES) {
 }
 
 Deno.test("actions without a distribution are refused", () => {
-  assertThrows(
-    () => distributionFor({ type: "dict", spaces: { a: BOX } }),
-    TypeError,
-    "Cannot choose a distribution for dict actions",
-  );
-  assertThrows(
-    () => distributionFor({ type: "tuple", spaces: [BOX] }),
-    TypeError,
-    "Cannot choose a distribution for tuple actions",
-  );
-  assertThrows(
-    () => distributionFor({ ...BOX, dtype: "uint8" }),
-    TypeError,
-    "use multiDiscrete",
-  );
+  assertRefused({
+    "TypeError: Cannot choose a distribution for dict actions": () =>
+      distributionFor({ type: "dict", spaces: { a: BOX } }),
+    "TypeError: Cannot choose a distribution for tuple actions": () =>
+      distributionFor({ type: "tuple", spaces: [BOX] }),
+    "TypeError: use multiDiscrete": () =>
+      distributionFor({ ...BOX, dtype: "uint8" }),
+  });
 });

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { BoxSpace, Space } from "@bellman/types";
@@ -16,6 +16,7 @@ import { testOnBackends, values } from "../testdata/backends.ts";
 import { testCompiled } from "../testdata/compiled.ts";
 import { noiseFor } from "../testdata/distribution_properties.ts";
 import { seededRandom } from "../testdata/random.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const BOX: BoxSpace = {
   type: "box",
@@ -213,39 +214,26 @@ Deno.test("what does not fit is refused", () => {
       actionSpace: ACTIONS,
       ...options,
     });
-  assertThrows(
-    make({ actionSpace: discrete, useSde: true }),
-    TypeError,
-    "Cannot use state-dependent exploration for discrete actions",
-  );
-  assertThrows(
-    make({ actionSpace: discrete, distribution: "mixture" }),
-    TypeError,
-    "Cannot use a mixture for discrete actions",
-  );
-  assertThrows(
-    make({ distribution: "mixture", useSde: true }),
-    TypeError,
-    "Cannot use state-dependent exploration with a mixture",
-  );
-  assertThrows(
-    make({ distribution: "beta" as "mixture" }),
-    RangeError,
-    "Unknown distribution 'beta'",
-  );
-  assertThrows(
-    make({ actionSpace: { ...ACTIONS, low: [-2, -Infinity] } }),
-    RangeError,
-    "Cannot squash actions to the bound -Infinity",
-  );
-  assertThrows(
-    make({ actionSpace: { ...ACTIONS, dtype: "int32" } }),
-    TypeError,
-    "Cannot squash box actions of int32",
-  );
-  assertThrows(
-    make({ network: "lstm" }),
-    RangeError,
-    "Cannot use a recurrent network",
-  );
+  assertRefused({
+    "TypeError: Cannot use state-dependent exploration for discrete actions":
+      make({ actionSpace: discrete, useSde: true }),
+    "TypeError: Cannot use a mixture for discrete actions": make({
+      actionSpace: discrete,
+      distribution: "mixture",
+    }),
+    "TypeError: Cannot use state-dependent exploration with a mixture": make({
+      distribution: "mixture",
+      useSde: true,
+    }),
+    "RangeError: Unknown distribution 'beta'": make({
+      distribution: "beta" as "mixture",
+    }),
+    "RangeError: Cannot squash actions to the bound -Infinity": make({
+      actionSpace: { ...ACTIONS, low: [-2, -Infinity] },
+    }),
+    "TypeError: Cannot squash box actions of int32": make({
+      actionSpace: { ...ACTIONS, dtype: "int32" },
+    }),
+    "RangeError: Cannot use a recurrent network": make({ network: "lstm" }),
+  });
 });

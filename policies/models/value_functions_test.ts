@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import type { BoxSpace, Space } from "@bellman/types";
 import type { FunctionOptions } from "./_body.ts";
@@ -18,6 +18,7 @@ import {
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { testCompiled } from "../testdata/compiled.ts";
 import { seededRandom } from "../testdata/random.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const BOX: BoxSpace = {
   type: "box",
@@ -226,31 +227,20 @@ Deno.test("a Q function tells several discrete actions apart", () => {
 });
 
 Deno.test("what does not fit is refused", () => {
-  assertThrows(
-    () => valueFunction({ observationSpace: BOX, network: "lstm" }),
-    RangeError,
-    "Cannot use a recurrent network with a state of 256 numbers",
-  );
-  assertThrows(
-    () => valueFunction({ observationSpace: { type: "dict", spaces: {} } }),
-    TypeError,
-    "Cannot use dict observations",
-  );
-  assertThrows(
-    () =>
+  assertRefused({
+    "RangeError: Cannot use a recurrent network with a state of 256 numbers":
+      () => valueFunction({ observationSpace: BOX, network: "lstm" }),
+    "TypeError: Cannot use dict observations": () =>
+      valueFunction({ observationSpace: { type: "dict", spaces: {} } }),
+    "RangeError: Unknown initializer 'he'": () =>
       valueFunction({ observationSpace: BOX, initializer: "he" as "torch" }),
-    RangeError,
-    "Unknown initializer 'he'",
-  );
-  assertThrows(
-    () =>
-      valueFunction({
-        observationSpace: BOX,
-        network: mlp({ inputShape: [4] }),
-      }),
-    RangeError,
-    "Cannot apply a network for inputs [4] to observations [3]",
-  );
+    "RangeError: Cannot apply a network for inputs [4] to observations [3]":
+      () =>
+        valueFunction({
+          observationSpace: BOX,
+          network: mlp({ inputShape: [4] }),
+        }),
+  });
 });
 
 Deno.test("the value of an action has a gradient for that action alone", () => {

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import {
   cnn,
@@ -15,6 +15,7 @@ import {
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { seededRandom } from "../testdata/random.ts";
 import { glorotUniform } from "./initializers.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 /** Rows of a matrix in and out of one layer, computed one by one. */
 function layer(x: number[], kernel: number[][], bias: number[]): number[] {
@@ -176,14 +177,10 @@ testOnBackends("the output size is that of the features", () => {
 });
 
 Deno.test("inputs that are not images are refused", () => {
-  assertThrows(
-    () => cnn({ inputShape: [4] }),
-    RangeError,
-    "Cannot convolve inputs of shape [4]",
-  );
-  assertThrows(
-    () => cnn({ inputShape: [20, 84, 4] }),
-    RangeError,
-    "Cannot convolve images of 20x84 pixels",
-  );
+  assertRefused({
+    "RangeError: Cannot convolve inputs of shape [4]": () =>
+      cnn({ inputShape: [4] }),
+    "RangeError: Cannot convolve images of 20x84 pixels": () =>
+      cnn({ inputShape: [20, 84, 4] }),
+  });
 });

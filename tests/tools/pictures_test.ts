@@ -46,17 +46,17 @@ Deno.test("curves are those that 'deno task pictures' draws", () => {
 
 for (const path of filesOf(`${ROOT}pictures/episodes`)) {
   const episode: KeptEpisode = JSON.parse(Deno.readTextFileSync(path));
-  Deno.test({
-    name: `the kept episode of ${episode.env} has its return ${
+  Deno.test(
+    `the kept episode of ${episode.env} has its return ${
       episode.env.startsWith("gym:") ? "[Gymnasium]" : "[ALE]"
     }`,
-    ignore: !isInstalled(episode),
-    fn: async () => {
+    { ignore: !isInstalled(episode) },
+    async () => {
       const hidden = { ...episode, start: 1, end: 0 };
       const sum = await replay(hidden, () => {});
       assertAlmostEquals(sum, episode.return, 1e-6);
     },
-  });
+  );
 }
 
 Deno.test("the README's library example learns CartPole by its command", async () => {

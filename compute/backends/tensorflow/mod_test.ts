@@ -6,28 +6,27 @@ import { nativeTest, runDeno, useTensorFlow } from "./testdata/native.ts";
 const ADDON = Deno.env.get("BELLMAN_TENSORFLOW_ADDON");
 
 // Building the addon takes a compiler: the README of this folder says how.
-Deno.test({
-  name:
-    "tfjs-node's own addon computes and frees its tensors [BELLMAN_TENSORFLOW_ADDON]",
-  ignore: !ADDON,
-  fn: async () => {
+Deno.test(
+  "tfjs-node's own addon computes and frees its tensors [BELLMAN_TENSORFLOW_ADDON]",
+  { ignore: !ADDON },
+  async () => {
     const { code, stdout } = await runDeno(`
-      import * as tf from "@tensorflow/tfjs";
-      import { loadTensorFlowBackend } from "./mod.ts";
-      import { nativeTensors } from "./testdata/native.ts";
-      tf.enableProdMode();
-      const description = await loadTensorFlowBackend();
-      await tf.setBackend("tensorflow");
-      const gradient = tf.grad((x) => tf.sum(tf.square(tf.tanh(x))));
-      const result = tf.tidy(() => gradient(tf.tensor1d([0.5])).dataSync()[0]);
-      console.log(description.endsWith("tfjs_binding.node"));
-      console.log(result.toFixed(5), nativeTensors());`);
+    import * as tf from "@tensorflow/tfjs";
+    import { loadTensorFlowBackend } from "./mod.ts";
+    import { nativeTensors } from "./testdata/native.ts";
+    tf.enableProdMode();
+    const description = await loadTensorFlowBackend();
+    await tf.setBackend("tensorflow");
+    const gradient = tf.grad((x) => tf.sum(tf.square(tf.tanh(x))));
+    const result = tf.tidy(() => gradient(tf.tensor1d([0.5])).dataSync()[0]);
+    console.log(description.endsWith("tfjs_binding.node"));
+    console.log(result.toFixed(5), nativeTensors());`);
     assertEquals(code, 0);
     // 2 tanh(x) (1 - tanh(x)^2)
     const expected = 2 * Math.tanh(0.5) * (1 - Math.tanh(0.5) ** 2);
     assertEquals(stdout, `true\n${expected.toFixed(5)} 0\n`);
   },
-});
+);
 
 /** Loads the backend and prints how that ended. */
 const LOAD = `

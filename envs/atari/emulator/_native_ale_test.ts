@@ -2,6 +2,9 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { aleLibrary } from "./_native_ale.ts";
 import { Ale } from "./ale.ts";
 import { isAtariInstalled, libraryPath } from "./installed.ts";
+import { testsWith } from "../../../tests/testdata/tests_with.ts";
+
+const test = testsWith("ALE", isAtariInstalled());
 
 function withVariable(name: string, value: string, run: () => void): void {
   const before = Deno.env.get(name);
@@ -38,24 +41,19 @@ Deno.test("aleLibrary refuses a file that is no library", async () => {
   }
 });
 
-Deno.test({
-  name:
-    "aleLibrary opens a library of the present folder by its bare name [ALE]",
-  ignore: !isAtariInstalled(),
-  async fn() {
-    const before = Deno.cwd(), folder = await Deno.makeTempDir();
-    await Deno.copyFile(libraryPath(), `${folder}/libown.so`);
-    Deno.chdir(folder);
-    try {
-      withVariable("BELLMAN_ALE_LIBRARY", "libown.so", () => {
-        assertEquals(libraryPath(), `${Deno.cwd()}/libown.so`);
-        aleLibrary();
-      });
-    } finally {
-      Deno.chdir(before);
-      await Deno.remove(folder, { recursive: true });
-    }
-  },
+test("aleLibrary opens a library of the present folder by its bare name", async () => {
+  const before = Deno.cwd(), folder = await Deno.makeTempDir();
+  await Deno.copyFile(libraryPath(), `${folder}/libown.so`);
+  Deno.chdir(folder);
+  try {
+    withVariable("BELLMAN_ALE_LIBRARY", "libown.so", () => {
+      assertEquals(libraryPath(), `${Deno.cwd()}/libown.so`);
+      aleLibrary();
+    });
+  } finally {
+    Deno.chdir(before);
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test({
@@ -85,25 +83,17 @@ Deno.test("the library lies in the cache folder", () =>
     assertEquals(libraryPath().startsWith("/some/cache/atari/libale_c"), true);
   }));
 
-Deno.test({
-  name: "Ale takes ROMs from where BELLMAN_ROMS says [ALE]",
-  ignore: !isAtariInstalled(),
-  fn: () =>
-    withVariable("BELLMAN_ROMS", "/nowhere", () => {
-      const message = "find the ROM '/nowhere/pong.bin'";
-      oneLine(assertThrows(() => new Ale("pong"), Error, message));
-    }),
-});
+test("Ale takes ROMs from where BELLMAN_ROMS says", () =>
+  withVariable("BELLMAN_ROMS", "/nowhere", () => {
+    const message = "find the ROM '/nowhere/pong.bin'";
+    oneLine(assertThrows(() => new Ale("pong"), Error, message));
+  }));
 
-Deno.test({
-  name: "a ROM that is gone when an emulator is seeded is an error [ALE]",
-  ignore: !isAtariInstalled(),
-  fn() {
-    using ale = new Ale("pong");
-    withVariable("BELLMAN_ROMS", "/nowhere", () => {
-      assertThrows(() => ale.reload(1), Error, "find the ROM");
-    });
-    ale.reload(1);
-    assertEquals(ale.episodeFrameNumber, 0);
-  },
+test("a ROM that is gone when an emulator is seeded is an error", () => {
+  using ale = new Ale("pong");
+  withVariable("BELLMAN_ROMS", "/nowhere", () => {
+    assertThrows(() => ale.reload(1), Error, "find the ROM");
+  });
+  ale.reload(1);
+  assertEquals(ale.episodeFrameNumber, 0);
 });

@@ -173,22 +173,18 @@ test("copies into the caller's bytes, of the right size only", () => {
 });
 
 test("refuses what the emulator does not know", () => {
-  const refused: [() => unknown, string][] = [
-    [() => new Ale("brekout"), "'brekout': did you mean 'breakout'?"],
-    [() => new Ale("SpaceInvaders"), "did you mean 'space_invaders'?"],
-    [() => new Ale("pong", { mode: 7 }), "no mode of pong 7: there are 0, 1"],
-    [() => new Ale("pong", { difficulty: 9 }), "no difficulty of pong 9"],
-    [
-      () => new Ale("pong", { repeatActionProbability: 2 }),
-      "Cannot make pong with repeatActionProbability 2: expected 0 to 1",
-    ],
-    [
-      () => new Ale("pong", { maxNumFramesPerEpisode: 0 }),
-      "maxNumFramesPerEpisode 0: expected a whole number of at least 1",
-    ],
-    [() => new Ale("pong", { seed: -1 }), "seed -1: expected a whole number"],
-  ];
-  for (const [make, message] of refused) {
+  const refused: Record<string, () => unknown> = {
+    "'brekout': did you mean 'breakout'?": () => new Ale("brekout"),
+    "did you mean 'space_invaders'?": () => new Ale("SpaceInvaders"),
+    "no mode of pong 7: there are 0, 1": () => new Ale("pong", { mode: 7 }),
+    "no difficulty of pong 9": () => new Ale("pong", { difficulty: 9 }),
+    "Cannot make pong with repeatActionProbability 2: expected 0 to 1": () =>
+      new Ale("pong", { repeatActionProbability: 2 }),
+    "maxNumFramesPerEpisode 0: expected a whole number of at least 1": () =>
+      new Ale("pong", { maxNumFramesPerEpisode: 0 }),
+    "seed -1: expected a whole number": () => new Ale("pong", { seed: -1 }),
+  };
+  for (const [message, make] of Object.entries(refused)) {
     assertThrows(make, RangeError, message);
   }
   using ale = new Ale("pong");

@@ -45,28 +45,24 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name: "romFile's path leads there from any folder [ALE]",
+Deno.test("romFile's path leads there from any folder [ALE]", {
   ignore: !isAtariInstalled(),
-  fn() {
-    const before = Deno.cwd(), folder = romFolder();
-    Deno.chdir(folder);
-    try {
-      const path = romFile(atariGame("pong"), ".");
-      assertEquals(path, `${Deno.cwd()}/pong.bin`);
-    } finally {
-      Deno.chdir(before);
-    }
-  },
+}, () => {
+  const before = Deno.cwd(), folder = romFolder();
+  Deno.chdir(folder);
+  try {
+    const path = romFile(atariGame("pong"), ".");
+    assertEquals(path, `${Deno.cwd()}/pong.bin`);
+  } finally {
+    Deno.chdir(before);
+  }
 });
 
-Deno.test({
-  name: "romFile finds the ROMs that are installed [ALE]",
+Deno.test("romFile finds the ROMs that are installed [ALE]", {
   ignore: !isAtariInstalled(),
-  fn() {
-    const path = romFile(atariGame("breakout"));
-    assertEquals(path, `${romFolder()}/breakout.bin`);
-  },
+}, () => {
+  const path = romFile(atariGame("breakout"));
+  assertEquals(path, `${romFolder()}/breakout.bin`);
 });
 
 Deno.test("every game is found by its ids and by its ROM's name", () => {

@@ -1,6 +1,7 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { AreaResizer, type ImageSize } from "./area_resizer.ts";
+import { assertRefused } from "../../../tests/testdata/refused.ts";
 
 /** The average of each new pixel, from the definition, with whole numbers. */
 function byDefinition(
@@ -93,30 +94,17 @@ Deno.test("channels are averaged each by itself", () => {
 
 Deno.test("sizes that cannot be are refused", () => {
   const fine = { width: 2, height: 2 };
-  assertThrows(
-    () => new AreaResizer({ width: 0, height: 2 }, fine),
-    RangeError,
-    "Cannot resize from 0 by 2 pixels",
-  );
-  assertThrows(
-    () => new AreaResizer(fine, { width: 2, height: 1.5 }),
-    RangeError,
-    "Cannot resize to 2 by 1.5 pixels",
-  );
-  assertThrows(
-    () => new AreaResizer(fine, fine, { channels: 0 }),
-    RangeError,
-    "pixels of 0 bytes",
-  );
-  assertThrows(
-    () => new AreaResizer(fine, fine).resize(new Uint8Array(5)),
-    RangeError,
-    "Cannot resize pixels of 5 bytes: expected 4 for 2 by 2",
-  );
-  assertThrows(
-    () =>
-      new AreaResizer(fine, fine).resize(new Uint8Array(4), new Uint8Array()),
-    RangeError,
-    "Cannot resize pixels into 0 bytes: expected 4 for 2 by 2",
-  );
+  assertRefused({
+    "RangeError: Cannot resize from 0 by 2 pixels": () =>
+      new AreaResizer({ width: 0, height: 2 }, fine),
+    "RangeError: Cannot resize to 2 by 1.5 pixels": () =>
+      new AreaResizer(fine, { width: 2, height: 1.5 }),
+    "RangeError: pixels of 0 bytes": () =>
+      new AreaResizer(fine, fine, { channels: 0 }),
+    "RangeError: Cannot resize pixels of 5 bytes: expected 4 for 2 by 2": () =>
+      new AreaResizer(fine, fine).resize(new Uint8Array(5)),
+    "RangeError: Cannot resize pixels into 0 bytes: expected 4 for 2 by 2":
+      () =>
+        new AreaResizer(fine, fine).resize(new Uint8Array(4), new Uint8Array()),
+  });
 });

@@ -1,5 +1,5 @@
 import type { BoxSpace } from "@bellman/types";
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { SeededRandom } from "../../random.ts";
 import { box } from "../../spaces/constructors.ts";
 import { contains } from "../../spaces/values.ts";
@@ -10,6 +10,7 @@ import { AreaResizer } from "../preprocess/area_resizer.ts";
 import { toGray } from "../preprocess/gray.ts";
 import { plainGame, ScriptedAtari } from "../testdata/scripted_atari.ts";
 import { Frameskip, PreprocessFrame } from "./frames.ts";
+import { assertRefused } from "../../../tests/testdata/refused.ts";
 
 const view = ScriptedAtari.view;
 
@@ -74,16 +75,12 @@ Deno.test("an end in the last frame shows the maximum", () => {
 });
 
 Deno.test("what cannot be is refused", () => {
-  assertThrows(
-    () => new Frameskip(new ScriptedAtari([]), { skip: 0 }),
-    RangeError,
-    "Cannot take 0 frames in a step",
-  );
-  assertThrows(
-    () => new Frameskip(new ChainEnv()),
-    TypeError,
-    "observations of a discrete space",
-  );
+  assertRefused({
+    "RangeError: Cannot take 0 frames in a step": () =>
+      new Frameskip(new ScriptedAtari([]), { skip: 0 }),
+    "TypeError: observations of a discrete space": () =>
+      new Frameskip(new ChainEnv()),
+  });
 });
 
 testSnapshot(
@@ -132,11 +129,9 @@ Deno.test("frames may have any size", () => {
 
 Deno.test("what is no picture is refused", () => {
   for (const env of [new ChainEnv(), screens(4), screens(2, 2, 4)]) {
-    assertThrows(
-      () => new PreprocessFrame(env),
-      TypeError,
-      "Cannot preprocess frames of",
-    );
+    assertRefused({
+      "TypeError: Cannot preprocess frames of": () => new PreprocessFrame(env),
+    });
   }
 });
 

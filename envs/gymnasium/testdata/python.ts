@@ -1,4 +1,5 @@
 import { assert } from "@std/assert";
+import { testsWith } from "../../../tests/testdata/tests_with.ts";
 import { hasGymnasium } from "../python.ts";
 
 const NEAR = new URL("../../../.venv/env-peers/bin/python", import.meta.url);
@@ -8,6 +9,9 @@ export const PYTHON: string = Deno.env.get("BELLMAN_PYTHON") || NEAR.pathname;
 
 /** Whether the tests cannot be run: there is no Python with Gymnasium. */
 export const NO_GYMNASIUM: boolean = !hasGymnasium({ python: PYTHON });
+
+/** Adds a test that needs this Python. */
+export const test = testsWith("Gymnasium", !NO_GYMNASIUM);
 
 if (NO_GYMNASIUM) {
   // deno-lint-ignore no-console -- says why tests are ignored

@@ -16,11 +16,10 @@ Deno.test("versions before 3.3 and from 5 on are refused", () => {
   }
 });
 
-Deno.test({
-  name:
-    "a library is opened once, with the layout that its headers say [MuJoCo]",
-  ignore: !isMujocoInstalled() || findLibrary() === undefined,
-  fn() {
+Deno.test(
+  "a library is opened once, with the layout that its headers say [MuJoCo]",
+  { ignore: !isMujocoInstalled() || findLibrary() === undefined },
+  () => {
     const library = openNativeLibrary(findLibrary()!);
     assert(openNativeLibrary(library.path) === library);
     const data = library.layout.structs.get("mjData")!;
@@ -28,4 +27,4 @@ Deno.test({
     assert(data.get("qvel")!.offset === data.get("qpos")!.offset + 8);
     assert(data.get("cfrc_ext")!.offset > data.get("xpos")!.offset);
   },
-});
+);

@@ -35,11 +35,10 @@ function leaveOpen(library: NativeLibrary): void {
   loadNativeModel(library, hopper()).makeData();
 }
 
-Deno.test({
-  name:
-    "models and simulations that nobody closes are freed, others once [MuJoCo]",
-  ignore: !isMujocoInstalled() || findLibrary() === undefined,
-  async fn() {
+Deno.test(
+  "models and simulations that nobody closes are freed, others once [MuJoCo]",
+  { ignore: !isMujocoInstalled() || findLibrary() === undefined },
+  async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc");
     const freed: string[] = [], library = notingLibrary(freed);
@@ -56,4 +55,4 @@ Deno.test({
     }
     assertEquals(freed.sort(), ["data", "data", "model", "model"]);
   },
-});
+);

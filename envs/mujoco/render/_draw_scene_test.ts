@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { isMujocoInstalled, MujocoEnv } from "../mod.ts";
+import { testsWith } from "../../../tests/testdata/tests_with.ts";
 
-const ignore = !isMujocoInstalled();
+const test = testsWith("MuJoCo", isMujocoInstalled());
 const size = { width: 60, height: 40 };
 
 /** How many pixels of two pictures differ by more than rounding. */
@@ -28,125 +29,104 @@ function count(
   return pixels;
 }
 
-Deno.test({
-  name: "a picture shows sky, floor and body, and draws nothing anew [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoEnv("HalfCheetah", size);
-    env.reset({ seed: 1 });
-    const { width, height, data } = env.render();
-    assertEquals([width, height, data.length], [60, 40, 60 * 40 * 3]);
-    // The model's body is brown, its floor green, the sky blue.
-    assert(count(data, (r, g, b) => r > g + 20 && g > b + 10) > 15);
-    assert(count(data, (r, g, b) => g > r + 5 && g > b + 5) > 500);
-    assert(count(data, (r, _, b) => b > r + 20) > 100);
-    assertEquals(env.render().data, data);
-    env.close();
-  },
+test("a picture shows sky, floor and body, and draws nothing anew", () => {
+  const env = new MujocoEnv("HalfCheetah", size);
+  env.reset({ seed: 1 });
+  const { width, height, data } = env.render();
+  assertEquals([width, height, data.length], [60, 40, 60 * 40 * 3]);
+  // The model's body is brown, its floor green, the sky blue.
+  assert(count(data, (r, g, b) => r > g + 20 && g > b + 10) > 15);
+  assert(count(data, (r, g, b) => g > r + 5 && g > b + 5) > 500);
+  assert(count(data, (r, _, b) => b > r + 20) > 100);
+  assertEquals(env.render().data, data);
+  env.close();
 });
 
-Deno.test({
-  name:
-    "the camera follows the body, others of the model stand elsewhere [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoEnv("HalfCheetah");
-    env.reset({ seed: 1 });
-    const { qpos, qvel } = env;
-    const before = env.render(size).data;
-    // Ten squares of the floor along x: it looks the same from there.
-    qpos[0] += 10;
-    env.setState(qpos, qvel);
-    assertEquals(difference(env.render(size).data, before), 0);
-    qpos[1] += 0.5;
-    env.setState(qpos, qvel);
-    assert(difference(env.render(size).data, before) > 300);
-    env.close();
-    const tracked = picture(
-      new MujocoEnv("HalfCheetah", { cameraName: "track" }),
-    );
-    assertEquals(
-      picture(new MujocoEnv("HalfCheetah", { cameraId: 0 })),
-      tracked,
-    );
-    assert(difference(tracked, before) > 300);
-    const above = {
-      elevation: -89,
-      distance: 5,
-      azimuth: 0,
-      lookAt: [0, 0, 1],
-    };
-    const down = picture(
-      new MujocoEnv("HalfCheetah", { defaultCameraConfig: above }),
-    );
-    assertEquals(count(down, (r, _, b) => b > r + 20), 0);
-  },
+test("the camera follows the body, others of the model stand elsewhere", () => {
+  const env = new MujocoEnv("HalfCheetah");
+  env.reset({ seed: 1 });
+  const { qpos, qvel } = env;
+  const before = env.render(size).data;
+  // Ten squares of the floor along x: it looks the same from there.
+  qpos[0] += 10;
+  env.setState(qpos, qvel);
+  assertEquals(difference(env.render(size).data, before), 0);
+  qpos[1] += 0.5;
+  env.setState(qpos, qvel);
+  assert(difference(env.render(size).data, before) > 300);
+  env.close();
+  const tracked = picture(
+    new MujocoEnv("HalfCheetah", { cameraName: "track" }),
+  );
+  assertEquals(
+    picture(new MujocoEnv("HalfCheetah", { cameraId: 0 })),
+    tracked,
+  );
+  assert(difference(tracked, before) > 300);
+  const above = {
+    elevation: -89,
+    distance: 5,
+    azimuth: 0,
+    lookAt: [0, 0, 1],
+  };
+  const down = picture(
+    new MujocoEnv("HalfCheetah", { defaultCameraConfig: above }),
+  );
+  assertEquals(count(down, (r, _, b) => b > r + 20), 0);
 });
 
-Deno.test({
-  name: "both engines give the same picture [MuJoCo]",
-  ignore,
-  async fn() {
-    await import("../wasm.ts");
-    const [native, wasm] = (["auto", "wasm"] as const).map((engine) =>
-      picture(new MujocoEnv("Reacher", { engine }))
+test("both engines give the same picture", async () => {
+  await import("../wasm.ts");
+  const [native, wasm] = (["auto", "wasm"] as const).map((engine) =>
+    picture(new MujocoEnv("Reacher", { engine }))
+  );
+  assert(difference(native, wasm) < 5);
+});
+
+test("all kinds of geoms are drawn, meshes too", async () => {
+  const path = await Deno.makeTempFile({ suffix: ".xml" });
+  const mesh = `<mesh name="tip" vertex="-1 -1 -1 1 -1 -1 0 1 -1 0 0 1"/>`;
+  const camera = { trackBodyId: -1, distance: 8, elevation: -30 };
+  for (
+    const geom of [
+      `type="sphere" size="1"`,
+      `type="capsule" size="0.7 0.5"`,
+      `type="ellipsoid" size="1 0.5 0.7"`,
+      `type="cylinder" size="0.8 0.6"`,
+      `type="box" size="0.7 0.8 0.6"`,
+      `type="mesh" mesh="tip"`,
+    ]
+  ) {
+    await Deno.writeTextFile(
+      path,
+      `<mujoco><asset>${mesh}</asset><worldbody><body><freejoint/>
+      <geom ${geom} rgba="1 0 0 1"/></body></worldbody></mujoco>`,
     );
-    assert(difference(native, wasm) < 5);
-  },
-});
-
-Deno.test({
-  name: "all kinds of geoms are drawn, meshes too [MuJoCo]",
-  ignore,
-  async fn() {
-    const path = await Deno.makeTempFile({ suffix: ".xml" });
-    const mesh = `<mesh name="tip" vertex="-1 -1 -1 1 -1 -1 0 1 -1 0 0 1"/>`;
-    const camera = { trackBodyId: -1, distance: 8, elevation: -30 };
-    for (
-      const geom of [
-        `type="sphere" size="1"`,
-        `type="capsule" size="0.7 0.5"`,
-        `type="ellipsoid" size="1 0.5 0.7"`,
-        `type="cylinder" size="0.8 0.6"`,
-        `type="box" size="0.7 0.8 0.6"`,
-        `type="mesh" mesh="tip"`,
-      ]
-    ) {
-      await Deno.writeTextFile(
-        path,
-        `<mujoco><asset>${mesh}</asset><worldbody><body><freejoint/>
-        <geom ${geom} rgba="1 0 0 1"/></body></worldbody></mujoco>`,
-      );
-      const env = new MujocoEnv("HalfCheetah", {
-        xmlFile: path,
-        defaultCameraConfig: camera,
-      });
-      env.reset({ seed: 0 });
-      const { data } = env.render(size);
-      assert(count(data, (r, g, b) => r > 90 && g + b < 60) > 60, geom);
-      env.close();
-    }
-    await Deno.remove(path);
-  },
-});
-
-Deno.test({
-  name: "sizes and cameras that cannot be are refused [MuJoCo]",
-  ignore,
-  fn() {
-    const env = new MujocoEnv("HalfCheetah", { cameraName: "tracks" });
+    const env = new MujocoEnv("HalfCheetah", {
+      xmlFile: path,
+      defaultCameraConfig: camera,
+    });
     env.reset({ seed: 0 });
-    assertThrows(
-      () => env.render(),
-      RangeError,
-      'Cannot look through the camera "tracks"',
-    );
+    const { data } = env.render(size);
+    assert(count(data, (r, g, b) => r > 90 && g + b < 60) > 60, geom);
     env.close();
-    const other = new MujocoEnv("HalfCheetah", { cameraId: 1 });
-    assertThrows(() => other.render(), RangeError, "camera 1: the model has 1");
-    for (const width of [0, 1.5, 1e6]) {
-      assertThrows(() => other.render({ width }), RangeError, "Cannot draw");
-    }
-    other.close();
-  },
+  }
+  await Deno.remove(path);
+});
+
+test("sizes and cameras that cannot be are refused", () => {
+  const env = new MujocoEnv("HalfCheetah", { cameraName: "tracks" });
+  env.reset({ seed: 0 });
+  assertThrows(
+    () => env.render(),
+    RangeError,
+    'Cannot look through the camera "tracks"',
+  );
+  env.close();
+  const other = new MujocoEnv("HalfCheetah", { cameraId: 1 });
+  assertThrows(() => other.render(), RangeError, "camera 1: the model has 1");
+  for (const width of [0, 1.5, 1e6]) {
+    assertThrows(() => other.render({ width }), RangeError, "Cannot draw");
+  }
+  other.close();
 });
