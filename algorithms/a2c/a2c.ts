@@ -13,7 +13,11 @@ import {
 import { createOptimizer, type Optimizer } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
-import { type A2CConfig, a2cConfigSchema } from "./config.ts";
+import {
+  type A2CConfig,
+  a2cConfigSchema,
+  type OnPolicyConfig,
+} from "./config.ts";
 import { a2cPresets } from "./presets.ts";
 import {
   type A2CBatch,
@@ -75,17 +79,6 @@ function objectiveOf(
 ): "shared" | "separate" {
   return objective ?? valueNetwork;
 }
-
-/** Settings of {@link onPolicyParts}. */
-export type OnPolicyConfig = Omit<
-  A2CConfig,
-  | "valueCoefficient"
-  | "maxGradNorm"
-  | "optimizer"
-  | "rmspropDecay"
-  | "rmspropEpsilon"
-  | "objective"
->;
 
 /** Parts of an agent that {@link onPolicyParts} makes. */
 export interface OnPolicyParts

@@ -8,7 +8,59 @@ import schema from "./config.schema.json" with { type: "json" };
  * Settings of A2C. The comments are the command line's `--help`; the tags are the
  * defaults, ranges and other names, for YAML files and `--set` as well.
  */
-export interface A2CConfig {
+export interface A2CConfig extends OnPolicyConfig {
+  /**
+   * Weight of the value loss in the shared objective.
+   *
+   * @default 0.5
+   * @minimum 0
+   * @maximum 1e30
+   * @alias vf_coef, baseline_loss_weight
+   */
+  valueCoefficient: number;
+  /**
+   * Global norm that gradients are clipped to; null does not clip.
+   *
+   * @default 0.5
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias max_grad_norm
+   */
+  maxGradNorm: number | null;
+  /**
+   * Optimizer; the tf1 ones are those of TensorFlow 1.
+   *
+   * @default "adam"
+   */
+  optimizer: OptimizerName;
+  /**
+   * Decay of RMSProp's mean square.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   * @alias alpha
+   */
+  rmspropDecay: number;
+  /**
+   * Term added to the optimizer's denominator against division by zero.
+   *
+   * @default 0.00001
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias epsilon, rms_prop_eps
+   */
+  rmspropEpsilon: number;
+  /**
+   * Minimize one weighted sum of the losses (shared), or each loss with an optimizer of its own (separate); null is as valueNetwork.
+   *
+   * @default null
+   */
+  objective: "shared" | "separate" | null;
+}
+
+/** Settings of actor-critics that learn from rollouts by advantages, as {@linkcode onPolicyParts} takes them. */
+export interface OnPolicyConfig {
   /**
    * Steps of each environment between two updates.
    *
@@ -38,15 +90,6 @@ export interface A2CConfig {
    */
   gaeLambda: number;
   /**
-   * Weight of the value loss in the shared objective.
-   *
-   * @default 0.5
-   * @minimum 0
-   * @maximum 1e30
-   * @alias vf_coef, baseline_loss_weight
-   */
-  valueCoefficient: number;
-  /**
    * Weight of the policy's entropy, which keeps it exploring.
    *
    * @default 0.01
@@ -55,15 +98,6 @@ export interface A2CConfig {
    * @alias ent_coef, entropy_regularization_strength
    */
   entropyCoefficient: number;
-  /**
-   * Global norm that gradients are clipped to; null does not clip.
-   *
-   * @default 0.5
-   * @exclusiveMinimum 0
-   * @maximum 1e30
-   * @alias max_grad_norm
-   */
-  maxGradNorm: number | null;
   /**
    * Initial learning rate.
    *
@@ -80,30 +114,6 @@ export interface A2CConfig {
    * @alias lrschedule, lr_schedule
    */
   learningRateSchedule: ScheduleName;
-  /**
-   * Optimizer; the tf1 ones are those of TensorFlow 1.
-   *
-   * @default "adam"
-   */
-  optimizer: OptimizerName;
-  /**
-   * Decay of RMSProp's mean square.
-   *
-   * @default 0.99
-   * @minimum 0
-   * @maximum 1
-   * @alias alpha
-   */
-  rmspropDecay: number;
-  /**
-   * Term added to the optimizer's denominator against division by zero.
-   *
-   * @default 0.00001
-   * @exclusiveMinimum 0
-   * @maximum 1e30
-   * @alias epsilon, rms_prop_eps
-   */
-  rmspropEpsilon: number;
   /**
    * Normalize each batch's advantages to mean 0 and standard deviation 1.
    *
@@ -155,12 +165,6 @@ export interface A2CConfig {
    * @alias value_network
    */
   valueNetwork: "shared" | "separate";
-  /**
-   * Minimize one weighted sum of the losses (shared), or each loss with an optimizer of its own (separate); null is as valueNetwork.
-   *
-   * @default null
-   */
-  objective: "shared" | "separate" | null;
   /**
    * Learning rate of the value's optimizer, for separate objectives; null uses learningRate.
    *

@@ -1,4 +1,4 @@
-import type { A2CConfig } from "@bellman/a2c";
+import type { A2CConfig, OnPolicyConfig } from "@bellman/a2c";
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
 import type { KfacForm } from "@bellman/kfac";
 import schema from "./config.schema.json" with { type: "json" };
@@ -9,28 +9,8 @@ import schema from "./config.schema.json" with { type: "json" };
  *
  * @defaults {"numSteps": 20, "gamma": 0.99, "gaeLambda": 0.95, "learningRate": 0.25, "normalizeAdvantage": true}
  */
-export interface AcktrConfig extends
-  Pick<
-    A2CConfig,
-    | "numSteps"
-    | "gamma"
-    | "gaeLambda"
-    | "learningRate"
-    | "normalizeAdvantage"
-    | "valueNetwork"
-    | "valueCoefficient"
-    | "entropyCoefficient"
-    | "learningRateSchedule"
-    | "bootstrapTruncated"
-    | "network"
-    | "hiddenSizes"
-    | "activation"
-    | "lstmSize"
-    | "initialLogStd"
-    | "useSde"
-    | "sdeSampleFrequency"
-    | "orthogonalInit"
-  > {
+export interface AcktrConfig
+  extends OnPolicyConfig, Pick<A2CConfig, "valueCoefficient"> {
   /**
    * Global norm that gradients of the cold updates are clipped to; null does not clip. Natural steps are bounded by klClip.
    *
