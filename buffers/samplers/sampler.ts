@@ -84,25 +84,52 @@ export interface Sampler {
   load(state: StateTree): void;
 }
 
+/** Options of a {@linkcode UniformSampler}. */
+export interface UniformSamplerOptions {
+  /**
+   * True where a row may come more than once in a batch.
+   *
+   * @default true
+   */
+  readonly replacement?: boolean;
+}
+
 /**
- * Draws each row as likely as any other, with replacement.
+ * Draws each row as likely as any other.
+ *
+ * Without replacement it shuffles no more than it draws, and needs memory for
+ * a batch, not for all rows.
  *
  * @example
  * ```ts
  * import { ReplayBuffer, UniformSampler } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
+ * import { assertEquals, assertThrows } from "@std/assert";
  *
  * const buffer = new ReplayBuffer({
  *   capacity: 3,
  *   fields: { x: { shape: [], dtype: "int32" } },
- *   sampler: new UniformSampler(),
+ *   sampler: new UniformSampler({ replacement: false }),
  * });
  * buffer.addBatch({ x: [5, 6, 7] }, 3);
- * const random = { integer: (n: number) => n >> 1, uniform: () => 0.5 };
- * assertEquals(buffer.sample(random, { size: 2 }).x, Int32Array.of(6, 6));
+ * const random = { integer: (n: number) => n >> 1, uniform: () => 0 };
+ * const { x } = buffer.sample(random, { size: 3 });
+ * assertEquals((x as Int32Array).toSorted(), Int32Array.of(5, 6, 7));
+ * assertThrows(() => buffer.sample(random, { size: 4 }), RangeError);
  * ```
  */
 export class UniformSampler implements Sampler {
+  readonly #shuffle: SparseShuffle | undefined;
+
+  /**
+   * Makes a sampler.
+   *
+   * @param options Drawing with or without replacement.
+   */
+  constructor(options: UniformSamplerOptions = {}) {
+    const { replacement = true } = options;
+    if (!replacement) this.#shuffle = new SparseShuffle();
+  }
+
   /** Does nothing: all rows are as likely. */
   added(): void {}
 
@@ -114,15 +141,21 @@ export class UniformSampler implements Sampler {
    *
    * @param drawn Takes slots, and weights of 1.
    * @param context The rows and the randomness.
-   * @throws {RangeError} If there is no row.
+   * @throws {RangeError} If there is no row, or without replacement fewer than
+   * are drawn.
    */
   draw({ slots, weights }: Drawn, { rows, random }: DrawContext): void {
-    if (rows.length === 0) {
+    const least = this.#shuffle === undefined ? 1 : slots.length;
+    if (rows.length < least) {
       throw new RangeError(
-        `Cannot sample ${slots.length} rows as the buffer holds 0`,
+        `Cannot sample ${slots.length} rows as the buffer holds ${rows.length}`,
       );
     }
-    drawRows(slots, rows.length, random);
+    if (this.#shuffle !== undefined) {
+      this.#shuffle.draw(slots, rows.length, random);
+    } else {
+      drawRows(slots, rows.length, random);
+    }
     if (rows.first > 0) countFrom(slots, rows);
     weights.fill(1);
   }
@@ -155,5 +188,52 @@ function countFrom(
   for (let i = 0; i < slots.length; i++) {
     const slot = first + slots[i];
     slots[i] = slot < capacity ? slot : slot - capacity;
+  }
+}
+
+/**
+ * Draws different numbers below a large one: the first steps of a Fisher-Yates
+ * shuffle of all of them, of which only those that were moved are noted, in a
+ * hash table of a size by how many are drawn.
+ */
+class SparseShuffle {
+  /** Places of moved numbers; -1 for a free entry. */
+  #places = new Int32Array(0);
+  /** The numbers at these places. */
+  #numbers = new Int32Array(0);
+
+  /** Fills an array with different numbers below `n`, in random order. */
+  draw(numbers: Int32Array, n: number, random: Random): void {
+    this.#clear(numbers.length);
+    for (let i = 0; i < numbers.length; i++) {
+      const place = i + random.integer(n - i);
+      const entry = this.#find(place);
+      const isMoved = this.#places[entry] === place;
+      numbers[i] = isMoved ? this.#numbers[entry] : place;
+      const own = this.#find(i);
+      const moved = this.#places[own] === i ? this.#numbers[own] : i;
+      this.#places[entry] = place;
+      this.#numbers[entry] = moved;
+    }
+  }
+
+  #clear(count: number): void {
+    if (this.#places.length < 2 * count) {
+      const size = 2 ** Math.ceil(Math.log2(2 * count));
+      this.#places = new Int32Array(size);
+      this.#numbers = new Int32Array(size);
+    }
+    this.#places.fill(-1);
+  }
+
+  /** Finds the entry of a place, or the free one where it belongs. */
+  #find(place: number): number {
+    const mask = this.#places.length - 1;
+    // Multiplied by 2^32 over the golden ratio, close places lie apart.
+    let entry = (Math.imul(place, 0x9e3779b1) >>> 8) & mask;
+    while (this.#places[entry] !== -1 && this.#places[entry] !== place) {
+      entry = (entry + 1) & mask;
+    }
+    return entry;
   }
 }
