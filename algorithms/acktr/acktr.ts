@@ -63,15 +63,15 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
     };
   },
   check(config, { numEnvs }) {
-    const { objective, valueNetwork, numSteps, exampleEvery } = config;
+    const { objective, valueNetwork, numSteps } = config;
     if (objective === "separate" && valueNetwork !== "separate") {
       throw new RangeError(
         `Cannot run ACKTR with objective: separate and valueNetwork: ${valueNetwork}: expected valueNetwork: separate`,
       );
     }
-    if (numEnvs * numSteps > exampleEvery) return;
+    if (numEnvs * numSteps > 1) return;
     throw new RangeError(
-      `Cannot run ACKTR with numEnvs = ${numEnvs}, numSteps = ${numSteps} and exampleEvery = ${exampleEvery}: expected at least 2 steps for the factors of an update, as those of 1 have rank 1`,
+      "Cannot run ACKTR with numEnvs = 1 and numSteps = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1",
     );
   },
   build: partsOf,
@@ -113,7 +113,6 @@ function partsOf(
     sync(when, { updates }, read) {
       if (when === "update") return refreshed(update.steps, updates - 1, read);
     },
-    close: () => update.steps.forEach(({ kfac }) => kfac.close()),
   };
 }
 

@@ -130,38 +130,12 @@ export interface AcktrConfig
    */
   invertEvery: number;
   /**
-   * Updates from the start of an inversion to its use, at most invertEvery.
-   *
-   * @default 0
-   * @minimum 0
-   * @maximum 1000000000
-   * @asType integer
-   * @alias inversion_delay
-   */
-  inversionDelay: number;
-  /**
-   * Thread that inverts the factors: the run's own (place), or another (worker), which takes an inversionDelay of at least 1; the numbers are the same.
-   *
-   * @default "place"
-   * @alias invert_in
-   */
-  invertIn: "place" | "worker";
-  /**
    * Precision in which factors are inverted; single takes half of the time for large ones.
    *
    * @default "double"
    * @alias inversion_precision
    */
   inversionPrecision: "double" | "single";
-  /**
-   * Examples between two that the factors are made of, for large batches of images.
-   *
-   * @default 1
-   * @minimum 1
-   * @maximum 1000000000
-   * @asType integer
-   */
-  exampleEvery: number;
   /**
    * Most examples that the factors of a convolution are made of: each has a row for every place.
    *

@@ -8,7 +8,7 @@ import {
   layerSlot,
   layerTensors,
 } from "./layers.ts";
-import type { DampingAdaptation, KfacOptions } from "./options.ts";
+import type { KfacOptions } from "./options.ts";
 import type { FisherRows } from "./rows.ts";
 
 /** Curvature of the loss: the Fisher matrix in blocks, and its damping. */
@@ -20,32 +20,6 @@ export interface Curvature extends
   readonly like: Params;
   readonly layers: readonly KfacLayer[];
   readonly state: OptimizerState;
-}
-
-/** Computes something of each layer's matrix in a vector, and of the rest. */
-function mapBlocks(
-  vector: tf.Tensor1D,
-  { like, layers, diagonal }: Curvature,
-  map: {
-    layer(matrix: tf.Tensor2D, layer: KfacLayer): tf.Tensor;
-    other(part: tf.Tensor, information?: number): tf.Tensor;
-  },
-): tf.Tensor1D {
-  const others = Object.keys(like).slice(layerPaths(layers).length);
-  const sizes = layers.map((layer) => layerSizes(layer, like));
-  const parts = tf.split(vector, [
-    ...sizes.map(({ input, output }) => input * output),
-    ...others.map((path) => like[path].size),
-  ]);
-  const blocks = parts.map((part, i) => {
-    if (i >= layers.length) {
-      return map.other(part, diagonal[others[i - layers.length]]);
-    }
-    const { input, output } = sizes[i];
-    const matrix = tf.reshape<tf.Rank.R2>(part, [input, output]);
-    return tf.reshape(map.layer(matrix, layers[i]), [-1]);
-  });
-  return tf.concat1d(blocks as tf.Tensor1D[]);
 }
 
 /** Multiplies a layer's matrix with the inverse of its block of the Fisher matrix. */
@@ -81,57 +55,25 @@ export function naturalVector(
   direction: tf.Tensor1D,
   curvature: Curvature,
 ): tf.Tensor1D {
-  const { state } = curvature;
-  return mapBlocks(direction, curvature, {
-    layer: (gradient, layer) => naturalMatrix(gradient, layer, curvature),
-    other: (part, information) =>
-      information === undefined
+  const { like, layers, diagonal, state } = curvature;
+  const others = Object.keys(like).slice(layerPaths(layers).length);
+  const sizes = layers.map((layer) => layerSizes(layer, like));
+  const parts = tf.split(direction, [
+    ...sizes.map(({ input, output }) => input * output),
+    ...others.map((path) => like[path].size),
+  ]);
+  const blocks = parts.map((part, i) => {
+    if (i >= layers.length) {
+      const information = diagonal[others[i - layers.length]];
+      return information === undefined
         ? part
-        : tf.div(part, tf.add(state.damping, information)),
+        : tf.div(part, tf.add(state.damping, information));
+    }
+    const { input, output } = sizes[i];
+    const matrix = tf.reshape<tf.Rank.R2>(part, [input, output]);
+    return tf.reshape(naturalMatrix(matrix, layers[i], curvature), [-1]);
   });
-}
-
-/**
- * Computes the change of the loss that the quadratic model predicts for a step,
- * `-g'd + d'(F + damping) d / 2` for parameters that `d` is subtracted from.
- *
- * Source: Martens & Grosse 2015, section 6.5.
- */
-export function predictedChange(
-  gradient: tf.Tensor1D,
-  change: tf.Tensor1D,
-  curvature: Curvature,
-): tf.Tensor {
-  const { state } = curvature;
-  const curved = mapBlocks(change, curvature, {
-    layer(matrix, layer) {
-      const of = layerTensors(state, layer);
-      return tf.matMul(tf.matMul(of("input"), matrix), of("output"));
-    },
-    other: (part, information = 0) => tf.mul(part, information),
-  });
-  const damped = tf.add(curved, tf.mul(change, state.damping));
-  const slope = tf.sub(tf.mul(damped, 0.5), gradient);
-  return tf.sum(tf.mul(change, slope));
-}
-
-/** Smallest damping that adaptation goes to. */
-const MIN_DAMPING = 1e-8;
-
-/**
- * Moves the damping by the ratio of the actual and the predicted change of the
- * loss: down above 3/4, up below 1/4 and where it is no number.
- */
-export function adaptedDamping(
-  damping: tf.Tensor,
-  ratio: tf.Tensor,
-  { every = 5, rate = 0.95 }: DampingAdaptation,
-): tf.Tensor {
-  const power = rate ** every;
-  const isGood = tf.greater(ratio, 0.75);
-  const isFair = tf.greaterEqual(ratio, 0.25);
-  const factor = tf.where(isGood, power, tf.where(isFair, 1, 1 / power));
-  return tf.maximum(tf.mul(damping, factor), MIN_DAMPING);
+  return tf.concat1d(blocks as tf.Tensor1D[]);
 }
 
 /** Computes the factors of a batch by slot, with their weight in the averages. */

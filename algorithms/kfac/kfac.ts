@@ -11,15 +11,8 @@ import {
   valueAndGradients,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import {
-  adaptedDamping,
-  movedAverages,
-  naturalVector,
-  predictedChange,
-  weightedFactors,
-} from "./curvature.ts";
+import { movedAverages, naturalVector, weightedFactors } from "./curvature.ts";
 import { invertFactors } from "./inverses.ts";
-import { type Inversion, InversionWorker } from "./inversion_worker.ts";
 import {
   checkLayers,
   type KfacLayer,
@@ -64,17 +57,6 @@ export interface KfacStepOptions {
    * @default learningRate
    */
   readonly coldLearningRate?: tf.Scalar;
-  /**
-   * Loss of this batch, and at other parameters; where the damping is adapted.
-   *
-   * @default none
-   */
-  readonly objective?: {
-    /** Loss before the step. */
-    readonly loss: tf.Scalar;
-    /** Computes the loss of the same batch at other parameters. */
-    readonly at: (params: Params) => tf.Scalar;
-  };
 }
 
 /** Result of one step, in new tensors. */
@@ -151,7 +133,6 @@ export class Kfac {
   readonly #options;
   readonly #hasCold;
   readonly #warned = new Set<string>();
-  readonly #worker?: InversionWorker;
 
   /**
    * Makes the optimizer.
@@ -169,12 +150,10 @@ export class Kfac {
       diagonal: {},
       damping: 0.01,
       dampingKind: form === "ekfac" ? "plain" as const : "factored" as const,
-      exampleEvery: 1,
       momentum: 0.9,
       momentumKind: "regular" as const,
       coldOptimizer: sgd(),
       untilInverse: "cold" as const,
-      inversionDelay: 0,
       inversionPrecision: "double" as const,
       trustRegion: { kind: "kl", limit: 0.001 } as TrustRegion | null,
       average: {},
@@ -188,9 +167,6 @@ export class Kfac {
     checkOptions(this.#options);
     const { coldUpdates = 0, untilInverse } = this.#options;
     this.#hasCold = coldUpdates > 0 || untilInverse === "cold";
-    if (options.invertIn === "worker") {
-      this.#worker = new InversionWorker(this.#options.onWarning);
-    }
   }
 
   /**
@@ -202,7 +178,7 @@ export class Kfac {
    * @throws {TypeError} If a parameter is in no layer and `others` is "error".
    */
   init(params: Params): OptimizerState {
-    const { damping, momentum, inversionDelay, coldOptimizer } = this.#options;
+    const { damping, momentum, coldOptimizer } = this.#options;
     checkLayers(this.layers, { ...this.#options, params });
     const state: OptimizerState = {
       step: tf.scalar(0),
@@ -215,9 +191,6 @@ export class Kfac {
         // Bases of 0 move nothing; what divides them is no 0.
         const fill = name === "moments" ? tf.ones : tf.zeros;
         state[layerSlot(name, layer)] = fill(shapes[name]);
-      }
-      for (const name of inversionDelay > 0 ? PENDING : []) {
-        state[pendingSlot(name, layer)] = tf.zeros(shapes[name] ?? []);
       }
     }
     const velocity = momentum > 0 ? mapParams(params, tf.zerosLike) : {};
@@ -288,20 +261,14 @@ export class Kfac {
    * @param gradients Gradients of the loss, as they are or clipped.
    * @param options State, learning rate and statistics.
    * @returns Parameters and state after the step, in new tensors.
-   * @throws {TypeError} If the damping is adapted and there is no objective.
    */
   apply(
     params: Params,
     gradients: Params,
     options: KfacStepOptions,
   ): KfacStep {
-    const { state, learningRate, rows, objective } = options;
-    const { momentum, momentumKind, adaptDamping } = this.#options;
-    if (adaptDamping !== undefined && objective === undefined) {
-      throw new TypeError(
-        "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
-      );
-    }
+    const { state, learningRate, rows } = options;
+    const { momentum, momentumKind } = this.#options;
     return tidy(() => {
       const like = this.#inOrder(params);
       const curvature = { ...this.#options, like, state };
@@ -362,19 +329,8 @@ export class Kfac {
           next[slot] = tf.where(isCold, slots[slot], state[slot]);
         }
       }
-      const stepped = { ...params, ...unflattenParams(after, like) };
-      if (adaptDamping !== undefined) {
-        const model = { ...curvature, state: next };
-        const predicted = predictedChange(gradient, change, model);
-        const actual = tf.sub(objective!.at(stepped), objective!.loss);
-        const ratio = tf.div(actual, predicted);
-        const isTime = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
-        const adapted = adaptedDamping(state.damping, ratio, adaptDamping);
-        const isMoved = tf.logicalAnd(isWarm, isTime);
-        next.damping = tf.where(isMoved, adapted, state.damping);
-      }
       return {
-        params: stepped,
+        params: { ...params, ...unflattenParams(after, like) },
         state: mapParams(next, (it) => it.clone()),
         coefficient,
         quadratic,
@@ -395,24 +351,10 @@ export class Kfac {
     update: number,
     read: () => Arrays,
   ): Arrays | undefined {
-    const { inversionDelay } = this.#options;
-    const begun = this.#dueLayers(update), isDelayed = inversionDelay > 0;
-    const ended = isDelayed ? this.#dueLayers(update - inversionDelay) : begun;
-    if (begun.length + ended.length === 0) return undefined;
+    if (!kfacSchedule(update, this.#options).inverse) return undefined;
     const state = read();
-    const waiting = { ...state, ...copiesOf(begun, state) };
-    const given = isDelayed ? state : waiting;
-    const inverses = ended.map((layer) => this.#inverse(layer, given));
-    const next = Object.assign(isDelayed ? waiting : { ...state }, ...inverses);
-    for (const layer of isDelayed ? begun : []) {
-      this.#worker?.start(layer.kernel, this.#inversion(layer, next));
-    }
-    return next;
-  }
-
-  /** Ends the worker; the optimizer can be used on. */
-  close(): void {
-    this.#worker?.close();
+    const inverses = this.layers.map((layer) => this.#inverse(layer, state));
+    return Object.assign({ ...state }, ...inverses);
   }
 
   /**
@@ -432,16 +374,23 @@ export class Kfac {
     return name && `Skipped a step of K-FAC: ${name} is not finite`;
   }
 
-  #dueLayers(update: number): readonly KfacLayer[] {
-    return kfacSchedule(update, this.#options).inverse ? this.layers : [];
-  }
-
-  /** Inverts a layer's copied factors; warns once, and returns nothing, where that fails. */
+  /** Inverts a layer's factors; warns once, and returns nothing, where that fails. */
   #inverse(layer: KfacLayer, state: KfacArrays): KfacArrays {
-    const inversion = this.#inversion(layer, state), { kernel } = layer;
+    const { form, dampingKind, largestBasis } = this.#options;
+    const numbersOf = (slot: string) => state[slot]?.data as Float32Array;
+    const { kernel } = layer;
     try {
-      const made = this.#worker?.take(kernel, inversion) ??
-        invertFactors(inversion.factors, inversion);
+      const made = invertFactors({
+        input: numbersOf(layerSlot("input", layer)),
+        output: numbersOf(layerSlot("output", layer)),
+      }, {
+        form,
+        // A plain damping is added at each step.
+        damping: dampingKind === "plain" ? 0 : numbersOf("damping")[0],
+        precision: this.#options.inversionPrecision,
+        largestBasis,
+        start: numbersOf(layerSlot("basis_input", layer)),
+      });
       return Object.fromEntries(
         Object.entries(made).map(([name, it]) => [layerSlot(name, layer), it]),
       );
@@ -452,27 +401,6 @@ export class Kfac {
       this.#warned.add(kernel);
       return {};
     }
-  }
-
-  /** Reads a layer's copied factors and the settings of their inversion. */
-  #inversion(layer: KfacLayer, state: KfacArrays): Inversion {
-    const { form, dampingKind, largestBasis } = this.#options;
-    const [input, output, damping] = PENDING
-      .map((name) => state[pendingSlot(name, layer)]);
-    // A plain damping is added at each step.
-    const isPlain = form !== "inverse" && dampingKind === "plain";
-    const start = state[layerSlot("basis_input", layer)]?.data;
-    return {
-      factors: {
-        input: input.data as Float32Array,
-        output: output.data as Float32Array,
-      },
-      form,
-      damping: isPlain ? 0 : damping.data[0],
-      precision: this.#options.inversionPrecision,
-      largestBasis,
-      start: start as Float32Array | undefined,
-    };
   }
 
   /** Sorts parameters: each layer's lie one after the other, as its matrix. */
@@ -490,25 +418,6 @@ export class Kfac {
     const length = tf.mul(tf.square(learningRate), tf.relu(quadratic));
     return tf.sqrt(tf.div(bound, tf.maximum(length, bound)));
   }
-}
-
-/** Parts of the state that a delayed inversion starts from. */
-const PENDING = ["input", "output", "damping"] as const;
-
-/** Names the copy of such a part that waits in the state. */
-function pendingSlot(name: string, layer: KfacLayer): string {
-  return layerSlot(`pending_${name}`, layer);
-}
-
-/** Copies what an inversion of layers starts from. */
-function copiesOf(layers: readonly KfacLayer[], state: KfacArrays): KfacArrays {
-  const copies = layers.flatMap((layer) =>
-    PENDING.map((name) => {
-      const slot = name === "damping" ? name : layerSlot(name, layer);
-      return [pendingSlot(name, layer), state[slot]];
-    })
-  );
-  return Object.fromEntries(copies);
 }
 
 /** Joins the tensors at the paths of others to one vector. */

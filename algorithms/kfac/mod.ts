@@ -41,11 +41,7 @@ export {
   type KfacLayer,
   type KfacObjective,
 } from "./layers.ts";
-export {
-  type DampingAdaptation,
-  type KfacOptions,
-  type TrustRegion,
-} from "./options.ts";
+export { type KfacOptions, type TrustRegion } from "./options.ts";
 export * from "./predictive.ts";
 export * from "./rows.ts";
 export {

@@ -18,22 +18,6 @@ export interface TrustRegion {
   readonly limit: number;
 }
 
-/** Adaptation of the damping by how well the quadratic model predicts. */
-export interface DampingAdaptation {
-  /**
-   * Updates between two changes.
-   *
-   * @default 5
-   */
-  readonly every?: number;
-  /**
-   * Factor of a change for each update, below 1.
-   *
-   * @default 0.95
-   */
-  readonly rate?: number;
-}
-
 /** Settings of `Kfac`. */
 export interface KfacOptions
   extends KfacScheduleOptions, Omit<FisherRowsOptions, "layers"> {
@@ -78,12 +62,6 @@ export interface KfacOptions
    */
   readonly dampingKind?: "factored" | "plain";
   /**
-   * Levenberg-Marquardt adaptation of the damping; `apply` needs the objective.
-   *
-   * @default none
-   */
-  readonly adaptDamping?: DampingAdaptation;
-  /**
    * Moving average of the factors.
    *
    * @default { kind: "zero_debiased", decay: 0.95 }
@@ -116,13 +94,6 @@ export interface KfacOptions
    */
   readonly coldOptimizer?: Optimizer;
   /**
-   * Thread that inverts: the caller's, or one of its own, with a delay; both give
-   * the same numbers.
-   *
-   * @default "place"
-   */
-  readonly invertIn?: "place" | "worker";
-  /**
    * Precision in which factors are inverted: single takes half of the time for
    * large ones, and is exact to about the rounding of the factors' own numbers.
    *
@@ -130,8 +101,7 @@ export interface KfacOptions
    */
   readonly inversionPrecision?: Precision;
   /**
-   * Takes warnings: one line for each layer whose factors cannot be inverted, and
-   * one where a worker dies.
+   * Called with one line for each layer whose factors cannot be inverted.
    *
    * @default console.warn
    */
@@ -146,29 +116,21 @@ export interface KfacOptions
  */
 export function checkOptions(options: KfacOptions): void {
   const { damping, diagonal = {}, momentum, convolutionExamples } = options;
-  const { exampleEvery, largestBasis, covUpdateEvery, coldUpdates } = options;
-  const { invertEvery = 10, invertIn, inversionDelay = 0 } = options;
-  const { rate, every } = options.adaptDamping ?? {};
+  const { largestBasis, covUpdateEvery, invertEvery, coldUpdates } = options;
   const limit = options.trustRegion?.limit, decay = options.average?.decay;
   const isWhole = Number.isInteger;
   const isCount = (it: number) => isWhole(it) && it >= 1;
   const isShare = (it: number) => it >= 0 && it < 1;
-  const counts = { exampleEvery, covUpdateEvery, invertEvery, every };
-  const shares = { momentum, decay, rate };
   check({ damping, limit }, "a number above 0", (it) => it > 0);
   check(diagonal, "a Fisher information above 0", (it) => it > 0);
-  check(shares, "a number of at least 0 and below 1", isShare);
+  check({ momentum, decay }, "a number of at least 0 and below 1", isShare);
+  const counts = { covUpdateEvery, invertEvery };
   check(counts, "a whole number of at least 1", isCount);
   const isLimit = (it: number) => it === Infinity || isCount(it);
   check({ largestBasis }, "a whole number of at least 1, or Infinity", isLimit);
   check({ convolutionExamples }, "a number of at least 2", (it) => it >= 2);
   const isCold = (it: number) => isWhole(it) && it >= 0;
   check({ coldUpdates }, "a whole number of at least 0", isCold);
-  const least = invertIn === "worker" ? 1 : 0;
-  const isDelay = (it: number) =>
-    isWhole(it) && it >= least && it <= invertEvery;
-  const delays = `a whole number from ${least} to ${invertEvery}`;
-  check({ inversionDelay }, delays, isDelay);
   const { form = "inverse", dampingKind } = options;
   const wanted = form === "inverse" ? "factored" : "plain";
   if (form === "eigenbasis" || (dampingKind ?? wanted) === wanted) return;

@@ -28,12 +28,6 @@ export interface FisherRowsOptions {
   /** Layers of the network. */
   readonly layers: readonly KfacLayer[];
   /**
-   * Examples between two that are taken, each `exampleEvery`th.
-   *
-   * @default 1
-   */
-  readonly exampleEvery?: number;
-  /**
    * Most examples of a convolution, which has a row for every place.
    *
    * @default Infinity
@@ -74,8 +68,7 @@ export interface FisherRowsOptions {
 export function fisherRows(
   logLikelihood: (params: Params) => tf.Tensor,
   params: Params,
-  { layers, exampleEvery = 1, convolutionExamples = Infinity }:
-    FisherRowsOptions,
+  { layers, convolutionExamples = Infinity }: FisherRowsOptions,
 ): FisherRows {
   return tidy(() => {
     const { value, uses, elsewhere } = weightUses(logLikelihood, params);
@@ -86,7 +79,7 @@ export function fisherRows(
       if (own.length === 0) throw unknownLayer(kernel, elsewhere.get(kernel));
       const isConvolution = own.some(({ windows }) => windows);
       const most = isConvolution ? convolutionExamples : Infinity;
-      const every = Math.max(exampleEvery, Math.ceil(value.size / most));
+      const every = Math.max(1, Math.ceil(value.size / most));
       rows[kernel] = layerRows(layer, own, { batch: value.size, every });
     }
     return rows;
@@ -110,46 +103,29 @@ function layerRows(
       `Cannot make factors of ${examples} example: expected a log-likelihood of one number for each of at least 2 examples`,
     );
   }
+  const rowsOfAll = (take: (use: WeightUse) => tf.Tensor) =>
+    tf.concat(uses.map((use) => rowsOf(take(use))), 0);
+  const taken = (tensor: tf.Tensor) => everyNth(tensor, { batch, every });
   const withOne = bias !== undefined;
-  // A recurrent layer's steps have fewer rows: together they are the examples.
-  const isWhole = uses.every(({ input }) => input.shape[0] % batch === 0);
-  const parts = (isWhole ? uses : [joinedUse(uses)])
-    .map((use) => rowsOfUse(use, { batch, every, withOne }));
-  const inputs = tf.concat(parts.map((it) => it.inputs), 0);
-  // Steps of a recurrent layer are taken for examples of their own.
+  const inputs = rowsOfAll(({ input, windows }) =>
+    windows
+      ? imagePatches(taken(input) as tf.Tensor4D, windows, { withOne })
+      : input
+  );
+  const needsOne = withOne && uses.every(({ windows }) => !windows);
+  // Steps of a recurrent layer are examples of their own.
   const positions = uses.length > 1 ? 1 : inputs.shape[0] / examples;
   return {
-    inputs,
-    gradients: tf.concat(parts.map((it) => it.gradients), 0),
+    inputs: needsOne
+      ? tf.concat2d([inputs, tf.ones([inputs.shape[0], 1])], 1)
+      : inputs,
+    gradients: rowsOfAll((use) => {
+      const { windows, gradient = tf.zeros([...use.shape]) } = use;
+      return windows ? taken(gradient) : gradient;
+    }),
     positions: Number.isInteger(positions) ? positions : 1,
     examples,
   };
-}
-
-/** Joins the rows of several products. */
-function joinedUse(uses: readonly WeightUse[]): WeightUse {
-  const rows = (take: (use: WeightUse) => tf.Tensor) =>
-    tf.concat(uses.map((use) => rowsOf(take(use))), 0);
-  const [input, gradient] = [rows(({ input }) => input), rows(gradientOf)];
-  return { ...uses[0], input, gradient };
-}
-
-/** Takes the rows of every nth example. */
-function rowsOfUse(
-  use: WeightUse,
-  { batch, every, withOne }: { batch: number; every: number; withOne: boolean },
-): Pick<LayerRows, "inputs" | "gradients"> {
-  const { input, windows } = use;
-  const [a, g] = [input, gradientOf(use)]
-    .map((it) => everyNth(windows ? it : rowsOf(it), { batch, every }));
-  const inputs = windows
-    ? imagePatches(a as tf.Tensor4D, windows, { withOne })
-    : tf.concat(withOne ? [a, tf.ones([a.shape[0], 1])] : [a], 1);
-  return { inputs: rowsOf(inputs), gradients: rowsOf(g) };
-}
-
-function gradientOf({ gradient, shape }: WeightUse): tf.Tensor {
-  return gradient ?? tf.zeros([...shape]);
 }
 
 function rowsOf(tensor: tf.Tensor): tf.Tensor2D {

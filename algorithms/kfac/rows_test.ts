@@ -146,29 +146,27 @@ Deno.test("convolutions, layers on places and fused ones are found, and their ro
   });
 });
 
-Deno.test("every third example has its own rows", () => {
+Deno.test("every third example of a convolution has its own rows", () => {
   tf.tidy(() => {
     const params = mixedParams(), x = noise([7, 4, 5, 2], 7);
     const likelihood = (params: Params) =>
       tf.sum(tf.square(mixed(params, x)), 1);
     const third = fisherRows(likelihood, params, {
       layers: MIXED,
-      exampleEvery: 3,
+      convolutionExamples: 3,
     });
     const all = fisherRows(likelihood, params, { layers: MIXED });
-    for (const [kernel, places] of [["filter", 6], ["last", 1]] as const) {
-      assertEquals(third[kernel].examples, 3);
-      assertEquals(third[kernel].positions, places);
-      for (const part of ["inputs", "gradients"] as const) {
-        const rows = tf.reshape(all[kernel][part], [7, places, -1]);
-        const wanted = tf.gather(rows, [0, 3, 6]);
-        assertClose(tf.reshape(third[kernel][part], wanted.shape), wanted);
-      }
+    assertEquals(third.filter.examples, 3);
+    assertEquals(third.filter.positions, 6);
+    for (const part of ["inputs", "gradients"] as const) {
+      const rows = tf.reshape(all.filter[part], [7, 6, -1]);
+      const wanted = tf.gather(rows, [0, 3, 6]);
+      assertClose(tf.reshape(third.filter[part], wanted.shape), wanted);
     }
   });
 });
 
-Deno.test("every nth example of a recurrent layer or of one on places has the same scale", () => {
+Deno.test("examples of a recurrent layer and of one on places have the same scale", () => {
   // All inputs are ones: A is the rows of an example, and G is its square.
   const w = tf.ones([1, 1]), ones = (rows: number) => tf.ones([rows, 1]);
   const [environments, steps, places] = [2, 12, 5];
@@ -182,17 +180,13 @@ Deno.test("every nth example of a recurrent layer or of one on places has the sa
     return tf.mul(3, tf.sum(tf.reshape(product, [-1, places]), 1));
   };
   for (const [likelihood, rowsOfOne] of [[recurrent, 1], [onPlaces, places]]) {
-    for (const exampleEvery of [1, 2, 3, 4, 5, 8]) {
-      const rows = fisherRows(likelihood as typeof recurrent, { w }, {
-        layers: [{ kernel: "w" }],
-        exampleEvery,
-      });
-      assertEquals(rows.w.examples, Math.ceil(24 / exampleEvery));
-      const { input, output } = batchFactors(rows.w);
-      const what = `one of ${exampleEvery}`;
-      assertClose(input, tf.tensor2d([[rowsOfOne as number]]), what);
-      assertClose(output, tf.tensor2d([[9]]), what);
-    }
+    const rows = fisherRows(likelihood as typeof recurrent, { w }, {
+      layers: [{ kernel: "w" }],
+    });
+    assertEquals(rows.w.examples, 24);
+    const { input, output } = batchFactors(rows.w);
+    assertClose(input, tf.tensor2d([[rowsOfOne as number]]));
+    assertClose(output, tf.tensor2d([[9]]));
   }
 });
 
@@ -285,14 +279,10 @@ Deno.test("a likelihood of one number, or of too few examples, is one line", () 
   const layers = [{ kernel: "w" }];
   const outputs = (rows: number) => ({ w }: Params) =>
     tf.matMul(tf.ones([rows, 2]), w);
-  const cases = [
-    [outputs(1), 1],
-    [(params: Params) => tf.mean(outputs(8)(params)), 1],
-    [outputs(8), 8],
-  ] as const;
-  for (const [logLikelihood, exampleEvery] of cases) {
+  const mean = (params: Params) => tf.mean(outputs(8)(params));
+  for (const logLikelihood of [outputs(1), mean]) {
     assertThrows(
-      () => fisherRows(logLikelihood, params, { layers, exampleEvery }),
+      () => fisherRows(logLikelihood, params, { layers }),
       RangeError,
       "Cannot make factors of 1 example: expected a log-likelihood of one number for each of at least 2 examples",
     );

@@ -17,13 +17,6 @@ export interface KfacScheduleOptions {
    */
   readonly invertEvery?: number;
   /**
-   * Updates from an inversion's start to its use, at most `invertEvery`. The
-   * factors of the start wait in the state, so that results depend on no timing.
-   *
-   * @default 0
-   */
-  readonly inversionDelay?: number;
-  /**
    * Updates at first that the cold optimizer takes.
    *
    * @default 0
@@ -58,14 +51,13 @@ export interface KfacScheduled {
 
 /** Counts the updates without statistics, and those that are cold. */
 function firstUpdates(options: KfacScheduleOptions) {
-  const { coldUpdates = 0, invertEvery = 10, inversionDelay = 0 } = options;
+  const { coldUpdates = 0, invertEvery = 10 } = options;
   // The original counts each cold update twice.
   const isOriginal = options.coldCounting === "original";
   const counted = isOriginal ? Math.ceil(coldUpdates / 2) : coldUpdates;
   const skipped = isOriginal ? counted : 0;
   const inverted = coldUpdates - skipped + invertEvery;
-  const warm = inverted + inversionDelay + 1;
-  const cold = options.untilInverse === "wait" ? counted : warm;
+  const cold = options.untilInverse === "wait" ? counted : inverted + 1;
   return { counted, skipped, inverted, cold };
 }
 

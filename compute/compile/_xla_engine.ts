@@ -8,7 +8,7 @@ import { optimize } from "../graph/passes/optimize.ts";
 import { packState } from "../graph/passes/pack_state.ts";
 import { separateParts } from "../graph/passes/separate_parts.ts";
 import { type HloVector, lowerToHlo } from "../lowering/lower_hlo.ts";
-import type { BoundCall } from "../xla/bound_call.ts";
+import type { BoundCall, CallInput } from "../xla/bound_call.ts";
 import type { XlaClient } from "../xla/client.ts";
 import type { XlaFlags } from "../xla/compile_options.ts";
 import type { Executable } from "../xla/executable.ts";
@@ -158,29 +158,21 @@ export class XlaEngine implements ResidentEngine {
       const { shape, dtype } = graph.inputs[place].value;
       return { place, array: aligned(dtype, sizeOf(shape)) };
     });
-    const buffers = [
-      ...vectors.map(({ dtype, isFixed }, i) =>
-        client.buffer(this.#memory[i], {
-          dtype: OUTSIDE[dtype],
-          use: isFixed ? "borrow" : "share",
-        })
-      ),
-      ...inputs.map(({ place, array }) => {
-        const { shape, dtype } = graph.inputs[place].value;
-        return client.buffer(array, {
-          dtype: OUTSIDE[dtype],
-          shape,
-          use: "borrow",
-        });
-      }),
-    ];
-    const constants = lowered.constants.map(({ values, shape, dtype }) => {
+    const constants = lowered.constants.map(({ values, dtype }) => {
       const array = aligned(dtype, values.length);
       array.set(values);
-      const use = "borrow" as const;
-      return client.buffer(array, { dtype: OUTSIDE[dtype], shape, use });
+      return { array };
     });
-    const call = program.bind([...buffers, ...constants]);
+    const call = program.bind([
+      ...vectors.map(({ isFixed }, i): CallInput => ({
+        array: this.#memory[i],
+        use: isFixed ? "borrow" : "share",
+      })),
+      ...[...inputs, ...constants].map(({ array }): CallInput => ({
+        array,
+        use: "borrow",
+      })),
+    ]);
     const before = vectors.filter(({ isFixed }) => !isFixed).length;
     const results = new Map<string, TensorData>();
     const outputs = lowered.outputs.map((places, i): Slot => {

@@ -24,7 +24,7 @@ function prepare(
   });
   const call = program.bind(arrays.map((array, i) => {
     const use = i < states ? "share" : "borrow";
-    return client.buffer(array, { ...program.inputs[i], use });
+    return { array, use };
   }));
   return { call, arrays, fresh: arrays.map((it) => it.slice()) };
 }
@@ -62,15 +62,6 @@ function bench(client: XlaClient): void {
       for (let i = 2; i < arrays.length; i++) arrays[i].set(fresh[i] as never);
       call.run();
     });
-  }
-  for (const length of [8, 8192]) {
-    const array = alignedArray("f32", length);
-    for (const use of ["copy", "borrow"] as const) {
-      Deno.bench(`buffer of ${length} numbers, ${use}`, {
-        group: `buffer of ${length}`,
-        baseline: use === "copy",
-      }, () => client.buffer(array, { use }).close());
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { readVariable } from "@bellman/files/installed";
 import { type CStruct, int64sAt, utf8 } from "./c_struct.ts";
+import { ClientHandle } from "./client_handle.ts";
 import { encodeCompileOptions, type XlaFlags } from "./compile_options.ts";
-import { type BufferOptions, DeviceBuffer } from "./device_buffer.ts";
 import { Executable, takeSerialized } from "./executable.ts";
 import { ExecutableCache } from "./executable_cache.ts";
 import { encodeNamedValues, type NamedValue } from "./named_values.ts";
@@ -13,8 +13,6 @@ import {
   type XlaPlugin,
 } from "./plugin.ts";
 import { type ProgramSignature, readSignature } from "./signature.ts";
-import { Session } from "./session.ts";
-import type { TensorArray } from "./tensors.ts";
 
 const {
   PJRT_Client_AddressableDevices_Args: DEVICES,
@@ -28,8 +26,6 @@ const {
 export interface DeviceMemory {
   /** Bytes in use. */
   readonly inUse: number;
-  /** Most bytes in use so far. */
-  readonly peak?: number;
   /** Bytes that can be in use. */
   readonly limit?: number;
 }
@@ -58,8 +54,8 @@ export interface ClientOptions {
    */
   readonly create?: Readonly<Record<string, NamedValue>>;
   /**
-   * True where arrays and buffers are used in place; false sends and fetches
-   * them, as on a device with memory of its own.
+   * True where arrays are used in place; false sends and fetches them, as on a
+   * device with memory of its own.
    *
    * @default true on a CPU
    */
@@ -70,12 +66,6 @@ export interface ClientOptions {
 export interface CompileOptions {
   /** XLA's flags for this program alone. */
   readonly flags?: XlaFlags;
-  /**
-   * Inputs and outputs.
-   *
-   * @default those of `@main`
-   */
-  readonly signature?: ProgramSignature;
 }
 
 /**
@@ -137,7 +127,7 @@ export class XlaClient {
   /** The plugin's devices; programs run on the first. */
   readonly devices: readonly XlaDevice[];
   readonly #plugin: XlaPlugin;
-  readonly #session: Session;
+  readonly #handle: ClientHandle;
   readonly #cache: ExecutableCache | undefined;
   #hasLibraryFlag = true;
 
@@ -170,7 +160,10 @@ export class XlaClient {
     );
     this.devices = handles.map((it) => deviceAt(plugin, it));
     const isHost = this.platform === "cpu" && options.inPlace !== false;
-    this.#session = new Session(plugin, handle, { device: handles[0], isHost });
+    this.#handle = new ClientHandle(plugin, handle, {
+      device: handles[0],
+      isHost,
+    });
     if (options.cache) this.#cache = this.#openCache(options.cache, options);
   }
 
@@ -205,26 +198,22 @@ export class XlaClient {
     }
   }
 
-  /** True where arrays and buffers are used in place: on a CPU. */
+  /** True where arrays are used in place: on a CPU. */
   get isHost(): boolean {
-    return this.#session.isHost;
+    return this.#handle.isHost;
   }
 
   /**
    * Compiles a program, or loads its machine code from the client's cache.
    *
-   * @param program StableHLO: text, or bytecode with its signature.
-   * @param options Flags and signature.
+   * @param program StableHLO, as text.
+   * @param options Flags.
    * @throws {XlaError} If it does not compile, with the plugin's words.
    * @throws {SyntaxError} If the signature cannot be read.
    */
-  compile(
-    program: string | Uint8Array<ArrayBuffer>,
-    options: CompileOptions = {},
-  ): Executable {
-    this.#session.checkOpen("compile a program");
-    const signature = signatureOf(program, options);
-    const code = typeof program === "string" ? utf8(program) : program;
+  compile(program: string, options: CompileOptions = {}): Executable {
+    this.#handle.checkOpen("compile a program");
+    const signature = readSignature(program), code = utf8(program);
     const flags = { ...this.#platformFlags, ...options.flags };
     const compileOptions = encodeCompileOptions(flags);
     const key = this.#cache?.keyOf([code, compileOptions]);
@@ -240,7 +229,7 @@ export class XlaClient {
       this.#hasLibraryFlag = false;
       return this.compile(program, options);
     }
-    const executable = new Executable(this.#session, made, signature);
+    const executable = new Executable(this.#handle, made, signature);
     if (key) this.#keep(key, executable);
     return executable;
   }
@@ -277,7 +266,7 @@ export class XlaClient {
     const struct = newArguments()
       .point(PROGRAM.code, code).set(PROGRAM.code_size, code.length)
       .point(PROGRAM.format, format).set(PROGRAM.format_size, format.length);
-    const args = newArguments().set(SUBJECT, this.#session.handle)
+    const args = newArguments().set(SUBJECT, this.#handle.handle)
       .point(COMPILE.program, struct)
       .point(COMPILE.compile_options, compileOptions)
       .set(COMPILE.compile_options_size, compileOptions.length);
@@ -298,8 +287,8 @@ export class XlaClient {
     code: Uint8Array<ArrayBuffer>,
     signature: ProgramSignature,
   ): Executable {
-    this.#session.checkOpen("load a program");
-    const args = newArguments().set(SUBJECT, this.#session.handle)
+    this.#handle.checkOpen("load a program");
+    const args = newArguments().set(SUBJECT, this.#handle.handle)
       .point(LOAD.serialized_executable, code)
       .set(LOAD.serialized_executable_size, code.length);
     this.#plugin.call(
@@ -308,28 +297,16 @@ export class XlaClient {
       "load the program",
     );
     return new Executable(
-      this.#session,
+      this.#handle,
       args.get(LOAD.loaded_executable),
       signature,
     );
   }
 
-  /**
-   * Makes a buffer on the device.
-   *
-   * @param data The numbers.
-   * @param options Shape, type and the relation to the array.
-   * @throws {TypeError} If array and tensor do not fit.
-   * @throws {XlaError} If the device has no memory left.
-   */
-  buffer(data: TensorArray, options: BufferOptions = {}): DeviceBuffer {
-    return DeviceBuffer.of(this.#session, data, options);
-  }
-
   /** Describes the machine: of a CPU also the features that code is made for. */
   #describeTarget(): Uint8Array<ArrayBuffer> {
     const plugin = this.#plugin;
-    const args = newArguments().set(SUBJECT, this.#session.handle);
+    const args = newArguments().set(SUBJECT, this.#handle.handle);
     plugin.call("PJRT_Client_TopologyDescription", args, "read the client");
     const found = STRUCTS.PJRT_Client_TopologyDescription_Args.topology;
     const topology = newArguments().set(SUBJECT, args.get(found));
@@ -343,23 +320,13 @@ export class XlaClient {
 
   /** Frees the client with all its buffers, programs and calls. */
   close(): void {
-    this.#session.close();
+    this.#handle.close();
   }
 
   /** Frees it. */
   [Symbol.dispose](): void {
     this.close();
   }
-}
-
-/** Returns the signature of a program. */
-function signatureOf(
-  program: string | Uint8Array,
-  { signature }: CompileOptions,
-): ProgramSignature {
-  if (signature !== undefined) return signature;
-  if (typeof program === "string") return readSignature(program);
-  throw new TypeError("Cannot compile bytecode without its signature");
 }
 
 /** Creates a `PJRT_Client`, by default with the options of its platform. */
@@ -429,8 +396,6 @@ function memoryIn(args: CStruct): DeviceMemory {
   const { PJRT_Device_MemoryStats_Args: stats } = STRUCTS;
   return {
     inUse: args.int64(stats.bytes_in_use),
-    ...args.bool(stats.peak_bytes_in_use_is_set) &&
-      { peak: args.int64(stats.peak_bytes_in_use) },
     ...args.bool(stats.bytes_limit_is_set) &&
       { limit: args.int64(stats.bytes_limit) },
   };

@@ -10,6 +10,7 @@ import {
   ADD_TO_STATE,
   addAndMultiply,
   NO_PLUGIN,
+  runOnce,
 } from "./testdata/programs.ts";
 import { alignedArray } from "./tensors.ts";
 
@@ -33,13 +34,10 @@ Deno.test({
   fn() {
     using client = openXla();
     const program = client.compile(addAndMultiply(4));
-    const inputs = [client.buffer(NUMBERS), client.buffer(NUMBERS)];
-    const outputs = program.execute(inputs);
-    assertEquals(outputs.map((it) => it.read()), [
+    assertEquals(runOnce(program, NUMBERS, NUMBERS), [
       Float32Array.of(2, 4, 6, 8),
       Float32Array.of(1, 4, 9, 16),
     ]);
-    assertEquals(inputs[0].read(), NUMBERS);
   },
 });
 
@@ -61,12 +59,9 @@ Deno.test({
         return %sum : tensor<5xf32>
       }`);
     const ones = new Float32Array(5 * 60 * 60).fill(1);
-    const [sum] = program.execute([
-      client.buffer(ones, { shape: [5, 60, 60] }),
-      client.buffer(Float32Array.of(0.5), { shape: [] }),
-    ]);
+    const [sum] = runOnce(program, ones, Float32Array.of(0.5));
     // With the plugin's own flags it is NaN, or 1e35.
-    assertEquals(sum.read(), new Float32Array(5).fill(60 ** 3 / 2));
+    assertEquals(sum, new Float32Array(5).fill(60 ** 3 / 2));
   },
 });
 
@@ -79,8 +74,7 @@ Deno.test({
       return
     }`;
     const program = client.compile(text);
-    const scalar = client.buffer(Float32Array.of(1), { shape: [] });
-    assertEquals(program.execute([scalar]), []);
+    assertEquals(runOnce(program, Float32Array.of(1)), []);
   },
 });
 
@@ -113,14 +107,13 @@ Deno.test({
       return %b : ${type}
     }`,
     );
-    const scalar = client.buffer(Float32Array.of(1), { shape: [] });
-    const error = assertThrows(() => program.execute([scalar]), XlaError);
+    const one = Float32Array.of(1);
+    const error = assertThrows(() => runOnce(program, one), XlaError);
     assertEquals(error.code, "RESOURCE_EXHAUSTED");
     assert(/^Cannot run the program: RESOURCE_[^\n]+$/.test(error.message));
     // The client goes on.
     const add = client.compile(addAndMultiply(4));
-    const input = client.buffer(NUMBERS);
-    assertEquals(add.execute([input, input])[0].read()[0], 2);
+    assertEquals(runOnce(add, NUMBERS, NUMBERS)[0][0], 2);
   },
 });
 
@@ -137,13 +130,10 @@ Deno.test({
       return %a, %b : tensor<f32>, ${type}
     }`,
     );
-    const scalar = () => client.buffer(Float32Array.of(1), { shape: [] });
-    const bound = program.bind([scalar()]);
-    for (const run of [() => program.execute([scalar()]), () => bound.run()]) {
-      const error = assertThrows(run, XlaError);
-      assertEquals(error.code, "RESOURCE_EXHAUSTED", error.message);
-      assertStringIncludes(error.words, `${2 ** 44} bytes`);
-    }
+    const call = program.bind([{ array: Float32Array.of(1) }]);
+    const error = assertThrows(() => call.run(), XlaError);
+    assertEquals(error.code, "RESOURCE_EXHAUSTED", error.message);
+    assertStringIncludes(error.words, `${2 ** 44} bytes`);
   },
 });
 
@@ -153,23 +143,23 @@ Deno.test({
   fn() {
     const client = openXla();
     const program = client.compile(ADD_TO_STATE);
-    const [state, step] = [alignedArray("f32", 4), alignedArray("f32", 4)];
-    const buffer = client.buffer(step, { use: "borrow" });
-    const call = program.bind([client.buffer(state, { use: "share" }), buffer]);
+    const given = [
+      { array: alignedArray("f32", 4), use: "share" },
+      { array: alignedArray("f32", 4), use: "borrow" },
+    ] as const;
+    const call = program.bind(given);
     client.close();
     client.close();
     for (
       const work of [
         () => client.compile(ADD_TO_STATE),
-        () => client.buffer(NUMBERS),
-        () => program.execute([]),
-        () => program.bind([]),
+        () => program.bind(given),
         () => program.serialize(),
         () => call.run(),
-        () => buffer.read(),
+        () => call.read(0),
       ]
     ) assertThrows(work, TypeError, "Cannot ");
-    for (const it of [program, call, buffer]) it.close();
+    for (const it of [program, call]) it.close();
   },
 });
 
@@ -203,8 +193,7 @@ Deno.test({
       return { worker, sum };
     });
     const program = client.compile(addAndMultiply(4));
-    const input = client.buffer(NUMBERS);
-    assertEquals(program.execute([input, input])[1].read()[3], 16);
+    assertEquals(runOnce(program, NUMBERS, NUMBERS)[1][3], 16);
     const sums = await Promise.all(workers.map(({ sum }) => sum));
     for (const { worker } of workers) worker.terminate();
     assertEquals(sums, [1000, 2000]);

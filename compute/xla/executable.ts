@@ -1,10 +1,8 @@
-import { BoundCall } from "./bound_call.ts";
+import { BoundCall, type CallInput, type LoadedProgram } from "./bound_call.ts";
 import { type CStruct, int64sAt, memoryAt } from "./c_struct.ts";
-import { DeviceBuffer, lentTo, release } from "./device_buffer.ts";
-import { checkInputs, Launch, type LoadedProgram } from "./launch.ts";
+import type { ClientHandle, Resource } from "./client_handle.ts";
 import { type PjrtFunction, STRUCTS, SUBJECT } from "./pjrt_api.ts";
 import { newArguments } from "./plugin.ts";
-import type { Resource, Session } from "./session.ts";
 import type { InputSpec, ProgramSignature } from "./signature.ts";
 import { elementTypeOf, formatSpec, type TensorSpec } from "./tensors.ts";
 
@@ -30,8 +28,8 @@ export interface ProgramMemory {
 }
 
 /** A loaded program, freed after the calls that are bound to it. */
-class Program implements LoadedProgram, Resource {
-  readonly session: Session;
+class ProgramHandle implements LoadedProgram, Resource {
+  readonly client: ClientHandle;
   readonly handle: number;
   readonly inputs: readonly InputSpec[];
   readonly outputs: readonly TensorSpec[];
@@ -40,13 +38,17 @@ class Program implements LoadedProgram, Resource {
   /** The `PJRT_Executable` of the `PJRT_LoadedExecutable`. */
   readonly #executable: number;
 
-  constructor(session: Session, handle: number, signature: ProgramSignature) {
-    this.session = session;
+  constructor(
+    client: ClientHandle,
+    handle: number,
+    signature: ProgramSignature,
+  ) {
+    this.client = client;
     this.handle = handle;
     this.inputs = signature.inputs;
     this.outputs = signature.outputs;
     const args = newArguments().set(SUBJECT, handle);
-    session.plugin.call(
+    client.plugin.call(
       "PJRT_LoadedExecutable_GetExecutable",
       args,
       "read the program",
@@ -63,15 +65,15 @@ class Program implements LoadedProgram, Resource {
   ask(name: PjrtFunction): CStruct {
     this.checkOpen("read");
     const args = newArguments().set(SUBJECT, this.#executable);
-    this.session.plugin.call(name, args, "read the program");
+    this.client.plugin.call(name, args, "read the program");
     return args;
   }
 
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    const { session, session: { plugin }, handle } = this;
-    session.disown(this);
+    const { client, client: { plugin }, handle } = this;
+    client.disown(this);
     for (const it of this.calls) it.close();
     const free = "free the program";
     const args = newArguments().set(SUBJECT, this.#executable);
@@ -100,26 +102,30 @@ class Program implements LoadedProgram, Resource {
  *       return %b : tensor<i32>
  *     }
  *   `);
- *   const three = client.buffer(Int32Array.of(3), { shape: [] });
- *   assertEquals(double.execute([three])[0].read(), Int32Array.of(6));
+ *   using call = double.bind([{ array: Int32Array.of(3) }]);
+ *   call.run();
+ *   assertEquals(call.read(0), Int32Array.of(6));
  * }
  * ```
  */
 export class Executable {
-  readonly #program: Program;
-  #launch: Launch | undefined;
+  readonly #program: ProgramHandle;
 
   /**
    * Takes over a `PJRT_LoadedExecutable`; `client.compile` makes them.
    *
-   * @param session Its client.
+   * @param client Its client.
    * @param handle Its address.
    * @param signature Its inputs and outputs.
    * @throws {TypeError} If its outputs are others than the signature's.
    */
-  constructor(session: Session, handle: number, signature: ProgramSignature) {
-    this.#program = new Program(session, handle, signature);
-    session.own(this, this.#program);
+  constructor(
+    client: ClientHandle,
+    handle: number,
+    signature: ProgramSignature,
+  ) {
+    this.#program = new ProgramHandle(client, handle, signature);
+    client.own(this, this.#program);
     const found = this.#readOutputs().map(formatSpec).join(", ");
     const told = signature.outputs.map(formatSpec).join(", ");
     if (found === told) return;
@@ -160,52 +166,14 @@ export class Executable {
   }
 
   /**
-   * Runs it once and waits. Inputs that it donates are used up.
-   *
-   * @param given Its inputs.
-   * @returns Its outputs, to be freed by the caller.
-   * @throws {TypeError} If the inputs do not fit.
-   * @throws {XlaError} If it fails.
-   */
-  execute(given: readonly DeviceBuffer[]): DeviceBuffer[] {
-    const { session, inputs, outputs } = this.#program;
-    this.#program.checkOpen("run");
-    checkInputs(this.#program, given);
-    const launch = this.#launch ??= new Launch(this.#program);
-    given.forEach((it, i) => launch.inputs.set(8 * i, it.handle));
-    launch.start();
-    const donors = inputs.flatMap(({ aliases }, i) =>
-      aliases === undefined ? [] : [{ output: aliases, buffer: given[i] }]
-    );
-    const made = outputs.map((spec, i) => {
-      const donor = donors.find(({ output }) => output === i)?.buffer;
-      // An array that the memory lies in is let go of with the output.
-      const lent = donor && lentTo(donor);
-      return new DeviceBuffer(session, launch.outputs.get(8 * i), {
-        spec: { dtype: spec.dtype, shape: spec.shape },
-        lent,
-      });
-    });
-    for (const { buffer } of donors) {
-      session.destroyBuffer(release(buffer));
-    }
-    try {
-      launch.wait();
-    } catch (error) {
-      for (const it of made) it.close();
-      throw error;
-    }
-    return made;
-  }
-
-  /**
-   * Binds inputs for many runs: those that it donates become the state of the
-   * call.
+   * Binds inputs for any number of runs: those that it donates become the state
+   * of the call.
    *
    * @param given Its inputs.
    * @throws {TypeError} If they do not fit.
+   * @throws {XlaError} If the device has no memory left.
    */
-  bind(given: readonly DeviceBuffer[]): BoundCall {
+  bind(given: readonly CallInput[]): BoundCall {
     this.#program.checkOpen("bind");
     return new BoundCall(this.#program, given, this);
   }

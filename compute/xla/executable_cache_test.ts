@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import type { XlaFlags } from "./compile_options.ts";
 import { ExecutableCache } from "./executable_cache.ts";
 import { openXla } from "./open_xla.ts";
-import { addAndMultiply, NO_PLUGIN } from "./testdata/programs.ts";
+import { addAndMultiply, NO_PLUGIN, runOnce } from "./testdata/programs.ts";
 
 /** Runs with a folder with a file that stands for a plugin. */
 function inFolder(run: (folder: string, plugin: string) => void): void {
@@ -100,8 +100,8 @@ Deno.test({
           ? { xla_cpu_enable_fast_math: true }
           : {};
         const program = client.compile(addAndMultiply(4), { flags });
-        const input = client.buffer(Float32Array.of(1, 2, 3, 4));
-        return program.execute([input, input]).map((it) => it.read());
+        const input = Float32Array.of(1, 2, 3, 4);
+        return runOnce(program, input, input);
       });
       assertEquals(results[1], results[0]);
       assertEquals(results[2], results[0]);

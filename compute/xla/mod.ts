@@ -20,8 +20,8 @@
  *   using client = openXla();
  *   const sum = alignedArray("f32", 2), step = alignedArray("f32", 2);
  *   const call = client.compile(program).bind([
- *     client.buffer(sum, { use: "share" }),
- *     client.buffer(step, { use: "borrow" }),
+ *     { array: sum, use: "share" },
+ *     { array: step, use: "borrow" },
  *   ]);
  *   step.set([1, 10]);
  *   for (let i = 0; i < 3; i++) call.run();
@@ -31,14 +31,9 @@
  *
  * @module
  */
-export { BoundCall } from "./bound_call.ts";
+export { type ArrayUse, BoundCall, type CallInput } from "./bound_call.ts";
 export * from "./client.ts";
 export type { XlaFlags } from "./compile_options.ts";
-export {
-  type BufferOptions,
-  type BufferUse,
-  DeviceBuffer,
-} from "./device_buffer.ts";
 export { Executable, type ProgramMemory } from "./executable.ts";
 export { isXlaInstalled, type XlaDeviceName } from "./install/installed.ts";
 export type { NamedValue } from "./named_values.ts";

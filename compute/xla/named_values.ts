@@ -1,10 +1,10 @@
-import { CStruct, int64sAt, memoryAt, textAt, utf8 } from "./c_struct.ts";
+import { CStruct, utf8 } from "./c_struct.ts";
 import { NAMED_VALUE_BYTES, STRUCTS, VALUE_TYPES } from "./pjrt_api.ts";
 
 const { PJRT_NamedValue: NAMED_VALUE } = STRUCTS;
 
 /** A value of an option: numbers that are whole go as `int64`. */
-export type NamedValue = string | number | boolean | readonly number[];
+export type NamedValue = string | number | boolean;
 
 /** Encodes an array of `PJRT_NamedValue`. */
 export function encodeNamedValues(
@@ -39,10 +39,6 @@ function encodeValue(
     all.point(at, text);
     return [VALUE_TYPES.text, text.length];
   }
-  if (typeof value === "object") {
-    all.point(at, BigInt64Array.from(value, BigInt));
-    return [VALUE_TYPES.int64s, value.length];
-  }
   if (typeof value === "boolean") {
     all.setInt32(at, Number(value));
     return [VALUE_TYPES.bool, 1];
@@ -53,39 +49,4 @@ function encodeValue(
   }
   new Float32Array(all.words.buffer, at, 1)[0] = value;
   return [VALUE_TYPES.float, 1];
-}
-
-/** Reads an array of `PJRT_NamedValue`. */
-export function readNamedValues(
-  address: number,
-  count: number,
-): Record<string, NamedValue> {
-  const values: Record<string, NamedValue> = {};
-  for (let i = 0, at = address; i < count; i++) {
-    const view = new DataView(memoryAt(at, NAMED_VALUE_BYTES).slice(0));
-    const size = (offset: number) => Number(view.getBigUint64(offset, true));
-    const name = textAt(size(NAMED_VALUE.name), size(NAMED_VALUE.name_size));
-    values[name] = readValue(view, size);
-    at += size(0);
-  }
-  return values;
-}
-
-function readValue(
-  view: DataView,
-  size: (offset: number) => number,
-): NamedValue {
-  const { int64_value: value, value_size } = NAMED_VALUE;
-  switch (view.getInt32(NAMED_VALUE.type, true)) {
-    case VALUE_TYPES.text:
-      return textAt(size(value), size(value_size));
-    case VALUE_TYPES.int64:
-      return Number(view.getBigInt64(value, true));
-    case VALUE_TYPES.int64s:
-      return int64sAt(size(value), size(value_size));
-    case VALUE_TYPES.float:
-      return view.getFloat32(value, true);
-    default:
-      return view.getUint8(value) !== 0;
-  }
 }

@@ -47,9 +47,12 @@ export interface XlaOptions extends ClientOptions {
  * if (isXlaInstalled()) {
  *   using client = openXla();
  *   const add = client.compile(program);
- *   const inputs = [client.buffer(Float32Array.of(1, 2)), client.buffer(Float32Array.of(3, 4))];
- *   const [sum] = add.execute(inputs);
- *   assertEquals(sum.read(), Float32Array.of(4, 6));
+ *   using call = add.bind([
+ *     { array: Float32Array.of(1, 2) },
+ *     { array: Float32Array.of(3, 4) },
+ *   ]);
+ *   call.run();
+ *   assertEquals(call.read(0), Float32Array.of(4, 6));
  * }
  * ```
  */

@@ -10,7 +10,6 @@ export const FUNCTIONS = {
   PJRT_Error_Message: 1,
   PJRT_Error_GetCode: 2,
   PJRT_Plugin_Initialize: 3,
-  PJRT_Plugin_Attributes: 4,
   PJRT_Event_Destroy: 5,
   PJRT_Event_Await: 8,
   PJRT_Client_Create: 10,
@@ -31,9 +30,7 @@ export const FUNCTIONS = {
   PJRT_LoadedExecutable_Execute: 55,
   PJRT_Executable_DeserializeAndLoad: 56,
   PJRT_Buffer_Destroy: 58,
-  PJRT_Buffer_IsDeleted: 68,
   PJRT_Buffer_ToHostBuffer: 70,
-  PJRT_Buffer_ReadyEvent: 72,
   PJRT_Buffer_OpaqueDeviceMemoryDataPointer: 76,
   PJRT_TopologyDescription_Serialize: 87,
   PJRT_Executable_OutputElementTypes: 90,
@@ -84,7 +81,6 @@ export const STRUCTS = {
   },
   PJRT_Error_Message_Args: { message: 24, message_size: 32 },
   PJRT_Error_GetCode_Args: { code: 24 },
-  PJRT_Plugin_Attributes_Args: { attributes: 16, num_attributes: 24 },
   PJRT_Client_Create_Args: { create_options: 16, num_options: 24, client: 64 },
   PJRT_Client_PlatformName_Args: { platform_name: 24, platform_name_size: 32 },
   PJRT_Client_PlatformVersion_Args: {
@@ -118,8 +114,6 @@ export const STRUCTS = {
   PJRT_DeviceDescription_ToString_Args: { to_string: 24, to_string_size: 32 },
   PJRT_Device_MemoryStats_Args: {
     bytes_in_use: 24,
-    peak_bytes_in_use: 32,
-    peak_bytes_in_use_is_set: 40,
     bytes_limit: 80,
     bytes_limit_is_set: 88,
   },
@@ -161,9 +155,7 @@ export const STRUCTS = {
     serialized_executable_size: 32,
     loaded_executable: 40,
   },
-  PJRT_Buffer_IsDeleted_Args: { is_deleted: 24 },
   PJRT_Buffer_ToHostBuffer_Args: { dst: 32, dst_size: 40, event: 48 },
-  PJRT_Buffer_ReadyEvent_Args: { event: 24 },
   PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args: { device_memory_ptr: 24 },
 } as const;
 
@@ -174,7 +166,6 @@ export const NAMED_VALUE_BYTES = 56;
 export const VALUE_TYPES = {
   text: 0,
   int64: 1,
-  int64s: 2,
   float: 3,
   bool: 4,
 } as const;

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { CStruct, utf8 } from "./c_struct.ts";
-import { type NamedValue, readNamedValues } from "./named_values.ts";
 import {
   API,
   API_BYTES,
@@ -187,14 +186,6 @@ export class XlaPlugin {
     plugin.call("PJRT_Plugin_Initialize", newArguments(), "start the plugin");
     opened.set(path, plugin);
     return plugin;
-  }
-
-  /** Attributes that the plugin tells of itself, as the StableHLO it reads. */
-  get attributes(): Record<string, NamedValue> {
-    const args = newArguments();
-    this.call("PJRT_Plugin_Attributes", args, "read the plugin's attributes");
-    const { attributes, num_attributes } = STRUCTS.PJRT_Plugin_Attributes_Args;
-    return readNamedValues(args.get(attributes), args.get(num_attributes));
   }
 
   /**

@@ -96,38 +96,19 @@ export function newArray(dtype: ElementType, length: number): TensorArray {
   return new ELEMENTS[dtype].array(length);
 }
 
-/** Returns an array of a type that lies in given memory. */
-export function arrayIn(dtype: ElementType, memory: ArrayBuffer): TensorArray {
-  return new ELEMENTS[dtype].array(memory);
-}
-
-/** Types by their arrays: bytes are numbers unless they are called booleans. */
-const TYPES = new Map<unknown, ElementType>(
-  Object.entries(ELEMENTS).filter(([name]) => name !== "i1")
-    .map(([name, { array }]) => [array, name as ElementType]),
-);
-
 /**
- * Returns the tensor that an array holds: by default a vector of its own type.
+ * Checks that an array holds the numbers of a tensor.
  *
- * @param data The numbers.
- * @param told Shape and type, where they are others.
- * @throws {TypeError} If array and tensor do not fit.
+ * @throws {TypeError} If it is of another type or length.
  */
-export function specOf(
-  data: TensorArray,
-  told: Partial<TensorSpec> = {},
-): TensorSpec {
-  const { shape = [data.length], dtype = TYPES.get(data.constructor) } = told;
-  const array = dtype && ELEMENTS[dtype]?.array;
-  if (!dtype || array !== data.constructor || sizeOf(shape) !== data.length) {
-    throw new TypeError(
-      `Cannot use ${data.constructor.name}(${data.length}) as ${
-        formatSpec({ dtype: dtype ?? "f32", shape })
-      }: expected ${array?.name ?? "a typed array"}(${sizeOf(shape)})`,
-    );
-  }
-  return { dtype, shape };
+export function checkArray(data: TensorArray, spec: TensorSpec): void {
+  const { array } = ELEMENTS[spec.dtype], size = sizeOf(spec.shape);
+  if (array === data.constructor && size === data.length) return;
+  throw new TypeError(
+    `Cannot use ${data.constructor.name}(${data.length}) as ${
+      formatSpec(spec)
+    }: expected ${array.name}(${size})`,
+  );
 }
 
 /** Alignment that XLA wants of memory that it uses in place. */

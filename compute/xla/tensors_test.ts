@@ -1,11 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import {
-  alignedArray,
-  elementTypeOf,
-  formatSpec,
-  isAligned,
-  specOf,
-} from "./tensors.ts";
+import { alignedArray, elementTypeOf, isAligned } from "./tensors.ts";
 
 Deno.test("alignedArray has the type and length, and is aligned", () => {
   for (const length of [0, 1, 3, 1000]) {
@@ -16,13 +10,6 @@ Deno.test("alignedArray has the type and length, and is aligned", () => {
   }
   const { buffer, byteOffset } = alignedArray("f32", 4);
   assertEquals(isAligned(new Float32Array(buffer, byteOffset + 4)), false);
-});
-
-Deno.test("specOf takes an array for a vector of its type", () => {
-  assertEquals(formatSpec(specOf(new Float32Array(3))), "tensor<3xf32>");
-  assertEquals(formatSpec(specOf(new Uint8Array(3))), "tensor<3xui8>");
-  const told = { dtype: "i1", shape: [] } as const;
-  assertEquals(formatSpec(specOf(Uint8Array.of(1), told)), "tensor<i1>");
 });
 
 Deno.test("elements that no typed array holds are refused", () => {

@@ -138,14 +138,6 @@ function drawAcktr(
   if (settings.valueNetwork === "separate") {
     settings.objective = pick(random, ["shared", "separate"]);
   }
-  if (chance(random, 0.4)) {
-    settings.inversionDelay = between(
-      random,
-      1,
-      settings.invertEvery as number,
-    );
-    settings.invertIn = pick(random, ["place", "worker"]);
-  }
   if (chance(random, 0.3)) {
     settings.network = pick(random, ["lstm", "lnlstm"]);
     settings.lstmSize = 8;

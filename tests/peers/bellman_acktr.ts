@@ -54,7 +54,6 @@ const ORIGINAL = {
   statisticsDecay: 0.99,
   covUpdateEvery: 1,
   invertEvery: 10,
-  inversionDelay: 0,
   // The original finds eigenvectors in single precision, too.
   inversionPrecision: "single",
   convolutionExamples: 1e9,

@@ -3,7 +3,7 @@
  * `child.ts NAME`.
  */
 import { alignedArray, openXla } from "../mod.ts";
-import { ADD_TO_STATE } from "./programs.ts";
+import { ADD_TO_STATE, addAndMultiply } from "./programs.ts";
 
 function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
@@ -13,8 +13,8 @@ function print(line: string): void {
 function add(client: ReturnType<typeof openXla>) {
   const state = alignedArray("f32", 4), step = alignedArray("f32", 4).fill(2);
   const call = client.compile(ADD_TO_STATE).bind([
-    client.buffer(state, { use: "share" }),
-    client.buffer(step, { use: "borrow" }),
+    { array: state, use: "share" },
+    { array: step, use: "borrow" },
   ]);
   call.run();
   print(state.join(" "));
@@ -49,17 +49,18 @@ const THINGS: Readonly<Record<string, () => void | Promise<void>>> = {
       print(`${(error as Error).name}: ${(error as Error).message}`);
     }
   },
-  /** Forgets buffers until they are collected. */
+  /** Forgets calls until they are collected. */
   forgets: async () => {
     const client = openXla({ cache: false });
+    const program = client.compile(addAndMultiply(1 << 20));
     const array = alignedArray("f32", 1 << 20);
-    for (let i = 0; i < 300; i++) {
-      client.buffer(array, { use: i % 2 ? "borrow" : "copy" });
+    for (let i = 0; i < 150; i++) {
+      program.bind([{ array, use: "borrow" }, { array }]);
     }
     await collectGarbage();
     add(client);
   },
-  /** Keeps a call alone, whose program, buffers and client are forgotten. */
+  /** Keeps a call alone, whose program, arrays and client are forgotten. */
   keeps: async () => {
     const state = alignedArray("f32", 4);
     const call = callOn(state);
@@ -75,8 +76,8 @@ const THINGS: Readonly<Record<string, () => void | Promise<void>>> = {
 function callOn(state: Float32Array) {
   const client = openXla({ cache: false });
   return client.compile(ADD_TO_STATE).bind([
-    client.buffer(state, { use: "share" }),
-    client.buffer(alignedArray("f32", 4).fill(2), { use: "borrow" }),
+    { array: state, use: "share" },
+    { array: alignedArray("f32", 4).fill(2), use: "borrow" },
   ]);
 }
 

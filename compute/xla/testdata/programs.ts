@@ -1,4 +1,6 @@
+import type { Executable } from "../executable.ts";
 import { isXlaInstalled } from "../install/installed.ts";
+import type { TensorArray } from "../tensors.ts";
 
 /** True where tests that need a plugin are ignored: run `install-xla` for them. */
 export const NO_PLUGIN: boolean = !isXlaInstalled();
@@ -23,4 +25,14 @@ export function addAndMultiply(length: number): string {
   }
 }
 `;
+}
+
+/** Runs a program once, on copies of arrays; returns all its outputs. */
+export function runOnce(
+  program: Executable,
+  ...arrays: TensorArray[]
+): TensorArray[] {
+  using call = program.bind(arrays.map((array) => ({ array })));
+  call.run();
+  return program.outputs.map((_, i) => call.read(i));
 }

@@ -4,8 +4,8 @@ import { ADD_TO_STATE } from "./programs.ts";
 
 const client = openXla({ cache: false });
 const call = client.compile(ADD_TO_STATE).bind([
-  client.buffer(new Float32Array(4)),
-  client.buffer(new Float32Array(4).fill(1)),
+  { array: new Float32Array(4) },
+  { array: new Float32Array(4).fill(1) },
 ]);
 
 const scope = self as unknown as {

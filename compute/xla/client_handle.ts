@@ -1,6 +1,7 @@
 import { CStruct } from "./c_struct.ts";
-import { STRUCTS, SUBJECT } from "./pjrt_api.ts";
+import { SEMANTICS, STRUCTS, SUBJECT } from "./pjrt_api.ts";
 import { newArguments, type PluginCall, type XlaPlugin } from "./plugin.ts";
+import { codeOf, type OwnArray, type TensorSpec } from "./tensors.ts";
 
 const {
   PJRT_Client_BufferFromHostBuffer_Args: SEND,
@@ -18,11 +19,10 @@ export interface Resource {
 const READY_RANK = 8;
 
 /**
- * A client of a plugin as buffers and programs see it: the functions that every
- * step calls, with arguments that are used again and again, and all that must be
- * freed before the client.
+ * A `PJRT_Client`: the functions that every step calls, with arguments that are
+ * used again and again, and all that must be freed before it.
  */
-export class Session {
+export class ClientHandle {
   /** The plugin. */
   readonly plugin: XlaPlugin;
   /** Address of the `PJRT_Client`. */
@@ -31,19 +31,17 @@ export class Session {
   readonly isHost: boolean;
   /** `PJRT_LoadedExecutable_Execute` of programs without donated inputs. */
   readonly execute: PluginCall;
-  /** `PJRT_Client_BufferFromHostBuffer`. */
-  readonly fromHost: PluginCall;
+  readonly #fromHost: PluginCall;
   readonly #toHost: PluginCall;
   readonly #destroyBuffer: PluginCall;
   readonly #awaitEvent: PluginCall;
   readonly #destroyEvent: PluginCall;
-  readonly #readyEvent: PluginCall;
   readonly #dataPointer: PluginCall;
   readonly #event = newArguments();
   readonly #buffer = newArguments();
   readonly #read = newArguments();
-  /** Arguments of {@linkcode fromHost} with client and device. */
-  readonly sending: CStruct;
+  /** Arguments of `PJRT_Client_BufferFromHostBuffer` with client and device. */
+  readonly #sending: CStruct;
   readonly #dims = new CStruct(8 * READY_RANK);
   readonly #resources = new Set<Resource>();
   readonly #forgotten = new FinalizationRegistry<Resource>((it) => it.close());
@@ -62,13 +60,13 @@ export class Session {
     this.plugin = plugin;
     this.handle = handle;
     this.isHost = on.isHost;
-    this.sending = newArguments().set(SUBJECT, handle)
+    this.#sending = newArguments().set(SUBJECT, handle)
       .set(SEND.device, on.device);
     this.execute = plugin.fast(
       "PJRT_LoadedExecutable_Execute",
       "run the program",
     );
-    this.fromHost = plugin.fast(
+    this.#fromHost = plugin.fast(
       "PJRT_Client_BufferFromHostBuffer",
       "make a buffer",
     );
@@ -76,7 +74,6 @@ export class Session {
     this.#destroyBuffer = plugin.fast("PJRT_Buffer_Destroy", "free a buffer");
     this.#awaitEvent = plugin.fast("PJRT_Event_Await", "finish the work");
     this.#destroyEvent = plugin.fast("PJRT_Event_Destroy", "free an event");
-    this.#readyEvent = plugin.fast("PJRT_Buffer_ReadyEvent", "read a buffer");
     this.#dataPointer = plugin.fast(
       "PJRT_Buffer_OpaqueDeviceMemoryDataPointer",
       "find a buffer's memory",
@@ -122,11 +119,25 @@ export class Session {
     if (handle !== 0) this.#destroyBuffer(this.#buffer.set(SUBJECT, handle));
   }
 
-  /** Waits until a buffer's numbers are there; throws their program's error. */
-  waitFor(handle: number): void {
-    const args = this.#buffer.set(SUBJECT, handle);
-    this.#readyEvent(args);
-    this.finish(args.get(STRUCTS.PJRT_Buffer_ReadyEvent_Args.event));
+  /**
+   * Makes a `PJRT_Buffer` of an array; returns its address, and the event that
+   * comes when the array is let go of, 0 for a copy.
+   */
+  send(
+    array: OwnArray,
+    { dtype, shape }: TensorSpec,
+    use: keyof typeof SEMANTICS,
+  ): { handle: number; event: number } {
+    const args = this.#sending
+      .point(SEND.data, array).setInt32(SEND.type, codeOf(dtype))
+      .point(SEND.dims, this.#listOf(shape)).set(SEND.num_dims, shape.length)
+      .setInt32(SEND.host_buffer_semantics, SEMANTICS[use]);
+    this.#fromHost(args);
+    const event = args.get(SEND.done_with_host_buffer);
+    const handle = args.get(SEND.buffer);
+    if (use !== "copy") return { handle, event };
+    this.finish(event);
+    return { handle, event: 0 };
   }
 
   /** Returns the address of a buffer's numbers. */
@@ -152,7 +163,7 @@ export class Session {
   }
 
   /** Returns a shape as a list of `int64_t`, valid until the next call. */
-  listOf(shape: readonly number[]): CStruct {
+  #listOf(shape: readonly number[]): CStruct {
     const list = shape.length <= READY_RANK
       ? this.#dims
       : new CStruct(8 * shape.length);
