@@ -3,7 +3,7 @@ import type { Block, MatrixArray, MatrixBlock, Tools } from "./_kernels.ts";
 /** Settings of a function of a square matrix. */
 export interface MatrixOptions {
   /**
-   * Rows of the matrix; of a Cholesky factor, where one is given.
+   * Rows of the matrix.
    *
    * @default the square root of the array's length
    */
@@ -15,22 +15,6 @@ const SYMMETRY_TOLERANCE = 1e-5;
 /** Side of the square tiles that keep both triangles in the cache. */
 const TILE = 32;
 
-function isMatrixArray(value: unknown): value is MatrixArray {
-  return value instanceof Float64Array || value instanceof Float32Array;
-}
-
-/** Checks that a value is an array of the accepted kinds. */
-export function assertMatrixArray(
-  value: unknown,
-  { action, name }: { action: string; name: string },
-): asserts value is MatrixArray {
-  if (isMatrixArray(value)) return;
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  throw new TypeError(
-    `Cannot ${action}: expected ${name} to be a Float64Array or Float32Array, got ${kind}`,
-  );
-}
-
 /**
  * Returns the size of a square matrix, from the option or the array's length.
  */
@@ -38,7 +22,14 @@ export function squareSize(
   matrix: MatrixArray,
   { action, size }: { action: string; size?: number },
 ): number {
-  assertMatrixArray(matrix, { action, name: "the matrix" });
+  const isMatrix = matrix instanceof Float64Array ||
+    matrix instanceof Float32Array;
+  if (!isMatrix) {
+    const kind = Object.prototype.toString.call(matrix).slice(8, -1);
+    throw new TypeError(
+      `Cannot ${action}: expected the matrix to be a Float64Array or Float32Array, got ${kind}`,
+    );
+  }
   const { length } = matrix;
   if (size === undefined) {
     const root = Math.round(Math.sqrt(length));

@@ -9,7 +9,6 @@ import {
   type Tools,
 } from "./_kernels.ts";
 import {
-  assertMatrixArray,
   copyMirrored,
   copySymmetric,
   largestMagnitude,
@@ -217,87 +216,6 @@ export function cholesky<T extends MatrixArray>(
   const result = sameKind(matrix, size * size);
   copyMirrored(r, size, result, { both: false });
   return result;
-}
-
-/**
- * Solves A X = B, given the factor L of A that {@link cholesky} returned.
- *
- * @param factor L, `size` x `size` numbers, row-major; what stands above its
- * diagonal is not read.
- * @param rightHandSides B, `size` rows, row-major: as many columns as its
- * length has room for. It is left as it is.
- * @returns X, row-major, of the same shape and kind as B.
- * @throws {TypeError} If an array is neither a Float64Array nor a Float32Array.
- * @throws {RangeError} If the factor is not square, has a 0 on its diagonal, if
- * B has no whole number of columns, or if a number is not finite.
- * @example
- * ```ts
- * import { cholesky, choleskySolve } from "@bellman/linear-algebra";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const factor = cholesky(new Float64Array([4, 2, 2, 10]));
- * const [x, y] = choleskySolve(factor, new Float64Array([8, 22]));
- * assertAlmostEquals(4 * x + 2 * y, 8);
- * assertAlmostEquals(2 * x + 10 * y, 22);
- * ```
- */
-export function choleskySolve<T extends MatrixArray>(
-  factor: MatrixArray,
-  rightHandSides: T,
-  options: MatrixOptions = {},
-): T {
-  const action = "solve with a Cholesky factor";
-  const size = squareSize(factor, { action, size: options.size });
-  const columns = columnsOf(rightHandSides, { action, size });
-  largestMagnitude(factor, { action, columns: size });
-  largestMagnitude(rightHandSides, { action, columns });
-  const zero = firstZero(factor, size);
-  if (zero >= 0) {
-    throw new RangeError(
-      `Cannot ${action}: number ${zero} of its diagonal is 0`,
-    );
-  }
-  const rStride = rowStride(size), bStride = rowStride(columns);
-  const { blocks, ...tools } = openWorkspace([size * rStride, size * bStride]);
-  const r = { ...blocks[0], stride: rStride };
-  const b = { ...blocks[1], stride: bStride };
-  for (let i = 0; i < size; i++) {
-    for (let j = i; j < size; j++) {
-      r.numbers[i * rStride + j] = factor[j * size + i];
-    }
-    const row = rightHandSides.subarray(i * columns, (i + 1) * columns);
-    b.numbers.set(row, i * bStride);
-  }
-  for (const transposed of [true, false]) {
-    solve(tools, [size, columns], { r, b, transposed });
-  }
-  const result = sameKind(rightHandSides, size * columns);
-  for (let i = 0; i < size; i++) {
-    const from = i * bStride;
-    result.set(b.numbers.subarray(from, from + columns), i * columns);
-  }
-  return result;
-}
-
-function columnsOf(
-  rightHandSides: MatrixArray,
-  { action, size }: { action: string; size: number },
-): number {
-  assertMatrixArray(rightHandSides, { action, name: "the right-hand sides" });
-  const { length } = rightHandSides;
-  if (length > 0 && length % size === 0) return length / size;
-  throw new RangeError(
-    `Cannot ${action} of size ${size} for ${length} numbers: expected a multiple of ${size} above 0`,
-  );
-}
-
-/**
- * Finds the first row of a factor with 0 on the diagonal; -1 when there is
- * none.
- */
-function firstZero(factor: MatrixArray, size: number): number {
-  for (let i = 0; i < size; i++) if (factor[i * size + i] === 0) return i;
-  return -1;
 }
 
 /** Settings of {@link inverseSpd}. */

@@ -10,7 +10,7 @@ import {
 import { compileLoop, type Loop } from "../loops/loop.ts";
 import { scalarProgram } from "../loops/find_loops.ts";
 import type { Stage, Staged } from "../loops/stages.ts";
-import { allocate, Program } from "./_program.ts";
+import { allocate, OnnxProgram } from "./_onnx_program.ts";
 
 /** Numbers that begin at the same distance from a line of the cache. */
 const ALIGNMENT = 16;
@@ -188,7 +188,7 @@ export class StagedProgram {
       return (places) => this.#scalarStep(stage.nodes, places);
     }
     if (stage.kind === "graph") {
-      const program = new Program(stage.graph, threads);
+      const program = new OnnxProgram(stage.graph, threads);
       return (places) => graphStep(program, places);
     }
     const module = new WebAssembly.Module(compileLoop(stage.loop));
@@ -254,7 +254,7 @@ export class StagedProgram {
 }
 
 function graphStep(
-  program: Program,
+  program: OnnxProgram,
   { arrays, given, outputs }: Places,
 ): Step {
   const { graph } = program;

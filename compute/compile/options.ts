@@ -8,7 +8,7 @@ import {
   type TensorType,
 } from "../graph/graph.ts";
 import { RUNTIME_VERSION } from "../runtime/api.ts";
-import { requireRuntime } from "../runtime/session.ts";
+import { requireRuntime } from "../runtime/onnx_session.ts";
 import { describeXla, findGpu, requireXla } from "./_xla_client.ts";
 
 /** Engine that runs compiled functions. */

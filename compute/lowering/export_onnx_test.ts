@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { Session } from "../runtime/session.ts";
+import { OnnxSession } from "../runtime/onnx_session.ts";
 import { exportOnnx } from "./export_onnx.ts";
 
 await tf.setBackend("cpu");
@@ -85,7 +85,7 @@ for (
   })
 ) {
   Deno.test(`a file of an open batch computes what the function does: ${name}`, () => {
-    const session = new Session(openRows(fn), { threads: 1 });
+    const session = new OnnxSession(openRows(fn), { threads: 1 });
     for (const rows of [1, 2, 5]) {
       const x = Float32Array.from({ length: 3 * rows }, (_, i) => i + 1);
       const y = new Float32Array(3 * rows), shape = [rows, 3];

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
-import { allocate, Program } from "../compile/_program.ts";
+import { allocate, OnnxProgram } from "../compile/_onnx_program.ts";
 import type { TensorData, TensorType } from "../graph/graph.ts";
 import { ModelBuilder } from "../onnx/model_builder.ts";
 import { float, typed } from "../testdata/traced.ts";
@@ -28,7 +28,7 @@ function run(
   const types = Object.fromEntries(
     Object.entries(inputs).map(([name, { length }]) => [name, float(length)]),
   );
-  const program = new Program(lowered(fn, types).graph, 1);
+  const program = new OnnxProgram(lowered(fn, types).graph, 1);
   const outputs = program.outputs.map(allocate);
   program.run(Object.values(inputs), outputs);
   return Object.fromEntries(

@@ -74,8 +74,8 @@ let high: f64 = 0;
 let tau: f64 = 0;
 
 /**
- * Which half of its interval a root is in, and where it would be if the terms
- * of all but the poles p and p + 1 were constant.
+ * Finds the half of its interval that a root is in, and where it would be if the
+ * terms of all but the poles p and p + 1 were constant.
  */
 function bracket(
   size: i32,

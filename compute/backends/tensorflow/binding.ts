@@ -175,9 +175,9 @@ function setAttribute(
 }
 
 /**
- * What tfjs-node's kernels call, over a TensorFlow library: native tensors by
- * number, and operations that run one by one. Saved models are left out:
- * nothing here reads them.
+ * Functions that tfjs-node's kernels call, over a TensorFlow library: native
+ * tensors by number, and operations that run one by one. Saved models are left
+ * out: nothing here reads them.
  */
 class LibraryBinding {
   /** The version of the library. */

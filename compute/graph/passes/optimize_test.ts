@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { selectBackend } from "../../backends/select_backend.ts";
-import { allocate, Program } from "../../compile/_program.ts";
+import { allocate, OnnxProgram } from "../../compile/_onnx_program.ts";
 import { noise } from "../../testdata/backends_agree.ts";
 import {
   PROGRAM_INPUTS,
@@ -26,7 +26,7 @@ function eager(program: Parameters<typeof runProgram>[0]): TensorData[] {
 }
 
 function compiled(graph: Graph): TensorData[] {
-  const program = new Program(graph, 1);
+  const program = new OnnxProgram(graph, 1);
   const outputs = program.outputs.map(allocate);
   program.run(DATA, outputs);
   return outputs;

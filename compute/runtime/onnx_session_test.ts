@@ -5,7 +5,7 @@ import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel } from "../onnx/model_builder.ts";
 import { float } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
-import { blockSize, type BoundTensor, Session } from "./session.ts";
+import { blockSize, type BoundTensor, OnnxSession } from "./onnx_session.ts";
 
 await selectBackend("cpu");
 
@@ -26,7 +26,7 @@ const options = { threads: 1 };
 
 Deno.test("a binding reads and writes the arrays in place", () => {
   const x = Float32Array.of(1, 2), y = new Float32Array(2);
-  const binding = new Session(modelOf(), options)
+  const binding = new OnnxSession(modelOf(), options)
     .bind([bound("x", x, 2)], [bound("y", y, 2)]);
   assertEquals(binding.arrays, [x, y]);
   binding.run();
@@ -40,7 +40,7 @@ Deno.test("a binding reads and writes the arrays in place", () => {
 Deno.test("arrays may be parts of others, and of shared memory", () => {
   const all = Float32Array.of(9, 1, 2, 9);
   const shared = new Float32Array(new SharedArrayBuffer(8));
-  const session = new Session(modelOf(), options);
+  const session = new OnnxSession(modelOf(), options);
   session.bind(
     [bound("x", all.subarray(1, 3), 2)],
     [bound("y", shared, 2)],
@@ -51,7 +51,7 @@ Deno.test("arrays may be parts of others, and of shared memory", () => {
 });
 
 Deno.test("a session has many bindings, each of its own arrays", () => {
-  const session = new Session(modelOf(), options);
+  const session = new OnnxSession(modelOf(), options);
   const results = [1, 2, 3].map((value) => {
     const y = new Float32Array(2);
     const x = new Float32Array(2).fill(value);
@@ -63,7 +63,7 @@ Deno.test("a session has many bindings, each of its own arrays", () => {
 
 Deno.test("a closed binding does not run, and may be closed again", () => {
   const x = new Float32Array(2), y = new Float32Array(2);
-  const binding = new Session(modelOf(), options)
+  const binding = new OnnxSession(modelOf(), options)
     .bind([bound("x", x, 2)], [bound("y", y, 2)]);
   binding.close();
   binding.close();
@@ -77,8 +77,8 @@ function assertOneLine(run: () => unknown): void {
 }
 
 Deno.test("a bad model is an error of one line", () => {
-  assertOneLine(() => new Session(new Uint8Array(0), options));
-  assertOneLine(() => new Session(Uint8Array.of(1, 2, 3), options));
+  assertOneLine(() => new OnnxSession(new Uint8Array(0), options));
+  assertOneLine(() => new OnnxSession(Uint8Array.of(1, 2, 3), options));
   const nodes = [{
     op: "NoSuchOperation",
     domain: "",
@@ -93,11 +93,11 @@ Deno.test("a bad model is an error of one line", () => {
     nodes,
     initializers: [],
   });
-  assertOneLine(() => new Session(model, options));
+  assertOneLine(() => new OnnxSession(model, options));
 });
 
 Deno.test("wrong bindings are errors of one line", () => {
-  const session = new Session(modelOf(), options);
+  const session = new OnnxSession(modelOf(), options);
   const data = new Float32Array(2);
   const y = bound("y", data, 2);
   assertOneLine(() => session.bind([bound("other", data, 2)], [y]));
@@ -112,7 +112,7 @@ Deno.test("wrong bindings are errors of one line", () => {
 const memory = () => Deno.memoryUsage().rss / 2 ** 20;
 
 Deno.test("bindings that are closed leave no memory behind", () => {
-  const session = new Session(modelOf(), options);
+  const session = new OnnxSession(modelOf(), options);
   const x = new Float32Array(2), y = new Float32Array(2);
   const cycle = (times: number) => {
     for (let i = 0; i < times; i++) {
@@ -130,7 +130,7 @@ Deno.test("bindings that are closed leave no memory behind", () => {
 Deno.test("many sessions may be made", () => {
   for (let i = 0; i < 100; i++) {
     const y = new Float32Array(2);
-    const binding = new Session(modelOf(i), options)
+    const binding = new OnnxSession(modelOf(i), options)
       .bind([bound("x", Float32Array.of(1, 2), 2)], [bound("y", y, 2)]);
     binding.run();
     assertEquals(y[1], 2 * i + 1);
@@ -140,7 +140,7 @@ Deno.test("many sessions may be made", () => {
 
 Deno.test("JavaScript keeps its smallest numbers", () => {
   const x = new Float32Array(2), y = new Float32Array(2);
-  const session = new Session(modelOf(), options);
+  const session = new OnnxSession(modelOf(), options);
   session.bind([bound("x", x, 2)], [bound("y", y, 2)]).run();
   // ONNX Runtime can flush them to 0, for the whole thread that asks for it.
   const smallest = Float64Array.of(2 ** -1022);

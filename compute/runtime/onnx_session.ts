@@ -74,7 +74,7 @@ export function requireRuntime(): void {
 }
 
 /** A model, ready to run. */
-export class Session {
+export class OnnxSession {
   readonly #handle: SessionHandle;
 
   /**
@@ -243,7 +243,7 @@ function reorder(given: Float32Array, laid: Float32Array): void {
     attributes: { channels_last: 1 },
   };
   const model = { inputs: [x], outputs: [y], nodes: [node], initializers: [] };
-  const session = new Session(encodeModel(model), { threads: 1 });
+  const session = new OnnxSession(encodeModel(model), { threads: 1 });
   const binding = session.bind([x], [y]);
   binding.run();
   binding.close();

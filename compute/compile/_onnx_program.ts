@@ -9,7 +9,11 @@ import {
 } from "../graph/graph.ts";
 import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel } from "../onnx/model_builder.ts";
-import { type Binding, blockSize, Session } from "../runtime/session.ts";
+import {
+  type Binding,
+  blockSize,
+  OnnxSession,
+} from "../runtime/onnx_session.ts";
 import { threadsFor } from "./options.ts";
 
 /** A tensor of a program: its name, shape and type. */
@@ -21,16 +25,16 @@ export interface Port {
 }
 
 /** Sessions by model and threads: equal functions share one. */
-const sessions = new Map<string, WeakRef<Session>>();
+const sessions = new Map<string, WeakRef<OnnxSession>>();
 
 function sessionFor(
   model: Uint8Array<ArrayBuffer>,
   threads: number,
-): Session {
+): OnnxSession {
   const key = `${threads}:${sha256(model).toHex()}`;
   const known = sessions.get(key)?.deref();
   if (known !== undefined) return known;
-  const session = new Session(model, { threads });
+  const session = new OnnxSession(model, { threads });
   sessions.set(key, new WeakRef(session));
   return session;
 }
@@ -42,12 +46,12 @@ const MAX_BINDINGS = 8;
 const MAX_ARRAYS = 32;
 
 /** A graph that ONNX Runtime runs, for inputs of one set of shapes. */
-export class Program {
+export class OnnxProgram {
   readonly graph: Graph;
   readonly inputs: readonly Port[];
   readonly outputs: readonly Port[];
   readonly threads: number;
-  readonly #session: Session;
+  readonly #session: OnnxSession;
   /** Places of the inputs that the graph reads: others are not bound. */
   readonly #used: readonly number[];
   readonly #usedPorts: readonly Port[];
