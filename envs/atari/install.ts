@@ -9,7 +9,7 @@
  * @example
  * ```sh
  * deno run -A jsr:@bellman/envs/atari/install [--accept-license] \
- *   [--wheel PATH ...] [--dir DIR] [--allow-other-version]
+ *   [--wheel PATH ...] [--dir DIR]
  * ```
  *
  * @module

@@ -1,7 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { zipSync } from "fflate";
-import { runInstall } from "@bellman/files/install";
-import { inFolder, RecordedOutput } from "../../files/install/testdata/toys.ts";
+import { type PinnedPackage, runInstall } from "@bellman/files/install";
+import {
+  inFolder,
+  pinned,
+  RecordedOutput,
+} from "../../files/install/testdata/toys.ts";
 import {
   ATARI_INSTALLATION,
   isAtariInstalled,
@@ -34,14 +38,18 @@ Deno.test("install-atari sets up library and ROMs from given wheels [ALE]", {
   ignore: !isAtariInstalled(),
 }, () =>
   inFolder(async (folder) => {
-    const args = ["--accept-license", "--allow-other-version"];
-    for (const [name, files] of Object.entries(await wheels())) {
-      await Deno.writeFile(`${folder}/${name}`, zipSync(files, { level: 0 }));
+    const args = ["--accept-license"], packages: PinnedPackage[] = [];
+    const all = Object.entries(await wheels());
+    for (const [i, [name, files]] of all.entries()) {
+      const bytes = zipSync(files, { level: 0 });
+      await Deno.writeFile(`${folder}/${name}`, bytes);
       args.push("--wheel", `${folder}/${name}`);
+      const of = ATARI_INSTALLATION.packages[i];
+      packages.push({ ...of, wheels: pinned(name, bytes) });
     }
     const dir = `${folder}/atari`, output = new RecordedOutput();
     const code = await runInstall(
-      ATARI_INSTALLATION,
+      { ...ATARI_INSTALLATION, packages },
       [...args, "--dir", dir],
       output,
     );

@@ -134,13 +134,11 @@ function replaceFolder(dir: string, fresh: string, old: string): void {
  * was.
  *
  * @param dir The folder.
- * @param links Links to others' folders, by their place.
  * @param contents Contents of the wheels, given a folder for downloads: asked
  * for one after the other, as one is in memory at a time.
  */
 export async function fillFolder(
   dir: string,
-  links: Readonly<Record<string, string>>,
   contents: (downloads: string) => AsyncIterable<WheelContent>,
 ): Promise<void> {
   // A link to a folder stays; the folder that it leads to is replaced.
@@ -153,10 +151,6 @@ export async function fillFolder(
     await Deno.mkdir(fresh);
     for await (const content of contents(beside)) {
       packages.push(await writeContent(fresh, content));
-    }
-    for (const [place, to] of Object.entries(links)) {
-      await Deno.symlink(to, `${fresh}/${place}`);
-      packages[0].files[place] = lstatSync(`${fresh}/${place}`).size;
     }
     const text = JSON.stringify({ packages }, null, 2) + "\n";
     await Deno.writeTextFile(`${fresh}/${MANIFEST}`, text);

@@ -11,7 +11,6 @@ import {
 import {
   downloadWheel,
   InstallError,
-  packageOfWheel,
   type PinnedPackage,
   readWheel,
   type WheelContent,
@@ -22,8 +21,6 @@ import {
 export interface InstallOptions {
   /** True where the licences are accepted. */
   "accept-license"?: boolean;
-  /** True where wheels of other versions than the pinned one are taken. */
-  "allow-other-version"?: boolean;
   /** The folder to install into. */
   dir?: string;
   /** True where only the usage is asked for. */
@@ -53,12 +50,6 @@ export interface Installation {
    */
   replaced?: readonly PinnedPackage[];
   /**
-   * Links of the folder to the folders of someone else, by their place.
-   *
-   * @default none
-   */
-  links?: Readonly<Record<string, string>>;
-  /**
    * Options of the task's own.
    *
    * @default none
@@ -69,13 +60,12 @@ export interface Installation {
     /** Their types, as `parseArgs` takes them. */
     types: NonNullable<ParseArgsConfig["options"]>;
     /** Returns the installation that they ask for. */
-    choose(options: InstallOptions): Promise<Installation>;
+    choose(options: InstallOptions): Installation;
   };
 }
 
 const TYPES = {
   "accept-license": { type: "boolean" },
-  "allow-other-version": { type: "boolean" },
   dir: { type: "string" },
   help: { type: "boolean", short: "h" },
   wheel: { type: "string", multiple: true },
@@ -84,8 +74,7 @@ const TYPES = {
 /** Describes the usage of a task in one line. */
 function usageOf({ task, own }: Installation): string {
   const options = "[--accept-license] [--wheel PATH ...] [--dir DIR]";
-  return ["usage:", task, ...own ? [own.usage] : [], options]
-    .concat("[--allow-other-version]").join(" ");
+  return ["usage:", task, ...own ? [own.usage] : [], options].join(" ");
 }
 
 /**
@@ -137,24 +126,6 @@ function told(installation: Installation, dir: string): string[] {
 /** Output of an install task: lines for its result and for its failure. */
 export type InstallOutput = Pick<Console, "log" | "error">;
 
-/** Returns the wheel that is given of each package. */
-function givenWheels(
-  paths: readonly string[],
-  packages: readonly PinnedPackage[],
-): Map<PinnedPackage, string> {
-  const given = new Map<PinnedPackage, string>();
-  for (const path of paths) {
-    const of = packageOfWheel(path, packages), other = given.get(of);
-    if (other !== undefined) {
-      throw new InstallError(
-        `'${other}' and '${path}' are both wheels of ${of.name}: give one of them`,
-      );
-    }
-    given.set(of, path);
-  }
-  return given;
-}
-
 /** Prints what comes with which licence, and goes on if they are accepted. */
 function checkLicences(
   { packages, notice }: Installation,
@@ -167,12 +138,6 @@ function checkLicences(
   for (const line of notice) output.log(line);
   if (isAccepted) return;
   throw new InstallError("accept the licences above with --accept-license");
-}
-
-/** True where a path leads to a folder. */
-function leadsTo(path: string, folder: string): boolean {
-  return existsSync(path) &&
-    Deno.realPathSync(path) === Deno.realPathSync(folder);
 }
 
 /** The process was asked to end, told by the exit code of its signal. */
@@ -216,31 +181,27 @@ async function install(
   options: InstallOptions,
   output: InstallOutput,
 ): Promise<string[]> {
-  const { packages, replaced = [], links = {} } = installation;
+  const { packages, replaced = [] } = installation;
+  const { wheel: paths = [] } = options;
   // It stays the same wherever the process goes.
   const dir = resolve(options.dir ?? installation.dir());
-  const given = givenWheels(options.wheel ?? [], packages);
-  const wanted = packages.filter((it) =>
-    given.has(it) || wheelFor(it) !== undefined ||
-    neededVariable(it.variable) === undefined
-  );
   const installed = installedPackages(dir);
-  const isInstalled = wanted.every((it) => isWhole(dir, installed, it)) &&
-    Object.entries(links).every(([at, to]) => leadsTo(`${dir}/${at}`, to));
-  if (isInstalled && given.size === 0) return told(installation, dir);
+  const needed = packages.filter((it) =>
+    wheelFor(it) !== undefined || neededVariable(it.variable) === undefined
+  );
+  const isInstalled = needed.every((it) => isWhole(dir, installed, it));
+  if (isInstalled && paths.length === 0) return told(installation, dir);
   checkLicences(installation, options["accept-license"], output);
   checkReplaceable(dir, installed, [...packages, ...replaced]);
-  const ready: WheelContent[] = [];
-  for (const [of, path] of given) {
-    ready.push(await readWheel(path, of, options["allow-other-version"]));
-  }
-  const missing = wanted.filter((it) => !given.has(it));
+  const given: WheelContent[] = [];
+  for (const path of paths) given.push(await readWheel(path, packages));
+  const missing = needed.filter((it) => !given.some((of) => of.package === it));
   await interruptibly((signal) =>
-    fillFolder(dir, links, async function* (downloads) {
-      yield* ready;
+    fillFolder(dir, async function* (downloads) {
+      yield* given;
       for (const it of missing) {
         const path = await downloadWheel(it, downloads, signal);
-        yield await readWheel(path, it);
+        yield await readWheel(path, [it]);
         await Deno.remove(path);
       }
       signal.throwIfAborted();
@@ -283,7 +244,7 @@ export async function runInstall(
   try {
     const options = parseOptions(args, installation);
     const lines = options.help ? [usageOf(installation)] : await install(
-      await installation.own?.choose(options) ?? installation,
+      installation.own?.choose(options) ?? installation,
       options,
       output,
     );

@@ -189,39 +189,6 @@ export interface WheelContent {
 
 const fileName = (path: string): string => path.split(/[\\/]/).at(-1)!;
 
-/** Returns the package of a wheel, by its file name. */
-export function packageOfWheel(
-  path: string,
-  packages: readonly PinnedPackage[],
-): PinnedPackage {
-  const plain = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "_");
-  const [name] = fileName(path).split("-");
-  const found = packages.find((it) => plain(it.name) === plain(name));
-  if (found && path.endsWith(".whl")) return found;
-  throw new InstallError(
-    `'${path}' is no wheel of ${packages.map((it) => it.name).join(" or ")}`,
-  );
-}
-
-/** Refuses machine code that this machine cannot run, and unknown hashes. */
-function checkWheel(
-  { package: of, file, sha256 }: WheelContent,
-  allowOtherVersion: boolean,
-): void {
-  // A file that was renamed is known by its hash.
-  const pinned = Object.keys(of.wheels).find((it) => of.wheels[it] === sha256);
-  if (!isFor(platform(), pinned ?? file, of)) {
-    throw new InstallError(
-      `'${file}' is for another platform, expected one for ${platform()}`,
-    );
-  }
-  if (pinned !== undefined || allowOtherVersion) return;
-  throw new InstallError(
-    `'${file}' has the SHA-256 ${sha256}, which is none of ${of.name} ${of.version}'s: ` +
-      "--allow-other-version takes it all the same where it is given with --wheel",
-  );
-}
-
 /**
  * Returns the place of an entry: licence files are kept beside what is wanted.
  */
@@ -237,36 +204,33 @@ function placeOf(entry: string, { name, place }: PinnedPackage) {
 /**
  * Checks a wheel and takes the wanted files out of it.
  *
- * @param path The wheel's file.
- * @param of The package that it is of.
- * @param allowOtherVersion True where its hash may be another than the pinned
- * ones.
- * @throws {InstallError} If it cannot be read, is of another version or for
- * another platform, is no archive, or lacks a file that must be there.
+ * @param path The wheel's file, of any name: it is known by its hash.
+ * @param packages Packages that it may be of.
+ * @throws {InstallError} If it cannot be read, has another hash than the pinned
+ * ones, or is for another platform.
  */
 export async function readWheel(
   path: string,
-  of: PinnedPackage,
-  allowOtherVersion = false,
+  packages: readonly PinnedPackage[],
 ): Promise<WheelContent> {
   const bytes = await Deno.readFile(path).catch(() => {
     throw new InstallError(`cannot read the wheel '${path}'`);
   });
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  const files = new Map<string, Uint8Array>();
-  const content = { package: of, file: fileName(path), sha256, files };
-  checkWheel(content, allowOtherVersion);
-  try {
-    const filter = ({ name }: { name: string }) => !!placeOf(name, of);
-    for (const [entry, data] of Object.entries(unzipSync(bytes, { filter }))) {
-      files.set(placeOf(entry, of)!, data);
-    }
-  } catch (error) {
+  const of = packages.find((it) => Object.values(it.wheels).includes(sha256));
+  if (of === undefined) {
+    const known = packages.map((it) => `${it.name} ${it.version}`).join(" or ");
     throw new InstallError(
-      `cannot unzip '${path}' (${(error as Error).message})`,
+      `'${path}' has the SHA-256 ${sha256}, which is that of no wheel of ${known}`,
     );
   }
-  const missing = of.files.find((it) => !files.has(it));
-  if (missing === undefined) return content;
-  throw new InstallError(`the wheel '${content.file}' holds no ${missing}`);
+  if (!isPinned(of, sha256)) {
+    throw new InstallError(
+      `'${path}' is for another platform, expected one for ${platform()}`,
+    );
+  }
+  const filter = ({ name }: { name: string }) => !!placeOf(name, of);
+  const files = Object.entries(unzipSync(bytes, { filter }))
+    .map(([entry, data]) => [placeOf(entry, of)!, data] as const);
+  return { package: of, file: fileName(path), sha256, files: new Map(files) };
 }

@@ -63,34 +63,3 @@ export function checkGpu(files: readonly string[] = DRIVER_FILES): void {
     "found no GPU of NVIDIA on this machine: --without-gpu installs all the same",
   );
 }
-
-/**
- * Finds CUDA's libraries in the packages of a Python.
- *
- * @param python The program.
- * @returns The folder `nvidia` in them.
- * @throws {InstallError} If it cannot be run or has none.
- */
-export async function librariesOf(python: string): Promise<string> {
-  const code = "import sysconfig; print(sysconfig.get_path('platlib'))";
-  let folder: string;
-  try {
-    const { success, stdout } = await new Deno.Command(python, {
-      args: ["-c", code],
-      stdin: "null",
-    }).output();
-    if (!success) throw new Error();
-    folder = `${new TextDecoder().decode(stdout).trim()}/nvidia`;
-  } catch {
-    throw new InstallError(`cannot run the Python '${python}'`);
-  }
-  for (const [file] of CUDA_LIBRARIES.map((it) => it.files)) {
-    const path = folder + file.slice("nvidia".length);
-    const isThere = await Deno.stat(path).then(() => true, () => false);
-    if (isThere) continue;
-    throw new InstallError(
-      `the Python '${python}' has no '${path}': run its pip install 'jax-cuda13-plugin[with-cuda]', or leave out --python`,
-    );
-  }
-  return folder;
-}

@@ -6,14 +6,12 @@
  * plugin is. Importing this installs nothing.
  *
  * - `--cuda`: the plugin for GPUs of NVIDIA with CUDA's libraries, of 3.4 GB.
- * - `--python PATH`: takes the libraries that a Python has instead.
  * - `--without-gpu`: does so on a machine that has no GPU.
  *
  * @example
  * ```sh
  * deno run -A jsr:@bellman/compute/xla/install [--accept-license] \
- *   [--cuda [--python PATH] [--without-gpu]] \
- *   [--wheel PATH ...] [--dir DIR] [--allow-other-version]
+ *   [--cuda [--without-gpu]] [--wheel PATH ...] [--dir DIR]
  * ```
  *
  * @module
@@ -28,8 +26,8 @@ import { XLA_INSTALLATION } from "./packages.ts";
  * @param args The arguments.
  * @param output Output of lines, by default to stdout and stderr.
  * @returns The exit code: 0 if it is installed; 2 for licences that are yet to be
- * accepted, arguments, wheels or a folder that cannot be, and a GPU or a Python
- * that is not there; 130 or 143 if it was interrupted; 1 if it failed.
+ * accepted, arguments, wheels or a folder that cannot be, and a GPU that is not
+ * there; 130 or 143 if it was interrupted; 1 if it failed.
  * @example
  * ```ts
  * import { installXla } from "@bellman/compute/xla/install";

@@ -10,15 +10,14 @@ import {
   runInstall,
   wheelFor,
 } from "@bellman/files/install";
-import { createHash } from "node:crypto";
 import { strToU8, zipSync } from "fflate";
+import { inFolder, pinned } from "../../../files/install/testdata/toys.ts";
 import { checkGpu, CUDA_LIBRARIES } from "./cuda.ts";
 import { installXla } from "./install.ts";
 import {
   CPU_PLUGIN,
   cpuInstallation,
   CUDA_PLUGIN,
-  cudaInstallation,
   OFFICIAL_CPU_PLUGIN,
 } from "./packages.ts";
 
@@ -38,15 +37,6 @@ function wheel(files: Record<string, string>): Uint8Array {
   return zipSync(Object.fromEntries(
     Object.entries(files).map(([name, text]) => [name, strToU8(text)]),
   ));
-}
-
-async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await run(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
 }
 
 /** The folders and files below a folder. */
@@ -85,10 +75,15 @@ Deno.test("plugin and licences are taken from the wheel", () =>
     });
     await Deno.writeFile(file, bytes);
     const dir = `${folder}/installed`;
-    const args = ["--wheel", file, "--dir", dir, "--allow-other-version"];
+    const args = ["--wheel", file, "--dir", dir];
+    const wheels = pinned("lammps_jax_pjrt_cpu-0.11.2-py3-none-any.whl", bytes);
+    const packages = [{ ...CPU_PLUGIN, wheels }];
     const install = (...more: string[]) =>
       said((output) =>
-        runInstall(cpuInstallation("linux-x86_64"), [...args, ...more], output)
+        runInstall({ ...cpuInstallation(), packages }, [
+          ...args,
+          ...more,
+        ], output)
       );
     const refused = await install();
     assertEquals([refused.code, listed(folder).length], [2, 1]);
@@ -106,59 +101,6 @@ Deno.test("plugin and licences are taken from the wheel", () =>
       `${licenses}/THIRD_PARTY_NOTICES`,
       "pjrt_plugin.so",
     ]);
-  }));
-
-/** The installation for GPUs, with wheels of our own of its first packages. */
-async function toyCuda(folder: string, libraries?: string) {
-  const { packages: all, ...rest } = cudaInstallation(libraries);
-  const packages = all.slice(0, 2);
-  const args = ["--accept-license", "--dir", `${folder}/cuda`];
-  const wheels: string[] = [];
-  for (const [i, { name, files: [file] }] of packages.entries()) {
-    const wheelName = `${name.replaceAll("-", "_")}-1-py3-none-any.whl`;
-    const bytes = wheel({ [file]: name });
-    wheels.push("--wheel", `${folder}/${wheelName}`);
-    await Deno.writeFile(`${folder}/${wheelName}`, bytes);
-    const hash = createHash("sha256").update(bytes).digest("hex");
-    packages[i] = { ...packages[i], wheels: { [wheelName]: hash } };
-  }
-  return async (takesWheels = false) =>
-    await said((output) => {
-      const more = takesWheels ? wheels : [];
-      return runInstall({ ...rest, packages }, [...args, ...more], output);
-    });
-}
-
-Deno.test("the libraries of a Python are linked beside the plugin", () =>
-  inFolder(async (folder) => {
-    const place = "jax_plugins/xla_cuda13/xla_cuda_plugin.so";
-    for (const libraries of [`${folder}/a/nvidia`, `${folder}/b/nvidia`]) {
-      await Deno.mkdir(libraries, { recursive: true });
-      const install = await toyCuda(folder, libraries);
-      const first = await install(true);
-      assertEquals([first.code, first.error], [0, []]);
-      assertEquals(await Deno.readLink(`${folder}/cuda/nvidia`), libraries);
-      assertEquals(await install(), {
-        code: 0,
-        error: [],
-        out: [
-          `plugin ${folder}/cuda/${place}`,
-          `To use them, set BELLMAN_XLA_PLUGIN=${folder}/cuda/${place}`,
-        ],
-      });
-    }
-    assertEquals(listed(`${folder}/cuda`), ["installed.json", place, "nvidia"]);
-    // With the libraries of wheels there is no link, and with a Python's again.
-    const library = "nvidia/cu13/lib/libcublas.so.13";
-    assertEquals((await (await toyCuda(folder))(true)).code, 0);
-    assertEquals(
-      listed(`${folder}/cuda`),
-      ["installed.json", place, library],
-    );
-    assertEquals(listed(`${folder}/b/nvidia`), []);
-    const libraries = `${folder}/b/nvidia`;
-    assertEquals((await (await toyCuda(folder, libraries))(true)).code, 0);
-    assertEquals(listed(`${folder}/cuda`), ["installed.json", place, "nvidia"]);
   }));
 
 Deno.test("libraries and programs are taken from CUDA's wheels, headers are not", () => {
@@ -191,35 +133,15 @@ Deno.test("without a GPU nothing is fetched", () => {
 Deno.test("installXla refuses what cannot be in one line", () =>
   inFolder(async (folder) => {
     const dir = ["--dir", `${folder}/xla`];
-    const python = `${folder}/python`;
-    await Deno.writeTextFile(python, `#!/bin/sh\necho '${folder}'\n`);
-    await Deno.chmod(python, 0o755);
-    const cuda = ["--cuda", "--without-gpu"];
     for (
       const [args, message] of [
-        [
-          ["--python", "python3"],
-          "Cannot install XLA: --python is for --cuda alone",
-        ],
         [
           ["--without-gpu"],
           "Cannot install XLA: --without-gpu is for --cuda alone",
         ],
         [
-          ["--cuda", "--python="],
-          "Cannot install XLA: --python lacks its path, usage: install-xla [--cuda [--python PATH] [--without-gpu]] [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]",
-        ],
-        [
-          [...cuda, "--python", `${folder}/no`],
-          `Cannot install XLA: cannot run the Python '${folder}/no'`,
-        ],
-        [
-          [...cuda, `--python=${python}`],
-          `Cannot install XLA: the Python '${python}' has no '${folder}/nvidia/cu13/lib/libcublas.so.13': run its pip install 'jax-cuda13-plugin[with-cuda]', or leave out --python`,
-        ],
-        [
           ["--cud"],
-          "Cannot install XLA: Unknown option '--cud', usage: install-xla [--cuda [--python PATH] [--without-gpu]] [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]",
+          "Cannot install XLA: Unknown option '--cud', usage: install-xla [--cuda [--without-gpu]] [--accept-license] [--wheel PATH ...] [--dir DIR]",
         ],
       ] as const
     ) {
@@ -228,5 +150,5 @@ Deno.test("installXla refuses what cannot be in one line", () =>
       );
       assertEquals([code, error], [2, [message]]);
     }
-    assertEquals(listed(folder), ["python"]);
+    assertEquals(listed(folder), []);
   }));

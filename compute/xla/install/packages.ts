@@ -6,7 +6,7 @@ import {
   platform,
   wheelFor,
 } from "@bellman/files/install";
-import { checkGpu, CUDA_LIBRARIES, librariesOf } from "./cuda.ts";
+import { checkGpu, CUDA_LIBRARIES } from "./cuda.ts";
 import {
   INSTALL_XLA,
   PLUGIN_FILES,
@@ -89,49 +89,33 @@ export function cpuInstallation(on: string = platform()): Installation {
   };
 }
 
-/**
- * Returns the installation for GPUs of NVIDIA.
- *
- * @param libraries Folder with CUDA's libraries, to be used in place of wheels.
- */
-export function cudaInstallation(libraries?: string): Installation {
-  const packages = [CUDA_PLUGIN, ...CUDA_LIBRARIES];
-  return {
-    title: "XLA",
-    task: INSTALL_XLA.task,
-    dir: () => xlaFolder("cuda"),
-    packages: libraries === undefined ? packages : [CUDA_PLUGIN],
-    replaced: packages,
-    notice: NOTICE,
-    ...libraries !== undefined && { links: { nvidia: libraries } },
-  };
-}
+/** The installation for GPUs of NVIDIA. */
+export const CUDA_INSTALLATION: Installation = {
+  title: "XLA",
+  task: INSTALL_XLA.task,
+  dir: () => xlaFolder("cuda"),
+  packages: [CUDA_PLUGIN, ...CUDA_LIBRARIES],
+  notice: NOTICE,
+};
 
 /** Returns the installation that options ask for. */
-async function choose(
-  { cuda, python, "without-gpu": withoutGpu }: InstallOptions,
-): Promise<Installation> {
+function choose(
+  { cuda, "without-gpu": withoutGpu }: InstallOptions,
+): Installation {
   if (cuda) {
     if (!withoutGpu) checkGpu();
-    return cudaInstallation(
-      python ? await librariesOf(String(python)) : undefined,
-    );
+    return CUDA_INSTALLATION;
   }
-  if (!python && !withoutGpu) return cpuInstallation();
-  const option = python ? "--python" : "--without-gpu";
-  throw new InstallError(`${option} is for --cuda alone`);
+  if (!withoutGpu) return cpuInstallation();
+  throw new InstallError("--without-gpu is for --cuda alone");
 }
 
 /** The installation that `install-xla` sets up. */
 export const XLA_INSTALLATION: Installation = {
   ...cpuInstallation(),
   own: {
-    usage: "[--cuda [--python PATH] [--without-gpu]]",
-    types: {
-      cuda: { type: "boolean" },
-      python: { type: "string" },
-      "without-gpu": { type: "boolean" },
-    },
+    usage: "[--cuda [--without-gpu]]",
+    types: { cuda: { type: "boolean" }, "without-gpu": { type: "boolean" } },
     choose,
   },
 };

@@ -8,7 +8,7 @@
  * @example
  * ```sh
  * deno run -A jsr:@bellman/envs/mujoco/install [--accept-license] \
- *   [--wheel PATH ...] [--dir DIR] [--allow-other-version]
+ *   [--wheel PATH ...] [--dir DIR]
  * ```
  *
  * @module

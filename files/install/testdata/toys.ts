@@ -23,14 +23,18 @@ export function wheelOf(files: Record<string, string>): Uint8Array {
 /** A wheel's name as pip knows it. */
 export const TOY_WHEEL = "toy_box-1.0-cp311-cp311-manylinux_2_28_x86_64.whl";
 
+/** Returns the wheels of a package that has one, by its hash. */
+export function pinned(file: string, wheel: Uint8Array) {
+  return { [file]: createHash("sha256").update(wheel).digest("hex") };
+}
+
 /** A package whose wheel holds one library. */
 export function toyPackage(wheel: Uint8Array): PinnedPackage {
-  const sha256 = createHash("sha256").update(wheel).digest("hex");
   return {
     name: "toy-box",
     version: "1.0",
     licence: "toys, under no licence",
-    wheels: { [TOY_WHEEL]: sha256 },
+    wheels: pinned(TOY_WHEEL, wheel),
     place: (entry) => entry === "toy_box/lib.so" ? "lib.so" : undefined,
     files: ["lib.so"],
     what: "toys",
