@@ -56,45 +56,36 @@ interface Trunk {
   apply(params: Params, x: tf.Tensor, recurrence?: Recurrence): Latent;
 }
 
-/** Makes one network for both heads, or one each with parameters of its own. */
-function trunk(network: Network, kind: "shared" | "separate"): Trunk {
-  if (kind === "shared") return sharedTrunk(network);
-  if (kind === "separate") return separateTrunks(network);
-  throw new RangeError(
-    `Cannot use the value network '${kind}': choose shared or separate`,
-  );
-}
+/** Parameters of the networks before the heads: one for both, or one each. */
+const TRUNKS = { shared: ["shared"], separate: ["pi", "vf"] } as const;
 
-function sharedTrunk(network: Network): Trunk {
+/** Makes the networks before the heads of policy and values. */
+function trunkOf(network: Network, kind: "shared" | "separate"): Trunk {
+  if (!Object.hasOwn(TRUNKS, kind)) {
+    throw new RangeError(
+      `Cannot use the value network '${kind}': choose shared or separate`,
+    );
+  }
+  const names = TRUNKS[kind], size = network.stateSize;
+  const statesIn = (recurrence?: Recurrence): (tf.Tensor2D | undefined)[] =>
+    size > 0 && recurrence && names.length > 1
+      ? tf.split(recurrence.state, names.map(() => size), 1)
+      : [recurrence?.state];
   return {
-    stateSize: network.stateSize,
-    init: (random) => nest(network.init(random), "shared"),
+    stateSize: names.length * size,
+    init: (random) =>
+      Object.assign(
+        {},
+        ...names.map((name) => nest(network.init(random), name)),
+      ),
     apply(params, x, recurrence) {
-      const inputs = { x, ...recurrence };
-      const { output, state } = network.apply(scope(params, "shared"), inputs);
-      return { pi: output, vf: output, state };
-    },
-  };
-}
-
-function separateTrunks(network: Network): Trunk {
-  const size = network.stateSize;
-  return {
-    stateSize: 2 * size,
-    init: (random) => ({
-      ...nest(network.init(random), "pi"),
-      ...nest(network.init(random), "vf"),
-    }),
-    apply(params, x, recurrence) {
-      const states = size > 0 && recurrence
-        ? tf.split(recurrence.state, [size, size], 1) as tf.Tensor2D[]
-        : [];
-      const [pi, vf] = ["pi", "vf"].map((name, i) => {
-        const inputs = { x, masks: recurrence?.masks, state: states[i] };
-        return network.apply(scope(params, name), inputs);
-      });
-      const state = pi.state && vf.state &&
-        tf.concat([pi.state, vf.state], 1);
+      const states = statesIn(recurrence), masks = recurrence?.masks;
+      const [pi, vf = pi] = names.map((name, i) =>
+        network.apply(scope(params, name), { x, masks, state: states[i] })
+      );
+      const state = pi.state && vf !== pi
+        ? tf.concat([pi.state, vf.state!], 1)
+        : pi.state;
       return { pi: pi.output, vf: vf.output, state };
     },
   };
@@ -282,7 +273,7 @@ function withHeads<V extends object>(
     ...(!orthogonalInit && { kernelInitializer: glorotUniform() }),
     ...options.networkOptions,
   });
-  const base: Trunk = trunk(network, valueNetwork);
+  const base = trunkOf(network, valueNetwork);
   const features = network.outputSize;
   const actions = gaussian
     ? distribution.parameterSize / 2

@@ -115,8 +115,8 @@ export const networkNames: readonly NetworkName[] = Object.keys(
   MAKERS,
 ) as NetworkName[];
 
-/** Networks that {@link registerNetwork} named. */
-const own = new Map<string, NetworkMaker>();
+/** All networks; those that {@link registerNetwork} named come last. */
+const networks = new Map<string, NetworkMaker>(Object.entries(MAKERS));
 
 /**
  * Gives a network of your own a name, which settings and the command line take
@@ -136,12 +136,12 @@ const own = new Map<string, NetworkMaker>();
  * ```
  */
 export function registerNetwork(name: string, make: NetworkMaker): void {
-  if (Object.hasOwn(MAKERS, name) || own.has(name)) {
+  if (networks.has(name)) {
     throw new TypeError(
       `Cannot register the network '${name}': there is one of that name`,
     );
   }
-  own.set(name, make);
+  networks.set(name, make);
 }
 
 /**
@@ -159,7 +159,7 @@ export function registerNetwork(name: string, make: NetworkMaker): void {
  * ```
  */
 export function registeredNetworks(): string[] {
-  return [...own.keys()];
+  return [...networks.keys()].slice(networkNames.length);
 }
 
 /**
@@ -189,9 +189,8 @@ export function createNetwork(
   name: NetworkName | (string & Record<never, never>),
   options: CreateNetworkOptions,
 ): Network {
-  const make = own.get(name) ??
-    (Object.hasOwn(MAKERS, name) ? MAKERS[name as NetworkName] : undefined);
+  const make = networks.get(name);
   if (make !== undefined) return make(options);
-  const guess = closest(String(name), [...networkNames, ...own.keys()]);
+  const guess = closest(String(name), [...networks.keys()]);
   throw new RangeError(`Unknown network '${name}': did you mean '${guess}'?`);
 }
