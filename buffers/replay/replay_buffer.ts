@@ -5,13 +5,7 @@ import {
   UniformSampler,
 } from "../samplers/sampler.ts";
 import { BatchCache, Gatherer } from "./gatherer.ts";
-import {
-  checkState,
-  internals,
-  loadRows,
-  ReplayMemory,
-  saveRows,
-} from "./replay_memory.ts";
+import { internals, ReplayMemory } from "./replay_memory.ts";
 import type {
   Batch,
   ReplayBufferOptions,
@@ -271,14 +265,7 @@ export class ReplayBuffer {
    * @returns Plain data.
    */
   save({ copy = true }: { readonly copy?: boolean } = {}): ReplayBufferState {
-    const storage = this.#options.storage?.save?.();
-    return {
-      capacity: this.capacity,
-      numEnvs: this.numEnvs,
-      ...saveRows(this.#memory, copy),
-      sampler: this.#sampler.save(),
-      ...(storage !== undefined && { storage }),
-    };
+    return this.#memory.save(this.#sampler, copy);
   }
 
   /**
@@ -291,12 +278,7 @@ export class ReplayBuffer {
    * @throws {SyntaxError} If its rows in a file are damaged, or were overwritten.
    */
   load(state: ReplayBufferState): void {
-    const { storage } = this.#options;
-    const rows = checkState(state, this.#memory);
-    storage?.check?.(state.storage);
-    this.#sampler.load(state.sampler);
-    storage?.load?.(state.storage!);
-    loadRows(this.#memory, rows);
+    this.#memory.load(state, this.#sampler);
   }
 
   /** Frees what the storage holds besides memory, such as files. */

@@ -1,4 +1,5 @@
 import { MemoryStorage } from "../storage/memory_storage.ts";
+import type { Sampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
 import { FieldRows } from "./field_rows.ts";
 import { Episodes } from "./episodes.ts";
@@ -33,11 +34,16 @@ export class ReplayMemory {
   readonly ring: Ring;
   readonly finals: FinalValues | undefined;
   readonly episodes: Episodes | undefined;
+  readonly #storage: Storage | undefined;
 
-  constructor(schema: ReplaySchema, options: ReplayBufferOptions) {
+  constructor(
+    schema: ReplaySchema,
+    options: Pick<ReplayBufferOptions, "capacity" | "numEnvs" | "storage">,
+  ) {
     const { capacity, numEnvs = 1, storage } = options;
     const { finalLeaves, episodes } = schema;
     this.schema = schema;
+    this.#storage = storage;
     this.ring = makeRing(options, schema);
     this.numEnvs = numEnvs;
     this.rows = makeColumns(schema, capacity, storage);
@@ -54,6 +60,27 @@ export class ReplayMemory {
   get byteLength(): number {
     const first = this.finals?.byteLength ?? 0;
     return this.rows.reduce((sum, it) => sum + it.column.byteLength, first);
+  }
+
+  /** Saves the rows that are held and a sampler of them. */
+  save(sampler: Sampler, copy: boolean): ReplayBufferState {
+    const storage = this.#storage?.save?.();
+    return {
+      capacity: this.ring.capacity,
+      numEnvs: this.numEnvs,
+      ...saveRows(this, copy),
+      sampler: sampler.save(),
+      ...(storage !== undefined && { storage }),
+    };
+  }
+
+  /** Restores rows and their sampler; a state that does not fit changes nothing. */
+  load(state: ReplayBufferState, sampler: Sampler): void {
+    const rows = checkState(state, this);
+    this.#storage?.check?.(state.storage);
+    sampler.load(state.sampler);
+    this.#storage?.load?.(state.storage!);
+    loadRows(this, rows);
   }
 }
 
@@ -74,7 +101,7 @@ function makeColumns(
 }
 
 /** Saves the rows that are held, and their final values. */
-export function saveRows(
+function saveRows(
   { schema: { stored, after }, rows, ring, finals }: ReplayMemory,
   copy: boolean,
 ): ReplayRows {
@@ -103,7 +130,7 @@ export function saveRows(
 type CheckedRows = ReturnType<typeof checkState>;
 
 /** Throws unless a state fits; returns its rows. */
-export function checkState(
+function checkState(
   state: ReplayBufferState,
   memory: ReplayMemory,
 ) {
@@ -186,7 +213,7 @@ function areEnds(slots: Int32Array, ends: Uint8Array, ring: Ring): boolean {
 }
 
 /** Takes over checked rows. */
-export function loadRows(
+function loadRows(
   { rows, ring, finals }: ReplayMemory,
   { total, values, finals: saved }: CheckedRows,
 ): void {

@@ -261,7 +261,7 @@ function findFlag(path: string, stored: Schema): number {
 
 /** Makes the slots of a buffer's rows; throws unless its sizes fit each other. */
 export function makeRing(
-  { capacity, numEnvs = 1 }: ReplayBufferOptions,
+  { capacity, numEnvs = 1 }: Pick<ReplayBufferOptions, "capacity" | "numEnvs">,
   { episodes, maxFrames }: ReplaySchema,
 ): Ring {
   checkCount("capacity", capacity);

@@ -1,5 +1,5 @@
-import type { RandomSource, StateTree } from "@bellman/types";
-import { unitsOf } from "../copy.ts";
+import type { RandomSource } from "@bellman/types";
+import { sliceNumbers, unitsOf } from "../copy.ts";
 import {
   ARRAYS,
   checkCount,
@@ -8,12 +8,18 @@ import {
   type FieldArray,
   type FieldData,
   type FieldValues,
-  foreignState,
   nest,
+  type Schema,
 } from "../fields.ts";
-import { FieldRows } from "../replay/field_rows.ts";
-import type { Random, RowRange, Sampler } from "../samplers/sampler.ts";
-import { MemoryStorage } from "../storage/memory_storage.ts";
+import type { ReplayBufferState } from "../replay/options.ts";
+import { ReplayMemory } from "../replay/replay_memory.ts";
+import type { ReplaySchema } from "../replay/replay_schema.ts";
+import { RowWriter } from "../replay/row_writer.ts";
+import {
+  type Random,
+  type Sampler,
+  UniformSampler,
+} from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
   type SegmentSchema,
@@ -34,19 +40,8 @@ export type SequenceBatch = {
   [field: string]: FieldData;
 };
 
-/** State that a {@linkcode SequenceReplayBuffer} saves. */
-export type SequenceReplayBufferState = {
-  /** Places that hold segments, one for each environment. */
-  length: number;
-  /** The place that comes next. */
-  next: number;
-  /** The arrays of all fields, as far as they are filled; none that are in a file. */
-  fields: { [name: string]: FieldData };
-  /** Place of the segments that a storage keeps itself, if it does. */
-  storage?: StateTree;
-  /** State of the sampler that was given, if one was. */
-  sampler?: StateTree;
-};
+/** State that a {@linkcode SequenceReplayBuffer} saves: each row is a segment. */
+export type SequenceReplayBufferState = ReplayBufferState;
 
 /**
  * Keeps whole segments of several environments for learners that go through
@@ -92,8 +87,9 @@ export class SequenceReplayBuffer {
   /** Segments of each environment that fit in. */
   readonly capacity: number;
   readonly #schema: SegmentSchema;
-  /** `[place, env, ...]` of each array field. */
-  readonly #columns: readonly FieldRows[];
+  /** Segments, each of which is a row: `[place, env, ...]`. */
+  readonly #memory: ReplayMemory;
+  readonly #writer: RowWriter;
   readonly #values: ArrayLike<number>[] = [];
   /** Of array fields that are drawn as stacks. */
   readonly #frames: readonly (SegmentFrames | undefined)[];
@@ -102,9 +98,9 @@ export class SequenceReplayBuffer {
   readonly #padding: "zero" | "reset" | undefined;
   /** Storage of segments that are not in memory. */
   readonly #file: Storage | undefined;
-  readonly #sampler: Sampler | undefined;
-  #length = 0;
-  #next = 0;
+  readonly #sampler: Sampler;
+  /** True where a sampler chooses among all segments. */
+  readonly #isSampled: boolean;
 
   /**
    * Allocates the arrays of all fields.
@@ -116,8 +112,7 @@ export class SequenceReplayBuffer {
    * lack the fields that tell where episodes ended.
    */
   constructor(options: SequenceReplayBufferOptions) {
-    const { capacity, numSteps, numEnvs = 1, padding, sampler } = options;
-    const { storage = new MemoryStorage() } = options;
+    const { capacity, numSteps, numEnvs = 1, storage } = options;
     checkCount("numSteps", numSteps);
     checkCount("numEnvs", numEnvs);
     if (!(Number.isSafeInteger(capacity) && capacity >= numSteps)) {
@@ -129,19 +124,18 @@ export class SequenceReplayBuffer {
     this.numEnvs = numEnvs;
     this.capacity = Math.floor(capacity / numSteps);
     this.#schema = segmentSchema(options);
-    this.#columns = this.#schema.kept.leaves.map((leaf) => {
-      const rows = this.capacity * numEnvs;
-      return new FieldRows(leaf, storage.allocate(leaf, rows));
-    });
-    this.#padding = padding;
-    this.#frames = this.#columns.map(({ data }, i) =>
+    const rows = { capacity: this.capacity * numEnvs, numEnvs, storage };
+    this.#memory = new ReplayMemory(rowSchema(this.#schema.kept), rows);
+    this.#padding = options.padding;
+    this.#frames = this.#memory.rows.map(({ data }, i) =>
       data && this.#stackerOf(i, data)
     );
-    this.#file = this.#columns.some(({ column }) => column.persistent)
+    this.#file = this.#memory.rows.some(({ column }) => column.persistent)
       ? storage
       : undefined;
-    this.#sampler = sampler;
-    sampler?.resize?.(this.capacity * numEnvs);
+    this.#isSampled = options.sampler !== undefined;
+    this.#sampler = options.sampler ?? new UniformSampler();
+    this.#writer = new RowWriter(this.#memory, this.#sampler);
   }
 
   /** Returns what stacks the frames of a field in segments one after the other. */
@@ -154,25 +148,21 @@ export class SequenceReplayBuffer {
 
   /** Segments of each environment that it holds. */
   get length(): number {
-    return this.#length;
+    return this.#memory.ring.length / this.numEnvs;
   }
 
   /** Numbers of the newest segments, of each environment; none where it is empty. */
   get newest(): Int32Array {
-    const place = (this.#next + this.capacity - 1) % this.capacity;
-    const count = Math.min(1, this.#length) * this.numEnvs;
+    const { ring } = this.#memory, count = Math.min(ring.length, this.numEnvs);
     return Int32Array.from(
       { length: count },
-      (_, env) => place * this.numEnvs + env,
+      (_, env) => ring.slotAt(ring.length - count + env),
     );
   }
 
   /** Bytes of memory of all its arrays. */
   get byteLength(): number {
-    return this.#columns.reduce(
-      (sum, { column }) => sum + column.byteLength,
-      0,
-    );
+    return this.#memory.byteLength;
   }
 
   /**
@@ -182,7 +172,7 @@ export class SequenceReplayBuffer {
    * @param steps Steps of each environment.
    */
   hasAtLeast(steps: number): boolean {
-    return this.#length >= Math.max(1, Math.floor(steps / this.numSteps));
+    return this.length >= Math.max(1, Math.floor(steps / this.numSteps));
   }
 
   /**
@@ -197,25 +187,18 @@ export class SequenceReplayBuffer {
    */
   add(segment: { readonly [field: string]: FieldValues }): void {
     const rows = this.numEnvs, values = this.#values;
-    const isFull = this.#length === this.capacity;
     collect(this.#schema.kept.root, segment, { action: "add", rows }, values);
-    if (this.#file === undefined) this.#write(this.#next, 0, rows);
-    else {
-      // All fields of a row together, as files keep them.
-      for (let env = 0; env < rows; env++) this.#write(this.#next, env, 1);
+    if (this.#file === undefined) {
+      this.#writer.write(values, rows);
+      return;
     }
-    const first = this.#next * rows;
-    if (isFull) this.#sampler?.removed(first, rows);
-    this.#sampler?.added(first, rows);
-    this.#next = (this.#next + 1) % this.capacity;
-    this.#length = Math.min(this.#length + 1, this.capacity);
-  }
-
-  /** Writes the segments of some environments to a place. */
-  #write(place: number, from: number, count: number): void {
-    const row = place * this.numEnvs + from;
-    for (let i = 0; i < this.#columns.length; i++) {
-      this.#columns[i].write(row, this.#values[i], { from, count });
+    // All fields of a row together, as files keep them.
+    for (let env = 0; env < rows; env++) {
+      const own = values.map((it, i) => {
+        const { size } = this.#schema.kept.leaves[i];
+        return sliceNumbers(it, env * size, (env + 1) * size);
+      });
+      this.#writer.write(own, 1);
     }
   }
 
@@ -234,7 +217,7 @@ export class SequenceReplayBuffer {
     return {
       ...fields,
       segments: new Int32Array(size),
-      ...(this.#sampler && { weights: new Float32Array(size) }),
+      ...(this.#isSampled && { weights: new Float32Array(size) }),
     };
   }
 
@@ -256,35 +239,25 @@ export class SequenceReplayBuffer {
       readonly into?: SequenceBatch;
     } = {},
   ): SequenceBatch {
-    const { segments } = into;
-    if (this.#length === 0) {
+    const { segments } = into, { length } = this;
+    if (length === 0) {
       throw new RangeError(
         `Cannot sample ${segments.length} segments as the buffer holds none`,
       );
     }
-    if (this.#sampler !== undefined) {
+    if (this.#isSampled) {
       const weights = into.weights as Float32Array;
       this.#sampler.draw({ slots: segments, weights }, {
-        rows: this.#rows,
+        rows: this.#memory.ring,
         random: random as Random,
       });
       return this.#fill(segments, into);
     }
     for (let i = 0; i < segments.length; i++) {
       const env = i % this.numEnvs;
-      segments[i] = random.integer(this.#length) * this.numEnvs + env;
+      segments[i] = random.integer(length) * this.numEnvs + env;
     }
     return this.gather(segments, into);
-  }
-
-  /** All segments that it holds, as a sampler counts them. */
-  get #rows(): RowRange {
-    const isFull = this.#length === this.capacity;
-    return {
-      first: isFull ? this.#next * this.numEnvs : 0,
-      length: this.#length * this.numEnvs,
-      capacity: this.capacity * this.numEnvs,
-    };
   }
 
   /**
@@ -301,13 +274,13 @@ export class SequenceReplayBuffer {
     into: SequenceBatch = this.batch(segments.length),
   ): SequenceBatch {
     this.#checkSegments(segments, into.segments);
-    (this.#sampler && into.weights as Float32Array)?.fill(1);
+    if (this.#isSampled) (into.weights as Float32Array).fill(1);
     return this.#fill(segments, into);
   }
 
   #fill(segments: ArrayLike<number>, into: SequenceBatch): SequenceBatch {
     const { segments: numbers, ...fields } = into;
-    if (this.#sampler !== undefined) delete fields.weights;
+    if (this.#isSampled) delete fields.weights;
     const arrays: ArrayLike<number>[] = [];
     const rows = segments.length;
     collect(this.#schema.drawn.root, fields, { action: "read", rows }, arrays);
@@ -347,14 +320,14 @@ export class SequenceReplayBuffer {
   /** Copies segments to arrays; from memory all but frames. */
   #gather(segments: Int32Array, arrays: readonly FieldArray[]): void {
     if (this.#file === undefined) {
-      this.#columns.forEach((rows, i) => {
+      this.#memory.rows.forEach((rows, i) => {
         if (this.#frames[i] !== undefined) return;
         rows.gather(segments, arrays[i], unitsOf(arrays[i]));
       });
       return;
     }
     for (let i = 0; i < segments.length; i++) {
-      this.#columns.forEach(({ column, leaf }, k) =>
+      this.#memory.rows.forEach(({ column, leaf }, k) =>
         column.read(segments[i], arrays[k], i * leaf.size)
       );
     }
@@ -366,7 +339,7 @@ export class SequenceReplayBuffer {
         `Cannot read ${segments.length} segments into a batch of ${numbers.length}`,
       );
     }
-    const held = this.#length * this.numEnvs;
+    const held = this.#memory.ring.length;
     for (let i = 0; i < segments.length; i++) {
       const segment = segments[i];
       if (segment >= 0 && segment < held && Number.isInteger(segment)) continue;
@@ -378,10 +351,8 @@ export class SequenceReplayBuffer {
 
   /** Forgets all segments. */
   clear(): void {
-    this.#sampler?.removed(0, this.#length * this.numEnvs);
+    this.#writer.clear();
     this.#file?.clear?.();
-    this.#length = 0;
-    this.#next = 0;
   }
 
   /**
@@ -391,19 +362,7 @@ export class SequenceReplayBuffer {
    * @returns Plain data, owned by the caller.
    */
   save(): SequenceReplayBufferState {
-    const rows = this.#length * this.numEnvs;
-    const storage = this.#file?.save?.();
-    const fields = this.#file ? {} : nest(
-      this.#schema.kept,
-      ({ index, size }) => this.#columns[index].data!.slice(0, rows * size),
-    );
-    return {
-      length: this.#length,
-      next: this.#next,
-      fields,
-      ...(storage !== undefined && { storage }),
-      ...(this.#sampler && { sampler: this.#sampler.save() }),
-    };
+    return this.#memory.save(this.#sampler, true);
   }
 
   /**
@@ -416,36 +375,19 @@ export class SequenceReplayBuffer {
    * overwritten.
    */
   load(state: SequenceReplayBufferState): void {
-    checkPlaces(state, this.capacity);
-    const values: ArrayLike<number>[] = [];
-    const check = { action: "load", rows: state.length * this.numEnvs };
-    if (this.#file === undefined) {
-      collect(this.#schema.kept.root, state.fields, check, values);
-    } else this.#file.check?.(state.storage);
-    this.#sampler?.load(state.sampler ?? null);
-    if (this.#file === undefined) {
-      this.#columns.forEach(({ data }, i) => data!.set(values[i]));
-    } else this.#file.load?.(state.storage!);
-    this.#length = state.length;
-    this.#next = state.next;
+    this.#memory.load(state, this.#sampler);
   }
 }
 
-/** Throws unless the places of a state fit in. */
-function checkPlaces(state: SequenceReplayBufferState, capacity: number): void {
-  const { length, next } = state ?? {};
-  if (!(Number.isInteger(length) && length >= 0)) {
-    throw foreignState(`a buffer of ${length} segments`);
-  }
-  if (length > capacity) {
-    throw new RangeError(
-      `Cannot load ${length} segments into a buffer of ${capacity}`,
-    );
-  }
-  const isNext = length < capacity
-    ? next === length
-    : Number.isInteger(next) && next >= 0 && next < length;
-  if (!isNext) {
-    throw foreignState(`${length} segments with ${next} as the next`);
-  }
+/** Rows that stand for themselves, kept as they are given. */
+function rowSchema(kept: Schema): ReplaySchema {
+  return {
+    stored: kept,
+    added: kept,
+    drawn: kept,
+    drawnLeaves: [],
+    origins: kept.leaves.map((_, i) => i),
+    finalLeaves: [],
+    maxFrames: 1,
+  };
 }

@@ -181,7 +181,7 @@ Deno.test("a sampler draws segments of all environments by their priorities", ()
   assertEquals(second, first);
   assertRefused({
     "TypeError: a sampler with alpha undefined": () =>
-      buffer.load({ ...buffer.save(), sampler: undefined }),
+      buffer.load({ ...buffer.save(), sampler: null }),
   });
 
   // Segments that were replaced have the largest priority, none after a clear.
@@ -255,7 +255,7 @@ Deno.test("segments of an older save that were overwritten are an error", () =>
     const states = Array.from({ length: 12 }, (_, i) => {
       buffer.add(makeSegment(i));
       const state = buffer.save();
-      assertEquals(state.fields, {});
+      assertEquals(state.fields.action, new Int32Array(0));
       return structuredClone(state);
     });
     assertRefused({
@@ -352,10 +352,11 @@ Deno.test("states of other buffers are not loaded", () => {
   buffer.add(makeSegment(0));
   const state = buffer.save();
   const wrong: [unknown, string][] = [
-    [null, "Cannot load a buffer of undefined segments"],
-    [{ ...state, length: 4 }, "Cannot load 4 segments into a buffer of 3"],
-    [{ ...state, length: 2 }, "Cannot load 2 segments with 1 as the next"],
-    [{ ...state, next: 3 }, "Cannot load 1 segments with 3 as the next"],
+    [null, "Cannot load a buffer from null"],
+    [{ ...state, capacity: 4 }, "with capacity 4 into one with 6"],
+    [{ ...state, numEnvs: 1 }, "with numEnvs 1 into one with 2"],
+    [{ ...state, total: 4 }, "expected"],
+    [{ ...state, total: 0.5 }, "Cannot load a buffer with total 0.5"],
     [{ ...state, fields: { ...state.fields, action: [] } }, "'action'"],
   ];
   for (const [other, message] of wrong) {
