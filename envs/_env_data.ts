@@ -253,7 +253,7 @@ function episodeFault(given: unknown): EnvDataFault | undefined {
  */
 export function checkFinite(
   { observations, rewards, finalObservations, ...ends }: Partial<VecStep>,
-  { id, first, numEnvs }: { id?: string; first: number; numEnvs: number },
+  { id, numEnvs }: { id?: string; numEnvs: number },
 ): void {
   const odd = firstOdd("the reward", rewards, { numEnvs }) ??
     firstOdd("observation", observations, { numEnvs }) ??
@@ -261,7 +261,7 @@ export function checkFinite(
   if (odd === undefined) return;
   const { name, batch, at } = odd, size = batch.length / numEnvs;
   const field = batch === rewards ? name : `${name}[${at % size}]`;
-  const copy = first + Math.floor(at / size);
+  const copy = Math.floor(at / size);
   const fault = faultOf(field, batch[at], "a finite number");
   throw new EnvDataError(fault, { id, copy });
 }

@@ -126,7 +126,7 @@ Deno.test("an exit in the last evaluation, or of a worker each time, is one line
         "--set=workers=2",
         "--set=stepTimeout=0.1",
       ],
-      /failed after \d+ steps: Cannot go on with copy \d of Failing-v0: it was restarted 10 times within 600 s, and now it gave no answer within 100 ms; resume from step 0 with: /,
+      /failed after \d+ steps: Cannot go on with environment \d of Failing-v0: it was restarted 10 times within 600 s, and now it gave no answer within 100 ms; resume from step 0 with: /,
     ],
   ];
   for (const [i, [how, args, line]] of cases.entries()) {

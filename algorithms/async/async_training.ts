@@ -12,9 +12,8 @@ import {
   checkSource,
   describeRestart,
   type GroupSource,
-  type HostedVecEnv,
-  type HostedVecEnvOptions,
-  WorkerVecEnv,
+  type HostOptions,
+  WorkerPool,
 } from "@bellman/envs/workers";
 import type {
   Actor,
@@ -30,6 +29,7 @@ import type { AsyncConfig } from "./config.ts";
 import { type AsyncMethod, asyncMethods, methodNamed } from "./methods.ts";
 import { SharedParameters } from "./parameter_server.ts";
 import type { WorkerSettings } from "./worker.ts";
+import "./worker.ts";
 
 /**
  * Options of {@link AsyncTraining}. By default there are 2 workers, which take 200,000
@@ -39,7 +39,7 @@ import type { WorkerSettings } from "./worker.ts";
 export interface AsyncTrainingOptions
   extends
     Partial<Omit<WorkersRun<AsyncConfig>, "source" | "spaces">>,
-    Pick<HostedVecEnvOptions, "restarts" | "windowMs"> {
+    Pick<HostOptions, "restarts" | "windowMs"> {
   /** Source of the environments: an id, or a module that workers import. */
   readonly source: GroupSource;
   /** Spaces of one environment. */
@@ -91,7 +91,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   readonly #agent: Agent<AsyncConfig>;
   readonly #method: AsyncMethod;
   #shared!: SharedParameters;
-  #workers: HostedVecEnv | undefined;
+  #workers: WorkerPool | undefined;
 
   private constructor(
     name: string,
@@ -125,7 +125,6 @@ export class AsyncTraining implements WorkersAlgorithm {
     if (options.isForEvaluation) return;
     try {
       this.#workers = this.#start(source, run);
-      this.#workers.reset();
     } catch (error) {
       this.close();
       throw error;
@@ -138,11 +137,11 @@ export class AsyncTraining implements WorkersAlgorithm {
     { stepTimeoutMs = 60_000, backend = "cpu", processes = false, ...options }:
       & AsyncTrainingOptions
       & Pick<WorkerSettings, "workers" | "seed" | "totalTimesteps">,
-  ): HostedVecEnv {
+  ): WorkerPool {
     const { workers, seed, totalTimesteps, restarts, windowMs } = options;
     // deno-lint-ignore no-console -- notices go there by default
     const { onNotice = (line: string) => console.warn(line) } = options;
-    const settings: WorkerSettings = {
+    const settings: Omit<WorkerSettings, "worker"> = {
       method: this.#method.name,
       config: this.#agent.config,
       source,
@@ -156,14 +155,12 @@ export class AsyncTraining implements WorkersAlgorithm {
       engine: selectEngine(options.engine).name,
       memory: this.#shared.memory,
     };
-    const module = import.meta.resolve("./worker.ts");
-    return new WorkerVecEnv({ module, options: { ...settings } }, {
-      numEnvs: workers,
+    return new WorkerPool(import.meta.resolve("./worker.ts"), {
       workers,
+      data: (worker) => ({ ...settings, worker }),
       stepTimeoutMs,
       restarts,
       windowMs,
-      replacesAside: true,
       onRestart: (event) => onNotice(describeRestart(event)),
     });
   }
@@ -205,23 +202,18 @@ export class AsyncTraining implements WorkersAlgorithm {
   advance(steps: number): readonly EpisodeStatistics[] {
     const shared = this.#shared, workers = this.#workers!;
     const limit = shared.steps + steps, ended: EpisodeStatistics[] = [];
-    const taken = this.workerRates.fill(0), start = performance.now();
+    const taken = shared.taken.fill(0), start = performance.now();
     const isFixed = this.#agent.config.workerOrder === "fixed";
     // Those that were replaced may have left steps to the others.
     while (shared.steps < limit) {
-      const next = [shared.steps % workers.numEnvs];
-      const turn = isFixed ? next : workers.present();
+      const next = isFixed ? [shared.steps % taken.length] : undefined;
       shared.allow(isFixed ? 1 : limit - shared.steps);
-      workers.send(new Int32Array(turn.length), turn);
-      // One by one: what failed is replaced while the others go on.
-      for (let left = turn.length; left > 0; left--) {
-        const { copies, rewards, episodes = [] } = workers.recv(1);
-        taken[copies[0]] += rewards[0];
-        ended.push(...episodes);
-      }
+      for (const { episodes } of workers.step(next)) ended.push(...episodes!);
     }
     const seconds = (performance.now() - start) / 1000;
-    taken.forEach((steps, worker) => taken[worker] = steps / seconds);
+    taken.forEach((steps, worker) =>
+      this.workerRates[worker] = steps / seconds
+    );
     return ended;
   }
 
@@ -278,7 +270,7 @@ export class AsyncTraining implements WorkersAlgorithm {
    */
   load(state: StateTree): void {
     const { shared, workers } = state as Record<string, StateTree>;
-    this.#workers?.load(workers);
+    this.#workers?.load(workers as StateTree[]);
     this.#shared.load(shared);
   }
 

@@ -116,7 +116,7 @@ Deno.test("free workers stop at the exact step, and resume from there", async ()
   assertThrows(
     () => third.load(state),
     RangeError,
-    "Cannot restore 1 groups of copies from a snapshot of 2",
+    "Cannot restore 1 workers from a snapshot of 2",
   );
   third.close();
 });
@@ -142,7 +142,7 @@ for (const failure of ["throw", "exit", "wait", "spin"]) {
       ? "its worker ended"
       : "it gave no answer within 1000 ms";
     for (const line of notices) {
-      assert(/^Restarting copy [01], restart \d+ of/.test(line), line);
+      assert(/^Restarting worker [01], restart \d+ of/.test(line), line);
       assert(
         line.includes(
           `s: ${failure === "throw" ? "it threw Error: " : ""}${why}`,
@@ -175,8 +175,8 @@ Deno.test("the others go on from stop to stop while a successor starts", async (
   await Deno.writeTextFile(gate, "");
   training.advance(50);
   await Deno.remove(gate);
-  const { workers } = training.save() as { workers: { groups: unknown[] } };
-  assert(workers.groups.every((it) => it !== null));
+  const { workers } = training.save() as { workers: unknown[] };
+  assertEquals(workers.length, 2);
   training.close();
 });
 
@@ -190,7 +190,7 @@ Deno.test("a worker that fails again and again ends the training", async () => {
   assertThrows(
     () => training.advance(50),
     Error,
-    "Cannot go on with copy 0: it was restarted 2 times within 600 s, and now it threw Error: the pole broke",
+    "Cannot go on with worker 0: it was restarted 2 times within 600 s, and now it threw Error: the pole broke",
   );
   training.close();
 });

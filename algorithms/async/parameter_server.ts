@@ -59,8 +59,11 @@ export interface SharedParametersOptions
 /** Places of the counts that are saved: `T`, copies to the target network, starts of workers. */
 const STEPS = 0, TARGETS = 1, STARTS = 2;
 
-/** Places of those that are not: changes of each part, and steps that may be claimed. */
-const VERSIONS = { params: 0, target: 1 } as const, LEFT = 2;
+/**
+ * Places of those that are not: changes of each part, steps that may be claimed, and
+ * steps of each worker since the last stop.
+ */
+const VERSIONS = { params: 0, target: 1 } as const, LEFT = 2, TAKEN = 3;
 
 /** Numbers of a worker's report: their count, and the statistics. */
 const REPORT = 9;
@@ -142,7 +145,7 @@ export class SharedParameters {
     const sets = optimizer === "shared_rmsprop" ? 1 : workers;
     const { memory: whole, arrays } = sharedArrays({
       counts: [Int32Array, STARTS + workers],
-      passing: [Int32Array, 3],
+      passing: [Int32Array, TAKEN + workers],
       params: [Float32Array, length],
       target: [Float32Array, length],
       slots: [Float32Array, length * sets],
@@ -170,6 +173,11 @@ export class SharedParameters {
       rows[0],
       (_, i) => rows.reduce((sum, row) => sum + row[i], 0) / rows.length,
     );
+  }
+
+  /** Steps of each worker since they were set to 0. */
+  get taken(): Int32Array {
+    return this.memory.passing.subarray(TAKEN);
   }
 
   /**
@@ -223,7 +231,11 @@ export class SharedParameters {
         return Atomics.load(counts, STEPS);
       },
       claim: () => Atomics.sub(passing, LEFT, 1) > 0,
-      step: () => guard(() => void Atomics.add(counts, STEPS, 1)),
+      step: () =>
+        guard(() => {
+          Atomics.add(counts, STEPS, 1);
+          passing[TAKEN + worker]++;
+        }),
       pull(into, part) {
         const version = Atomics.load(passing, VERSIONS[part]);
         if (version === seen[part]) return false;

@@ -1,28 +1,37 @@
-/** An actor-learner in a thread, as an environment that is stepped there. */
-import { Agent, loopEnv, type WorkersRun } from "@bellman/agent";
+/**
+ * Program of an actor-learner in a thread. To import it does nothing: the thread that
+ * starts workers does that too, so that nothing is left to download while it waits.
+ */
+import { Agent, type WorkersRun } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
 import {
   deriveSeed,
-  discrete,
+  EnvDataError,
   VecRecordEpisodeStatistics,
 } from "@bellman/envs";
 import {
   type CheckedSource,
-  type GroupOptions,
+  type GroupAnswer,
+  type GroupCommand,
+  type Guard,
   makeGroup,
+  serveWorker,
   SubprocessVecEnv,
+  type WorkerProgram,
 } from "@bellman/envs/workers";
-import type { StateTree, VecEnv, VecStep } from "@bellman/types";
+import type { EpisodeStatistics, StateTree, VecEnv } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
 import { methodNamed } from "./methods.ts";
 import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
 
-/** Settings of all workers of a training, as plain data. */
+/** Settings of a worker, as plain data. */
 export interface WorkerSettings extends
   Omit<
     WorkersRun<AsyncConfig>,
     "source" | "spaces" | "onNotice" | "isForEvaluation"
   > {
+  /** Number of the worker, from 0. */
+  readonly worker: number;
   readonly method: string;
   readonly config: AsyncConfig;
   readonly source: CheckedSource;
@@ -31,52 +40,64 @@ export interface WorkerSettings extends
   readonly memory: ParameterMemory;
 }
 
-/**
- * Makes an agent that learns with the shared parameters, as the environment of a
- * thread: one step of it is as many steps of the agent as it can claim.
- */
-export default async function makeWorker(
-  options: GroupOptions,
-): Promise<VecEnv> {
-  const settings = options as unknown as WorkerSettings & GroupOptions;
-  const { method, config, workers, memory, first, guard } = settings;
-  await selectBackend(settings.backend);
+/** Learns in this thread, as part of a training with workers. */
+export function main(): void {
+  serveWorker(makeLearner);
+}
+
+/** Makes an agent that learns with the shared parameters: a step is as many as it can claim. */
+async function makeLearner(
+  settings: WorkerSettings,
+  guard: Guard,
+): Promise<WorkerProgram> {
+  const { worker, method, config, workers, memory, backend } = settings;
+  await selectBackend(backend);
   const env = new VecRecordEpisodeStatistics(await environmentOf(settings));
   const shared = new SharedParameters(memory, { ...config, workers });
-  const server = shared.connect(first, guard);
-  const seed = deriveSeed(
-    deriveSeed(settings.seed, first),
-    shared.start(first),
-  );
+  const server = shared.connect(worker, guard);
+  const start = shared.start(worker);
+  const seed = deriveSeed(deriveSeed(settings.seed, worker), start);
   const agent = new Agent<AsyncConfig>(
     methodNamed(method).with(() => server),
     env,
     { ...settings, seed, threads: 1 },
   );
-  const learn = (): Partial<VecStep> => {
-    const episodes = [], taken = new Float64Array(1);
-    for (; server.claim(); taken[0]++) {
+  const learn = (): EpisodeStatistics[] => {
+    const episodes: EpisodeStatistics[] = [];
+    while (server.claim()) {
       const step = env.step(agent.act(env.observations()));
       agent.observe(step);
-      episodes.push(...step.episodes!);
+      for (const it of step.episodes!) episodes.push({ ...it, env: worker });
       const statistics = agent.update();
       if (statistics) server.report(Object.values(statistics));
     }
-    return { rewards: taken, episodes };
+    return episodes;
   };
-  const observationSpace = discrete(1), actionSpace = discrete(1);
-  const loop = loopEnv({ observationSpace, actionSpace, numEnvs: 1 }, learn);
+  const carryOut = (command: GroupCommand): GroupAnswer => {
+    switch (command.type) {
+      case "step":
+        return { episodes: learn() };
+      case "save":
+        return { snapshot: { agent: agent.save(), env: env.save() } };
+      case "load": {
+        const saved = command.snapshot as Record<string, StateTree>;
+        agent.load(saved.agent);
+        env.load(saved.env);
+        return {};
+      }
+      default:
+        env.reset({ seed: deriveSeed(seed, 0) });
+        return {};
+    }
+  };
   return {
-    ...loop,
-    reset() {
-      env.reset({ seed: deriveSeed(seed, 0) });
-      return loop.reset();
-    },
-    save: () => ({ agent: agent.save(), env: env.save() }),
-    load(state: StateTree) {
-      const saved = state as Record<string, StateTree>;
-      agent.load(saved.agent);
-      env.load(saved.env);
+    run(command) {
+      try {
+        return carryOut(command);
+      } catch (error) {
+        // Environments are counted over all workers.
+        throw error instanceof EnvDataError ? error.from(worker) : error;
+      }
     },
     close() {
       agent.close();
@@ -87,7 +108,7 @@ export default async function makeWorker(
 
 /** Makes the environment that a worker acts in. */
 function environmentOf(
-  { source, processes, stepTimeoutMs, first }: WorkerSettings & GroupOptions,
+  { source, processes, stepTimeoutMs, worker: first }: WorkerSettings,
 ): VecEnv | Promise<VecEnv> {
   const numEnvs = 1;
   if (!processes) return makeGroup(source, { numEnvs, first });

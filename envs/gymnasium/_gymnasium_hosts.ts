@@ -232,7 +232,7 @@ export class GymnasiumHosts extends ChildHosts {
   }
 
   override finish(group: number): GroupAnswer {
-    if (this.asked[group] === "open") this.#checkPython(group);
+    if (this.commands[group] === "open") this.#checkPython(group);
     return super.finish(group);
   }
 
@@ -292,7 +292,7 @@ export class GymnasiumHosts extends ChildHosts {
   /** Has a host change over to named pipes; it answers by the way before. */
   #switch(group: number, paths: readonly string[]): void {
     this.children.send(group, Uint8Array.of(REQUEST.switch), textBytes(paths));
-    this.children.waitFor([group], { timeoutMs: SWITCH_MS });
+    this.children.waitFor([group], SWITCH_MS);
     this.receive(group);
   }
 }

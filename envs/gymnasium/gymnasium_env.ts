@@ -21,7 +21,8 @@ import type {
   GroupArrays,
   GroupCommand,
 } from "../workers/group_hosts.ts";
-import { checkCount, waitForAll } from "../workers/_timeouts.ts";
+import { waitForAll } from "../workers/_host_fleet.ts";
+import { checkCount } from "../workers/restarts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
 import type { HostCommand } from "../workers/processes/_child_hosts.ts";
 import { GymnasiumHosts, Refusal } from "./_gymnasium_hosts.ts";

@@ -1,12 +1,11 @@
 import { HostedVecEnv } from "../workers/hosted_vec_env.ts";
-import type { HostedVecEnvOptions } from "../workers/_host_fleet.ts";
-import { splitCopies } from "../workers/group_hosts.ts";
+import type { HostOptions } from "../workers/restarts.ts";
+import { splitEnvs } from "../workers/group_hosts.ts";
 import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./python.ts";
 
 /** Settings of a {@linkcode GymnasiumVecEnv}. */
-export interface GymnasiumVecEnvOptions
-  extends GymnasiumOptions, HostedVecEnvOptions {
+export interface GymnasiumVecEnvOptions extends GymnasiumOptions, HostOptions {
   /** Number of environments. */
   numEnvs: number;
   /**
@@ -76,7 +75,7 @@ export class GymnasiumVecEnv extends HostedVecEnv {
     const { numEnvs, processes = 1 } = options;
     const hosts = new GymnasiumHosts(id, {
       ...options,
-      groups: splitCopies(numEnvs, processes),
+      groups: splitEnvs(numEnvs, processes),
       resets: true,
       draws: false,
     });

@@ -36,26 +36,6 @@ export function arraysOf(
   }) as unknown as GroupArrays;
 }
 
-/** Copies a batch of `rows` rows into a longer one, from row `at` on. */
-export function placeRows(
-  source: Batch,
-  target: Batch,
-  place: { at: number; rows: number },
-): void {
-  if (ArrayBuffer.isView(source)) {
-    const size = source.length / place.rows;
-    (target as BoxArray).set(source, place.at * size);
-    return;
-  }
-  for (const key in source) {
-    placeRows(
-      (source as Record<string, Batch>)[key],
-      (target as Record<string, Batch>)[key],
-      place,
-    );
-  }
-}
-
 /** Truncates the episodes of a group, with the present observations as their last. */
 export function cutOff(rows: GroupArrays): void {
   copyBatch(rows.observations, rows.finalObservations);

@@ -38,7 +38,7 @@ export class GroupRunner {
     try {
       return this.#run(command);
     } catch (error) {
-      // A copy is named as it is counted among all groups.
+      // An environment is counted among those of all groups.
       throw error instanceof EnvDataError ? error.from(this.#first) : error;
     }
   }
@@ -87,6 +87,10 @@ export class GroupRunner {
 
   #refuse(fault: EnvDataFault | undefined): void {
     if (fault) throw new EnvDataError(fault, { id: this.env.spec?.id });
+  }
+
+  close(): void {
+    this.env.close();
   }
 
   /** Writes the result of the last command into the arrays. */

@@ -1,94 +1,45 @@
-import {
-  describeRestart,
-  firstLine,
-  HostFailure,
-  nameCopies,
-  type RestartEvent,
-} from "./host_failure.ts";
+import { HostFailure, nameGroup, startError, timed } from "./host_failure.ts";
 import { describeSpace, spacesEqual } from "../spaces/values.ts";
-import { EnvDataError } from "../env_data_error.ts";
-import { printToStderr } from "./_print_to_stderr.ts";
 import { deriveSeed } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type { EpisodeStatistics, StateTree } from "@bellman/types";
-import { checkCount, waitForAll } from "./_timeouts.ts";
 import type { GroupAnswer, GroupCommand, GroupHosts } from "./group_hosts.ts";
-
-/** Handling of hosts of a {@linkcode HostedVecEnv} that fail. */
-export interface HostedVecEnvOptions {
-  /**
-   * Time for a host to carry out a command, in milliseconds; where a restore
-   * plays episodes again, that long for each action.
-   *
-   * @default 60_000
-   */
-  stepTimeoutMs?: number;
-  /**
-   * Time for a host to start and to make its environments, in milliseconds.
-   *
-   * @default 120_000
-   */
-  startTimeoutMs?: number;
-  /**
-   * Restarts of a group that are allowed within the window.
-   *
-   * @default 10
-   */
-  restarts?: number;
-  /**
-   * The window, in milliseconds.
-   *
-   * @default 600_000
-   */
-  windowMs?: number;
-  /**
-   * True to let `recv` continue while hosts that replace others start: see
-   * {@linkcode HostedVecEnv.present}.
-   *
-   * @default false
-   */
-  replacesAside?: boolean;
-  /**
-   * Callback that reports a restart, before it is done. If it throws, the environment
-   * is broken: this call and all later ones throw that error.
-   *
-   * @default a function that prints a line to stderr, and where the host threw
-   */
-  onRestart?: (event: RestartEvent) => void;
-}
+import { type HostOptions, Restarts } from "./restarts.ts";
 
 type Opened = NonNullable<GroupAnswer["opened"]>;
 
 /** Failures by the number of the group. */
 export type Failures = ReadonlyMap<number, HostFailure>;
 
-/** A host that starts to replace one that failed. */
-interface Coming {
-  /** True where it has made its environments. */
-  readonly isOpen: boolean;
-  /** Until when it may take. */
-  readonly until: number;
-  /** Hosts of the group that failed in a row while they started. */
-  readonly times: number;
-}
-
 const NONE: Failures = new Map();
 const NO_EPISODES: readonly EpisodeStatistics[] = [];
 
-function warn(event: RestartEvent): void {
-  const line = `Warning: ${describeRestart(event)}\n`;
-  printToStderr(new TextEncoder().encode(line));
+/** Usual delay of the end of a wait, in milliseconds. */
+const LATE_MS = 1_000;
+
+/**
+ * Waits until groups are ready or silent for a time: again where this process itself
+ * stood still meanwhile, as when it or its machine is stopped, and nobody could have
+ * answered.
+ */
+export function waitForAll(
+  hosts: GroupHosts,
+  groups: readonly number[],
+  timeoutMs: number,
+): void {
+  for (;;) {
+    const since = performance.now();
+    if (hosts.waitFor(groups, timeoutMs)) return;
+    if (performance.now() - since - timeoutMs <= LATE_MS) return;
+  }
 }
 
 /** The hosts of all groups, each replaced when it fails, within bounds. */
 export class HostFleet {
   readonly hosts: GroupHosts;
-  readonly stepTimeoutMs: number;
-  readonly startTimeoutMs: number;
+  readonly restarts: Restarts;
   /** Last answers of the groups. */
   readonly answers: GroupAnswer[] = [];
-  /** Error that ended everything, if one did. */
-  broken: Error | undefined;
   /** Seeds of the environments, once there are some. */
   seeds: readonly number[] | undefined;
   /** Replacements of each group since its environments were seeded. */
@@ -99,31 +50,13 @@ export class HostFleet {
    * True where the hosts record episodes: one that fails in a step cannot say
    * so.
    */
-  #tellEpisodes = false;
-  /** Hosts that are starting, by the numbers of their groups. */
-  readonly #coming = new Map<number, Coming>();
-  /** Times of the restarts of each group within the window. */
-  #restarts: number[][];
-  #limit: number;
-  #windowMs: number;
-  #onRestart: (event: RestartEvent) => void;
+  #recordsEpisodes = false;
   #opened: Opened | undefined;
 
-  constructor(hosts: GroupHosts, options: HostedVecEnvOptions) {
-    const { stepTimeoutMs = 60_000, startTimeoutMs = 120_000 } = options;
-    const { restarts = 10, windowMs = 600_000, onRestart = warn } = options;
-    checkCount("stepTimeoutMs", stepTimeoutMs, 1);
-    checkCount("startTimeoutMs", startTimeoutMs, 1);
-    checkCount("restarts", restarts, 0);
-    checkCount("windowMs", windowMs, 1);
+  constructor(hosts: GroupHosts, options: HostOptions) {
     this.hosts = hosts;
-    this.stepTimeoutMs = stepTimeoutMs;
-    this.startTimeoutMs = startTimeoutMs;
-    this.#onRestart = onRestart;
+    this.restarts = new Restarts(options);
     this.#replaced = new Int32Array(hosts.groups.length);
-    this.#restarts = hosts.groups.map(() => []);
-    this.#limit = restarts;
-    this.#windowMs = windowMs;
   }
 
   /** Starts all hosts; where that fails they are still to be closed. */
@@ -131,26 +64,17 @@ export class HostFleet {
     const groups = [...this.hosts.groups.keys()];
     for (const group of groups) this.#start(group);
     for (const [group, failure] of this.#awaitOpened(groups)) {
-      throw this.#unstarted(group, failure);
+      throw startError(this.#name(group), failure);
     }
     return this.#opened!;
   }
 
-  #unstarted(group: number, failure: HostFailure): Error {
-    const { reason, message, what } = failure, error = failure.toThrow();
-    const why = firstLine(reason === "error" ? message : what);
-    error.message = `Cannot start ${this.#name(group)}: ${why}`;
-    return error;
-  }
-
   /** Waits for the commands of groups; their answers are in `answers`. */
-  collect(groups: readonly number[], timeoutMs: number): Failures {
+  collect(
+    groups: readonly number[],
+    timeoutMs: number = this.restarts.stepTimeoutMs,
+  ): Failures {
     waitForAll(this.hosts, groups, timeoutMs);
-    return this.finish(groups, timeoutMs);
-  }
-
-  /** Takes the answers of groups; one that has none yet has failed. */
-  finish(groups: readonly number[], timeoutMs: number): Failures {
     let failures: Map<number, HostFailure> | undefined;
     for (const group of groups) {
       try {
@@ -170,72 +94,16 @@ export class HostFleet {
    */
   replace(failures: Failures, seeds?: readonly number[]): void {
     let waiting = failures;
-    for (let times = 0; waiting.size > 0; times++) {
+    for (let inRow = 0; waiting.size > 0; inRow++) {
       for (const [group, failure] of waiting) {
-        this.#restart(group, failure, times);
+        this.#restart(group, failure, inRow);
       }
       const groups = [...waiting.keys()];
       const unopened = this.#awaitOpened(groups);
       const opened = groups.filter((group) => !unopened.has(group));
       for (const group of opened) this.beginReset(group, seeds);
-      const unset = this.collect(opened, this.stepTimeoutMs);
-      waiting = new Map([...unopened, ...unset]);
+      waiting = new Map([...unopened, ...this.collect(opened)]);
     }
-  }
-
-  /** Groups whose hosts are starting. */
-  get coming(): readonly number[] {
-    return [...this.#coming.keys()];
-  }
-
-  /** Does the same without waiting: {@linkcode HostFleet.takeIn} continues it. */
-  replaceAside(failures: Failures): void {
-    for (const [group, failure] of failures) this.#launch(group, failure, 0);
-  }
-
-  /** Starts a host, after so many in a row that failed. */
-  #launch(group: number, failure: HostFailure, times: number): void {
-    this.#restart(group, failure, times);
-    const until = performance.now() + this.startTimeoutMs;
-    this.#coming.set(group, { isOpen: false, until, times });
-  }
-
-  /**
-   * Follows the hosts that are starting, and returns the groups of those that
-   * have started their episodes.
-   *
-   * @param waits True to wait until one has done something.
-   */
-  takeIn({ waits }: { waits: boolean }): readonly number[] {
-    const groups = this.coming, all = [...this.#coming.values()];
-    const now = performance.now(),
-      until = Math.min(...all.map((it) => it.until));
-    const ready = new Set(this.hosts.waitFor(groups, {
-      count: waits ? 1 : 0,
-      timeoutMs: waits ? Math.max(0, until - now) : 0,
-    }));
-    const isDue = (group: number) =>
-      ready.has(group) || this.#coming.get(group)!.until <= performance.now();
-    return groups.filter((group) => isDue(group) && this.#isThere(group));
-  }
-
-  /** Takes the next step of a host that is starting; true where that was the last one. */
-  #isThere(group: number): boolean {
-    const { isOpen, times } = this.#coming.get(group)!;
-    const { stepTimeoutMs, startTimeoutMs } = this;
-    const failure = isOpen
-      ? this.finish([group], stepTimeoutMs).get(group)
-      : this.#compared([group], this.finish([group], startTimeoutMs)).get(
-        group,
-      );
-    this.#coming.delete(group);
-    if (failure !== undefined) this.#launch(group, failure, times + 1);
-    else if (!isOpen) {
-      this.beginReset(group);
-      const until = performance.now() + stepTimeoutMs;
-      this.#coming.set(group, { isOpen: true, until, times });
-    }
-    return !this.#coming.has(group);
   }
 
   /** Starts the episodes of a group with its part of the seeds. */
@@ -259,14 +127,14 @@ export class HostFleet {
     groups: readonly number[],
     failures: Failures,
   ): readonly EpisodeStatistics[] | undefined {
-    let all: readonly EpisodeStatistics[] | undefined = this.#tellEpisodes
+    let all: readonly EpisodeStatistics[] | undefined = this.#recordsEpisodes
       ? NO_EPISODES
       : undefined;
     for (const group of groups) {
       if (failures.has(group)) continue;
       const { episodes } = this.answers[group];
       if (episodes === undefined) continue;
-      this.#tellEpisodes = true;
+      this.#recordsEpisodes = true;
       all ??= NO_EPISODES;
       if (episodes.length === 0) continue;
       const { first } = this.hosts.groups[group];
@@ -316,7 +184,7 @@ export class HostFleet {
       const own = this.hosts.patience?.(group, command) ?? 1;
       patience = Math.max(patience, own);
     }
-    return this.collect(groups, patience * this.stepTimeoutMs);
+    return this.collect(groups, patience * this.restarts.stepTimeoutMs);
   }
 
   save(): StateTree {
@@ -333,7 +201,7 @@ export class HostFleet {
   }
 
   #name(group: number): string {
-    const name = nameCopies(this.hosts.groups[group]);
+    const name = nameGroup(this.hosts.groups[group]);
     const id = this.#opened?.spec?.id;
     return id === undefined ? name : `${name} of ${id}`;
   }
@@ -344,56 +212,18 @@ export class HostFleet {
   }
 
   /** Restarts a host that has just failed a number of times in a row. */
-  #restart(group: number, error: HostFailure, times: number): void {
-    // Another one would return the same again: the environment itself is wrong.
-    if (error.thrown === EnvDataError.name) throw this.broken = error.toThrow();
-    const now = performance.now(), windowMs = this.#windowMs;
-    const recent = this.#restarts[group].filter((it) => now - it < windowMs);
-    const limit = this.#limit;
-    // Starts that take long may each be alone in their window.
-    const isInRow = times === limit;
-    if (isInRow || recent.length >= limit) {
-      throw this.broken = new Error(
-        `Cannot go on with ${
-          this.#name(group)
-        }: it was restarted ${limit} times ${
-          isInRow ? "in a row" : `within ${windowMs / 1000} s`
-        }, and now ${firstLine(error.what)}`,
-        { cause: error },
-      );
-    }
-    this.#restarts[group] = [...recent, now];
+  #restart(group: number, error: HostFailure, inRow: number): void {
+    const name = this.#name(group), output = this.hosts.output(group);
+    this.restarts.note(group, { name, error, output, inRow });
     this.#replaced[group]++;
-    this.#tell({
-      group,
-      copies: this.hosts.groups[group],
-      error,
-      output: this.hosts.output(group),
-      restarts: recent.length + 1,
-      limit,
-      windowMs,
-    });
     this.#start(group);
-  }
-
-  /** Reports a restart to `onRestart`, which throws to stop instead. */
-  #tell(event: RestartEvent): void {
-    try {
-      this.#onRestart(event);
-    } catch (error) {
-      throw this.broken = error as Error;
-    }
   }
 
   /** Waits until hosts have made their environments, and compares those. */
   #awaitOpened(groups: readonly number[]): Failures {
-    const unopened = this.collect(groups, this.startTimeoutMs);
-    return this.#compared(groups, unopened);
-  }
-
-  /** Adds those whose environments differ from the others to groups that failed. */
-  #compared(groups: readonly number[], unopened: Failures): Failures {
-    const failures = new Map(unopened);
+    const failures = new Map(
+      this.collect(groups, this.restarts.startTimeoutMs),
+    );
     for (const group of groups) {
       if (failures.has(group)) continue;
       const opened = this.answers[group].opened!;
@@ -420,16 +250,6 @@ export function withoutErrors(failures: Failures): Map<number, HostFailure> {
   return new Map([...failures].filter(([, it]) => it.reason !== "error"));
 }
 
-function timed(failure: HostFailure, timeoutMs: number): HostFailure {
-  return failure.reason === "timeout"
-    ? new HostFailure(
-      "timeout",
-      `it gave no answer within ${timeoutMs} ms`,
-      failure,
-    )
-    : failure;
-}
-
 /** Describes a difference of the spaces of a host from those of the others. */
 function difference(one: Opened, other: Opened): string | undefined {
   for (const name of ["observationSpace", "actionSpace"] as const) {
@@ -437,6 +257,6 @@ function difference(one: Opened, other: Opened): string | undefined {
     const what = name === "actionSpace" ? "actions" : "observations";
     return `its ${what} are ${
       describeSpace(one[name])
-    }, those of other copies ${describeSpace(other[name])}`;
+    }, those of other environments ${describeSpace(other[name])}`;
   }
 }

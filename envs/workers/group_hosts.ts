@@ -5,7 +5,6 @@ import type {
   Space,
   StateTree,
 } from "@bellman/types";
-import { countCopies } from "../spaces/_action_rows.ts";
 
 /**
  * Environments `first` up to and without `first + numEnvs` of a vector environment:
@@ -121,22 +120,10 @@ export interface GroupHosts {
    * Waits until groups are ready: their hosts have answered, or died.
    *
    * @param groups Numbers of the groups; each was sent a command.
-   * @param options Number of groups to wait for, and time to wait in
-   * milliseconds.
-   * @returns Those that are ready, the first one first; fewer than wanted when
-   * the time is up.
+   * @param timeoutMs Time to wait, in milliseconds.
+   * @returns True if all are ready.
    */
-  waitFor(
-    groups: readonly number[],
-    options: { count: number; timeoutMs: number },
-  ): readonly number[];
-  /**
-   * Counts the heartbeats of a host in a step: one that sends them is not silent.
-   *
-   * @param group Number of the group.
-   * @returns Heartbeats so far; 0 where this is left out.
-   */
-  signs?(group: number): number;
+  waitFor(groups: readonly number[], timeoutMs: number): boolean;
   /**
    * Ends a command. Of a group that is not ready nothing arrives afterwards.
    *
@@ -167,17 +154,17 @@ export interface GroupHosts {
  * more groups than environments.
  * @example
  * ```ts
- * import { splitCopies } from "@bellman/envs/workers";
+ * import { splitEnvs } from "@bellman/envs/workers";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(splitCopies(5, 2), [
+ * assertEquals(splitEnvs(5, 2), [
  *   { first: 0, numEnvs: 3 },
  *   { first: 3, numEnvs: 2 },
  * ]);
  * ```
  */
-export function splitCopies(numEnvs: number, groups: number): GroupRange[] {
-  for (const [count, what] of [[numEnvs, "copies"], [groups, "groups"]]) {
+export function splitEnvs(numEnvs: number, groups: number): GroupRange[] {
+  for (const [count, what] of [[numEnvs, "environments"], [groups, "groups"]]) {
     if (Number.isSafeInteger(count) && count as number >= 1) continue;
     throw new RangeError(
       `Cannot host ${count} ${what}: expected a whole number of at least 1`,
@@ -185,9 +172,7 @@ export function splitCopies(numEnvs: number, groups: number): GroupRange[] {
   }
   if (groups > numEnvs) {
     throw new RangeError(
-      `Cannot host ${
-        countCopies(numEnvs)
-      } in ${groups} groups: expected at most one group a copy`,
+      `Cannot host ${numEnvs} environments in ${groups} groups: expected at most one group for each environment`,
     );
   }
   return Array.from({ length: groups }, (_, group) => {

@@ -5,7 +5,6 @@ import {
 } from "../registry/registry.ts";
 import type { VecEnv } from "@bellman/types";
 import type { GroupRange } from "./group_hosts.ts";
-import { countCopies } from "../spaces/_action_rows.ts";
 
 /** Environments of a registered id. */
 export interface RegisteredSource {
@@ -69,13 +68,6 @@ export interface GroupOptions {
   readonly numEnvs: number;
   /** Number of the first of them among all. */
   readonly first: number;
-  /**
-   * Runs a change to memory that others share, whole, which is also a heartbeat:
-   * a step may take as long as there are heartbeats. Where the host was given up
-   * it
-   * throws, and nothing is changed. Threads have it, processes share no memory.
-   */
-  readonly guard?: (change: () => void) => void;
   /** The options of the source. */
   readonly [option: string]: unknown;
 }
@@ -148,9 +140,7 @@ function checkClonable(data: unknown, name: string): void {
  * Makes the environments of a group in this thread.
  *
  * @param source The source.
- * @param range Number of environments, the number of the first of them, and, in a
- * host's
- * thread, its guard.
+ * @param range Number of environments, and the number of the first of them.
  * @returns The environments.
  *
  * @example
@@ -164,7 +154,7 @@ function checkClonable(data: unknown, name: string): void {
  */
 export async function makeGroup(
   source: CheckedSource,
-  range: GroupRange & Pick<GroupOptions, "guard">,
+  range: GroupRange,
 ): Promise<VecEnv> {
   if ("id" in source) {
     for (const url of source.imports ?? []) await import(url);
@@ -203,12 +193,12 @@ export function makeRegistered(
 
 async function makeFrom(
   { module, options = {} }: ModuleSource,
-  range: GroupRange & Pick<GroupOptions, "guard">,
+  range: GroupRange,
 ): Promise<VecEnv> {
   const exports = await import(module) as { default?: GroupFactory };
   if (typeof exports.default !== "function") {
     throw new TypeError(
-      `Cannot make copies with ${module}: its default export is no function`,
+      `Cannot make environments with ${module}: its default export is no function`,
     );
   }
   return exports.default({ ...options, ...range });
@@ -219,6 +209,6 @@ export function checkGroup(env: VecEnv, { numEnvs }: GroupRange): VecEnv {
   if (env.numEnvs === numEnvs) return env;
   env.close();
   throw new RangeError(
-    `Cannot host a group of ${countCopies(env.numEnvs)}: expected ${numEnvs}`,
+    `Cannot host a group of ${env.numEnvs} environments: expected ${numEnvs}`,
   );
 }

@@ -1,14 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import type { GroupRange } from "./group_hosts.ts";
 
-/** Returns a text without colours and without space around it. */
-export function plainText(text: string): string {
-  return stripVTControlCharacters(text).trim();
-}
-
 /** Returns the first line of a text, without colours: what it says in short. */
 export function firstLine(text: string): string {
-  return plainText(text).split("\n", 1)[0].trimEnd();
+  return stripVTControlCharacters(text).trim().split("\n", 1)[0].trimEnd();
 }
 
 /**
@@ -98,17 +93,17 @@ export class HostFailure extends Error {
   }
 }
 
-/** A group whose host is being replaced. */
+/** A host that is being replaced. */
 export interface RestartEvent {
-  /** Number of the group. */
-  readonly group: number;
-  /** Its environments. */
-  readonly copies: GroupRange;
+  /** Number of the host: that of its group, or of the worker. */
+  readonly host: number;
+  /** Name of it, such as `environments 4 to 7`. */
+  readonly name: string;
   /** Failure, with the host's own error and stack. */
   readonly error: HostFailure;
   /** Last prints of the host; empty for a worker, which prints here. */
   readonly output: string;
-  /** Restarts of the group within the window, this one included. */
+  /** Restarts of the host within the window, this one included. */
   readonly restarts: number;
   /** Restarts that are allowed. */
   readonly limit: number;
@@ -127,8 +122,8 @@ export interface RestartEvent {
  * import { assertEquals } from "@std/assert";
  *
  * const line = describeRestart({
- *   group: 1,
- *   copies: { first: 4, numEnvs: 4 },
+ *   host: 1,
+ *   name: "environments 4 to 7",
  *   error: new HostFailure("error", "no ball", {
  *     name: "RangeError",
  *     stack: "RangeError: no ball\n    at play (game.ts:3:14)",
@@ -140,17 +135,15 @@ export interface RestartEvent {
  * });
  * assertEquals(
  *   line,
- *   "Restarting copies 4 to 7, restart 2 of at most 10 within 60 s: it threw RangeError: no ball, at game.ts:3:14",
+ *   "Restarting environments 4 to 7, restart 2 of at most 10 within 60 s: it threw RangeError: no ball, at game.ts:3:14",
  * );
  * ```
  */
 export function describeRestart(event: RestartEvent): string {
-  const { copies, error, restarts, limit, windowMs } = event;
-  return `Restarting ${
-    nameCopies(copies)
-  }, restart ${restarts} of at most ${limit} within ${windowMs / 1000} s: ${
-    firstLine(error.what)
-  }${placeOf(error)}`;
+  const { name, error, restarts, limit, windowMs } = event;
+  return `Restarting ${name}, restart ${restarts} of at most ${limit} within ${
+    windowMs / 1000
+  } s: ${firstLine(error.what)}${placeOf(error)}`;
 }
 
 /** Names the line that threw, where the host knows it. */
@@ -160,10 +153,25 @@ function placeOf({ reason, stack = "" }: HostFailure): string {
 }
 
 /** Names the environments of a group. */
-export function nameCopies({ first, numEnvs }: GroupRange): string {
+export function nameGroup({ first, numEnvs }: GroupRange): string {
   return numEnvs === 1
-    ? `copy ${first}`
-    : `copies ${first} to ${first + numEnvs - 1}`;
+    ? `environment ${first}`
+    : `environments ${first} to ${first + numEnvs - 1}`;
+}
+
+/** Makes the error of a host that could not be started. */
+export function startError(name: string, failure: HostFailure): Error {
+  const { reason, message, what } = failure, error = failure.toThrow();
+  const why = firstLine(reason === "error" ? message : what);
+  error.message = `Cannot start ${name}: ${why}`;
+  return error;
+}
+
+/** Says how long a host that is silent was waited for. */
+export function timed(failure: HostFailure, timeoutMs: number): HostFailure {
+  if (failure.reason !== "timeout") return failure;
+  const message = `it gave no answer within ${timeoutMs} ms`;
+  return new HostFailure("timeout", message, failure);
 }
 
 /** An error that a host threw, as data. */

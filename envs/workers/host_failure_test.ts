@@ -1,12 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { firstLine, plainText } from "./host_failure.ts";
+import { firstLine } from "./host_failure.ts";
 
 const SHOWN = "\n \x1b[31merror\x1b[0m: no ball \r\n    at play.ts:3\n";
-
-Deno.test("texts lose their colours and the space around them", () => {
-  assertEquals(plainText(SHOWN), "error: no ball \r\n    at play.ts:3");
-  assertEquals(plainText(""), "");
-});
 
 Deno.test("the first line is the first that says something", () => {
   assertEquals(firstLine(SHOWN), "error: no ball");

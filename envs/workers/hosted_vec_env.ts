@@ -1,4 +1,4 @@
-import { ActionRows, countCopies } from "../spaces/_action_rows.ts";
+import { ActionRows } from "../spaces/_action_rows.ts";
 import { checkFinite } from "../_env_data.ts";
 import { cloneBatch, copyBatch } from "../spaces/batch.ts";
 import { copySeeds, DEFAULT_SEED } from "../random.ts";
@@ -16,13 +16,12 @@ import { snapshotRecord } from "../snapshot.ts";
 import type { GroupArrays, GroupHosts } from "./group_hosts.ts";
 import {
   type Failures,
-  type HostedVecEnvOptions,
   HostFleet,
   throwErrors,
   withoutErrors,
 } from "./_host_fleet.ts";
 import { HostFailure } from "./host_failure.ts";
-import { ReadyRows, type ReadyStep, SentGroups } from "./_sent_groups.ts";
+import type { HostOptions } from "./restarts.ts";
 import { allocateArrays, arraysOf, cutOff } from "./_group_arrays.ts";
 
 const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
@@ -38,9 +37,6 @@ const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
  * first of new episodes, whose seeds derive from those of the environments, or
  * are the same where `reset` is told to keep them. The step of the other groups
  * is kept. A group that is replaced too often in a window of time is an error.
- *
- * Beside `step` there is {@linkcode HostedVecEnv.send} with
- * {@linkcode HostedVecEnv.recv}, which takes the groups that are ready first.
  *
  * @example
  * ```ts
@@ -71,12 +67,9 @@ export class HostedVecEnv implements VecEnv {
   #groups: readonly number[];
   /** Groups whose episodes were lost outside of a step; the next one says so. */
   #lost = new Map<number, HostFailure>();
-  #sent = new SentGroups();
   #arrays: GroupArrays;
   #rows: GroupArrays[];
   #taken: ActionRows;
-  #ready: ReadyRows;
-  #replacesAside: boolean;
   #step: VecStep & {
     episodes?: readonly EpisodeStatistics[];
     lost?: readonly number[];
@@ -91,9 +84,8 @@ export class HostedVecEnv implements VecEnv {
    * @throws {RangeError} If a number among the options cannot be used.
    * @throws {Error} If a host cannot be started; what it threw, if it did.
    */
-  constructor(hosts: GroupHosts, options: HostedVecEnvOptions = {}) {
+  constructor(hosts: GroupHosts, options: HostOptions = {}) {
     this.#hosts = hosts;
-    this.#replacesAside = options.replacesAside ?? false;
     this.#groups = [...hosts.groups.keys()];
     this.numEnvs = hosts.groups.reduce((sum, it) => sum + it.numEnvs, 0);
     try {
@@ -107,10 +99,6 @@ export class HostedVecEnv implements VecEnv {
       this.#rows = hosts.groups.map((range) => arraysOf(this.#arrays, range));
       hosts.attach(this.#rows);
       this.#taken = new ActionRows(opened.actionSpace, this.numEnvs);
-      this.#ready = new ReadyRows(opened, hosts.groups, {
-        actions: this.#arrays.actions,
-        rows: this.#rows,
-      });
       const { actions: _, ...step } = this.#arrays;
       this.#step = { ...step, episodes: undefined, lost: undefined };
     } catch (error) {
@@ -131,7 +119,7 @@ export class HostedVecEnv implements VecEnv {
    * first reset.
    */
   reset(options: VecResetOptions = {}): Batch {
-    this.#checkIdle("reset");
+    this.#checkUsable("reset");
     const fleet = this.#fleet;
     const seed = options.seed ?? (fleet.seeds ? undefined : DEFAULT_SEED);
     const seeds = seed === undefined
@@ -143,14 +131,14 @@ export class HostedVecEnv implements VecEnv {
       if (seeds) fleet.beginReset(group, seeds);
       else this.#hosts.begin(group, { type: "reset" });
     }
-    const failures = fleet.collect(alive, fleet.stepTimeoutMs);
+    const failures = fleet.collect(alive);
     // What has never begun would throw again: there is nothing to save.
     if (this.#state === "fresh") throwErrors(failures);
     const replaced = new Map([...this.#lost, ...failures]);
     this.#lost.clear();
     this.#state = "running";
     fleet.replace(replaced, seeds);
-    this.#checkData(this.#groups, true);
+    this.#checkData(true);
     return this.#arrays.observations;
   }
 
@@ -167,111 +155,29 @@ export class HostedVecEnv implements VecEnv {
    * again.
    */
   step(actions: Batch): VecStep {
-    this.#checkIdle("step");
-    this.#checkBegun("step");
+    this.#checkBegun();
     this.#taken.read(actions);
     copyBatch(actions, this.#arrays.actions);
     const alive = this.#alive(), fleet = this.#fleet;
     for (const group of alive) this.#hosts.begin(group, { type: "step" });
-    const failures = fleet.collect(alive, fleet.stepTimeoutMs);
+    const failures = fleet.collect(alive);
     this.#step.episodes = fleet.episodesOf(alive, failures);
-    this.#step.lost = this.#recover(this.#groups, failures);
-    this.#checkData(this.#groups);
+    this.#step.lost = this.#recover(failures);
+    this.#checkData();
     return this.#step;
-  }
-
-  /**
-   * Sends actions to some environments and does not wait:
-   * {@linkcode HostedVecEnv.recv} takes what comes of them.
-   *
-   * @param actions One action for each of the environments, in their order.
-   * @param copies Numbers of the environments: whole groups, none of them on
-   * its way already; without it, all.
-   * @throws {RangeError} If the actions cannot be taken, or a group is named in
-   * part or waited for; nothing is sent then.
-   * @throws {Error} If `reset` has not been called.
-   */
-  send(actions: Batch, copies?: ArrayLike<number>): void {
-    this.#checkBegun("send actions to");
-    const groups = this.#ready.groupsOf(copies);
-    for (const group of groups) {
-      if (!this.#sent.has(group)) continue;
-      throw new RangeError(
-        `Cannot send actions to copy ${
-          this.#hosts.groups[group].first
-        } as it has not told of those before: call recv first`,
-      );
-    }
-    this.#ready.takeActions(actions, copies);
-    this.#await((coming) => coming.some((group) => groups.includes(group)));
-    for (const group of groups) {
-      this.#sent.add(group, this.#fleet.stepTimeoutMs);
-      if (this.#lost.has(group)) continue;
-      this.#hosts.begin(group, { type: "step" });
-    }
-  }
-
-  /**
-   * Waits for the first groups that are ready and takes what came of their
-   * actions.
-   *
-   * @param copies Least number of environments; a group comes as a whole.
-   * @returns Their step; reused by the next `recv`.
-   * @throws {RangeError} If fewer environments are on their way.
-   * @throws {Error} If a host fails again and again.
-   */
-  recv(copies: number): ReadyStep {
-    this.#checkBegun("receive from");
-    const most = this.#ready.copiesIn(this.#sent.groups);
-    if (!(Number.isSafeInteger(copies) && copies >= 1 && copies <= most)) {
-      throw new RangeError(
-        `Cannot receive ${
-          countCopies(copies)
-        } as ${most} are on their way: expected a whole number from 1 to that`,
-      );
-    }
-    const groups = this.#sent.take(this.#hosts, {
-      lost: (group) => this.#lost.has(group),
-      enough: (ready) => this.#ready.first(ready, copies),
-    });
-    const fleet = this.#fleet;
-    const alive = groups.filter((group) => !this.#lost.has(group));
-    const failures = fleet.finish(alive, fleet.stepTimeoutMs);
-    const episodes = fleet.episodesOf(alive, failures);
-    this.#recover(groups, failures, this.#replacesAside);
-    this.#checkData(groups);
-    return this.#ready.gather(groups, episodes);
-  }
-
-  /**
-   * Lists the environments whose hosts are there. Others are on their way, where
-   * `replacesAside` is true: `send` waits for those that it is to send to, and all
-   * but `recv` for all. The observations of an environment are those of its new
-   * episode once it is listed again.
-   *
-   * @returns Their numbers; where there are none, it waits for one.
-   * @throws {Error} If a host fails again and again.
-   */
-  present(): readonly number[] {
-    this.#checkBegun("look for");
-    if (this.#fleet.coming.length > 0) this.#takeIn(false);
-    this.#await((coming) => coming.length === this.#groups.length);
-    const { coming } = this.#fleet;
-    return this.#copiesOf(this.#groups.filter((it) => !coming.includes(it)));
   }
 
   /**
    * Saves the state of all environments.
    *
    * @returns Plain data that later steps do not change.
-   * @throws {Error} If actions were sent that nobody has received, or an
-   * environment cannot tell its state.
+   * @throws {Error} If an environment cannot be saved.
    */
   save(): StateTree {
-    this.#checkIdle("take a snapshot of");
+    this.#checkUsable("take a snapshot of");
     const fleet = this.#fleet, alive = this.#alive();
     for (const group of alive) this.#hosts.begin(group, { type: "save" });
-    const failures = fleet.collect(alive, fleet.stepTimeoutMs);
+    const failures = fleet.collect(alive);
     // Their episodes end in the next step.
     for (const [group, failure] of withoutErrors(failures)) {
       this.#lost.set(group, failure);
@@ -298,7 +204,7 @@ export class HostedVecEnv implements VecEnv {
    * another `load` is to follow.
    */
   load(snapshot: StateTree): void {
-    this.#checkIdle("restore");
+    this.#checkUsable("restore");
     const { fleet, observations, groups, isRunning } = snapshotRecord(
       snapshot,
       ["fleet", "observations", "groups", "isRunning"],
@@ -306,7 +212,7 @@ export class HostedVecEnv implements VecEnv {
     const states = groups as ({ state: StateTree } | null)[];
     if (states.length !== this.#groups.length) {
       throw new RangeError(
-        `Cannot restore ${this.#groups.length} groups of copies from a snapshot of ${states.length}`,
+        `Cannot restore ${this.#groups.length} groups of environments from a snapshot of ${states.length}`,
       );
     }
     // Should it fail half-way, no episode goes on that is not as it was.
@@ -349,75 +255,41 @@ export class HostedVecEnv implements VecEnv {
    * Replaces the hosts that failed; the episodes of their environments, which
    * it returns, end in this step.
    */
-  #recover(
-    groups: readonly number[],
-    failures: Failures,
-    isAside = false,
-  ): readonly number[] | undefined {
+  #recover(failures: Failures): readonly number[] | undefined {
     if (failures.size + this.#lost.size === 0) return undefined;
-    const broken = new Map(failures);
-    for (const group of groups) {
-      const failure = this.#lost.get(group);
-      if (failure !== undefined) broken.set(group, failure);
-      this.#lost.delete(group);
-    }
+    const broken = new Map([...failures, ...this.#lost]);
+    this.#lost.clear();
     for (const group of broken.keys()) cutOff(this.#rows[group]);
-    if (isAside) this.#fleet.replaceAside(broken);
-    else this.#fleet.replace(broken);
-    return this.#copiesOf([...broken.keys()]);
-  }
-
-  #copiesOf(groups: readonly number[]): readonly number[] {
-    return groups.flatMap((group) => {
+    this.#fleet.replace(broken);
+    return [...broken.keys()].flatMap((group) => {
       const { first, numEnvs } = this.#hosts.groups[group];
       return Array.from({ length: numEnvs }, (_, i) => first + i);
     });
   }
 
-  #takeIn(waits: boolean): void {
-    this.#checkData(this.#fleet.takeIn({ waits }), true);
-  }
-
-  /** Waits for hosts on their way as long as those that are left are too many. */
-  #await(tooMany: (coming: readonly number[]) => boolean): void {
-    while (tooMany(this.#fleet.coming)) this.#takeIn(true);
-  }
-
-  /** Throws unless what groups returned is finite; nothing is done any more then. */
-  #checkData(groups: readonly number[], isReset = false): void {
-    const id = this.spec?.id;
-    for (const group of groups) {
-      const range = this.#hosts.groups[group], rows = this.#rows[group];
-      const { observations } = rows;
-      try {
-        checkFinite(isReset ? { observations } : rows, { id, ...range });
-      } catch (error) {
-        throw this.#fleet.broken = error as Error;
-      }
+  /** Throws unless what the hosts returned is finite; nothing is done any more then. */
+  #checkData(isReset = false): void {
+    const { numEnvs } = this, id = this.spec?.id, arrays = this.#arrays;
+    const { observations } = arrays;
+    try {
+      checkFinite(isReset ? { observations } : arrays, { id, numEnvs });
+    } catch (error) {
+      throw this.#fleet.restarts.broken = error as Error;
     }
   }
 
-  #checkIdle(action: string): void {
-    this.#checkUsable(action);
-    if (this.#sent.size === 0) return this.#await(({ length }) => length > 0);
-    throw new TypeError(
-      `Cannot ${action} copies while ${
-        this.#ready.copiesIn(this.#sent.groups)
-      } are on their way: call recv first`,
-    );
-  }
-
-  #checkBegun(action: string): void {
-    this.#checkUsable(action);
+  #checkBegun(): void {
+    this.#checkUsable("step");
     if (this.#state === "running") return;
     throw new Error(
-      `Cannot ${action} copies as their episodes have not begun: call reset first`,
+      "Cannot step environments as their episodes have not begun: call reset first",
     );
   }
 
   #checkUsable(action: string): void {
-    if (this.#fleet.broken !== undefined) throw this.#fleet.broken;
+    const { broken } = this.#fleet.restarts;
+    if (broken !== undefined) throw broken;
     if (this.#state !== "closed") return;
-    throw new TypeError(`Cannot ${action} copies that were closed`);
+    throw new TypeError(`Cannot ${action} environments that were closed`);
   }
 }

@@ -83,9 +83,9 @@ Deno.test("a restore may take as many time-outs as its hosts say", () => {
   env.reset({ seed: 6 });
   const snapshot = env.save(), { waitFor } = hosts;
   const waits: number[] = [];
-  hosts.waitFor = (groups, options) => {
-    waits.push(options.timeoutMs);
-    return waitFor.call(hosts, groups, options);
+  hosts.waitFor = (groups, timeoutMs) => {
+    waits.push(timeoutMs);
+    return waitFor.call(hosts, groups, timeoutMs);
   };
   const patience = (group: number, { type }: { type: string }): number =>
     type === "load" ? 3 + group : 1;
@@ -117,7 +117,7 @@ Deno.test("what a copy throws in snapshot and restore reaches the caller", () =>
   assertThrows(
     () => fragile({ groups: 2 }).env.load(snapshot),
     RangeError,
-    "Cannot restore 2 groups of copies from a snapshot of 3",
+    "Cannot restore 2 groups of environments from a snapshot of 3",
   );
   assertThrows(() => env.load(null), TypeError, "has no 'fleet'");
   // What is refused at once changes nothing.

@@ -16,8 +16,6 @@
  *
  * @module
  */
-export type { HostedVecEnvOptions } from "./_host_fleet.ts";
-export type { ReadyStep } from "./_sent_groups.ts";
 export * from "./group_hosts.ts";
 export {
   type CheckedSource,
@@ -37,11 +35,17 @@ export {
   type ThrownElsewhere,
 } from "./host_failure.ts";
 export { HostedVecEnv } from "./hosted_vec_env.ts";
-export { startWorker } from "./start_worker.ts";
+export type { HostOptions } from "./restarts.ts";
 export {
   SubprocessVecEnv,
   type SubprocessVecEnvOptions,
 } from "./processes/subprocess_vec_env.ts";
+export {
+  type Guard,
+  serveWorker,
+  type WorkerProgram,
+} from "./threads/serve_worker.ts";
+export { WorkerPool, type WorkerPoolOptions } from "./threads/worker_pool.ts";
 export {
   WorkerVecEnv,
   type WorkerVecEnvOptions,

@@ -9,26 +9,6 @@ import { type MessagePort, Worker } from "node:worker_threads";
  * @param workerData Data for the thread, with its end of a channel.
  * @returns The thread.
  * @throws {Deno.errors.NotCapable} Without the permission to read the module.
- *
- * @example
- * ```ts
- * import { startWorker } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- * import { once } from "node:events";
- * import { pathToFileURL } from "node:url";
- * import { MessageChannel } from "node:worker_threads";
- *
- * const path = await Deno.makeTempFile({ suffix: ".js" });
- * await Deno.writeTextFile(
- *   path,
- *   `import { workerData } from "node:worker_threads";
- *   export const main = () => workerData.port.postMessage("started");`,
- * );
- * const { port1, port2 } = new MessageChannel();
- * startWorker(pathToFileURL(path).href, { port: port2 });
- * assertEquals(await once(port1, "message"), ["started"]);
- * port1.close();
- * ```
  */
 export function startWorker(
   module: string,

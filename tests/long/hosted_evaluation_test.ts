@@ -79,7 +79,7 @@ for (const where of ["workers", "subprocesses"]) {
       const failing = { where: "step", how, after: 30, once: true };
       const run = await train(name, where, failing);
       assertEquals(run.code, 0, run.err);
-      assertStringIncludes(run.err, "Evaluation: Restarting copies ");
+      assertStringIncludes(run.err, "Evaluation: Restarting environments ");
       assertEquals(await figuresOf(name), await figuresOf("sync"));
       assertEquals(agentsIn(run), agentsIn(plain));
     });
@@ -100,7 +100,7 @@ Deno.test("an evaluation that always fails ends the run with one line", async ()
     "error: The run of a2c on Failing-v0 failed after ",
   );
   assertStringIncludes(last, "resume from step ");
-  assertStringIncludes(line, "Evaluation: Restarting copies ");
+  assertStringIncludes(line, "Evaluation: Restarting environments ");
 });
 
 Deno.test("an evaluation that cannot be started is told before anything is written", async () => {
@@ -109,7 +109,7 @@ Deno.test("an evaluation that cannot be started is told before anything is writt
   assertEquals(run.code, 2);
   assertEquals(
     run.err,
-    "error: Cannot start copies 0 to 2: the pole is lost\n",
+    "error: Cannot start environments 0 to 2: the pole is lost\n",
   );
   assert(![...Deno.readDirSync(dir)].some((it) => it.name === "unstarted"));
 });

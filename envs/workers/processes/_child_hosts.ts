@@ -30,7 +30,7 @@ export abstract class ChildHosts implements GroupHosts {
   /** Bytes of the actions of each group. */
   protected actions: readonly (readonly Uint8Array[])[] = [];
   /** Type of the last command to each group. */
-  protected readonly asked: HostCommand["type"][] = [];
+  protected readonly commands: HostCommand["type"][] = [];
   #options: ChildHostsOptions;
   #readers: readonly AnswerReader[] = [];
 
@@ -79,20 +79,17 @@ export abstract class ChildHosts implements GroupHosts {
     const data = type === "step"
       ? this.actions[group]
       : this.encode(group, command);
-    this.asked[group] = type;
+    this.commands[group] = type;
     this.children.send(group, Uint8Array.of(REQUEST[type]), ...data);
   }
 
-  waitFor(
-    groups: readonly number[],
-    options: { count: number; timeoutMs: number },
-  ): readonly number[] {
-    return this.children.waitFor(groups, options);
+  waitFor(groups: readonly number[], timeoutMs: number): boolean {
+    return this.children.waitFor(groups, timeoutMs);
   }
 
   finish(group: number): GroupAnswer {
     const answer = this.receive(group), reader = this.#readers[group];
-    const type = this.asked[group];
+    const type = this.commands[group];
     switch (type) {
       case "reset":
         reader.readObservations(answer);

@@ -128,5 +128,5 @@ const piece = new Uint8Array(65_536);
 for (let length; (length = await Deno.stdin.read(piece)) !== null;) {
   frames.read(piece.subarray(0, length));
 }
-host?.runner.env.close();
+host?.runner.close();
 Deno.exit();

@@ -51,8 +51,6 @@ export interface ChildGroupOptions {
 /** The present process of a child, as the caller knows it. */
 interface Child extends News {
   readonly messages: Uint8Array[];
-  /** Count of the news when it became ready. */
-  readyAt: number;
   prints?: string;
   /** Named pipes, which are faster for short messages. */
   pipe?: NamedPipe;
@@ -86,7 +84,6 @@ const PATIENCE_MS = 30_000;
 export class ChildGroup {
   #orders: IoLine<Order>;
   #news: IoLine<News>;
-  #heard = 0;
   #children: Child[] = [];
   #processes = 0;
   #worker: Worker;
@@ -127,7 +124,7 @@ export class ChildGroup {
       closePipes(this.#children[child]);
     }
     const process = this.#processes++;
-    this.#children[child] = { child, process, messages: [], readyAt: 0 };
+    this.#children[child] = { child, process, messages: [] };
     this.#order(child, { type: "start", command });
   }
 
@@ -208,7 +205,7 @@ export class ChildGroup {
     { timeoutMs = Infinity }: { timeoutMs?: number } = {},
   ): Uint8Array {
     const view = this.#view(child);
-    this.waitFor([child], { timeoutMs });
+    this.waitFor([child], timeoutMs);
     const message = view.answer ?? view.messages.shift();
     view.answer = undefined;
     if (message !== undefined) return message;
@@ -223,32 +220,23 @@ export class ChildGroup {
   }
 
   /**
-   * Waits until some of the children have sent a message or ended.
+   * Waits until children have sent a message or ended.
    *
    * @param children Numbers of the children.
-   * @param options Number of children to wait for (by default all), and time to
-   * wait, in milliseconds.
-   * @returns Those that are ready, the first one first; fewer than wanted when
-   * the time is up.
+   * @param timeoutMs Time to wait, in milliseconds.
+   * @returns True if all have.
    */
-  waitFor(
-    children: readonly number[],
-    { count = children.length, timeoutMs = Infinity }: {
-      count?: number;
-      timeoutMs?: number;
-    } = {},
-  ): number[] {
-    const views = this.#children;
-    const [first] = children, { answers } = views[first] ?? {};
+  waitFor(children: readonly number[], timeoutMs = Infinity): boolean {
+    const [first] = children, { answers } = this.#children[first] ?? {};
     if (children.length === 1 && answers !== undefined) {
       const view = this.#view(first);
-      this.#sleep(view, answers, count > 0 ? timeoutMs : 0);
-      if (view.answer) return [first];
-      if (view.answer === undefined) return view.end ? [first] : [];
+      this.#sleep(view, answers, timeoutMs);
+      if (view.answer !== null) return (view.answer ?? view.end) !== undefined;
     }
-    const ready = (): number[] => children.filter((it) => isReady(views[it]));
-    this.#wait(() => ready().length >= count, timeoutMs);
-    return ready().sort((a, b) => views[a].readyAt - views[b].readyAt);
+    return this.#wait(
+      () => children.every((it) => isReady(this.#children[it])),
+      timeoutMs,
+    );
   }
 
   /** Sleeps in the pipe of answers until one comes, be it the other way. */
@@ -257,10 +245,10 @@ export class ChildGroup {
     const deadline = performance.now() + timeoutMs;
     const isOver = (): boolean => {
       this.#takeNews();
-      return view.end !== undefined || performance.now() > deadline;
+      return view.end !== undefined || performance.now() >= deadline;
     };
     this.#orders.sleeps = true;
-    view.answer = timeoutMs > 0 ? answers.receive(isOver) : answers.look();
+    view.answer = answers.receive(isOver);
     this.#orders.sleeps = false;
   }
 
@@ -348,19 +336,18 @@ export class ChildGroup {
     if (news.isClosed) this.#isServed = false;
     const view = this.#children[news.child];
     if (view?.process !== news.process) return;
-    if (!isReady(view)) view.readyAt = this.#heard++;
     if (news.bytes) view.messages.push(news.bytes);
     else Object.assign(view, news);
   }
 
-  /** Waits until `isDone`, or so long. */
-  #wait(isDone: () => boolean, timeoutMs: number): void {
+  /** Waits until `isDone`, or so long; returns the last of it. */
+  #wait(isDone: () => boolean, timeoutMs: number): boolean {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       this.#takeNews();
-      if (isDone()) return;
+      if (isDone()) return true;
       const left = deadline - performance.now();
-      if (left <= 0) return;
+      if (left <= 0) return false;
       this.#news.wait(left);
     }
   }

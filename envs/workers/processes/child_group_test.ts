@@ -103,15 +103,14 @@ Deno.test("messages wait for the caller in order", () => {
   });
 });
 
-Deno.test("the first children that are ready are told first", () => {
-  withGroup(3, (group) => {
-    for (const child of [0, 1, 2]) ask(group, child, "hello");
+Deno.test("all children are waited for, those that have ended too", () => {
+  withGroup(2, (group) => {
+    for (const child of [0, 1]) ask(group, child, "hello");
     send(group, 0, "sleep 400");
-    send(group, 1, "echo");
-    assertEquals(group.waitFor([0, 1], { count: 1 }), [1]);
-    send(group, 2, "exit 3");
-    assertEquals(group.waitFor([0, 2], { count: 1 }), [2]);
-    assertEquals(group.waitFor([0, 1, 2]), [1, 2, 0]);
+    send(group, 1, "exit 3");
+    assertEquals(group.waitFor([0, 1], 0), false);
+    assertEquals(group.waitFor([0, 1]), true);
+    assertEquals(group.end(1)?.code, 3);
   });
 });
 

@@ -97,17 +97,6 @@ export class AnswerPipe {
     }
   }
 
-  /** Receives an answer that is there by now, without waiting. */
-  look(): Uint8Array | null | undefined {
-    this.#file.writeSync(WAKE);
-    let hasRead = false;
-    return this.receive(() => {
-      const isOver = hasRead;
-      hasRead = true;
-      return isOver;
-    });
-  }
-
   /**
    * Returns the length of the message that is there; below 0 if there is none.
    */

@@ -1,12 +1,12 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { deserialize, serialize } from "node:v8";
 import { isFile } from "@bellman/files/installed";
-import type { HostedVecEnvOptions } from "../_host_fleet.ts";
+import type { HostOptions } from "../restarts.ts";
 import {
   type GroupAnswer,
   type GroupCommand,
   type GroupRange,
-  splitCopies,
+  splitEnvs,
 } from "../group_hosts.ts";
 import {
   type CheckedSource,
@@ -102,7 +102,7 @@ function hostCommand(
 ): ChildCommand {
   if (Deno.build.standalone) {
     throw new TypeError(
-      "Cannot host copies in processes as this is a compiled program, whose modules no other process can run: use WorkerVecEnv",
+      "Cannot host environments in processes as this is a compiled program, whose modules no other process can run: use WorkerVecEnv",
     );
   }
   const main = import.meta.resolve("./_process_main.ts");
@@ -125,7 +125,7 @@ function hostCommand(
 }
 
 /** Settings of a {@linkcode SubprocessVecEnv}. */
-export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
+export interface SubprocessVecEnvOptions extends HostOptions {
   /** Number of environments. */
   numEnvs: number;
   /**
@@ -202,7 +202,7 @@ export class SubprocessVecEnv extends HostedVecEnv {
     const checked = checkSource(source);
     const { numEnvs, processes = numEnvs, flags = [] } = options;
     const { permissions = ownPermissions(), showOutput = true } = options;
-    const hosts = new ProcessHosts(splitCopies(numEnvs, processes), {
+    const hosts = new ProcessHosts(splitEnvs(numEnvs, processes), {
       source: checked,
       command: hostCommand(permissions, flags),
       showPrints: showOutput,

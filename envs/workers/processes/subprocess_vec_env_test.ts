@@ -21,7 +21,7 @@ Deno.test("a process may do no more than it is permitted", () => {
         showOutput: false,
       }),
     Error,
-    "Cannot start copy 0: Requires read access",
+    "Cannot start environment 0: Requires read access",
   );
 });
 
@@ -69,15 +69,15 @@ Deno.test("Deno's own flags reach the processes", async () => {
         showOutput: false,
       }),
     Error,
-    "Cannot start copy 0: its process ended with code 1",
+    "Cannot start environment 0: its process ended with code 1",
   );
 });
 
 Deno.test("numbers that cannot be are refused before a process starts", async () => {
   await leavesNothing(() => {
     const refused: [object, string][] = [
-      [{ numEnvs: 0 }, "Cannot host 0 copies"],
-      [{ numEnvs: 2, processes: 3 }, "Cannot host 2 copies in 3 groups"],
+      [{ numEnvs: 0 }, "Cannot host 0 environments"],
+      [{ numEnvs: 2, processes: 3 }, "Cannot host 2 environments in 3 groups"],
       [{ numEnvs: 2, restarts: 0.5 }, "with restarts 0.5"],
     ];
     for (const [options, message] of refused) {

@@ -35,22 +35,18 @@ export class EpisodeWatch {
   }
 
   /** Checks a step; gives the copies whose episodes broke in it. */
-  see(step: VecStep, copies?: ArrayLike<number>): number[] {
-    const broken: number[] = [];
-    const rows = step.rewards.length;
-    for (let row = 0; row < rows; row++) {
-      const copy = copies?.[row] ?? row;
-      if (this.#seeRow(step, row, copy)) broken.push(copy);
-    }
+  see(step: VecStep): number[] {
+    const broken = [...step.rewards.keys()]
+      .filter((row) => this.#seeRow(step, row));
     this.broken += broken.length;
     return broken;
   }
 
-  #seeRow(step: VecStep, row: number, copy: number): boolean {
-    const before = this.#now[copy];
-    const now = this.#now[copy] = rowsOf(step.observations, row);
+  #seeRow(step: VecStep, row: number): boolean {
+    const before = this.#now[row];
+    const now = this.#now[row] = rowsOf(step.observations, row);
     const flags = [step.terminated[row], step.truncated[row]];
-    assertEquals(now.copy, copy);
+    assertEquals(now.copy, row);
     if (flags[1] === 1) {
       assertEquals([flags[0], step.rewards[row]], [0, 0]);
       assertEquals(rowsOf(step.finalObservations, row), before);

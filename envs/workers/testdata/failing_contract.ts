@@ -42,7 +42,7 @@ export function testFailures(name: string, make: MakeHosted): void {
           }
           const reason = { [THROW]: "error", [HANG]: "timeout" }[action] ??
             "exit";
-          assertEquals(events.map((it) => [it.group, it.error.reason]), [
+          assertEquals(events.map((it) => [it.host, it.error.reason]), [
             [0, reason],
             [0, reason],
           ]);
@@ -91,7 +91,7 @@ export function testFailures(name: string, make: MakeHosted): void {
         assertThrows(
           () => env.step(actions),
           Error,
-          "Cannot go on with copy 1: it was restarted 2 times within 600 s, and now it",
+          "Cannot go on with environment 1: it was restarted 2 times within 600 s, and now it",
         );
       })
     );
@@ -106,12 +106,12 @@ export function testBadInput(name: string, make: MakeHosted): void {
       [
         "CartPol-v1",
         RangeError,
-        "Cannot start copy 0: Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?",
+        "Cannot start environment 0: Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?",
       ],
       [
         { module: at("./none_such.ts") },
         TypeError,
-        "Cannot start copy 0: Module not found",
+        "Cannot start environment 0: Module not found",
       ],
       [
         { module: at("./episode_watch.ts") },
@@ -147,7 +147,7 @@ export function testBadInput(name: string, make: MakeHosted): void {
         assertThrows(
           () => make({ module, options: { aside } }, { numEnvs: 1, groups: 1 }),
           RangeError,
-          `Cannot start copy 0: thrown in a ${aside}`,
+          `Cannot start environment 0: thrown in a ${aside}`,
         );
       });
     });

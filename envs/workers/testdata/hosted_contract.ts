@@ -7,12 +7,8 @@ import { deriveSeed } from "../../random.ts";
 import { playVec } from "../../testdata/play.ts";
 import type { VecEnv } from "@bellman/types";
 import type { GroupSource } from "../group_source.ts";
-import type { RestartEvent } from "../host_failure.ts";
-import { EpisodeWatch } from "./episode_watch.ts";
 import { testBadInput, testFailures } from "./failing_contract.ts";
-import { EPISODE_LENGTH, GO, HANG } from "./fragile_env.ts";
-import { FRAGILE, type MakeHosted, using } from "./hosted_use.ts";
-import { leavesNothing } from "./leftovers.ts";
+import { type MakeHosted, using } from "./hosted_use.ts";
 import makeNested from "./nested_env.ts";
 
 const NESTED: GroupSource = {
@@ -99,80 +95,6 @@ function testNumbers(name: string, make: MakeHosted, numRuns: number): void {
   });
 }
 
-function testSending(name: string, make: MakeHosted): void {
-  Deno.test(`${name}: who is ready first changes no copy's numbers`, async () => {
-    const options = { numEnvs: 6, groups: 3 };
-    await using(make(FRAGILE, options), (env) => {
-      const watch = new EpisodeWatch(env.reset({ seed: 2 }), 6);
-      const rewards = new Float64Array(6), steps = new Int32Array(6);
-      env.send(new Int32Array(6));
-      for (let i = 0; i < 100; i++) {
-        const ready = env.recv(i % 4 + 1);
-        assertEquals(watch.see(ready, ready.copies), []);
-        ready.copies.forEach((copy, row) => {
-          rewards[copy] += ready.rewards[row];
-          steps[copy]++;
-        });
-        env.send(new Int32Array(ready.copies.length), ready.copies);
-      }
-      const sums = [...steps].map((count) =>
-        Array.from({ length: count }, (_, i) => i % EPISODE_LENGTH + 1)
-          .reduce((sum, it) => sum + it, 0)
-      );
-      assertEquals([...rewards], sums);
-    });
-  });
-
-  Deno.test(`${name}: what is on its way does not keep it from closing`, async () => {
-    await leavesNothing(() =>
-      using(make(FRAGILE, { numEnvs: 4, groups: 2 }), (env) => {
-        env.reset({ seed: 0 });
-        env.send(new Int32Array(4));
-      })
-    );
-  });
-
-  Deno.test(`${name}: a group that hangs is cut off though others are ready`, async () => {
-    const options = { numEnvs: 3, groups: 3, stepTimeoutMs: 1_500 };
-    await using(make(FRAGILE, { ...options, onRestart: () => {} }), (env) => {
-      const watch = new EpisodeWatch(env.reset({ seed: 2 }), 3);
-      env.send(Int32Array.of(GO, HANG, GO));
-      for (;;) {
-        const ready = env.recv(1), [copy] = ready.copies;
-        const broken = watch.see(ready, ready.copies);
-        assertEquals(broken, copy === 1 ? [1] : []);
-        if (copy === 1) break;
-        env.send(Int32Array.of(GO), ready.copies);
-      }
-    });
-  });
-
-  for (const hanging of [[1], [0, 1]]) {
-    Deno.test(`${name}: groups ${hanging} that hang on their way are cut off`, async () => {
-      const events: RestartEvent[] = [];
-      const options = {
-        numEnvs: 2,
-        groups: 2,
-        stepTimeoutMs: 1_500,
-        onRestart: (event: RestartEvent) => events.push(event),
-      };
-      await using(make(FRAGILE, options), (env) => {
-        const watch = new EpisodeWatch(env.reset({ seed: 2 }), 2);
-        env.send(
-          Int32Array.from([0, 1], (copy) => hanging.includes(copy) ? HANG : GO),
-        );
-        const ready = env.recv(2);
-        assertEquals(watch.see(ready, ready.copies).sort(), hanging);
-        assertEquals(
-          events.map((it) => [it.group, it.error.reason]).sort(),
-          hanging.map((group) => [group, "timeout"]),
-        );
-        assertEquals(watch.see(env.step(new Int32Array(2))), []);
-      });
-    });
-  }
-}
-
 /** All of it, for one kind of hosts. */
 export function testHosted(
   name: string,
@@ -180,7 +102,6 @@ export function testHosted(
   { numRuns }: { numRuns: number },
 ): void {
   testNumbers(name, make, numRuns);
-  testSending(name, make);
   testFailures(name, make);
   testBadInput(name, make);
 }

@@ -2,12 +2,12 @@
 import type { VecEnv } from "@bellman/types";
 import type { GroupSource } from "../group_source.ts";
 import type { HostedVecEnv } from "../hosted_vec_env.ts";
-import type { HostedVecEnvOptions } from "../_host_fleet.ts";
+import type { HostOptions } from "../restarts.ts";
 
 /** Makes a vector environment of one kind in so many groups. */
 export type MakeHosted = (
   source: GroupSource,
-  options: HostedVecEnvOptions & { numEnvs: number; groups: number },
+  options: HostOptions & { numEnvs: number; groups: number },
 ) => HostedVecEnv;
 
 export const FRAGILE: GroupSource = {

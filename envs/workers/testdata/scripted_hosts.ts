@@ -4,12 +4,12 @@ import {
   type GroupCommand,
   type GroupHosts,
   type GroupRange,
-  splitCopies,
+  splitEnvs,
 } from "../group_hosts.ts";
 import { GroupRunner } from "../_group_runner.ts";
 import { type FailureReason, HostFailure } from "../host_failure.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
-import type { HostedVecEnvOptions } from "../_host_fleet.ts";
+import type { HostOptions } from "../restarts.ts";
 import type { VecEnv } from "@bellman/types";
 import makeFragile from "./fragile_env.ts";
 
@@ -26,10 +26,6 @@ export class ScriptedHosts implements GroupHosts {
   readonly groups: readonly GroupRange[];
   /** Changes in mid-course. */
   script: Script = () => undefined;
-  /** Groups that are ready, where not all are. */
-  readyFirst: number[] | undefined;
-  /** Groups that are ready only where they are waited for. */
-  late: readonly number[] = [];
   /** What was done, in words. */
   readonly log: string[] = [];
   isClosed = false;
@@ -44,7 +40,7 @@ export class ScriptedHosts implements GroupHosts {
     { numEnvs, groups }: { numEnvs: number; groups: number },
   ) {
     this.#make = make;
-    this.groups = splitCopies(numEnvs, groups);
+    this.groups = splitEnvs(numEnvs, groups);
   }
 
   start(group: number): void {
@@ -70,16 +66,8 @@ export class ScriptedHosts implements GroupHosts {
     this.#asked[group] = command;
   }
 
-  waitFor(
-    groups: readonly number[],
-    { count, timeoutMs }: { count: number; timeoutMs: number },
-  ): readonly number[] {
-    const there = groups.filter((it) =>
-      timeoutMs > 0 || !this.late.includes(it)
-    );
-    const first = (this.readyFirst ?? []).filter((it) => there.includes(it));
-    const rest = there.filter((it) => !first.includes(it));
-    return [...first, ...rest].slice(0, Math.max(count, 1));
+  waitFor(_groups: readonly number[], _timeoutMs: number): boolean {
+    return true;
   }
 
   finish(group: number): GroupAnswer {
@@ -108,11 +96,11 @@ export class ScriptedHosts implements GroupHosts {
   }
 }
 
-const QUIET: HostedVecEnvOptions = { onRestart: () => {}, restarts: Infinity };
+const QUIET: HostOptions = { onRestart: () => {}, restarts: Infinity };
 
 /** Fragile copies whose groups fail as a script says. */
 export function fragile(
-  { numEnvs = 5, groups = 3, ...options }: HostedVecEnvOptions & {
+  { numEnvs = 5, groups = 3, ...options }: HostOptions & {
     numEnvs?: number;
     groups?: number;
   } = {},

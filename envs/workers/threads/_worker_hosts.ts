@@ -1,4 +1,5 @@
 import type { VecEnv } from "@bellman/types";
+import { GroupRunner } from "../_group_runner.ts";
 import type {
   GroupAnswer,
   GroupArrays,
@@ -6,41 +7,25 @@ import type {
   GroupHosts,
   GroupRange,
 } from "../group_hosts.ts";
-import { GroupRunner } from "../_group_runner.ts";
+import type { CheckedSource } from "../group_source.ts";
 import {
-  HostFailure,
+  type HostFailure,
   sendableError,
-  type SentError,
   thrownFailure,
 } from "../host_failure.ts";
-import {
-  ANSWER,
-  COMMAND,
-  Spinner,
-  STATE,
-  WORD,
-  type WorkerData,
-} from "./_worker_words.ts";
-import {
-  MessageChannel,
-  type MessagePort,
-  receiveMessageOnPort,
-} from "node:worker_threads";
-import { startWorker } from "../start_worker.ts";
-import type { CheckedSource } from "../group_source.ts";
-import "./_worker_main.ts";
+import { Spinner } from "./_worker_messages.ts";
+import type { WorkerGroup } from "./group_worker.ts";
+import { endThreads, WorkerThread } from "./worker_thread.ts";
+import "./group_worker.ts";
 
 /** A group that the calling thread hosts itself, while it would only wait. */
 class LocalSlot {
-  /** The count of events when it last became ready. */
-  readyAt = 0;
   readonly hasEnded = true;
-  readonly signs = 0;
   #make: () => VecEnv;
   #first: number;
   #runner: GroupRunner | undefined;
   #arrays: GroupArrays | undefined;
-  #asked: GroupCommand | undefined;
+  #command: GroupCommand | undefined;
   #answer: GroupAnswer | undefined;
   #failure: HostFailure | undefined;
 
@@ -54,7 +39,7 @@ class LocalSlot {
   }
 
   get isReady(): boolean {
-    return this.#asked === undefined;
+    return this.#command === undefined;
   }
 
   attach(arrays: GroupArrays): void {
@@ -63,15 +48,15 @@ class LocalSlot {
   }
 
   begin(command: GroupCommand): void {
-    this.#asked = command;
+    this.#command = command;
     this.#answer = this.#failure = undefined;
   }
 
-  /** Does what was asked. */
+  /** Carries out the command, if that is not done. */
   run(): void {
-    const command = this.#asked;
+    const command = this.#command;
     if (command === undefined) return;
-    this.#asked = undefined;
+    this.#command = undefined;
     try {
       const runner = this.#runner ??= this.#open();
       this.#answer = runner.run(command);
@@ -96,7 +81,7 @@ class LocalSlot {
   /** Forgets the environments; those of the next command are new. */
   drop(): void {
     try {
-      this.#runner?.env.close();
+      this.#runner?.close();
     } catch {
       // It is broken; what it does at its end is of no interest.
     }
@@ -104,136 +89,13 @@ class LocalSlot {
   }
 }
 
-const NO_ANSWER: GroupAnswer = {};
-const NONE_ENDED: GroupAnswer = { episodes: [] };
-
 /** Module that a worker runs. */
-const MAIN: string = import.meta.resolve("./_worker_main.ts");
-
-/** Environments of a worker. */
-interface SlotOptions {
-  readonly source: CheckedSource;
-  readonly range: GroupRange;
-  readonly events: Int32Array;
-  readonly arrays: GroupArrays | undefined;
-  readonly spins: number;
-}
-
-/** The caller's side of one worker. */
-class WorkerSlot {
-  #words = new Int32Array(new SharedArrayBuffer(4 * WORD.length));
-  #port: MessagePort;
-
-  constructor(options: SlotOptions) {
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port1;
-    const words = this.#words;
-    const workerData: WorkerData = { ...options, words, port: port2 };
-    // It makes its copies without being asked again.
-    Atomics.store(words, WORD.state, STATE.asked);
-    const worker = startWorker(MAIN, workerData);
-    // What it threw comes in a message; unheard events would end the program.
-    worker.on("error", () => {});
-  }
-
-  /** True where it has answered or ended. */
-  get isReady(): boolean {
-    const state = this.#state;
-    return state === STATE.done || state === STATE.failed ||
-      state === STATE.gone;
-  }
-
-  get hasEnded(): boolean {
-    return Atomics.load(this.#words, WORD.ended) === 1;
-  }
-
-  /** Count of the events of all workers when it became ready. */
-  get readyAt(): number {
-    return Atomics.load(this.#words, WORD.readyAt);
-  }
-
-  /** Signs of life so far. */
-  get signs(): number {
-    return Atomics.load(this.#words, WORD.signs);
-  }
-
-  get #state(): number {
-    return Atomics.load(this.#words, WORD.state);
-  }
-
-  attach(arrays: GroupArrays): void {
-    this.#port.postMessage({ type: "attach", arrays });
-  }
-
-  begin(command: GroupCommand): void {
-    if (command.type === "open") return;
-    const isStep = command.type === "step";
-    if (!isStep) this.#port.postMessage(command);
-    const words = this.#words;
-    Atomics.store(words, WORD.command, isStep ? COMMAND.step : COMMAND.message);
-    const state = this.#state;
-    if (state !== STATE.done && state !== STATE.failed) return;
-    // One that has ended meanwhile stays so.
-    Atomics.compareExchange(words, WORD.state, state, STATE.asked);
-    Atomics.notify(words, WORD.state);
-  }
-
-  finish(): GroupAnswer {
-    const state = this.#settle(STATE.asked);
-    if (state === STATE.gone) throw new HostFailure("exit", "its worker ended");
-    if (state === STATE.asked || state === STATE.dropped) {
-      throw new HostFailure("timeout", "it is silent");
-    }
-    if (state === STATE.failed) throw thrownFailure(this.#read<SentError>());
-    const answer = Atomics.load(this.#words, WORD.answer);
-    if (answer === ANSWER.message) return this.#read<GroupAnswer>();
-    return answer === ANSWER.noEpisodes ? NONE_ENDED : NO_ANSWER;
-  }
-
-  /**
-   * Releases the worker: it writes nowhere, and ends as soon as it
-   * neither calculates nor waits. `terminate` is not called: it stops no worker
-   * that does either, and one that ends by itself afterwards is left spinning.
-   */
-  drop(): void {
-    for (const state of [STATE.asked, STATE.done, STATE.failed]) {
-      this.#settle(state);
-    }
-    Atomics.notify(this.#words, WORD.state);
-    this.#port.close();
-  }
-
-  /** Releases it if it is in that state; returns the state that it was in. */
-  #settle(wanted: number): number {
-    const words = this.#words;
-    for (;;) {
-      const state = Atomics.compareExchange(
-        words,
-        WORD.state,
-        wanted,
-        STATE.dropped,
-      );
-      if (state !== STATE.writing) return state;
-      // A moment: it copies its numbers.
-      Atomics.wait(words, WORD.state, STATE.writing, 1);
-    }
-  }
-
-  #read<T>(): T {
-    const { message } = receiveMessageOnPort(this.#port)! as { message: T };
-    return message;
-  }
-}
-
-/** Time for workers to close their environments. */
-const GRACE_MS = 2_000;
+const MAIN: string = import.meta.resolve("./group_worker.ts");
 
 /** Environments of the workers. */
 interface WorkerHostsOptions {
   readonly source: CheckedSource;
   readonly groups: readonly GroupRange[];
-  /** Number of looks of a thread before it goes to sleep. */
-  readonly spins: number;
   /** Makes the environments of the last group in this thread. */
   readonly makeLocal?: () => VecEnv;
 }
@@ -241,44 +103,37 @@ interface WorkerHostsOptions {
 /** Groups in workers, and the last one perhaps in the calling thread. */
 export class WorkerHosts implements GroupHosts {
   readonly groups: readonly GroupRange[];
-  /** Number of the last command of each group. */
-  #begun: number[] = [];
-  #commands = 0;
-  #options: WorkerHostsOptions;
+  #source: CheckedSource;
   #events = new Int32Array(new SharedArrayBuffer(4));
-  #slots: (WorkerSlot | LocalSlot)[] = [];
+  #slots: (WorkerThread | LocalSlot)[] = [];
   #local: LocalSlot | undefined;
   #arrays: readonly GroupArrays[] | undefined;
-  #spinner: Spinner;
+  #spinner = new Spinner();
   #isClosed = false;
-  /** Those that are ready; reused. */
-  #ready: number[] = [];
 
-  constructor(options: WorkerHostsOptions) {
-    this.groups = options.groups;
-    this.#options = options;
-    this.#spinner = new Spinner(options.spins);
-    const { makeLocal } = options;
+  constructor({ source, groups, makeLocal }: WorkerHostsOptions) {
+    this.groups = groups;
+    this.#source = source;
     if (makeLocal === undefined) return;
-    const last = options.groups.length - 1, { first } = options.groups[last];
+    const last = groups.length - 1, { first } = groups[last];
     this.#slots[last] = this.#local = new LocalSlot(makeLocal, first);
   }
 
   start(group: number): void {
     if (this.#isClosed) {
-      throw new TypeError("Cannot start a worker as its copies were closed");
+      throw new TypeError(
+        "Cannot start a worker as its environments were closed",
+      );
     }
     const before = this.#slots[group];
     before?.drop();
     if (before instanceof LocalSlot) return;
-    const { source, spins } = this.#options;
-    this.#slots[group] = new WorkerSlot({
-      source,
+    const data: WorkerGroup = {
+      source: this.#source,
       range: this.groups[group],
-      events: this.#events,
       arrays: this.#arrays?.[group],
-      spins,
-    });
+    };
+    this.#slots[group] = new WorkerThread(MAIN, { data, events: this.#events });
   }
 
   attach(arrays: readonly GroupArrays[]): void {
@@ -287,33 +142,21 @@ export class WorkerHosts implements GroupHosts {
   }
 
   begin(group: number, command: GroupCommand): void {
-    this.#begun[group] = this.#commands++;
     this.#slots[group].begin(command);
   }
 
-  waitFor(
-    groups: readonly number[],
-    { count, timeoutMs }: { count: number; timeoutMs: number },
-  ): readonly number[] {
+  waitFor(groups: readonly number[], timeoutMs: number): boolean {
     let deadline: number | undefined;
-    if (count < groups.length && this.#isLocalDue(groups)) {
-      this.#runLocal(groups);
-    }
     for (;;) {
       const seen = Atomics.load(this.#events, 0);
-      const ready = this.#readyOf(groups);
-      if (ready.length >= count) return this.#inOrder(ready, count);
+      if (this.#areReady(groups)) return true;
       // Its share is done while the workers do theirs.
       if (this.#runLocal(groups)) continue;
       deadline ??= performance.now() + timeoutMs;
       const left = deadline - performance.now();
-      if (left <= 0) return this.#inOrder(ready, count);
+      if (left <= 0) return false;
       this.#spinner.wait(this.#events, 0, { value: seen, timeoutMs: left });
     }
-  }
-
-  signs(group: number): number {
-    return this.#slots[group].signs;
   }
 
   finish(group: number): GroupAnswer {
@@ -327,28 +170,14 @@ export class WorkerHosts implements GroupHosts {
 
   close(): void {
     this.#isClosed = true;
-    this.#slots.forEach((slot) => slot.drop());
-    const deadline = performance.now() + GRACE_MS;
-    for (;;) {
-      const seen = Atomics.load(this.#events, 0);
-      const left = deadline - performance.now();
-      if (this.#slots.every((slot) => slot.hasEnded) || left <= 0) return;
-      Atomics.wait(this.#events, 0, seen, left);
-    }
+    endThreads(this.#slots, this.#events);
   }
 
-  #readyOf(groups: readonly number[]): number[] {
-    this.#ready.length = 0;
+  #areReady(groups: readonly number[]): boolean {
     for (const group of groups) {
-      if (this.#slots[group].isReady) this.#ready.push(group);
+      if (!this.#slots[group].isReady) return false;
     }
-    return this.#ready;
-  }
-
-  /** True where this thread's own group was asked before all that are ready. */
-  #isLocalDue(groups: readonly number[]): boolean {
-    const asked = this.#begun[this.groups.length - 1];
-    return this.#readyOf(groups).every((group) => this.#begun[group] > asked);
+    return true;
   }
 
   #runLocal(groups: readonly number[]): boolean {
@@ -356,15 +185,6 @@ export class WorkerHosts implements GroupHosts {
     if (local === undefined || local.isReady) return false;
     if (!groups.includes(this.groups.length - 1)) return false;
     local.run();
-    local.readyAt = Atomics.load(this.#events, 0);
     return true;
-  }
-
-  #inOrder(ready: number[], count: number): readonly number[] {
-    // Who waits for all takes them in any order.
-    if (count === this.groups.length) return ready;
-    const at = (group: number): number => this.#slots[group].readyAt;
-    // The counter may have gone over its end between two of them.
-    return ready.sort((a, b) => (at(a) - at(b)) | 0);
   }
 }

@@ -9,13 +9,13 @@ import {
   type GroupSource,
   makeRegistered,
 } from "../group_source.ts";
-import { type GroupRange, splitCopies } from "../group_hosts.ts";
+import { type GroupRange, splitEnvs } from "../group_hosts.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
-import type { HostedVecEnvOptions } from "../_host_fleet.ts";
+import type { HostOptions } from "../restarts.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
 
 /** Settings of a {@linkcode WorkerVecEnv}. */
-export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
+export interface WorkerVecEnvOptions extends HostOptions {
   /** Number of environments. */
   numEnvs: number;
   /**
@@ -34,13 +34,6 @@ export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
    * @default false
    */
   callerShare?: boolean | ((options: GroupOptions) => VecEnv);
-  /**
-   * Largest number of looks of a thread for news before it goes to sleep; a
-   * look takes about 0.1 us. It looks less where that was in vain.
-   *
-   * @default 64
-   */
-  spins?: number;
 }
 
 /**
@@ -82,32 +75,25 @@ export class WorkerVecEnv extends HostedVecEnv {
    */
   constructor(source: GroupSource, options: WorkerVecEnvOptions) {
     const checked = checkSource(source);
-    const { numEnvs, callerShare = false, spins = 64 } = options;
+    const { numEnvs, callerShare = false } = options;
     const shares = callerShare === false ? 0 : 1;
     const { workers = defaultWorkers(numEnvs - shares) } = options;
     checkWorkers(workers);
-    if (!(Number.isSafeInteger(spins) && spins >= 0)) {
-      throw new RangeError(
-        `Cannot look ${spins} times before sleeping: expected a whole number of at least 0`,
-      );
-    }
-    const groups = splitCopies(numEnvs, workers + shares);
+    const groups = splitEnvs(numEnvs, workers + shares);
     const makeLocal = localMaker(checked, callerShare, groups.at(-1)!);
-    super(new WorkerHosts({ source: checked, groups, spins, makeLocal }), {
-      ...options,
-    });
+    super(new WorkerHosts({ source: checked, groups, makeLocal }), options);
   }
 }
 
-function defaultWorkers(copies: number): number {
+function defaultWorkers(numEnvs: number): number {
   const { hardwareConcurrency } = navigator;
-  return Math.max(1, Math.min(hardwareConcurrency, copies));
+  return Math.max(1, Math.min(hardwareConcurrency, numEnvs));
 }
 
 function checkWorkers(workers: number): void {
   if (Number.isSafeInteger(workers) && workers >= 1) return;
   throw new RangeError(
-    `Cannot host copies in ${workers} workers: expected a whole number of at least 1`,
+    `Cannot host environments in ${workers} workers: expected a whole number of at least 1`,
   );
 }
 
@@ -124,6 +110,6 @@ function localMaker(
   }
   if ("id" in source) return () => makeRegistered(source, range);
   throw new TypeError(
-    `Cannot host copies of ${source.module} in the calling thread with callerShare true: expected the function that it exports`,
+    `Cannot host environments of ${source.module} in the calling thread with callerShare true: expected the function that it exports`,
   );
 }

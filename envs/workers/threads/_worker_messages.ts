@@ -1,11 +1,9 @@
-import type { CheckedSource } from "../group_source.ts";
-import type { GroupArrays, GroupRange } from "../group_hosts.ts";
 import type { MessagePort } from "node:worker_threads";
+import type { GroupArrays, GroupCommand } from "../group_hosts.ts";
 
 /**
- * Words that a caller and a worker share beside the arrays. A worker that takes the
- * place of another has words of its own, so that the one before cannot be mistaken
- * for it.
+ * Words that a caller and a worker share. A worker that replaces another has words of
+ * its own, so that the one before cannot be mistaken for it.
  */
 export const WORD = {
   /** One of `STATE`. */
@@ -14,21 +12,19 @@ export const WORD = {
   command: 1,
   /** One of `ANSWER`. */
   answer: 2,
-  /** Count of events when it last became ready. */
-  readyAt: 3,
   /** 1 once the worker has ended, in whatever state. */
-  ended: 4,
+  ended: 3,
   /** Heartbeats that it has sent while it carried out commands. */
-  signs: 5,
-  length: 6,
+  heartbeats: 4,
+  length: 5,
 } as const;
 
 /** States of a worker. */
 export const STATE = {
   /** It has answered and waits. */
   done: 0,
-  /** It was asked something. */
-  asked: 1,
+  /** It was sent a command. */
+  busy: 1,
   /** It is about to answer, or changes shared memory: it is not given up meanwhile. */
   writing: 2,
   /** It threw; the error is in a message. */
@@ -45,27 +41,30 @@ export const COMMAND = { step: 0, message: 1 } as const;
 /** Answers: nothing, no episode has ended, or the next message. */
 export const ANSWER = { nothing: 0, noEpisodes: 1, message: 2 } as const;
 
+/** Message to a worker: a command, or the arrays of the group that it hosts. */
+export type WorkerMessage =
+  | GroupCommand
+  | { readonly type: "attach"; readonly arrays: GroupArrays };
+
 /** Data that a worker is made with. */
 export interface WorkerData {
-  readonly source: CheckedSource;
-  readonly range: GroupRange;
   readonly words: Int32Array;
+  /** Counter of the events of all workers, on which the caller waits. */
   readonly events: Int32Array;
   readonly port: MessagePort;
-  readonly arrays: GroupArrays | undefined;
-  readonly spins: number;
+  /** Data of the program that it runs. */
+  readonly data: unknown;
 }
+
+/** Largest number of looks for a change before a thread sleeps; one takes about 0.1 us. */
+const MOST = 64;
+
+/** Looks that cost about a microsecond, so that it finds out when they pay. */
+const LEAST = 8;
 
 /** Looks at a shared word for a moment before its thread goes to sleep. */
 export class Spinner {
-  #most: number;
-  #looks: number;
-
-  /** @param most Largest number of looks; 0 for none. */
-  constructor(most: number) {
-    this.#most = most;
-    this.#looks = most;
-  }
+  #looks = MOST;
 
   /**
    * Waits until a word is no longer of a value.
@@ -83,15 +82,12 @@ export class Spinner {
   ): boolean {
     for (let i = 0; i < this.#looks; i++) {
       if (Atomics.load(words, at) !== value) {
-        this.#looks = Math.min(this.#most, 2 * this.#looks);
+        this.#looks = Math.min(MOST, 2 * this.#looks);
         return true;
       }
       Atomics.pause();
     }
-    this.#looks = Math.max(this.#looks >> 1, Math.min(this.#most, LEAST));
+    this.#looks = Math.max(this.#looks >> 1, LEAST);
     return Atomics.wait(words, at, value, timeoutMs) !== "timed-out";
   }
 }
-
-/** Looks that cost about a microsecond, so that it finds out when they pay. */
-const LEAST = 8;

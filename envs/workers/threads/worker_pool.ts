@@ -1,0 +1,272 @@
+import type { StateTree } from "@bellman/types";
+import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
+import { HostFailure, startError, timed } from "../host_failure.ts";
+import { type HostOptions, Restarts } from "../restarts.ts";
+import { Spinner } from "./_worker_messages.ts";
+import { endThreads, WorkerThread } from "./worker_thread.ts";
+
+/** Settings of a {@linkcode WorkerPool}. */
+export interface WorkerPoolOptions extends HostOptions {
+  /** Number of workers. */
+  workers: number;
+  /**
+   * Returns the data that a worker is started with: data that can be cloned, or
+   * shared memory.
+   */
+  data: (worker: number) => unknown;
+}
+
+/** A command that a worker carries out. */
+interface Task {
+  readonly timeoutMs: number;
+  /** Time that it has left; it passes only while this thread waits. */
+  leftMs: number;
+  /** Heartbeats of the worker when it was last looked at. */
+  heartbeats: number;
+  /** Where it starts: how many before it failed in a row. */
+  readonly inRow?: number;
+}
+
+/**
+ * Longest wait without a look at the heartbeats, in milliseconds. Should this process
+ * be stopped meanwhile, no more than that passes for its workers.
+ */
+const LOOK_MS = 100;
+
+/**
+ * Workers that do what they want in threads of their own, until they are to stand
+ * still. One that throws, ends, or gives neither an answer nor a heartbeat for
+ * `stepTimeoutMs` is replaced, and the others go on meanwhile.
+ *
+ * @example
+ * ```ts
+ * import { WorkerPool } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ * import { pathToFileURL } from "node:url";
+ *
+ * const path = await Deno.makeTempFile({ suffix: ".js" });
+ * await Deno.writeTextFile(
+ *   path,
+ *   `import { serveWorker } from "${import.meta.resolve("@bellman/envs/workers")}";
+ *   export const main = () => serveWorker(({ from }) => {
+ *     let steps = from;
+ *     return {
+ *       run({ type }) {
+ *         if (type === "step") steps++;
+ *         return type === "save" ? { snapshot: steps } : {};
+ *       },
+ *       close: () => {},
+ *     };
+ *   });`,
+ * );
+ * const pool = new WorkerPool(pathToFileURL(path).href, {
+ *   workers: 2,
+ *   data: (worker) => ({ from: 10 * worker }),
+ * });
+ * pool.step();
+ * pool.step([1]);
+ * assertEquals(pool.save(), [1, 12]);
+ * pool.close();
+ * ```
+ */
+export class WorkerPool {
+  readonly #module: string;
+  readonly #data: WorkerPoolOptions["data"];
+  readonly #restarts: Restarts;
+  readonly #threads: WorkerThread[] = [];
+  readonly #events = new Int32Array(new SharedArrayBuffer(4));
+  readonly #spinner = new Spinner();
+  /** Commands that workers carry out. */
+  readonly #tasks = new Map<number, Task>();
+
+  /**
+   * Starts the workers and waits until each has carried out its first command, `open`.
+   *
+   * @param module Absolute URL of the module that they run: its `main` calls
+   * {@linkcode serveWorker}. It must have been imported here, too.
+   * @param options Number of workers, their data, and handling of failures.
+   * @throws {RangeError} If a number among the options cannot be used.
+   * @throws {Error} What a worker threw in its start.
+   */
+  constructor(
+    module: string,
+    { workers, data, ...options }: WorkerPoolOptions,
+  ) {
+    this.#module = module;
+    this.#data = data;
+    this.#restarts = new Restarts(options);
+    try {
+      for (let worker = 0; worker < workers; worker++) this.#start(worker, 0);
+      while (this.#tasks.size > 0) {
+        const worker = this.#waitForOne(), result = this.#finish(worker);
+        if (!(result instanceof HostFailure)) continue;
+        throw startError(nameOf(worker), result);
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Has workers take steps, each as many as it wants.
+   *
+   * @param workers Numbers of the workers, which are waited for where they start; by
+   * default those that are there, at least one.
+   * @returns Answers of those that did not fail.
+   * @throws {Error} If a worker fails again and again.
+   */
+  step(workers: readonly number[] = this.#present()): GroupAnswer[] {
+    for (const worker of workers) this.#begin(worker, { type: "step" });
+    const left = new Set(workers), answers: GroupAnswer[] = [];
+    while (left.size > 0) {
+      const worker = this.#waitForOne(), answer = this.#replaceOrFinish(worker);
+      if (left.delete(worker) && answer) answers.push(answer);
+    }
+    return answers;
+  }
+
+  /**
+   * Saves the state of each worker; those that start are waited for.
+   *
+   * @returns The states, which later steps do not change.
+   * @throws {Error} What a worker throws.
+   */
+  save(): StateTree[] {
+    return this.#threads.map((_, worker) =>
+      this.#ask(worker, { type: "save" }).snapshot!
+    );
+  }
+
+  /**
+   * Restores what {@linkcode WorkerPool.save} gave.
+   *
+   * @param states The states.
+   * @throws {RangeError} If they are of another number of workers.
+   * @throws {Error} What a worker throws.
+   */
+  load(states: readonly StateTree[]): void {
+    const { length } = this.#threads;
+    if (states.length !== length) {
+      throw new RangeError(
+        `Cannot restore ${length} workers from a snapshot of ${states.length}`,
+      );
+    }
+    states.forEach((snapshot, worker) =>
+      this.#ask(worker, { type: "load", snapshot })
+    );
+  }
+
+  /** Ends the workers; what they were doing is lost. */
+  close(): void {
+    endThreads(this.#threads, this.#events);
+  }
+
+  /** Has a worker carry out a command; one that dies over it is replaced and does it again. */
+  #ask(worker: number, command: GroupCommand): GroupAnswer {
+    for (;;) {
+      this.#begin(worker, command);
+      this.#until(() => this.#isDone(worker) || undefined);
+      const result = this.#finish(worker);
+      if (!(result instanceof HostFailure)) return result;
+      if (result.reason === "error") throw result.toThrow();
+      this.#restart(worker, result);
+    }
+  }
+
+  /** Sends a command to a worker, once it is there. */
+  #begin(worker: number, command: GroupCommand): void {
+    while (this.#tasks.has(worker)) this.#replaceOrFinish(this.#waitForOne());
+    if (this.#restarts.broken !== undefined) throw this.#restarts.broken;
+    this.#threads[worker].begin(command);
+    this.#note(worker, { timeoutMs: this.#restarts.stepTimeoutMs });
+  }
+
+  #note(worker: number, task: Pick<Task, "timeoutMs" | "inRow">): void {
+    const { heartbeats } = this.#threads[worker];
+    this.#tasks.set(worker, { ...task, leftMs: task.timeoutMs, heartbeats });
+  }
+
+  /** Starts a worker, after so many in a row that failed. */
+  #start(worker: number, inRow: number): void {
+    this.#threads[worker]?.drop();
+    const data = this.#data(worker), events = this.#events;
+    this.#threads[worker] = new WorkerThread(this.#module, { data, events });
+    this.#note(worker, { timeoutMs: this.#restarts.startTimeoutMs, inRow });
+  }
+
+  #restart(worker: number, error: HostFailure, inRow = 0): void {
+    const name = nameOf(worker);
+    this.#restarts.note(worker, { name, error, output: "", inRow });
+    this.#start(worker, inRow);
+  }
+
+  /** Lists the workers that can be sent a command; where there are none, it waits for one. */
+  #present(): number[] {
+    return this.#until(() => {
+      for (const worker of [...this.#tasks.keys()]) {
+        if (this.#isDone(worker)) this.#replaceOrFinish(worker);
+      }
+      const all = [...this.#threads.keys()];
+      const present = all.filter((worker) => !this.#tasks.has(worker));
+      return present.length > 0 ? present : undefined;
+    });
+  }
+
+  /** Ends the command of a worker; returns its answer, or replaces it. */
+  #replaceOrFinish(worker: number): GroupAnswer | undefined {
+    const { inRow } = this.#tasks.get(worker)!;
+    const result = this.#finish(worker);
+    if (!(result instanceof HostFailure)) return result;
+    this.#restart(worker, result, inRow === undefined ? 0 : inRow + 1);
+  }
+
+  /** Ends the command of a worker that has answered, or is given up. */
+  #finish(worker: number): GroupAnswer | HostFailure {
+    const { timeoutMs } = this.#tasks.get(worker)!;
+    this.#tasks.delete(worker);
+    try {
+      return this.#threads[worker].finish();
+    } catch (error) {
+      if (error instanceof HostFailure) return timed(error, timeoutMs);
+      throw error;
+    }
+  }
+
+  /** Waits until a worker has answered or ended, or was silent for too long. */
+  #waitForOne(): number {
+    return this.#until(() =>
+      [...this.#tasks.keys()].find((worker) => this.#isDone(worker))
+    );
+  }
+
+  #isDone(worker: number): boolean {
+    const { leftMs } = this.#tasks.get(worker)!;
+    return leftMs <= 0 || this.#threads[worker].isReady;
+  }
+
+  /** Waits for events of workers until something is found. */
+  #until<T>(find: () => T | undefined): T {
+    for (;;) {
+      const value = Atomics.load(this.#events, 0), since = performance.now();
+      const found = find();
+      if (found !== undefined) return found;
+      this.#spinner.wait(this.#events, 0, { value, timeoutMs: LOOK_MS });
+      this.#pass(Math.min(performance.now() - since, LOOK_MS));
+    }
+  }
+
+  /** Takes time from the workers that have sent no heartbeat meanwhile. */
+  #pass(ms: number): void {
+    for (const [worker, task] of this.#tasks) {
+      const { heartbeats } = this.#threads[worker];
+      const isSilent = heartbeats === task.heartbeats;
+      task.leftMs = isSilent ? task.leftMs - ms : task.timeoutMs;
+      task.heartbeats = heartbeats;
+    }
+  }
+}
+
+function nameOf(worker: number): string {
+  return `worker ${worker}`;
+}
