@@ -296,12 +296,6 @@ export interface VecStep {
   readonly episodes?: readonly EpisodeStatistics[];
   /** Environments whose host failed in this step, which cut their episodes. */
   readonly lost?: readonly number[];
-  /**
-   * Environment steps that it stands for, where it is a whole loop of them.
-   *
-   * @default numEnvs
-   */
-  readonly steps?: number;
 }
 
 /** Options of {@linkcode VecEnv.reset}. */
@@ -496,4 +490,21 @@ export interface Algorithm {
   exportPolicy?(options?: PolicyExport): Uint8Array;
   /** Frees the algorithm's resources. The training loop does not call it. */
   close?(): void;
+}
+
+/** Steps that a {@linkcode SteppingAlgorithm} took. */
+export interface StepsTaken {
+  /** Number of the steps, of all environments. */
+  readonly steps: number;
+  /** Episodes that ended in them. */
+  readonly episodes: readonly EpisodeStatistics[];
+}
+
+/**
+ * Algorithm that steps environments of its own, in workers or in one program with its
+ * updates: the training loop is given none.
+ */
+export interface SteppingAlgorithm extends Omit<Algorithm, "act" | "observe"> {
+  /** Takes steps, and learns from them; `update` returns the statistics of that. */
+  advance(): StepsTaken;
 }

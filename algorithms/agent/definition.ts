@@ -7,11 +7,10 @@ import type {
 } from "@bellman/compute";
 import type { Network, NoiseSpec, Policy } from "@bellman/policies";
 import type {
-  Algorithm,
   Awaitable,
   StateTree,
   StatisticTitles,
-  VecEnv,
+  SteppingAlgorithm,
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import type {
@@ -147,9 +146,7 @@ export interface WorkersRun<Config extends object = object> {
 }
 
 /** Algorithm whose workers act and learn in environments of their own. */
-export interface WorkersAlgorithm extends Algorithm {
-  /** Environment that the training loop steps, which stands for the workers'. */
-  readonly env: VecEnv;
+export interface WorkersAlgorithm extends SteppingAlgorithm {
   /** Steps a second of each worker. */
   readonly workerRates: readonly number[];
 }

@@ -16,7 +16,6 @@ import {
 } from "@bellman/compute";
 import { isStateRecord } from "@bellman/files";
 import {
-  type ActionArray,
   type Actor as PolicyActing,
   exportPolicy,
   type ExportPolicyOptions,
@@ -26,12 +25,11 @@ import {
 } from "@bellman/policies";
 import type {
   Actor,
-  Algorithm,
-  EpisodeStatistics,
   PolicyOptions,
   StateTree,
   Statistics,
-  VecEnv,
+  SteppingAlgorithm,
+  StepsTaken,
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { buildParts } from "./_build_parts.ts";
@@ -53,7 +51,6 @@ import {
   packingOf,
   rolloutThatFits,
 } from "./device_loop.ts";
-import { loopEnv } from "./loop_env.ts";
 import type { RolloutOptions } from "./experience/rollout.ts";
 
 /**
@@ -92,9 +89,8 @@ type Loop = CompiledStep<
  * are one compiled program, and only statistics come back. It takes any
  * definition whose experience is a rollout with `tensorTargets`.
  *
- * `train(agent, agent.env, ...)` trains it: a step of that environment is a call
- * of the program. Everything that it holds can be saved and restored, bit for
- * bit.
+ * `train(agent, undefined, ...)` trains it. Everything that it holds, its episodes
+ * too, can be saved and restored, bit for bit.
  *
  * @typeParam Config Settings of the algorithm.
  * @typeParam P Policy that acts.
@@ -115,7 +111,7 @@ type Loop = CompiledStep<
  *   config: { numSteps: 5, hiddenSizes: [8] },
  *   engine: "eager",
  * });
- * const { updates, step } = await train(agent, agent.env, {
+ * const { updates, step } = await train(agent, undefined, {
  *   totalTimesteps: 400,
  * });
  * assertEquals([updates, step], [20, 400]); // of 5 steps in 4 environments each
@@ -125,7 +121,7 @@ type Loop = CompiledStep<
 export class DeviceAgent<
   Config extends object = object,
   P extends Policy = Policy,
-> implements Algorithm {
+> implements SteppingAlgorithm {
   /** All settings. */
   readonly config: Readonly<Config>;
   /** Policy that acts, without its parameters. */
@@ -134,8 +130,6 @@ export class DeviceAgent<
   readonly updatesPerCall: number;
   /** Updates of the last call. */
   updatesInCall = 0;
-  /** Environment that the training loop steps: a step is a call. */
-  readonly env: VecEnv;
   readonly #title: string;
   readonly #parts: AnyParts<P>;
   readonly #rollout: RolloutOptions;
@@ -211,12 +205,6 @@ export class DeviceAgent<
       { ...start.random },
       { lengths: start.episodes.lengths, returns: start.episodes.returns },
     );
-    // Episodes have begun with the agent, which saves them as well.
-    this.env = loopEnv(context, () => {
-      const before = this.#moment.steps;
-      const episodes = this.#call();
-      return { episodes, steps: this.#moment.steps - before };
-    });
   }
 
   #compile(state: LoopState): Loop {
@@ -262,8 +250,12 @@ export class DeviceAgent<
     });
   }
 
-  /** Runs the program; returns the episodes that ended. */
-  #call(): EpisodeStatistics[] {
+  /**
+   * Runs the program once: its environments take steps, from which it learns.
+   *
+   * @returns The number of the steps, and the episodes that ended.
+   */
+  advance(): StepsTaken {
     const { numEnvs, totalTimesteps } = this.#context;
     const steps = this.#rollout.numSteps * numEnvs;
     const left = Math.ceil((totalTimesteps - this.#moment.steps) / steps);
@@ -289,7 +281,7 @@ export class DeviceAgent<
       this.#statistics.learning_rate = learningRate[rounds - 1];
     }
     this.updatesInCall = rounds;
-    return episodesIn(ended, numEnvs);
+    return { steps: rounds * steps, episodes: episodesIn(ended, numEnvs) };
   }
 
   #count(steps: number): void {
@@ -312,18 +304,6 @@ export class DeviceAgent<
     const { learned } = this.#loop.read();
     return learned.policy as Record<string, ArrayWithShape>;
   }
-
-  /**
-   * Chooses nothing: the program acts.
-   *
-   * @returns An empty array.
-   */
-  act(): ActionArray {
-    return new Float32Array(0);
-  }
-
-  /** Takes nothing in: the program has seen the steps. */
-  observe(): void {}
 
   /**
    * Gives the statistics of the last call.

@@ -99,7 +99,7 @@ for (const [name, [env, config]] of Object.entries(FORMS)) {
         config: { ...config, learningRate: 1e-3 },
       });
       const stats = [0, 1].map(() => {
-        agent.env.step([]);
+        agent.advance();
         const { explained_variance: _, ...stats } = agent.update()!;
         return Object.values(stats);
       });
@@ -117,15 +117,15 @@ for (const [name, [env, config]] of Object.entries(FORMS)) {
 testEngines("a restored agent goes on bit for bit", (engine) => {
   const options = { engine, numEnvs: 2, config: { numSteps: 3 } };
   const agent = agentOf("CartPole-v1", options);
-  agent.env.step([]);
+  agent.advance();
   const saved = agent.save();
   const go = (it: typeof agent) => {
-    const { episodes } = it.env.step([]);
+    const { episodes } = it.advance();
     return [episodes, it.update(), it.save()];
   };
   const expected = go(agent);
   const other = agentOf("CartPole-v1", { ...options, seed: 9 });
-  other.env.step([]);
+  other.advance();
   other.load(saved);
   assertEquals(go(other), expected);
   agent.close();
@@ -153,7 +153,7 @@ testEngines(
           agent.close();
           agent = next;
         }
-        agent.env.step([]);
+        agent.advance();
       }
       const state = agent.save();
       agent.close();
@@ -169,9 +169,9 @@ testEngines(
 
 testEngines("calls keep no tensors", (engine) => {
   const agent = agentOf("CartPole-v1", { engine });
-  agent.env.step([]);
+  agent.advance();
   const before = tf.memory().numTensors;
-  for (let i = 0; i < 3; i++) agent.env.step([]);
+  for (let i = 0; i < 3; i++) agent.advance();
   assertEquals(tf.memory().numTensors, before);
   agent.close();
 });
@@ -218,7 +218,7 @@ function learnedValues(
       ...config,
     },
   });
-  for (let i = 0; i < 5; i++) agent.env.step([]);
+  for (let i = 0; i < 5; i++) agent.advance();
   const values = tf.tidy(() => {
     const params = paramsFromArrays(agent.params);
     const places = tf.tensor2d([[0], [1], [2], [3]], undefined, "int32");
@@ -257,10 +257,8 @@ testEngines("episodes come back, truncated ones as such", (engine) => {
     numEnvs: 2,
     updatesPerCall: 4,
   });
-  const { episodes, steps, rewards } = agent.env.step([]);
+  const { episodes, steps } = agent.advance();
   assertEquals(steps, 4 * 5 * 2);
-  assertEquals(rewards.length, 2);
-  assertEquals(agent.env.numEnvs, 2);
   const episode = { return: 4, length: 4, terminated: false };
   assertEquals(
     episodes,
@@ -276,7 +274,7 @@ Deno.test("a run ends with the updates that are left", async () => {
     config: { learningRate: 1e-3 },
   });
   const rates: number[] = [];
-  const { step, updates } = await train(agent, agent.env, {
+  const { step, updates } = await train(agent, undefined, {
     totalTimesteps: 100,
     callbacks: [{
       onUpdate: (_, { learning_rate }) => void rates.push(learning_rate),
@@ -347,7 +345,7 @@ async function learned(engine: Engine, updates: number): Promise<number> {
       learningRateSchedule: "constant",
     },
   });
-  await train(agent, agent.env, { totalTimesteps });
+  await train(agent, undefined, { totalTimesteps });
   const env = makeVec("CartPole-v1", { numEnvs: 10 });
   const actor = agent.policy({ deterministic: true, numEnvs: 10, seed: 2 });
   const { meanReturn } = await evaluate(actor, env, { episodes: 10, seed: 3 });

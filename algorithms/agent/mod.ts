@@ -34,7 +34,6 @@ export * from "./definition.ts";
 export * from "./device_agent.ts";
 export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
 export * from "./experience/experience.ts";
-export * from "./loop_env.ts";
 export {
   nextObservations,
   type Normalization,

@@ -2,7 +2,6 @@ import {
   Agent,
   type AlgorithmDefinition,
   checkRanges,
-  loopEnv,
   type WorkersAlgorithm,
   type WorkersRun,
 } from "@bellman/agent";
@@ -17,13 +16,12 @@ import {
 } from "@bellman/envs/workers";
 import type {
   Actor,
-  Batch,
   EpisodeStatistics,
   PolicyExport,
   PolicyOptions,
   StateTree,
   Statistics,
-  VecEnv,
+  StepsTaken,
 } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
 import { type AsyncMethod, asyncMethods, methodNamed } from "./methods.ts";
@@ -59,8 +57,8 @@ const RUN = {
 
 /**
  * Asynchronous training: workers act and learn, each in its environment, on
- * parameters in shared memory. For the training loop it is an algorithm with an
- * environment, `env`, of which one step is `stepsPerStop` steps of the workers.
+ * parameters in shared memory. `train` is given no environment: the workers take
+ * `stepsPerStop` steps at once in theirs.
  *
  * @example
  * ```ts
@@ -77,14 +75,12 @@ const RUN = {
  *   workers: 2,
  *   totalTimesteps: 2000,
  * });
- * const { step } = await train(algorithm, algorithm.env, { totalTimesteps: 2000 });
+ * const { step } = await train(algorithm, undefined, { totalTimesteps: 2000 });
  * assertEquals([step, algorithm.steps], [2000, 2000]);
  * algorithm.close();
  * ```
  */
 export class AsyncTraining implements WorkersAlgorithm {
-  /** Environment that the training loop steps: the workers' steps, as one batch. */
-  readonly env: VecEnv;
   /** Steps a second of each worker before the last stop. */
   readonly workerRates: number[];
   /** Agent that evaluations act by: it has what the workers learn. */
@@ -119,9 +115,6 @@ export class AsyncTraining implements WorkersAlgorithm {
     const run = { ...options, workers, seed, totalTimesteps };
     this.#agent = new Agent<AsyncConfig>(definition, spaces, run);
     this.workerRates = Array(workers).fill(0);
-    const steps = this.#agent.config.stepsPerStop;
-    const stop = () => ({ steps, episodes: this.advance(steps) });
-    this.env = loopEnv(spaces, stop);
     if (options.isForEvaluation) return;
     try {
       this.#workers = this.#start(source, run);
@@ -196,34 +189,26 @@ export class AsyncTraining implements WorkersAlgorithm {
   /**
    * Lets the workers take steps together; all stand still afterwards.
    *
-   * @param steps Number of steps.
-   * @returns Episodes that ended meanwhile.
+   * @param steps Number of steps; by default `stepsPerStop`.
+   * @returns That number, and the episodes that ended meanwhile.
    */
-  advance(steps: number): readonly EpisodeStatistics[] {
+  advance(steps: number = this.#agent.config.stepsPerStop): StepsTaken {
     const shared = this.#shared, workers = this.#workers!;
-    const limit = shared.steps + steps, ended: EpisodeStatistics[] = [];
+    const limit = shared.steps + steps, all: EpisodeStatistics[] = [];
     const taken = shared.taken.fill(0), start = performance.now();
     const isFixed = this.#agent.config.workerOrder === "fixed";
     // Those that were replaced may have left steps to the others.
     while (shared.steps < limit) {
       const next = isFixed ? [shared.steps % taken.length] : undefined;
       shared.allow(isFixed ? 1 : limit - shared.steps);
-      for (const { episodes } of workers.step(next)) ended.push(...episodes!);
+      for (const { episodes } of workers.step(next)) all.push(...episodes!);
     }
     const seconds = (performance.now() - start) / 1000;
     taken.forEach((steps, worker) =>
       this.workerRates[worker] = steps / seconds
     );
-    return ended;
+    return { steps, episodes: all };
   }
-
-  /** Returns actions that stand for those of the workers. */
-  act(): Batch {
-    return new Int32Array(1);
-  }
-
-  /** Does nothing: the workers have learned from their steps. */
-  observe(): void {}
 
   /** Returns means of the workers' last statistics. */
   update(): Statistics | undefined {

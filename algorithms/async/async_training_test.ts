@@ -100,7 +100,7 @@ for (
 
 Deno.test("free workers stop at the exact step, and resume from there", async () => {
   const training = await start("async-nstep-q");
-  const result = await train(training, training.env, { totalTimesteps: 500 });
+  const result = await train(training, undefined, { totalTimesteps: 500 });
   assertEquals([result.step, training.steps], [500, 500]);
   assert(result.episodes > 5);
   const state = training.save();

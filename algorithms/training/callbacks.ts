@@ -3,6 +3,7 @@ import type {
   Awaitable,
   StateTree,
   Statistics,
+  SteppingAlgorithm,
   VecEnv,
   VecStep,
 } from "@bellman/types";
@@ -27,9 +28,9 @@ export type CallbackResult = void | "stop" | StopRequest;
 /** The run as callbacks see it. The numbers are those of the moment. */
 export interface TrainContext {
   /** Algorithm that is trained. */
-  readonly algorithm: Algorithm;
-  /** Environment that it is trained in. */
-  readonly env: VecEnv;
+  readonly algorithm: Algorithm | SteppingAlgorithm;
+  /** Environment that it is trained in; none where it steps its own. */
+  readonly env: VecEnv | undefined;
   /** Environment steps so far, of all environments. */
   readonly step: number;
   /** Environment steps at which the run ends. */
@@ -93,7 +94,10 @@ export interface Callback {
   readonly name?: string;
   /** Before the first step, or the first one after a resume: everything is restored, nothing on the disk has changed. */
   onStart?: Listener<void>;
-  /** After each step of all environments. */
+  /**
+   * After each step of all environments. Where the algorithm steps its own, after those
+   * that it takes at once: the step has no rows then.
+   */
   onStep?: Listener<VecStep>;
   /** After each ended episode. */
   onEpisode?: Listener<LoggedEpisode>;

@@ -1,9 +1,12 @@
 import type {
   Algorithm,
   Batch,
+  EpisodeStatistics,
   StateTree,
   Statistics,
+  SteppingAlgorithm,
   VecEnv,
+  VecStep,
 } from "@bellman/types";
 import type { TrainContext, TrainResult } from "./callbacks.ts";
 import { checkObservations } from "@bellman/envs/checks";
@@ -53,7 +56,8 @@ import type { TrainOptions } from "./train_options.ts";
  * checkpoint.
  *
  * @param algorithm Algorithm to train. It is not closed.
- * @param env Environment to train in. It is not closed.
+ * @param env Environment to train in; none where the algorithm steps its own. It is
+ * not closed.
  * @param options Length, evaluations, checkpoints, logs.
  * @returns Facts about the end of the run.
  * @throws {TrainingDivergedError} When a loss or parameter is no longer finite.
@@ -98,8 +102,8 @@ import type { TrainOptions } from "./train_options.ts";
  * ```
  */
 export async function train(
-  algorithm: Algorithm,
-  env: VecEnv,
+  algorithm: Algorithm | SteppingAlgorithm,
+  env: VecEnv | undefined,
   options: TrainOptions,
 ): Promise<TrainResult> {
   try {
@@ -117,10 +121,19 @@ const KEEP_LAST = 3;
 /** Evaluations of a run by default. */
 const EVALUATIONS = 20;
 
+/** Step of an algorithm that steps its own environments. */
+const NO_ROWS: VecStep = {
+  observations: new Float32Array(0),
+  rewards: new Float64Array(0),
+  terminated: new Uint8Array(0),
+  truncated: new Uint8Array(0),
+  finalObservations: new Float32Array(0),
+};
+
 /** One call of `train`: its counters, and what it does at each of them. */
 class TrainingRun implements TrainContext, ProgressState {
-  readonly algorithm: Algorithm;
-  readonly env: VecEnv;
+  readonly algorithm: Algorithm | SteppingAlgorithm;
+  readonly env: VecEnv | undefined;
   readonly totalTimesteps: number;
   step = 0;
   startStep = 0;
@@ -150,7 +163,11 @@ class TrainingRun implements TrainContext, ProgressState {
   /** Rows that checkpoints have outside of their files. */
   readonly #rows: CheckpointRows | undefined;
 
-  constructor(algorithm: Algorithm, env: VecEnv, options: TrainOptions) {
+  constructor(
+    algorithm: Algorithm | SteppingAlgorithm,
+    env: VecEnv | undefined,
+    options: TrainOptions,
+  ) {
     checkOptions(options);
     this.algorithm = algorithm;
     this.env = env;
@@ -159,7 +176,7 @@ class TrainingRun implements TrainContext, ProgressState {
     this.#log = new RunLog(options);
     this.#callbacks = new CallbackList(options.callbacks ?? []);
     this.#window = new EpisodeWindow(options.episodeWindow ?? 100);
-    this.#tracker = new EpisodeTracker(env.numEnvs);
+    this.#tracker = new EpisodeTracker(env?.numEnvs ?? 0);
     this.#now = options.now ?? (() => performance.now());
     this.#nextEvaluation = this.#evaluateEvery;
     this.#nextCheckpoint = options.checkpoints?.everyTimesteps ?? Infinity;
@@ -198,9 +215,11 @@ class TrainingRun implements TrainContext, ProgressState {
     if (resumeFrom !== undefined) {
       await this.#resume(resumeFrom);
     } else {
-      this.#observations = this.env.reset(start);
-      const { numEnvs } = this.env;
-      checkObservations(this.#observations, { numEnvs, step: 0 });
+      if (this.env !== undefined) {
+        this.#observations = this.env.reset(start);
+        const { numEnvs } = this.env;
+        checkObservations(this.#observations, { numEnvs, step: 0 });
+      }
       this.#startedAt = this.#now();
       await this.#callbacks.notify("onStart", this);
       this.#log.begin(this.#options);
@@ -258,14 +277,23 @@ class TrainingRun implements TrainContext, ProgressState {
 
   /** Takes one step in all environments, and the update that it may bring. */
   async #interact(): Promise<void> {
-    const acting = this.algorithm.act(this.#observations);
-    const actions = acting instanceof Promise ? await acting : acting;
-    const step = this.env.step(actions), { numEnvs } = this.env;
-    const taken = this.step + (step.steps ?? numEnvs);
-    this.algorithm.observe(step);
-    this.#observations = step.observations;
-    this.step = taken;
-    for (const episode of this.#tracker.observe(step)) {
+    const { algorithm } = this;
+    let step = NO_ROWS, episodes: readonly EpisodeStatistics[];
+    if ("advance" in algorithm) {
+      const taken = algorithm.advance();
+      this.step += taken.steps;
+      episodes = taken.episodes;
+    } else {
+      const env = this.env!, acting = algorithm.act(this.#observations);
+      const actions = acting instanceof Promise ? await acting : acting;
+      step = env.step(actions);
+      const taken = this.step + env.numEnvs;
+      algorithm.observe(step);
+      this.#observations = step.observations;
+      this.step = taken;
+      episodes = this.#tracker.observe(step);
+    }
+    for (const episode of episodes) {
       this.episodes++;
       this.#window.push(episode);
       const logged = { ...episode, step: this.step };
@@ -275,7 +303,7 @@ class TrainingRun implements TrainContext, ProgressState {
     if (this.#callbacks.has("onStep")) {
       await this.#callbacks.notify("onStep", this, step);
     }
-    const updating = this.algorithm.update();
+    const updating = algorithm.update();
     const statistics = updating instanceof Promise ? await updating : updating;
     if (statistics !== undefined) await this.#updated(statistics);
     this.#options.progress?.update(this);
@@ -381,7 +409,7 @@ class TrainingRun implements TrainContext, ProgressState {
       },
       callbacks: this.#callbacks.save(),
       algorithm: this.algorithm.save(),
-      env: this.env.save(),
+      env: this.env?.save() ?? null,
       extra: this.#options.extraState?.save() ?? null,
     };
   }
@@ -432,9 +460,9 @@ class TrainingRun implements TrainContext, ProgressState {
     this.#callbacks.stopReason = loop.stopReason as string ?? undefined;
     this.algorithm.load(algorithm);
     checkRestored(algorithm, this.algorithm.save());
-    this.env.load(env);
+    this.env?.load(env);
     extraState?.load(extra);
-    this.#observations = this.env.observations();
+    if (this.env) this.#observations = this.env.observations();
   }
 
   /** A best checkpoint that cannot be read is made again from the numbered one of its step. */

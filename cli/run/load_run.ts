@@ -1,4 +1,4 @@
-import type { Algorithm, VecEnv } from "@bellman/types";
+import type { Algorithm, SteppingAlgorithm, VecEnv } from "@bellman/types";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { Normalization } from "./environments.ts";
 import {
@@ -45,7 +45,7 @@ export interface LoadedRun {
   /** Environment steps that the agent had learned from. */
   readonly step: number;
   /** The agent: its `policy()` acts, its `exportPolicy()` writes an ONNX file. */
-  readonly agent: Algorithm;
+  readonly agent: Algorithm | SteppingAlgorithm;
   /**
    * Environment as the run's evaluations see it: wrapped, rewards as they are,
    * observations as the agent takes them.

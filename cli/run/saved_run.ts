@@ -371,5 +371,6 @@ export function restoreSession(session: Session, checkpoint: Checkpoint): void {
     );
   }
   session.algorithm.load(algorithm);
-  session.environments.training.load(env);
+  // An algorithm that steps its own environments has saved them.
+  if (env !== null) session.environments.training.load(env);
 }

@@ -9,7 +9,7 @@ import {
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { describeSpace, spacesEqual } from "@bellman/envs";
 import { tensorVecEnv } from "@bellman/envs/tensor";
-import type { Algorithm, VecEnv } from "@bellman/types";
+import type { Algorithm, SteppingAlgorithm } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
 import { absoluteWrappers, isGymnasium } from "../config/gymnasium.ts";
 import { idleModules } from "../config/modules.ts";
@@ -34,7 +34,7 @@ export interface Session {
   /** Description of the engine. */
   engine: string;
   environments: Environments;
-  algorithm: Algorithm;
+  algorithm: Algorithm | SteppingAlgorithm;
   /** Describes the present speed of workers that learn. */
   speed?: () => string;
   close(): void;
@@ -304,10 +304,7 @@ async function sessionOnDevice(
     });
     return sessionOf(config, {
       compute,
-      environments: {
-        ...environments,
-        training: withSpec(environments, algorithm),
-      },
+      environments,
       algorithm,
     });
   } catch (error) {
@@ -316,14 +313,6 @@ async function sessionOnDevice(
     }
     throw new UsageError(messageOf(error), { cause: error });
   }
-}
-
-/** Returns the environment of an algorithm that steps its own, with what is known of those. */
-function withSpec(
-  { training: { spec } }: Environments,
-  { env }: { env: VecEnv },
-): VecEnv {
-  return { ...env, spec };
 }
 
 /** Steps after which a loop on the device comes back: a second or two. */
@@ -426,10 +415,7 @@ async function sessionOfWorkers(
   });
   const session = sessionOf({ ...config, workers }, {
     compute,
-    environments: {
-      ...environments,
-      training: withSpec(environments, algorithm),
-    },
+    environments,
     algorithm,
   });
   const rates = () =>

@@ -273,6 +273,7 @@ async function trained(
   outputs: Outputs,
 ): Promise<TrainResult> {
   const { session: { algorithm, environments, config }, folder } = run;
+  const env = "advance" in algorithm ? undefined : environments.training;
   const options = trainOptions(run, outputs);
   const isNew = run.resumeFrom === undefined;
   let hasBegun = false;
@@ -295,7 +296,7 @@ async function trained(
       run,
       () => progress.step,
       () =>
-        train(algorithm, environments.training, {
+        train(algorithm, env, {
           ...options,
           callbacks: [begin, ...options.callbacks ?? []],
         }),

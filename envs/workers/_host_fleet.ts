@@ -213,8 +213,7 @@ export class HostFleet {
 
   /** Restarts a host that has just failed a number of times in a row. */
   #restart(group: number, error: HostFailure, inRow: number): void {
-    const name = this.#name(group), output = this.hosts.output(group);
-    this.restarts.note(group, { name, error, output, inRow });
+    this.restarts.note(group, { name: this.#name(group), error, inRow });
     this.#replaced[group]++;
     this.#start(group);
   }

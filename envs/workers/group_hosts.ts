@@ -132,13 +132,6 @@ export interface GroupHosts {
    * @throws {HostFailure} If it threw, died, or has not answered.
    */
   finish(group: number): GroupAnswer;
-  /**
-   * Returns what a host has printed, as far as that is known.
-   *
-   * @param group Number of the group.
-   * @returns The last of it.
-   */
-  output(group: number): string;
   /** Ends all hosts; nothing is left of them. */
   close(): void;
 }

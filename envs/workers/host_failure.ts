@@ -12,22 +12,6 @@ export function firstLine(text: string): string {
  */
 export type FailureReason = "error" | "exit" | "timeout";
 
-/** Class and stack of an error that was thrown elsewhere. */
-export interface ThrownElsewhere {
-  /**
-   * The class of the error.
-   *
-   * @default "Error"
-   */
-  readonly name?: string;
-  /**
-   * Stack of the error.
-   *
-   * @default nothing
-   */
-  readonly stack?: string;
-}
-
 /** Errors that keep their class on the way from a host. */
 const CLASSES: Record<string, new (message: string) => Error> = {
   RangeError,
@@ -65,7 +49,7 @@ export class HostFailure extends Error {
   constructor(
     reason: FailureReason,
     message: string,
-    { name = "Error", stack }: ThrownElsewhere = {},
+    { name = "Error", stack }: Partial<Omit<SentError, "message">> = {},
   ) {
     super(message);
     this.name = "HostFailure";
@@ -99,10 +83,8 @@ export interface RestartEvent {
   readonly host: number;
   /** Name of it, such as `environments 4 to 7`. */
   readonly name: string;
-  /** Failure, with the host's own error and stack. */
+  /** Failure, with the host's own stack, or what a process printed before it ended. */
   readonly error: HostFailure;
-  /** Last prints of the host; empty for a worker, which prints here. */
-  readonly output: string;
   /** Restarts of the host within the window, this one included. */
   readonly restarts: number;
   /** Restarts that are allowed. */
@@ -128,7 +110,6 @@ export interface RestartEvent {
  *     name: "RangeError",
  *     stack: "RangeError: no ball\n    at play (game.ts:3:14)",
  *   }),
- *   output: "",
  *   restarts: 2,
  *   limit: 10,
  *   windowMs: 60_000,

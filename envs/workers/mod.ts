@@ -32,7 +32,7 @@ export {
   type FailureReason,
   HostFailure,
   type RestartEvent,
-  type ThrownElsewhere,
+  type SentError,
 } from "./host_failure.ts";
 export { HostedVecEnv } from "./hosted_vec_env.ts";
 export type { HostOptions } from "./restarts.ts";

@@ -88,16 +88,15 @@ export class Restarts {
    * Counts a restart and reports it.
    *
    * @param host Number of the host.
-   * @param failure Its name, its error, what it printed, and how many hosts of this
-   * number failed in a row while they started.
+   * @param failure Its name, its error, and how many hosts of this number failed in a
+   * row while they started.
    * @throws {Error} If there were too many.
    */
   note(
     host: number,
-    { name, error, output, inRow }: {
+    { name, error, inRow }: {
       name: string;
       error: HostFailure;
-      output: string;
       inRow: number;
     },
   ): void {
@@ -120,7 +119,7 @@ export class Restarts {
     this.#times.set(host, [...recent, now]);
     const restarts = recent.length + 1;
     try {
-      this.#onRestart({ host, name, error, output, restarts, limit, windowMs });
+      this.#onRestart({ host, name, error, restarts, limit, windowMs });
     } catch (thrown) {
       throw this.broken = thrown as Error;
     }

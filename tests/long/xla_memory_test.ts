@@ -207,7 +207,7 @@ Deno.test({
     });
     const call = (times: number) => {
       for (let i = 0; i < times; i++) {
-        agent.env.step([]);
+        agent.advance();
         agent.update();
       }
     };

@@ -39,7 +39,7 @@ const agent = new DeviceAgent(a2c, tensorVecEnv("CartPole-v1"), {
 const rates: number[] = [];
 for (let i = 0; i < task.repeats; i++) {
   const started = performance.now();
-  const { steps = 0, episodes = [] } = agent.env.step([]);
+  const { steps, episodes } = agent.advance();
   rates.push(steps / ((performance.now() - started) / 1000));
   const length = Math.round(steps / Math.max(1, episodes.length));
   console.log(`${steps} steps, ${length} to an episode`);

@@ -108,10 +108,6 @@ export abstract class ChildHosts implements GroupHosts {
     throw this.readFailure(answer.subarray(HEAD));
   }
 
-  output(group: number): string {
-    return this.children.prints(group);
-  }
-
   close(): void {
     this.children.close();
   }

@@ -54,9 +54,6 @@ class ProcessHosts extends ChildHosts {
   }
 }
 
-/** A flag that says which configuration is used, or that none is. */
-const CONFIG = /^(--config|-c|--no-config)\b/;
-
 const PERMISSIONS = [
   "read",
   "write",
@@ -96,10 +93,7 @@ function configFlags(main: string): string[] {
 }
 
 /** Makes the command that starts a host process. */
-function hostCommand(
-  permissions: readonly string[],
-  flags: readonly string[],
-): ChildCommand {
+function hostCommand(permissions: readonly string[]): ChildCommand {
   if (Deno.build.standalone) {
     throw new TypeError(
       "Cannot host environments in processes as this is a compiled program, whose modules no other process can run: use WorkerVecEnv",
@@ -113,8 +107,7 @@ function hostCommand(
       "--quiet",
       "--no-prompt",
       ...permissions,
-      ...(flags.some((flag) => CONFIG.test(flag)) ? [] : configFlags(main)),
-      ...flags,
+      ...configFlags(main),
       main,
       // It ends with this process.
       String(Deno.pid),
@@ -141,13 +134,6 @@ export interface SubprocessVecEnvOptions extends HostOptions {
    * @default those permissions that this process has without bounds
    */
   permissions?: readonly string[];
-  /**
-   * More of Deno's flags, such as `--config=PATH` where the configuration that
-   * names the modules lies neither beside this package nor here.
-   *
-   * @default []
-   */
-  flags?: readonly string[];
   /**
    * True where prints of the processes also go to stderr of this one.
    *
@@ -200,11 +186,11 @@ export class SubprocessVecEnv extends HostedVecEnv {
    */
   constructor(source: GroupSource, options: SubprocessVecEnvOptions) {
     const checked = checkSource(source);
-    const { numEnvs, processes = numEnvs, flags = [] } = options;
+    const { numEnvs, processes = numEnvs } = options;
     const { permissions = ownPermissions(), showOutput = true } = options;
     const hosts = new ProcessHosts(splitEnvs(numEnvs, processes), {
       source: checked,
-      command: hostCommand(permissions, flags),
+      command: hostCommand(permissions),
       showPrints: showOutput,
       resets: true,
     });

@@ -1,8 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { isProcess } from "./testdata/processes.ts";
 import { SubprocessVecEnv } from "./subprocess_vec_env.ts";
 import { testHosted } from "../testdata/hosted_contract.ts";
-import { FRAGILE, using } from "../testdata/hosted_use.ts";
+import { FRAGILE } from "../testdata/hosted_use.ts";
 import { leavesNothing } from "../testdata/leftovers.ts";
 
 testHosted(
@@ -54,23 +53,6 @@ Deno.test({
       "Cannot start workers without the permission to read",
     );
   },
-});
-
-Deno.test("Deno's own flags reach the processes", async () => {
-  const options = { numEnvs: 1, flags: ["--v8-flags=--stack-size=900"] };
-  await using(new SubprocessVecEnv("CartPole-v1", options), (env) => {
-    assertEquals(env.pids().map(isProcess), [true]);
-  });
-  assertThrows(
-    () =>
-      new SubprocessVecEnv("CartPole-v1", {
-        numEnvs: 1,
-        flags: ["--no-such-flag"],
-        showOutput: false,
-      }),
-    Error,
-    "Cannot start environment 0: its process ended with code 1",
-  );
 });
 
 Deno.test("numbers that cannot be are refused before a process starts", async () => {

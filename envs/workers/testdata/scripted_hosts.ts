@@ -87,10 +87,6 @@ export class ScriptedHosts implements GroupHosts {
     return answer;
   }
 
-  output(group: number): string {
-    return `printed by group ${group}`;
-  }
-
   close(): void {
     this.isClosed = true;
   }

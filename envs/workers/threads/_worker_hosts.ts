@@ -163,11 +163,6 @@ export class WorkerHosts implements GroupHosts {
     return this.#slots[group].finish();
   }
 
-  /** Workers print to where this thread does. */
-  output(): string {
-    return "";
-  }
-
   close(): void {
     this.#isClosed = true;
     endThreads(this.#slots, this.#events);

@@ -72,22 +72,20 @@ export class Spinner {
    * Looking pays where the other side answers at once, and only takes time
    * from it where both share a core: so it looks half as often each time that
    * it looked in vain, and more often again when it need not have slept.
-   *
-   * @returns True if it changed in time.
    */
   wait(
     words: Int32Array,
     at: number,
     { value, timeoutMs = Infinity }: { value: number; timeoutMs?: number },
-  ): boolean {
+  ): void {
     for (let i = 0; i < this.#looks; i++) {
       if (Atomics.load(words, at) !== value) {
         this.#looks = Math.min(MOST, 2 * this.#looks);
-        return true;
+        return;
       }
       Atomics.pause();
     }
     this.#looks = Math.max(this.#looks >> 1, LEAST);
-    return Atomics.wait(words, at, value, timeoutMs) !== "timed-out";
+    Atomics.wait(words, at, value, timeoutMs);
   }
 }

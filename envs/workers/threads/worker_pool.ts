@@ -196,8 +196,7 @@ export class WorkerPool {
   }
 
   #restart(worker: number, error: HostFailure, inRow = 0): void {
-    const name = nameOf(worker);
-    this.#restarts.note(worker, { name, error, output: "", inRow });
+    this.#restarts.note(worker, { name: nameOf(worker), error, inRow });
     this.#start(worker, inRow);
   }
 

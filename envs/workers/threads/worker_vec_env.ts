@@ -77,24 +77,13 @@ export class WorkerVecEnv extends HostedVecEnv {
     const checked = checkSource(source);
     const { numEnvs, callerShare = false } = options;
     const shares = callerShare === false ? 0 : 1;
-    const { workers = defaultWorkers(numEnvs - shares) } = options;
-    checkWorkers(workers);
+    const { hardwareConcurrency: cores } = navigator;
+    const { workers = Math.max(1, Math.min(cores, numEnvs - shares)) } =
+      options;
     const groups = splitEnvs(numEnvs, workers + shares);
     const makeLocal = localMaker(checked, callerShare, groups.at(-1)!);
     super(new WorkerHosts({ source: checked, groups, makeLocal }), options);
   }
-}
-
-function defaultWorkers(numEnvs: number): number {
-  const { hardwareConcurrency } = navigator;
-  return Math.max(1, Math.min(hardwareConcurrency, numEnvs));
-}
-
-function checkWorkers(workers: number): void {
-  if (Number.isSafeInteger(workers) && workers >= 1) return;
-  throw new RangeError(
-    `Cannot host environments in ${workers} workers: expected a whole number of at least 1`,
-  );
 }
 
 /** Returns the maker of the group that this thread hosts, if any. */

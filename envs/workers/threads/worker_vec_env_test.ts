@@ -82,7 +82,7 @@ Deno.test("an environment that this thread knows needs no function", async () =>
 Deno.test("numbers that cannot be are refused", () => {
   const refused: [object, string][] = [
     [{ numEnvs: 0 }, "Cannot host 0 environments"],
-    [{ numEnvs: 2, workers: 0 }, "Cannot host environments in 0 workers"],
+    [{ numEnvs: 2, workers: 0 }, "Cannot host 0 groups"],
     [{ numEnvs: 2, workers: 3 }, "Cannot host 2 environments in 3 groups"],
     [
       { numEnvs: 1, callerShare: true },
