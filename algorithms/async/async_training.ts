@@ -37,17 +37,11 @@ import "./worker.ts";
 export interface AsyncTrainingOptions
   extends
     Partial<Omit<WorkersRun<AsyncConfig>, "source" | "spaces">>,
-    Pick<HostOptions, "restarts" | "windowMs"> {
+    Pick<HostOptions, "restarts"> {
   /** Source of the environments: an id, or a module that workers import. */
   readonly source: GroupSource;
   /** Spaces of one environment. */
   readonly spaces: WorkersRun["spaces"];
-  /**
-   * True to step each environment in a process of its own, where it may crash.
-   *
-   * @default false
-   */
-  readonly processes?: boolean;
 }
 
 /** Range of the workers; more than 1024 no machine has use for. */
@@ -95,14 +89,13 @@ export class AsyncTraining implements WorkersAlgorithm {
     options: AsyncTrainingOptions,
   ) {
     const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
-    const { observationSpace, actionSpace, stackedFrames } = options.spaces;
+    const { observationSpace, actionSpace, stackedFrames, observationScaling } =
+      options.spaces;
     const spaces = {
       observationSpace,
       actionSpace,
       stackedFrames,
-      get observationScaling() {
-        return options.spaces.observationScaling;
-      },
+      observationScaling,
       numEnvs: 1,
     };
     this.#method = methodNamed(name);
@@ -127,11 +120,11 @@ export class AsyncTraining implements WorkersAlgorithm {
   /** Starts the workers. */
   #start(
     source: CheckedSource,
-    { stepTimeoutMs = 60_000, backend = "cpu", processes = false, ...options }:
+    { stepTimeoutMs = 60_000, backend = "cpu", ...options }:
       & AsyncTrainingOptions
       & Pick<WorkerSettings, "workers" | "seed" | "totalTimesteps">,
   ): WorkerPool {
-    const { workers, seed, totalTimesteps, restarts, windowMs } = options;
+    const { workers, seed, totalTimesteps, restarts } = options;
     // deno-lint-ignore no-console -- notices go there by default
     const { onNotice = (line: string) => console.warn(line) } = options;
     const settings: Omit<WorkerSettings, "worker"> = {
@@ -141,9 +134,7 @@ export class AsyncTraining implements WorkersAlgorithm {
       workers,
       seed,
       totalTimesteps,
-      stepTimeoutMs,
       backend,
-      processes,
       // Loaded here too: it must not be unloaded with the last worker.
       engine: selectEngine(options.engine).name,
       memory: this.#shared.memory,
@@ -153,7 +144,6 @@ export class AsyncTraining implements WorkersAlgorithm {
       data: (worker) => ({ ...settings, worker }),
       stepTimeoutMs,
       restarts,
-      windowMs,
       onRestart: (event) => onNotice(describeRestart(event)),
     });
   }

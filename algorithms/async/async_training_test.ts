@@ -196,7 +196,11 @@ Deno.test("a worker that fails again and again ends the training", async () => {
 });
 
 Deno.test("an environment may live in a process of its own, which may be killed", async () => {
-  const training = await start("a3c", { workers: 1, processes: true });
+  const module = import.meta.resolve("./testdata/process_env.ts");
+  const training = await start("a3c", {
+    workers: 1,
+    source: { module, options: { source: "CartPole-v1" } },
+  });
   training.advance(50);
   assertEquals(training.steps, 50);
   training.close();

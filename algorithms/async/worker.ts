@@ -16,10 +16,9 @@ import {
   type Guard,
   makeGroup,
   serveWorker,
-  SubprocessVecEnv,
   type WorkerProgram,
 } from "@bellman/envs/workers";
-import type { EpisodeStatistics, StateTree, VecEnv } from "@bellman/types";
+import type { EpisodeStatistics, StateTree } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
 import { methodNamed } from "./methods.ts";
 import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
@@ -28,15 +27,13 @@ import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
 export interface WorkerSettings extends
   Omit<
     WorkersRun<AsyncConfig>,
-    "source" | "spaces" | "onNotice" | "isForEvaluation"
+    "source" | "spaces" | "stepTimeoutMs" | "onNotice" | "isForEvaluation"
   > {
   /** Number of the worker, from 0. */
   readonly worker: number;
   readonly method: string;
   readonly config: AsyncConfig;
   readonly source: CheckedSource;
-  /** True to step the environment in a process of its own. */
-  readonly processes: boolean;
   readonly memory: ParameterMemory;
 }
 
@@ -50,9 +47,11 @@ async function makeLearner(
   settings: WorkerSettings,
   guard: Guard,
 ): Promise<WorkerProgram> {
-  const { worker, method, config, workers, memory, backend } = settings;
-  await selectBackend(backend);
-  const env = new VecRecordEpisodeStatistics(await environmentOf(settings));
+  const { worker, method, config, source, workers, memory } = settings;
+  await selectBackend(settings.backend);
+  const env = new VecRecordEpisodeStatistics(
+    await makeGroup(source, { first: worker, numEnvs: 1 }),
+  );
   const shared = new SharedParameters(memory, { ...config, workers });
   const server = shared.connect(worker, guard);
   const start = shared.start(worker);
@@ -104,13 +103,4 @@ async function makeLearner(
       env.close();
     },
   };
-}
-
-/** Makes the environment that a worker acts in. */
-function environmentOf(
-  { source, processes, stepTimeoutMs, worker: first }: WorkerSettings,
-): VecEnv | Promise<VecEnv> {
-  const numEnvs = 1;
-  if (!processes) return makeGroup(source, { numEnvs, first });
-  return new SubprocessVecEnv(source, { numEnvs, processes: 1, stepTimeoutMs });
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { RestartEvent } from "../workers/host_failure.ts";
+import type { RestartEvent } from "../workers/restarts.ts";
 import {
   GymnasiumVecEnv,
   type GymnasiumVecEnvOptions,

@@ -161,7 +161,16 @@ export class HostFleet {
   ): void {
     let waiting = [...states.keys()].filter((group) => states[group] !== null);
     while (waiting.length > 0) {
-      const failures = this.#restoreOnce(waiting, states);
+      let patience = 1;
+      for (const group of waiting) {
+        const snapshot = states[group]!.state;
+        const command: GroupCommand = { type: "load", snapshot };
+        this.hosts.begin(group, command);
+        const own = this.hosts.patience?.(group, command) ?? 1;
+        patience = Math.max(patience, own);
+      }
+      const timeoutMs = patience * this.restarts.stepTimeoutMs;
+      const failures = this.collect(waiting, timeoutMs);
       const dead = new Map<number, HostFailure>();
       for (const [group, failure] of withoutErrors(failures)) {
         (failure.reason === "timeout" ? lost : dead).set(group, failure);
@@ -170,21 +179,6 @@ export class HostFleet {
       throwErrors(failures);
       waiting = [...dead.keys()];
     }
-  }
-
-  #restoreOnce(
-    groups: readonly number[],
-    states: readonly ({ state: StateTree } | null)[],
-  ): Failures {
-    let patience = 1;
-    for (const group of groups) {
-      const snapshot = states[group]!.state;
-      const command: GroupCommand = { type: "load", snapshot };
-      this.hosts.begin(group, command);
-      const own = this.hosts.patience?.(group, command) ?? 1;
-      patience = Math.max(patience, own);
-    }
-    return this.collect(groups, patience * this.restarts.stepTimeoutMs);
   }
 
   save(): StateTree {

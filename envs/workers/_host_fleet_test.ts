@@ -13,17 +13,16 @@ Deno.test("no window holds more restarts than allowed", () => {
         const taken: number[] = [], counts: number[] = [];
         const { hosts, env } = fragile({
           restarts: most,
-          windowMs: 100,
           onRestart: ({ restarts }) => counts.push(restarts),
         });
         env.reset({ seed: 0 });
         for (const wait of all) {
-          time += wait;
-          const recent = taken.filter((it) => time - it < 100).length;
+          time += 6_000 * wait;
+          const recent = taken.filter((it) => time - it < 600_000).length;
           hosts.script = once(0, "step");
           const step = () => env.step(new Int32Array(5));
           if (recent >= most) {
-            assertThrows(step, Error, `${most} times within 0.1 s`);
+            assertThrows(step, Error, `${most} times within 600 s`);
             break;
           }
           step();

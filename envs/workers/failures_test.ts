@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { SeededRandom } from "../random.ts";
 import type { HostedVecEnv } from "./hosted_vec_env.ts";
-import type { RestartEvent } from "./host_failure.ts";
+import type { RestartEvent } from "./restarts.ts";
 import { SubprocessVecEnv } from "./processes/subprocess_vec_env.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import {

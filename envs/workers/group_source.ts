@@ -161,7 +161,14 @@ export async function makeGroup(
     await importRegistered(source);
     return makeRegistered(source, range);
   }
-  return checkGroup(await makeFrom(source, range), range);
+  const { module, options = {} } = source;
+  const { default: make } = await import(module) as { default?: GroupFactory };
+  if (typeof make !== "function") {
+    throw new TypeError(
+      `Cannot make environments with ${module}: its default export is no function`,
+    );
+  }
+  return checkGroup(await make({ ...options, ...range }), range);
 }
 
 /**
@@ -189,19 +196,6 @@ export function makeRegistered(
   const { maxEpisodeSteps, infoStatistics } = options;
   const limits = { maxEpisodeSteps, infoStatistics, recordEpisodes };
   return makeVec(id, { numEnvs, kwargs, ...limits });
-}
-
-async function makeFrom(
-  { module, options = {} }: ModuleSource,
-  range: GroupRange,
-): Promise<VecEnv> {
-  const exports = await import(module) as { default?: GroupFactory };
-  if (typeof exports.default !== "function") {
-    throw new TypeError(
-      `Cannot make environments with ${module}: its default export is no function`,
-    );
-  }
-  return exports.default({ ...options, ...range });
 }
 
 /** Checks that a factory made as many environments as it was to. */

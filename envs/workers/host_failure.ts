@@ -77,62 +77,6 @@ export class HostFailure extends Error {
   }
 }
 
-/** A host that is being replaced. */
-export interface RestartEvent {
-  /** Number of the host: that of its group, or of the worker. */
-  readonly host: number;
-  /** Name of it, such as `environments 4 to 7`. */
-  readonly name: string;
-  /** Failure, with the host's own stack, or what a process printed before it ended. */
-  readonly error: HostFailure;
-  /** Restarts of the host within the window, this one included. */
-  readonly restarts: number;
-  /** Restarts that are allowed. */
-  readonly limit: number;
-  /** The window, in milliseconds. */
-  readonly windowMs: number;
-}
-
-/**
- * Describes a restart in one line of text, with the line of code that threw.
- *
- * @param event The restart.
- * @returns The line, without an end of line.
- * @example
- * ```ts
- * import { describeRestart, HostFailure } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const line = describeRestart({
- *   host: 1,
- *   name: "environments 4 to 7",
- *   error: new HostFailure("error", "no ball", {
- *     name: "RangeError",
- *     stack: "RangeError: no ball\n    at play (game.ts:3:14)",
- *   }),
- *   restarts: 2,
- *   limit: 10,
- *   windowMs: 60_000,
- * });
- * assertEquals(
- *   line,
- *   "Restarting environments 4 to 7, restart 2 of at most 10 within 60 s: it threw RangeError: no ball, at game.ts:3:14",
- * );
- * ```
- */
-export function describeRestart(event: RestartEvent): string {
-  const { name, error, restarts, limit, windowMs } = event;
-  return `Restarting ${name}, restart ${restarts} of at most ${limit} within ${
-    windowMs / 1000
-  } s: ${firstLine(error.what)}${placeOf(error)}`;
-}
-
-/** Names the line that threw, where the host knows it. */
-function placeOf({ reason, stack = "" }: HostFailure): string {
-  const [, place] = /\n\s+at (?:.* \()?(\S+:\d+:\d+)\)?/.exec(stack) ?? [];
-  return reason !== "error" || place === undefined ? "" : `, at ${place}`;
-}
-
 /** Names the environments of a group. */
 export function nameGroup({ first, numEnvs }: GroupRange): string {
   return numEnvs === 1

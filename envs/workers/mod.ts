@@ -28,14 +28,16 @@ export {
   type RegisteredSource,
 } from "./group_source.ts";
 export {
-  describeRestart,
   type FailureReason,
   HostFailure,
-  type RestartEvent,
   type SentError,
 } from "./host_failure.ts";
 export { HostedVecEnv } from "./hosted_vec_env.ts";
-export type { HostOptions } from "./restarts.ts";
+export {
+  describeRestart,
+  type HostOptions,
+  type RestartEvent,
+} from "./restarts.ts";
 export {
   SubprocessVecEnv,
   type SubprocessVecEnvOptions,

@@ -2,6 +2,7 @@
 import { AsyncTraining, type AsyncTrainingOptions } from "@bellman/async";
 import { selectBackend } from "@bellman/compute";
 import { makeVec, registeredIds } from "@bellman/envs";
+import type { GroupSource } from "@bellman/envs/workers";
 import type { VecEnv } from "@bellman/types";
 import { assert, assertEquals } from "@std/assert";
 import { runCommand } from "../runs.ts";
@@ -16,9 +17,15 @@ const { isMujocoInstalled } = await import("@bellman/envs/mujoco");
 
 const STEPS = 24;
 
+/** Makes the environment in a process of its own. */
+function inProcess(source: GroupSource): GroupSource {
+  const module = "../../algorithms/async/testdata/process_env.ts";
+  return { module: import.meta.resolve(module), options: { source } };
+}
+
 async function learnIn(
   env: VecEnv,
-  options: Pick<AsyncTrainingOptions, "source" | "processes">,
+  options: Pick<AsyncTrainingOptions, "source">,
 ): Promise<void> {
   const notices: string[] = [];
   const training = await AsyncTraining.start("a3c", {
@@ -60,7 +67,10 @@ for (const { id, part, isThere } of NATIVE) {
         processes ? " in processes" : ""
       } [${part}]`,
       ignore: !isThere,
-      fn: () => learnIn(makeVec(id, { numEnvs: 1 }), { source: id, processes }),
+      fn: () =>
+        learnIn(makeVec(id, { numEnvs: 1 }), {
+          source: processes ? inProcess(id) : id,
+        }),
     });
   }
 }
@@ -86,9 +96,8 @@ for (const how of ["kill", "abort", "exit", "throw"]) {
     const module = import.meta.resolve("./crashing_cart_pole.ts");
     const notices: string[] = [];
     const training = await AsyncTraining.start("a3c", {
-      source: { module, options: { chances: { [how]: 1 / 400 } } },
+      source: inProcess({ module, options: { chances: { [how]: 1 / 400 } } }),
       spaces: makeVec("CartPole-v1", { numEnvs: 1 }),
-      processes: true,
       onNotice: (line) => notices.push(line),
     });
     training.advance(1000);

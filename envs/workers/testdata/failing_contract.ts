@@ -4,7 +4,7 @@ import { SeededRandom } from "../../random.ts";
 import { randomActions } from "../../testdata/play.ts";
 import { VecRecordEpisodeStatistics } from "../../wrappers/record_episode_statistics.ts";
 import type { GroupSource } from "../group_source.ts";
-import type { RestartEvent } from "../host_failure.ts";
+import type { RestartEvent } from "../restarts.ts";
 import { EpisodeWatch } from "./episode_watch.ts";
 import {
   EPISODE_LENGTH,

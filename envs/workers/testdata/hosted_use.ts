@@ -1,6 +1,6 @@
 /** How tests make vector environments of any kind, and use them. */
 import type { VecEnv } from "@bellman/types";
-import type { GroupSource } from "../group_source.ts";
+import type { GroupSource, ModuleSource } from "../group_source.ts";
 import type { HostedVecEnv } from "../hosted_vec_env.ts";
 import type { HostOptions } from "../restarts.ts";
 
@@ -10,7 +10,7 @@ export type MakeHosted = (
   options: HostOptions & { numEnvs: number; groups: number },
 ) => HostedVecEnv;
 
-export const FRAGILE: GroupSource = {
+export const FRAGILE: ModuleSource = {
   module: import.meta.resolve("./fragile_env.ts"),
 };
 /** Uses an environment and closes it, whatever happens. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { RestartEvent } from "../host_failure.ts";
+import type { RestartEvent } from "../restarts.ts";
 import { leavesNothing } from "../testdata/leftovers.ts";
 import {
   type Failure,

@@ -1,15 +1,11 @@
 // For the calling thread's own group of registered environments.
 import "../../mod.ts";
-import type { VecEnv } from "@bellman/types";
 import {
-  type CheckedSource,
-  checkGroup,
   checkSource,
-  type GroupOptions,
   type GroupSource,
   makeRegistered,
 } from "../group_source.ts";
-import { type GroupRange, splitEnvs } from "../group_hosts.ts";
+import { splitEnvs } from "../group_hosts.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
 import type { HostOptions } from "../restarts.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
@@ -25,15 +21,13 @@ export interface WorkerVecEnvOptions extends HostOptions {
    */
   workers?: number;
   /**
-   * True where the calling thread hosts one more group, the last, and steps it
-   * while the workers step theirs: `true` where the environment is registered
-   * in this thread too, else a function that makes the environments. What runs
-   * there cannot be given up on when it hangs, and ends the program when it
-   * exits.
+   * True where the calling thread hosts one more group, the last, and steps it while
+   * the workers step theirs: of environments that are registered there, too. What
+   * runs there cannot be given up when it hangs, and ends the program when it exits.
    *
    * @default false
    */
-  callerShare?: boolean | ((options: GroupOptions) => VecEnv);
+  callerShare?: boolean;
 }
 
 /**
@@ -76,29 +70,18 @@ export class WorkerVecEnv extends HostedVecEnv {
   constructor(source: GroupSource, options: WorkerVecEnvOptions) {
     const checked = checkSource(source);
     const { numEnvs, callerShare = false } = options;
-    const shares = callerShare === false ? 0 : 1;
-    const { hardwareConcurrency: cores } = navigator;
-    const { workers = Math.max(1, Math.min(cores, numEnvs - shares)) } =
-      options;
+    if (callerShare && !("id" in checked)) {
+      throw new TypeError(
+        `Cannot host environments of ${checked.module} in the calling thread: expected those of a registered id with callerShare`,
+      );
+    }
+    const shares = Number(callerShare), { hardwareConcurrency } = navigator;
+    const most = Math.min(hardwareConcurrency, numEnvs - shares);
+    const { workers = Math.max(1, most) } = options;
     const groups = splitEnvs(numEnvs, workers + shares);
-    const makeLocal = localMaker(checked, callerShare, groups.at(-1)!);
+    const makeLocal = callerShare && "id" in checked
+      ? () => makeRegistered(checked, groups.at(-1)!)
+      : undefined;
     super(new WorkerHosts({ source: checked, groups, makeLocal }), options);
   }
-}
-
-/** Returns the maker of the group that this thread hosts, if any. */
-function localMaker(
-  source: CheckedSource,
-  share: boolean | ((options: GroupOptions) => VecEnv),
-  range: GroupRange,
-): (() => VecEnv) | undefined {
-  if (share === false) return undefined;
-  if (share !== true) {
-    const { options = {} } = "module" in source ? source : {};
-    return () => checkGroup(share({ ...options, ...range }), range);
-  }
-  if ("id" in source) return () => makeRegistered(source, range);
-  throw new TypeError(
-    `Cannot host environments of ${source.module} in the calling thread with callerShare true: expected the function that it exports`,
-  );
 }

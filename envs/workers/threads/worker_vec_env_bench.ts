@@ -2,7 +2,10 @@
 import { makeVec } from "../../mod.ts";
 import type { VecEnv } from "@bellman/types";
 import { SubprocessVecEnv } from "../processes/subprocess_vec_env.ts";
+import { splitEnvs } from "../group_hosts.ts";
+import { HostedVecEnv } from "../hosted_vec_env.ts";
 import makeBusy from "../testdata/busy_env.ts";
+import { WorkerHosts } from "./_worker_hosts.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";
 
 const STEPS = 100;
@@ -54,12 +57,10 @@ bench(new SubprocessVecEnv(id, { ...light, processes: 2 }), {
 const heavy = { numEnvs: 8 };
 const module = import.meta.resolve("../testdata/busy_env.ts");
 group = "100 steps of 8 copies of 0.1 ms each";
+const groups = splitEnvs(heavy.numEnvs, 2);
+const makeLocal = () => makeBusy(groups[1]);
 bench(
-  new WorkerVecEnv({ module }, {
-    ...heavy,
-    workers: 1,
-    callerShare: makeBusy,
-  }),
+  new HostedVecEnv(new WorkerHosts({ source: { module }, groups, makeLocal })),
   { name: "one worker and this thread", group, baseline: true },
 );
 bench(makeBusy({ ...heavy, first: 0 }), {

@@ -8,6 +8,11 @@ import { testHosted } from "../testdata/hosted_contract.ts";
 import { FRAGILE, using } from "../testdata/hosted_use.ts";
 import { leavesNothing } from "../testdata/leftovers.ts";
 import makeNested from "../testdata/nested_env.ts";
+import type { VecEnv } from "@bellman/types";
+import { type GroupRange, splitEnvs } from "../group_hosts.ts";
+import type { ModuleSource } from "../group_source.ts";
+import { HostedVecEnv } from "../hosted_vec_env.ts";
+import { WorkerHosts } from "./_worker_hosts.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";
 
 testHosted(
@@ -19,13 +24,20 @@ testHosted(
 
 const NESTED = { module: import.meta.resolve("../testdata/nested_env.ts") };
 
+/** Environments of a module in a worker, and those of the last group in this thread. */
+function halfHere(
+  source: ModuleSource,
+  make: (range: GroupRange) => VecEnv,
+  numEnvs: number,
+): HostedVecEnv {
+  const groups = splitEnvs(numEnvs, 2), makeLocal = () => make(groups[1]);
+  const hosts = new WorkerHosts({ source, groups, makeLocal });
+  return new HostedVecEnv(hosts, { onRestart: () => {} });
+}
+
 Deno.test("the calling thread hosts the last group with the same numbers", async () => {
   const alone = makeNested({ numEnvs: 5, first: 0 });
-  const env = new WorkerVecEnv(NESTED, {
-    numEnvs: 5,
-    workers: 1,
-    callerShare: makeNested,
-  });
+  const env = halfHere(NESTED, makeNested, 5);
   await using(env, () => {
     env.reset({ seed: 4 });
     alone.reset({ seed: 4 });
@@ -38,12 +50,7 @@ Deno.test("the calling thread hosts the last group with the same numbers", async
 });
 
 Deno.test("its own group is replaced as any other", async () => {
-  const env = new WorkerVecEnv(FRAGILE, {
-    numEnvs: 4,
-    workers: 1,
-    callerShare: makeFragile,
-    onRestart: () => {},
-  });
+  const env = halfHere(FRAGILE, makeFragile, 4);
   await using(env, () => {
     const watch = new EpisodeWatch(env.reset({ seed: 0 }), 4);
     watch.see(env.step(new Int32Array(4)));
@@ -55,7 +62,7 @@ Deno.test("its own group is replaced as any other", async () => {
   });
 });
 
-Deno.test("an environment that this thread knows needs no function", async () => {
+Deno.test("the calling thread hosts environments that it knows by their id", async () => {
   const options = { numEnvs: 3, workers: 1, callerShare: true };
   await using(new WorkerVecEnv("Acrobot-v1", options), (env) => {
     const one = make("Acrobot-v1");
@@ -68,7 +75,7 @@ Deno.test("an environment that this thread knows needs no function", async () =>
   assertThrows(
     () => new WorkerVecEnv(NESTED, options),
     TypeError,
-    "in the calling thread with callerShare true: expected the function that it exports",
+    "in the calling thread: expected those of a registered id",
   );
   // Known here, but not in a worker.
   register({ id: "OnlyHere-v0", make: () => make("CartPole-v1") });
