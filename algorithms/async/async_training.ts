@@ -49,6 +49,11 @@ const RUN = {
   properties: { workers: { type: "integer", minimum: 1, maximum: 1024 } },
 };
 
+function warn(line: string): void {
+  // deno-lint-ignore no-console -- notices go there by default
+  console.warn(line);
+}
+
 /**
  * Asynchronous training: workers act and learn, each in its environment, on
  * parameters in shared memory. `train` is given no environment: the workers take
@@ -109,24 +114,6 @@ export class AsyncTraining implements WorkersAlgorithm {
     this.#agent = new Agent<AsyncConfig>(definition, spaces, run);
     this.workerRates = Array(workers).fill(0);
     if (options.isForEvaluation) return;
-    try {
-      this.#workers = this.#start(source, run);
-    } catch (error) {
-      this.close();
-      throw error;
-    }
-  }
-
-  /** Starts the workers. */
-  #start(
-    source: CheckedSource,
-    { stepTimeoutMs = 60_000, backend = "cpu", ...options }:
-      & AsyncTrainingOptions
-      & Pick<WorkerSettings, "workers" | "seed" | "totalTimesteps">,
-  ): WorkerPool {
-    const { workers, seed, totalTimesteps, restarts } = options;
-    // deno-lint-ignore no-console -- notices go there by default
-    const { onNotice = (line: string) => console.warn(line) } = options;
     const settings: Omit<WorkerSettings, "worker"> = {
       method: this.#method.name,
       config: this.#agent.config,
@@ -134,18 +121,24 @@ export class AsyncTraining implements WorkersAlgorithm {
       workers,
       seed,
       totalTimesteps,
-      backend,
+      backend: options.backend ?? "cpu",
       // Loaded here too: it must not be unloaded with the last worker.
       engine: selectEngine(options.engine).name,
       memory: this.#shared.memory,
     };
-    return new WorkerPool(import.meta.resolve("./worker.ts"), {
-      workers,
-      data: (worker) => ({ ...settings, worker }),
-      stepTimeoutMs,
-      restarts,
-      onRestart: (event) => onNotice(describeRestart(event)),
-    });
+    const { stepTimeoutMs, restarts, onNotice = warn } = options;
+    try {
+      this.#workers = new WorkerPool(import.meta.resolve("./worker.ts"), {
+        workers,
+        data: (worker) => ({ ...settings, worker }),
+        stepTimeoutMs,
+        restarts,
+        onRestart: (event) => onNotice(describeRestart(event)),
+      });
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /**

@@ -246,11 +246,6 @@ export class GymnasiumHosts extends ChildHosts {
     throw new Refusal(`${message}; ${otherPython()}`, { name: "TypeError" });
   }
 
-  /** Ends a host that is of no use any more. */
-  kill(group: number): void {
-    this.children.kill(group);
-  }
-
   #opened(group: number, data: Uint8Array): GroupAnswer["opened"] {
     const { observationSpace, actionSpace, pipes, ...told } = this
       .#readHandshake(data);

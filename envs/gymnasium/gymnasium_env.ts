@@ -251,7 +251,6 @@ export class GymnasiumEnv implements Env {
     this.#broken = new Error(`Cannot ${action} ${this.#id}: ${why}`, {
       cause: failure,
     });
-    this.#hosts.kill(0);
     return this.#broken;
   }
 

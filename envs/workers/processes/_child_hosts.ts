@@ -103,7 +103,7 @@ export abstract class ChildHosts implements GroupHosts {
 
   /** Takes an answer, as far as there is one; throws what the host says instead. */
   protected receive(group: number): Uint8Array {
-    const answer = this.children.receive(group, { timeoutMs: 0 });
+    const answer = this.children.receive(group, 0);
     if (answer[0] !== FAILED) return answer;
     throw this.readFailure(answer.subarray(HEAD));
   }

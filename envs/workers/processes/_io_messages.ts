@@ -41,10 +41,9 @@ export interface IoWorkerData {
   readonly showPrints: boolean;
 }
 
-/** Something about one process of a child. */
+/** Something about the process of a child. */
 interface ProcessMessage {
-  readonly child: number;
-  /** Number of the process, which no other one has. */
+  /** Its number, which no other one has. */
   readonly process: number;
   /** A message to it or from it. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
@@ -52,7 +51,7 @@ interface ProcessMessage {
 
 /** Order to the worker; one without a type sends the bytes. */
 export interface Order extends ProcessMessage {
-  readonly type?: "start" | "kill" | "prints" | "wake" | "close";
+  readonly type?: "start" | "kill" | "wake" | "close";
   /** Command to start. */
   readonly command?: ChildCommand;
   /** The pipe that the caller sleeps in. */
@@ -67,8 +66,6 @@ export interface News extends ProcessMessage {
   readonly pid?: number;
   /** Its end. */
   readonly end?: ChildEnd;
-  /** The last 64 kB that it printed, where they were asked for. */
-  readonly prints?: string;
   /** True if the pipe that the caller sleeps in could be opened. */
   readonly wakes?: boolean;
   /** True where nothing is left of any child. */
@@ -83,8 +80,8 @@ const FROM = 1, TO = 2;
 const SLEEPS = 3;
 /** Place of the first message. */
 const FIRST = 4;
-/** Words in front of a message: its number, child, process and length. */
-const HEADER = 4;
+/** Words in front of a message: its number, process and length. */
+const HEADER = 3;
 
 /** Allocates the shared memory of one direction. */
 export function lineMemory(): SharedArrayBuffer {
@@ -122,7 +119,7 @@ export class IoLine<T extends ProcessMessage> {
   }
 
   /** Puts bytes into the memory, if there is room. */
-  #put(number: number, { child, process, bytes }: T): boolean {
+  #put(number: number, { process, bytes }: T): boolean {
     if (bytes === undefined) return false;
     const words = this.#words, { length } = bytes;
     // All were taken: there is nothing that the other side could look at.
@@ -133,9 +130,8 @@ export class IoLine<T extends ProcessMessage> {
     const from = words[TO], end = from + HEADER + Math.ceil(length / 4);
     if (end > words.length) return false;
     words[from] = number;
-    words[from + 1] = child;
-    words[from + 2] = process;
-    words[from + 3] = length;
+    words[from + 1] = process;
+    words[from + 2] = length;
     this.#bytes.set(bytes, 4 * (from + HEADER));
     Atomics.store(words, TO, end);
     return true;
@@ -149,11 +145,11 @@ export class IoLine<T extends ProcessMessage> {
     // In this order, as the other side may begin at the beginning again.
     const to = Atomics.load(words, TO), from = Atomics.load(words, FROM);
     if (from < to && words[from] === this.#taken) {
-      const child = words[from + 1], process = words[from + 2];
-      const length = words[from + 3], start = 4 * (from + HEADER);
+      const process = words[from + 1], length = words[from + 2];
+      const start = 4 * (from + HEADER);
       const bytes = this.#bytes.slice(start, start + length);
       Atomics.store(words, FROM, from + HEADER + Math.ceil(length / 4));
-      return { child, process, bytes } as T;
+      return { process, bytes } as T;
     }
     const { message: { memory, ...rest } } = receiveMessageOnPort(
       this.#port,

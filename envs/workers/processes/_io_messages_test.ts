@@ -5,7 +5,6 @@ import { IoLine, lineMemory, type News } from "./_io_messages.ts";
 
 /** Messages of which some have no bytes, and some too many for the memory. */
 const anyNews = fc.record({
-  child: fc.nat(9),
   process: fc.nat(),
   pid: fc.option(fc.nat(), { nil: undefined }),
   length: fc.constantFrom(undefined, 0, 1, 5, 4096, 100_000, 300_000),
@@ -20,8 +19,8 @@ Deno.test("messages arrive in order, whichever way they go", () => {
         const from = new IoLine<News>(port1, memory);
         const to = new IoLine<News>(port2, memory);
         const sent: string[] = [], received: string[] = [];
-        const text = ({ child, process, bytes }: News): string =>
-          `${child} ${process} ${bytes?.length} ${bytes?.subarray(0, 8)}`;
+        const text = ({ process, bytes }: News): string =>
+          `${process} ${bytes?.length} ${bytes?.subarray(0, 8)}`;
         const receive = (): boolean => {
           const news = to.receive();
           if (news) received.push(text(news));
@@ -48,10 +47,10 @@ Deno.test("messages arrive in order, whichever way they go", () => {
 Deno.test("what is no message goes through the port as it is", () => {
   const { port1, port2 } = new MessageChannel(), memory = lineMemory();
   const end = { code: 3, prints: "the last words" };
-  new IoLine<News>(port1, memory).send({ child: 1, process: 2, end });
+  new IoLine<News>(port1, memory).send({ process: 2, end });
   const line = new IoLine<News>(port2, memory);
   line.wait(0);
-  assertEquals(line.receive(), { child: 1, process: 2, end, bytes: undefined });
+  assertEquals(line.receive(), { process: 2, end, bytes: undefined });
   assertEquals(line.receive(), undefined);
   port1.close();
   port2.close();

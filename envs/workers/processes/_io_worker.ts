@@ -30,7 +30,7 @@ const PIECE = 65_536;
 class Child {
   /** Settles when the process has ended and the caller was told. */
   readonly ended: Promise<void>;
-  #names: { child: number; process: number };
+  #number: number;
   #process: Deno.ChildProcess;
   #writer: WritableStreamDefaultWriter<Uint8Array>;
   #prints: Uint8Array = new Uint8Array(0);
@@ -39,8 +39,8 @@ class Child {
   #hasEnded = false;
 
   /** Starts the process; throws where that cannot be done. */
-  constructor({ child, process, command }: Order) {
-    this.#names = { child, process };
+  constructor({ process, command }: Order) {
+    this.#number = process;
     const { program, args = [], env = {} } = command!;
     this.#process = new Deno.Command(program, {
       args: [...args],
@@ -58,7 +58,7 @@ class Child {
 
   /** Sends news of this process, but none after its end. */
   #tell(news: Partial<News>): void {
-    if (!this.#hasEnded) told.send({ ...this.#names, ...news });
+    if (!this.#hasEnded) told.send({ process: this.#number, ...news });
   }
 
   send(frame: Uint8Array): void {
@@ -83,10 +83,6 @@ class Child {
   /** Closes the input, on which a host ends by itself. */
   closeInput(): void {
     this.#writer.close().catch(() => {});
-  }
-
-  tellPrints(): void {
-    this.#tell({ prints: new TextDecoder().decode(this.#prints) });
   }
 
   /** Opens the pipe that the caller sleeps in, to wake it. */
@@ -155,29 +151,24 @@ class Child {
 /** Interval at which a caller is woken that sleeps in a pipe, in milliseconds. */
 const WAKE_MS = 100;
 
-/** The present processes of the children. */
-const children: (Child | undefined)[] = [];
-/** Those that have not ended: of a child there may be one before its present. */
-const running = new Set<Child>();
+/** Children that have not ended, by the number of their process. */
+const running = new Map<number, Child>();
 let waking: ReturnType<typeof setInterval> | undefined;
 
 function start(order: Order): void {
-  const { child, process } = order;
-  // It may not have ended in the time that the caller gave it.
-  children[child]?.kill();
-  children[child] = undefined;
+  const { process } = order;
   try {
-    const started = children[child] = new Child(order);
-    running.add(started);
-    started.ended.then(() => running.delete(started));
+    const child = new Child(order);
+    running.set(process, child);
+    child.ended.then(() => running.delete(process));
   } catch (error) {
     const end: ChildEnd = { failure: (error as Error).message, prints: "" };
-    told.send({ child, process, end });
+    told.send({ process, end });
   }
 }
 
 function obey(order: Order): void {
-  const child = children[order.child];
+  const child = running.get(order.process);
   switch (order.type) {
     case undefined:
       return child?.send(order.bytes!);
@@ -185,11 +176,11 @@ function obey(order: Order): void {
       return start(order);
     case "kill":
       return child?.kill();
-    case "prints":
-      return child?.tellPrints();
     case "wake":
       waking ??= setInterval(() => {
-        if (caller.sleeps) { for (const it of running) it.wakeCaller(); }
+        if (caller.sleeps) {
+          for (const it of running.values()) it.wakeCaller();
+        }
       }, WAKE_MS);
       return child?.openWakePipe(order.path!);
   }
@@ -206,16 +197,17 @@ async function serve(): Promise<Order> {
 }
 
 /** Lets the children end, and ends those that do not. */
-async function close({ graceMs, child, process }: Order): Promise<void> {
-  const all = Promise.all([...running].map((it) => it.ended));
-  for (const it of running) it.closeInput();
+async function close({ graceMs, process }: Order): Promise<void> {
+  const children = [...running.values()];
+  const all = Promise.all(children.map((it) => it.ended));
+  for (const it of children) it.closeInput();
   const timer = setTimeout(() => {
-    for (const it of running) it.kill();
+    for (const it of children) it.kill();
   }, graceMs);
   await all;
   clearTimeout(timer);
   clearInterval(waking);
-  told.send({ child, process, isClosed: true });
+  told.send({ process, isClosed: true });
 }
 
 /** Serves the pipes of a group until it is closed. */

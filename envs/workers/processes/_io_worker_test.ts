@@ -34,14 +34,15 @@ Deno.test("the late end of a process is not that of its successor", () => {
       if (told.pid) pids[told.process] = told.pid;
     }
   };
-  const start = { type: "start", child: 0, command: COMMAND } as const;
+  const start = { type: "start", command: COMMAND } as const;
   order.send({ ...start, process: 0 });
   awaitThat(() => pids[0] !== undefined);
   // Nobody has waited until the first one was gone.
+  order.send({ type: "kill", process: 0 });
   order.send({ ...start, process: 1 });
   awaitThat(() => ended.includes(0) && pids[1] !== undefined);
   assertEquals([ended, pids.map(isProcess)], [[0], [false, true]]);
-  order.send({ type: "close", child: -1, process: -1, graceMs: 1_000 });
+  order.send({ type: "close", process: -1, graceMs: 1_000 });
   awaitThat(() => isClosed);
   assertEquals(pids.map(isProcess), [false, false]);
   worker.terminate();

@@ -51,7 +51,6 @@ export interface ChildGroupOptions {
 /** The present process of a child, as the caller knows it. */
 interface Child extends News {
   readonly messages: Uint8Array[];
-  prints?: string;
   /** Named pipes, which are faster for short messages. */
   pipe?: NamedPipe;
   answers?: AnswerPipe;
@@ -124,7 +123,7 @@ export class ChildGroup {
       closePipes(this.#children[child]);
     }
     const process = this.#processes++;
-    this.#children[child] = { child, process, messages: [] };
+    this.#children[child] = { process, messages: [] };
     this.#order(child, { type: "start", command });
   }
 
@@ -194,29 +193,25 @@ export class ChildGroup {
    * Waits for a message.
    *
    * @param child Number of the child.
-   * @param options Time to wait, in milliseconds.
+   * @param timeoutMs Time to wait, in milliseconds.
    * @returns The message; one that came through a named pipe is there until the
    * next is waited for.
    * @throws {HostFailure} If the child has ended or ends meanwhile, or there is
-   * none in time.
+   * none in time: it is ended then, and the stack is what it printed.
    */
-  receive(
-    child: number,
-    { timeoutMs = Infinity }: { timeoutMs?: number } = {},
-  ): Uint8Array {
+  receive(child: number, timeoutMs = Infinity): Uint8Array {
     const view = this.#view(child);
     this.waitFor([child], timeoutMs);
     const message = view.answer ?? view.messages.shift();
     view.answer = undefined;
     if (message !== undefined) return message;
-    if (view.end === undefined) {
-      throw new HostFailure("timeout", "it is silent", {
-        stack: this.prints(child),
-      });
+    const { end } = view;
+    if (end === undefined) this.kill(child);
+    const stack = view.end?.prints;
+    if (end === undefined) {
+      throw new HostFailure("timeout", "it is silent", { stack });
     }
-    throw new HostFailure("exit", `its process ${describeEnd(view.end)}`, {
-      stack: view.end.prints,
-    });
+    throw new HostFailure("exit", `its process ${describeEnd(end)}`, { stack });
   }
 
   /**
@@ -263,21 +258,6 @@ export class ChildGroup {
   }
 
   /**
-   * Returns the prints of a child: on stderr, and on stdout beside its
-   * messages.
-   *
-   * @param child Number of the child.
-   * @returns The last 64 kB.
-   */
-  prints(child: number): string {
-    const view = this.#view(child);
-    view.prints = view.end?.prints;
-    if (view.prints === undefined) this.#order(child, { type: "prints" });
-    this.#wait(() => (view.prints ?? view.end) !== undefined, PATIENCE_MS);
-    return view.prints ?? view.end?.prints ?? "";
-  }
-
-  /**
    * Returns the process of a child.
    *
    * @param child Number of the child.
@@ -306,8 +286,8 @@ export class ChildGroup {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#children.forEach(closePipes);
-    const all = { child: -1, process: -1 }, graceMs = this.#graceMs;
-    this.#orders.send({ ...all, type: "close", graceMs });
+    const graceMs = this.#graceMs;
+    this.#orders.send({ process: -1, type: "close", graceMs });
     this.#wait(() => !this.#isServed, this.#graceMs + PATIENCE_MS);
     this.#worker.terminate();
     this.#port.close();
@@ -323,7 +303,7 @@ export class ChildGroup {
 
   #order(child: number, order: Partial<Order>): void {
     const { process } = this.#children[child];
-    this.#orders.send({ child, process, ...order });
+    this.#orders.send({ process, ...order });
   }
 
   #takeNews(): void {
@@ -334,8 +314,8 @@ export class ChildGroup {
 
   #hear(news: News): void {
     if (news.isClosed) this.#isServed = false;
-    const view = this.#children[news.child];
-    if (view?.process !== news.process) return;
+    const view = this.#children.find((it) => it.process === news.process);
+    if (view === undefined) return;
     if (news.bytes) view.messages.push(news.bytes);
     else Object.assign(view, news);
   }

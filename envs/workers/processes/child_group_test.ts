@@ -34,13 +34,19 @@ function send(group: ChildGroup, child: number, text: string): void {
 }
 
 function receive(group: ChildGroup, child: number, timeoutMs = 20_000): string {
-  const bytes = group.receive(child, { timeoutMs });
+  const bytes = group.receive(child, timeoutMs);
   return new TextDecoder().decode(bytes.slice());
 }
 
 function ask(group: ChildGroup, child: number, text: string): string {
   send(group, child, text);
   return receive(group, child);
+}
+
+/** Ends the first child; returns what it printed. */
+function printsOf(group: ChildGroup): string {
+  group.kill(0);
+  return group.end(0)!.prints;
 }
 
 const isLinux = Deno.build.os === "linux";
@@ -53,7 +59,7 @@ Deno.test("messages come back whole, however long they are", () => {
       const text = "abcdefg".repeat(length).slice(0, length);
       assert(ask(group, 0, text) === text);
       send(group, 0, `large ${length}`);
-      const answer = group.receive(0, { timeoutMs: 20_000 });
+      const answer = group.receive(0, 20_000);
       assertEquals(answer.length, length);
       assert(answer.every((byte) => byte === 7));
     }
@@ -119,7 +125,7 @@ Deno.test("what a child prints is kept out of its messages", () => {
     assertEquals(ask(group, 0, "print hello"), "print hello");
     ask(group, 0, "sleep 20");
     assertEquals(
-      group.prints(0).trim().split("\n").sort(),
+      printsOf(group).trim().split("\n").sort(),
       ["stderr says hello", "stdout says hello"],
     );
   });
@@ -129,7 +135,7 @@ Deno.test("the last 64 kB of the prints are kept", () => {
   withGroup(1, (group) => {
     ask(group, 0, "flood 100000");
     ask(group, 0, "sleep 50");
-    const prints = group.prints(0);
+    const prints = printsOf(group);
     assertEquals(prints.length, 65_536);
     assertEquals(prints.trim().slice(-9), "xxthe end");
   });
@@ -181,7 +187,7 @@ Deno.test("a silent child is told after the time-out and can be replaced", () =>
     const pid = group.pid(0);
     group.start(0, CHILD);
     assertEquals(ask(group, 0, "echo"), "echo");
-    assertEquals(group.prints(0), "");
+    assertEquals(printsOf(group), "");
     assert(group.pid(0) !== pid);
     assert(!isProcess(pid));
   });
@@ -328,11 +334,12 @@ Deno.test("children whose prints nobody reads any more go on", async () => {
     Deno.stdin.readSync(new Uint8Array(1));
     for (const text of ["print a", "print b", "echo"]) {
       group.send(0, new TextEncoder().encode(text));
-      group.receive(0, { timeoutMs: 20_000 });
+      group.receive(0, 20_000);
     }
     group.send(0, new TextEncoder().encode("sleep 50"));
-    group.receive(0, { timeoutMs: 20_000 });
-    console.log(group.prints(0));
+    group.receive(0, 20_000);
+    group.kill(0);
+    console.log(group.end(0).prints);
     group.close();`,
     { stdin: "piped", stderr: "piped" },
   );

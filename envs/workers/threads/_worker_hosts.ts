@@ -7,16 +7,11 @@ import type {
   GroupHosts,
   GroupRange,
 } from "../group_hosts.ts";
-import type { CheckedSource } from "../group_source.ts";
-import {
-  type HostFailure,
-  sendableError,
-  thrownFailure,
-} from "../host_failure.ts";
+import { type CheckedSource, makeGroup } from "../group_source.ts";
+import { HostFailure, sendableError, thrownFailure } from "../host_failure.ts";
 import { Spinner } from "./_worker_messages.ts";
-import type { WorkerGroup } from "./group_worker.ts";
+import { serveWorker } from "./serve_worker.ts";
 import { endThreads, WorkerThread } from "./worker_thread.ts";
-import "./group_worker.ts";
 
 /** A group that the calling thread hosts itself, while it would only wait. */
 class LocalSlot {
@@ -26,8 +21,7 @@ class LocalSlot {
   #runner: GroupRunner | undefined;
   #arrays: GroupArrays | undefined;
   #command: GroupCommand | undefined;
-  #answer: GroupAnswer | undefined;
-  #failure: HostFailure | undefined;
+  #result: GroupAnswer | HostFailure | undefined;
 
   /**
    * @param make Makes the environments.
@@ -49,7 +43,6 @@ class LocalSlot {
 
   begin(command: GroupCommand): void {
     this.#command = command;
-    this.#answer = this.#failure = undefined;
   }
 
   /** Carries out the command, if that is not done. */
@@ -59,17 +52,17 @@ class LocalSlot {
     this.#command = undefined;
     try {
       const runner = this.#runner ??= this.#open();
-      this.#answer = runner.run(command);
+      this.#result = runner.run(command);
       runner.write();
     } catch (error) {
-      this.#failure = thrownFailure(sendableError(error));
+      this.#result = thrownFailure(sendableError(error));
     }
   }
 
   finish(): GroupAnswer {
     this.run();
-    if (this.#failure !== undefined) throw this.#failure;
-    return this.#answer!;
+    if (this.#result instanceof HostFailure) throw this.#result;
+    return this.#result!;
   }
 
   #open(): GroupRunner {
@@ -89,8 +82,22 @@ class LocalSlot {
   }
 }
 
-/** Module that a worker runs. */
-const MAIN: string = import.meta.resolve("./group_worker.ts");
+/** Environments of a worker. */
+interface WorkerGroup {
+  readonly source: CheckedSource;
+  readonly range: GroupRange;
+  /** Arrays of the group, where they are allocated by now. */
+  readonly arrays: GroupArrays | undefined;
+}
+
+/** Hosts a group in a worker, which runs this very module. */
+export function main(): void {
+  serveWorker<WorkerGroup>(async ({ source, range, arrays }) => {
+    const runner = new GroupRunner(await makeGroup(source, range), range.first);
+    if (arrays !== undefined) runner.attach(arrays);
+    return runner;
+  });
+}
 
 /** Environments of the workers. */
 interface WorkerHostsOptions {
@@ -133,7 +140,8 @@ export class WorkerHosts implements GroupHosts {
       range: this.groups[group],
       arrays: this.#arrays?.[group],
     };
-    this.#slots[group] = new WorkerThread(MAIN, { data, events: this.#events });
+    const { url } = import.meta, events = this.#events;
+    this.#slots[group] = new WorkerThread(url, { data, events });
   }
 
   attach(arrays: readonly GroupArrays[]): void {
