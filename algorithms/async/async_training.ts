@@ -49,11 +49,6 @@ const RUN = {
   properties: { workers: { type: "integer", minimum: 1, maximum: 1024 } },
 };
 
-function warn(line: string): void {
-  // deno-lint-ignore no-console -- notices go there by default
-  console.warn(line);
-}
-
 /**
  * Asynchronous training: workers act and learn, each in its environment, on
  * parameters in shared memory. `train` is given no environment: the workers take
@@ -126,7 +121,9 @@ export class AsyncTraining implements WorkersAlgorithm {
       engine: selectEngine(options.engine).name,
       memory: this.#shared.memory,
     };
-    const { stepTimeoutMs, restarts, onNotice = warn } = options;
+    const { stepTimeoutMs, restarts } = options;
+    // deno-lint-ignore no-console -- notices go there by default
+    const { onNotice = (line: string) => console.warn(line) } = options;
     try {
       this.#workers = new WorkerPool(import.meta.resolve("./worker.ts"), {
         workers,

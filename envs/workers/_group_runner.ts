@@ -2,12 +2,14 @@ import { batchFault } from "../_env_data.ts";
 import { snapshotFault } from "../snapshot.ts";
 import { copyBatch } from "../spaces/batch.ts";
 import { EnvDataError, type EnvDataFault } from "../env_data_error.ts";
-import type { Batch, VecEnv, VecStep } from "@bellman/types";
+import type { VecEnv, VecStep } from "@bellman/types";
 import { anyEnded } from "../_steps.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 
 /** Fields of every step. */
 const FIELDS = ["observations", "rewards", "terminated", "truncated"] as const;
+
+type Field = typeof FIELDS[number] | "finalObservations";
 
 /**
  * Carries out commands on a group's environments: first what takes time, then
@@ -17,8 +19,8 @@ export class GroupRunner {
   readonly env: VecEnv;
   readonly #first: number;
   #arrays: GroupArrays | undefined;
-  #observations: Batch | undefined;
-  #step: VecStep | undefined;
+  /** Result of the last command, as far as it goes into the arrays. */
+  #result: Partial<VecStep> = {};
 
   /**
    * @param env The group's environments.
@@ -44,8 +46,8 @@ export class GroupRunner {
   }
 
   #run(command: GroupCommand): GroupAnswer {
-    const { env } = this, arrays = this.#arrays;
-    this.#observations = this.#step = undefined;
+    const { env } = this;
+    this.#result = {};
     switch (command.type) {
       case "open": {
         const { observationSpace, actionSpace, spec, stackedFrames } = env;
@@ -53,13 +55,15 @@ export class GroupRunner {
         return { opened };
       }
       case "reset":
-        this.#observations = env.reset({ seed: command.seeds });
-        this.#check("observations", this.#observations, arrays!.observations);
+        this.#result = { observations: env.reset({ seed: command.seeds }) };
+        this.#check("observations");
         return {};
-      case "step":
-        this.#step = env.step(arrays!.actions);
-        this.#checkStep(this.#step, arrays!);
-        return { episodes: this.#step.episodes };
+      case "step": {
+        const step = this.#result = env.step(this.#arrays!.actions);
+        FIELDS.forEach(this.#check);
+        if (anyEnded(step)) this.#check("finalObservations");
+        return { episodes: step.episodes };
+      }
       case "save": {
         // What is sent to the caller loses the classes that it has here.
         const snapshot = env.save();
@@ -72,18 +76,10 @@ export class GroupRunner {
     }
   }
 
-  #check(field: string, given: unknown, like: Batch): void {
-    this.#refuse(batchFault(field, given, like));
-  }
-
-  #checkStep(step: VecStep, arrays: GroupArrays): void {
-    for (const field of FIELDS) {
-      this.#check(field, step?.[field], arrays[field]);
-    }
-    if (!anyEnded(step)) return;
-    const { finalObservations } = arrays;
-    this.#check("finalObservations", step.finalObservations, finalObservations);
-  }
+  #check = (field: Field): void => {
+    const { [field]: given } = this.#result ?? {};
+    this.#refuse(batchFault(field, given, this.#arrays![field]));
+  };
 
   #refuse(fault: EnvDataFault | undefined): void {
     if (fault) throw new EnvDataError(fault, { id: this.env.spec?.id });
@@ -95,13 +91,12 @@ export class GroupRunner {
 
   /** Writes the result of the last command into the arrays. */
   write(): void {
-    const arrays = this.#arrays!, step = this.#step;
-    if (this.#observations) {
-      copyBatch(this.#observations, arrays.observations);
-    } else if (step) {
-      for (const field of FIELDS) copyBatch(step[field], arrays[field]);
-      if (!anyEnded(step)) return;
-      copyBatch(step.finalObservations, arrays.finalObservations);
+    const arrays = this.#arrays!, step = this.#result;
+    for (const field of FIELDS) {
+      const batch = step[field];
+      if (batch !== undefined) copyBatch(batch, arrays[field]);
     }
+    if (step.truncated === undefined || !anyEnded(step as VecStep)) return;
+    copyBatch(step.finalObservations!, arrays.finalObservations);
   }
 }

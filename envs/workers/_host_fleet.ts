@@ -127,13 +127,11 @@ export class HostFleet {
     groups: readonly number[],
     failures: Failures,
   ): readonly EpisodeStatistics[] | undefined {
-    let all: readonly EpisodeStatistics[] | undefined = this.#recordsEpisodes
-      ? NO_EPISODES
-      : undefined;
+    let all: readonly EpisodeStatistics[] | undefined;
+    if (this.#recordsEpisodes) all = NO_EPISODES;
     for (const group of groups) {
-      if (failures.has(group)) continue;
-      const { episodes } = this.answers[group];
-      if (episodes === undefined) continue;
+      const { episodes } = this.answers[group] ?? {};
+      if (failures.has(group) || episodes === undefined) continue;
       this.#recordsEpisodes = true;
       all ??= NO_EPISODES;
       if (episodes.length === 0) continue;

@@ -95,7 +95,7 @@ export interface GroupHosts {
    */
   start(group: number): void;
   /**
-   * Says where the numbers of each group go, once, before the first `reset`.
+   * Sets the arrays of the numbers of each group, once, before the first `reset`.
    *
    * @param arrays The arrays of each group.
    */

@@ -35,7 +35,7 @@ const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
  * `truncated` with the last observation that was seen and a reward of 0, and
  * the step names their environments as `lost`. The next observations are the
  * first of new episodes, whose seeds derive from those of the environments, or
- * are the same where `reset` is told to keep them. The step of the other groups
+ * are the same with `keepSeeds`. The step of the other groups
  * is kept. A group that is replaced too often in a window of time is an error.
  *
  * @example
@@ -215,7 +215,7 @@ export class HostedVecEnv implements VecEnv {
         `Cannot restore ${this.#groups.length} groups of environments from a snapshot of ${states.length}`,
       );
     }
-    // Should it fail half-way, no episode goes on that is not as it was.
+    // Should it fail half-way, no episode resumes from another state.
     this.#state = "fresh";
     // A host that was lost is needed again.
     this.#fleet.replace(new Map(this.#lost));
@@ -245,7 +245,7 @@ export class HostedVecEnv implements VecEnv {
     this.#hosts.close();
   }
 
-  /** Groups whose hosts are, as far as one knows, there. */
+  /** Groups whose hosts have not failed. */
   #alive(): readonly number[] {
     if (this.#lost.size === 0) return this.#groups;
     return this.#groups.filter((group) => !this.#lost.has(group));

@@ -14,7 +14,7 @@ import { WAKE } from "./named_pipes.ts";
 
 const { port, orders, news, showPrints } = workerData as IoWorkerData;
 const caller = new IoLine<Order>(port, orders);
-const told = new IoLine<News>(port, news);
+const replies = new IoLine<News>(port, news);
 
 /** Bytes of a child's prints that are kept. */
 const KEPT = 65_536;
@@ -28,7 +28,7 @@ const PIECE = 65_536;
 
 /** One running process and its pipes. */
 class Child {
-  /** Settles when the process has ended and the caller was told. */
+  /** Settles when the process has ended and the caller has the news. */
   readonly ended: Promise<void>;
   #number: number;
   #process: Deno.ChildProcess;
@@ -50,15 +50,15 @@ class Child {
       stderr: "piped",
     }).spawn();
     this.#writer = this.#process.stdin.getWriter();
-    // A child that ends closes its pipe: its exit is what is told of.
+    // A child that ends closes its pipe: its exit is the news.
     this.#writer.closed.catch(() => {});
-    this.#tell({ pid: this.#process.pid });
+    this.#report({ pid: this.#process.pid });
     this.ended = this.#follow();
   }
 
   /** Sends news of this process, but none after its end. */
-  #tell(news: Partial<News>): void {
-    if (!this.#hasEnded) told.send({ process: this.#number, ...news });
+  #report(news: Partial<News>): void {
+    if (!this.#hasEnded) replies.send({ process: this.#number, ...news });
   }
 
   send(frame: Uint8Array): void {
@@ -89,9 +89,9 @@ class Child {
   openWakePipe(path: string): void {
     try {
       this.#wakePipe = Deno.openSync(path, { read: true, write: true });
-      this.#tell({ wakes: true });
+      this.#report({ wakes: true });
     } catch {
-      this.#tell({ wakes: false });
+      this.#report({ wakes: false });
     }
   }
 
@@ -103,7 +103,7 @@ class Child {
   async #follow(): Promise<void> {
     const { stdout, stderr, status } = this.#process;
     const frames = new FrameReader({
-      message: (bytes) => this.#tell({ bytes }),
+      message: (bytes) => this.#report({ bytes }),
       stray: (bytes) => this.#print(bytes),
     });
     // A child that is read no more would wait for ever: it is ended instead.
@@ -119,7 +119,7 @@ class Child {
     this.closeInput();
     for (const reader of this.#readers) reader.cancel().catch(() => {});
     const prints = new TextDecoder().decode(this.#prints);
-    this.#tell({ end: { code, signal: signal ?? undefined, prints } });
+    this.#report({ end: { code, signal: signal ?? undefined, prints } });
     this.#hasEnded = true;
     this.wakeCaller();
     this.#wakePipe?.close();
@@ -163,11 +163,11 @@ function start(order: Order): void {
     child.ended.then(() => running.delete(process));
   } catch (error) {
     const end: ChildEnd = { failure: (error as Error).message, prints: "" };
-    told.send({ process, end });
+    replies.send({ process, end });
   }
 }
 
-function obey(order: Order): void {
+function carryOut(order: Order): void {
   const child = running.get(order.process);
   switch (order.type) {
     case undefined:
@@ -192,7 +192,7 @@ async function serve(): Promise<Order> {
     const order = caller.receive();
     if (order?.type === "close") return order;
     if (order === undefined) await caller.arrival();
-    else obey(order);
+    else carryOut(order);
   }
 }
 
@@ -207,7 +207,7 @@ async function close({ graceMs, process }: Order): Promise<void> {
   await all;
   clearTimeout(timer);
   clearInterval(waking);
-  told.send({ process, isClosed: true });
+  replies.send({ process, isClosed: true });
 }
 
 /** Serves the pipes of a group until it is closed. */

@@ -8,14 +8,11 @@ import { sendableError, type SentError } from "../host_failure.ts";
 import { frameOf, FrameReader } from "./frames.ts";
 import { AnswerWriter, FAILED, HEAD, REQUEST } from "./host_messages.ts";
 
-/** A request but `step`, whose actions follow as they are. */
-type Request =
-  | Exclude<GroupCommand, { type: "open" | "step" }>
-  | {
-    readonly type: "open";
-    readonly source: CheckedSource;
-    readonly range: GroupRange;
-  };
+/** A request but `step`, whose actions follow as they are; `open` has the rest. */
+type Request = GroupCommand & {
+  readonly source: CheckedSource;
+  readonly range: GroupRange;
+};
 
 function write(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
@@ -24,7 +21,7 @@ function write(bytes: Uint8Array): void {
 }
 
 /** Sends data. */
-function tell(data: GroupAnswer | SentError): void {
+function answer(data: GroupAnswer | SentError): void {
   const head = new Uint8Array(HEAD);
   if ("message" in data) head[0] = FAILED;
   write(frameOf(head, serialize(data)));
@@ -59,8 +56,8 @@ class Host {
   }
 
   run(command: GroupCommand): void {
-    const answer = this.runner.run(command);
-    if (command.type !== "reset") return tell(answer);
+    const result = this.runner.run(command);
+    if (command.type !== "reset") return answer(result);
     this.runner.write();
     write(this.#answers.begun());
   }
@@ -68,19 +65,20 @@ class Host {
 
 let host: Host | undefined;
 
-async function obey(message: Uint8Array): Promise<void> {
+async function carryOut(message: Uint8Array): Promise<void> {
   try {
     const data = message.subarray(1);
     if (message[0] === REQUEST.step) return host!.step(data);
     const request = deserialize(data) as Request;
     if (request.type === "open") {
       const { source, range } = request;
-      const env = await makeGroup(source, range);
-      host = new Host(new GroupRunner(env, range.first));
+      host = new Host(
+        new GroupRunner(await makeGroup(source, range), range.first),
+      );
     }
     host!.run(request);
   } catch (error) {
-    tell(sendableError(error));
+    answer(sendableError(error));
   }
 }
 
@@ -112,7 +110,7 @@ if (Deno.build.os !== "windows") {
 
 /** Reports an uncaught error, and ends this process. */
 function die(error: unknown): never {
-  tell(sendableError(error));
+  answer(sendableError(error));
   Deno.exit(1);
 }
 
@@ -121,7 +119,7 @@ addEventListener("error", ({ error }) => die(error));
 
 const frames = new FrameReader({
   // One request at a time: the next one comes after the answer.
-  message: (bytes) => void obey(bytes),
+  message: (bytes) => void carryOut(bytes),
   stray: () => {},
 });
 const piece = new Uint8Array(65_536);

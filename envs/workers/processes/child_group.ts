@@ -151,8 +151,8 @@ export class ChildGroup {
 
   /**
    * Takes named pipes into use that a child has made: one for its input, and
-   * perhaps one for its answers, in which this thread then sleeps. While it does,
-   * it hears of no other child.
+   * perhaps one for its answers, in which this thread then sleeps. Meanwhile
+   * it gets no news of another child.
    *
    * @param child Number of the child.
    * @param paths The pipes.
@@ -308,11 +308,11 @@ export class ChildGroup {
 
   #takeNews(): void {
     for (let news; (news = this.#news.receive()) !== undefined;) {
-      this.#hear(news);
+      this.#note(news);
     }
   }
 
-  #hear(news: News): void {
+  #note(news: News): void {
     if (news.isClosed) this.#isServed = false;
     const view = this.#children.find((it) => it.process === news.process);
     if (view === undefined) return;

@@ -68,7 +68,7 @@ const PERMISSIONS = [
 /** Lists flags for the permissions that this process has without bounds. */
 export function ownPermissions(): string[] {
   return PERMISSIONS.filter((name) => {
-    // A part of it may have been denied, of which one is not told more.
+    // A part of it may have been denied; which one cannot be found out.
     const { state, partial } = Deno.permissions.querySync({ name });
     return state === "granted" && !partial;
   }).map((name) => `--allow-${name}`);

@@ -1,4 +1,4 @@
-/** What a step costs where copies live elsewhere, and what two threads gain. */
+/** Cost of a step of environments elsewhere, and the gain of two threads. */
 import { makeVec } from "../../mod.ts";
 import type { VecEnv } from "@bellman/types";
 import { SubprocessVecEnv } from "../processes/subprocess_vec_env.ts";
@@ -56,7 +56,7 @@ bench(new SubprocessVecEnv(id, { ...light, processes: 2 }), {
 
 const heavy = { numEnvs: 8 };
 const module = import.meta.resolve("../testdata/busy_env.ts");
-group = "100 steps of 8 copies of 0.1 ms each";
+group = "100 steps of 8 environments of 0.1 ms each";
 const groups = splitEnvs(heavy.numEnvs, 2);
 const makeLocal = () => makeBusy(groups[1]);
 bench(
