@@ -1,7 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Callback, stop } from "./callbacks.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
-import type { Batch, VecStep } from "@bellman/types";
+import type {
+  Batch,
+  StateTree,
+  SteppingAlgorithm,
+  VecStep,
+} from "@bellman/types";
+import { EpisodeTracker } from "./episodes.ts";
 import { evaluationSeeds } from "./evaluate.ts";
 import { MemoryLogger } from "./testdata/memory_logger.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
@@ -628,4 +634,68 @@ Deno.test("numbers that cannot be are refused", async () => {
     RangeError,
     "evaluation.everyTimesteps 0",
   );
+});
+
+/** The toy, as an algorithm that takes five steps in an environment of its own. */
+function steppingToy(): SteppingAlgorithm {
+  const toy = new ToyAlgorithm(4), env = new ToyEnv(4);
+  let observations = env.reset({ seed: 3 });
+  const tracker = new EpisodeTracker(4);
+  return {
+    advance() {
+      const episodes = [];
+      for (let i = 0; i < 5; i++) {
+        const step = env.step(toy.act(observations) as Int32Array);
+        toy.observe(step);
+        observations = step.observations;
+        episodes.push(...tracker.observe(step));
+      }
+      return { steps: 20, episodes };
+    },
+    update: () => toy.update(),
+    policy: (options) => toy.policy(options),
+    save: () => ({ toy: toy.save(), env: env.save(), sums: tracker.save() }),
+    load(state) {
+      const saved = state as Record<string, StateTree>;
+      toy.load(saved.toy);
+      env.load(saved.env);
+      tracker.load(saved.sums);
+      observations = env.observations();
+    },
+  };
+}
+
+Deno.test("an algorithm that steps its own environments is given none", async () => {
+  const dir = await Deno.makeTempDir();
+  const other = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    totalTimesteps: 400,
+    seed: 3,
+  });
+  const steps: number[] = [], rows: number[] = [];
+  const onStep: Callback["onStep"] = ({ step, env }, { rewards }) => {
+    assertEquals(env, undefined);
+    steps.push(step);
+    rows.push(rewards.length);
+  };
+  const options = (store: CheckpointStore): TrainOptions => ({
+    totalTimesteps: 400,
+    callbacks: [{ onStep }],
+    checkpoints: { store, everyTimesteps: 20, keepLast: 1000 },
+  });
+  const store = new CheckpointStore(`${dir}/whole`);
+  const whole = await train(steppingToy(), undefined, options(store));
+  const { elapsedSeconds: _, ...found } = whole;
+  const { elapsedSeconds: __, ...wanted } = other;
+  assertEquals(found, wanted);
+  assertEquals(steps, Array.from({ length: 20 }, (_, i) => 20 * i + 20));
+  assertEquals(rows, Array(20).fill(0));
+  const resumed = new CheckpointStore(`${dir}/resumed`);
+  await train(steppingToy(), undefined, {
+    ...options(resumed),
+    resumeFrom: store.load(140).state,
+  });
+  const { algorithm, env } = store.load(400).state as Record<string, StateTree>;
+  const end = resumed.load(400).state as Record<string, StateTree>;
+  assertEquals([end.algorithm, env, end.env], [algorithm, null, null]);
+  await Deno.remove(dir, { recursive: true });
 });
