@@ -1,5 +1,14 @@
 import type { EpisodeStatistics, StateTree, VecStep } from "@bellman/types";
 
+/** Step of an algorithm that steps its own environments. */
+export const NO_ROWS: VecStep = {
+  observations: new Float32Array(0),
+  rewards: new Float64Array(0),
+  terminated: new Uint8Array(0),
+  truncated: new Uint8Array(0),
+  finalObservations: new Float32Array(0),
+};
+
 /**
  * Finds the episodes that ended in a step: those that the environment recorded
  * (before any scaling of rewards), or else its own sums of rewards.

@@ -6,13 +6,12 @@ import type {
   Statistics,
   SteppingAlgorithm,
   VecEnv,
-  VecStep,
 } from "@bellman/types";
 import type { TrainContext, TrainResult } from "./callbacks.ts";
 import { checkObservations } from "@bellman/envs/checks";
 import { isGuardedStatistic, TrainingDivergedError } from "./diverged.ts";
-import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
-import { EpisodeTracker, EpisodeWindow } from "./episodes.ts";
+import type { CheckpointStore } from "./checkpoint_store.ts";
+import { EpisodeTracker, EpisodeWindow, NO_ROWS } from "./episodes.ts";
 import {
   evaluate,
   type EvaluationResult,
@@ -30,6 +29,7 @@ import {
   divergedArray,
   divergedStatistic,
   type Found,
+  isSameRun,
   loadEvaluation,
   nextMultiple,
   type ResumableState,
@@ -120,15 +120,6 @@ const KEEP_LAST = 3;
 
 /** Evaluations of a run by default. */
 const EVALUATIONS = 20;
-
-/** Step of an algorithm that steps its own environments. */
-const NO_ROWS: VecStep = {
-  observations: new Float32Array(0),
-  rewards: new Float64Array(0),
-  terminated: new Uint8Array(0),
-  truncated: new Uint8Array(0),
-  finalObservations: new Float32Array(0),
-};
 
 /** One call of `train`: its counters, and what it does at each of them. */
 class TrainingRun implements TrainContext, ProgressState {
@@ -513,12 +504,4 @@ class TrainingRun implements TrainContext, ProgressState {
       bestEvaluation: this.#bestEvaluation,
     };
   }
-}
-
-/** Notes tell one run from another, but for what its logs hold at a step. */
-function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
-  return Object.keys(a).every((key) =>
-    key === "logs" || b[key] === undefined ||
-    JSON.stringify(a[key]) === JSON.stringify(b[key])
-  );
 }

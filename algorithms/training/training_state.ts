@@ -1,7 +1,11 @@
 import { isStateRecord, isTypedArray } from "@bellman/files";
 import type { SavedRows, StateTree, Statistics } from "@bellman/types";
 import type { Callback, Listener, TrainContext } from "./callbacks.ts";
-import type { CheckpointInfo, CheckpointStore } from "./checkpoint_store.ts";
+import type {
+  CheckpointInfo,
+  CheckpointNotes,
+  CheckpointStore,
+} from "./checkpoint_store.ts";
 import type { Divergence } from "./diverged.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import type { Logger } from "./logs/logger.ts";
@@ -422,4 +426,12 @@ function sumOfZeros(values: Float32Array | Float64Array): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i] * 0;
   return sum;
+}
+
+/** Notes tell one run from another, but for what its logs hold at a step. */
+export function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
+  return Object.keys(a).every((key) =>
+    key === "logs" || b[key] === undefined ||
+    JSON.stringify(a[key]) === JSON.stringify(b[key])
+  );
 }

@@ -101,8 +101,11 @@ export function timed(failure: HostFailure, timeoutMs: number): HostFailure {
 
 /** An error that a host threw, as data. */
 export interface SentError {
+  /** Name of its class. */
   readonly name: string;
+  /** Its message. */
   readonly message: string;
+  /** Its stack, where there is one. */
   readonly stack?: string;
 }
 
