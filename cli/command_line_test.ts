@@ -5,6 +5,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { capture } from "./testdata/capture.ts";
+import { runDeno } from "../tests/testdata/run_deno.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-cli-" });
 const SMALL = ["--backend", "wasm", "--steps", "400", "--set", "numEnvs=4"];
@@ -146,6 +147,16 @@ Deno.test("train judges the last and the best agent on the same episodes", async
   );
 });
 
+/** The program where ONNX Runtime may not be loaded. */
+const NO_FFI = [
+  ...["--deny-ffi", "--no-prompt", "--allow-read", "--allow-write"],
+  ...[
+    "--allow-env",
+    "--allow-sys",
+    new URL("main.ts", import.meta.url).pathname,
+  ],
+];
+
 Deno.test("train compiles by default; a compiled agent also acts eagerly", async () => {
   const out = `${dir}/compiled`;
   const trained = await capture("train", "--steps", "400", "--out", out);
@@ -154,39 +165,17 @@ Deno.test("train compiles by default; a compiled agent also acts eagerly", async
   assertStringIncludes(config, "engine: onnx");
   const evaluated = await capture("eval", out, "--episodes", "2");
   assertEquals(evaluated.code, 0, evaluated.err);
-  const denied = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-q", "--no-check", "--deny-ffi", "--no-prompt"],
-      ...["--allow-read", "--allow-write", "--allow-env", "--allow-sys"],
-      new URL("main.ts", import.meta.url).pathname,
-      ...["eval", out, "--episodes", "2"],
-    ],
-    env: { NO_COLOR: "1" },
-  }).output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  assertEquals(denied.code, 0, decode(denied.stderr));
-  assertEquals(
-    decode(denied.stderr),
-    "Not compiled, slower: ONNX Runtime needs --allow-ffi\n",
-  );
-  assertEquals(decode(denied.stdout), evaluated.out);
+  const denied = await runDeno([...NO_FFI, "eval", out, "--episodes", "2"]);
+  assertEquals(denied, {
+    code: 0,
+    out: evaluated.out,
+    err: "Not compiled, slower: ONNX Runtime needs --allow-ffi\n",
+  });
 });
 
 Deno.test("train works where ONNX Runtime may not be loaded, and says so", async () => {
-  const train = async (...more: string[]) => {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-q", "--no-check", "--deny-ffi", "--no-prompt"],
-        ...["--allow-read", "--allow-write", "--allow-env", "--allow-sys"],
-        new URL("main.ts", import.meta.url).pathname,
-        ...["train", "--steps", "400", "--quiet", ...more],
-      ],
-      env: { NO_COLOR: "1" },
-    }).output();
-    const [out, err] = [stdout, stderr]
-      .map((bytes) => new TextDecoder().decode(bytes));
-    return { code, out, err };
-  };
+  const train = (...more: string[]) =>
+    runDeno([...NO_FFI, "train", "--steps", "400", "--quiet", ...more]);
   const fallen = await train("--out", `${dir}/denied`);
   assertEquals(fallen.code, 0, fallen.err);
   assertStringIncludes(fallen.err, "Not compiled, slower: ");
@@ -217,33 +206,17 @@ Deno.test("the same seed gives the same run, another seed another", async () => 
   assert(await episodes(second) !== await episodes(first));
 });
 
-Deno.test("a run's own config.yaml starts the same run", async () => {
-  const out = `${dir}/from-config`;
-  const config = `${first}/config.yaml`;
-  const { code } = await capture("train", "--config", config, "--out", out);
-  assertEquals(code, 0);
-  assertEquals(
-    await Deno.readTextFile(`${out}/episodes.csv`),
-    await Deno.readTextFile(`${first}/episodes.csv`),
-  );
-});
-
 Deno.test("runs that start in the same second have a folder each", async () => {
   const cwd = `${dir}/parallel`;
   await Deno.mkdir(cwd);
   const main = new URL("main.ts", import.meta.url).pathname;
   const args = [
-    ...["run", "-A", "-q", "--no-check", main, "train", "--quiet"],
-    ...["--backend", "cpu", "--steps", "40", "--set", "evaluationEpisodes=1"],
+    ...["-A", main, "train", "--quiet", "--backend", "cpu", "--steps", "40"],
+    ...["--set", "evaluationEpisodes=1"],
   ];
-  const outcomes = await Promise.all(
-    Array.from(
-      { length: 6 },
-      () => new Deno.Command(Deno.execPath(), { args, cwd }).output(),
-    ),
-  );
-  for (const { code, stderr } of outcomes) {
-    assertEquals(code, 0, new TextDecoder().decode(stderr));
+  const runs = Array.from({ length: 6 }, () => runDeno(args, { cwd }));
+  for (const { code, err } of await Promise.all(runs)) {
+    assertEquals(code, 0, err);
   }
   const folders = [...Deno.readDirSync(`${cwd}/runs`)].map((it) => it.name);
   assertEquals(folders.length, 6);

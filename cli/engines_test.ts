@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { capture } from "./testdata/capture.ts";
 import { resumeEqual } from "./testdata/resume_equal.ts";
 import { testsWith } from "../tests/testdata/tests_with.ts";
+import { runDeno } from "../tests/testdata/run_deno.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-engines-" });
 const test = testsWith("XLA", isXlaInstalled());
@@ -110,16 +111,9 @@ Deno.test("without a plugin that can be used a run ends in one line [Linux]", {
   const main = new URL("main.ts", import.meta.url).pathname;
   const out = `${dir}/unusable`;
   for (const [BELLMAN_XLA_PLUGIN, problem] of cases) {
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "-q", "--no-check", main, "train", "--engine=xla"]
-        .concat(["--steps=40", `--out=${out}`]),
-      env: {
-        NO_COLOR: "1",
-        BELLMAN_CACHE: `${dir}/none`,
-        BELLMAN_XLA_PLUGIN,
-      },
-    }).output();
-    const error = new TextDecoder().decode(stderr);
+    const { code, err: error } = await runDeno([
+      ...["-A", main, "train", "--engine=xla", "--steps=40", `--out=${out}`],
+    ], { env: { BELLMAN_CACHE: `${dir}/none`, BELLMAN_XLA_PLUGIN } });
     const start = "error: Cannot use the engine 'xla': XLA cannot be loaded: ";
     assertEquals([code, error.trimEnd().includes("\n")], [2, false], error);
     assertStringIncludes(error, start + problem);
@@ -133,16 +127,12 @@ Deno.test("without a plugin that can be used a run ends in one line [Linux]", {
 async function trainGreedy(out: string, ...permissions: string[]) {
   const [main, module] = ["main.ts", "testdata/greedy.ts"]
     .map((it) => new URL(it, import.meta.url).pathname);
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-A", ...permissions, "-q", "--no-check", main, "train"],
-      ...["greedy", "--engine=xla", "--steps=400", "--set=numEnvs=4"],
-      ...["--set=numSteps=4", `--set=algorithmModules=[${module}]`, "--quiet"],
-      `--out=${out}`,
-    ],
-    env: { NO_COLOR: "1" },
-  }).output();
-  return { code, error: new TextDecoder().decode(stderr).trimEnd() };
+  const { code, err } = await runDeno([
+    ...["-A", ...permissions, main, "train", "greedy", "--engine=xla"],
+    ...["--steps=400", "--set=numEnvs=4", "--set=numSteps=4"],
+    ...[`--set=algorithmModules=[${module}]`, "--quiet", `--out=${out}`],
+  ]);
+  return { code, error: err.trimEnd() };
 }
 
 test("a run that the device has no memory for is refused in one line", async () => {

@@ -70,27 +70,6 @@ Deno.test("without a seed it starts as with seed 0, then goes on", () => {
   assertEquals(second.some((it, i) => it !== first[i]), true);
 });
 
-Deno.test("a seed that is none is refused, batched or not", () => {
-  const forms = [
-    new SyncVecEnv([() => make("CartPole-v1")]),
-    makeVec("CartPole-v1", { numEnvs: 1 }),
-  ];
-  for (const env of forms) {
-    for (const seed of [-1, 0.5, NaN]) {
-      for (const given of [seed, [seed]]) {
-        assertRefused({
-          [`RangeError: Cannot seed an environment with ${seed}`]: () =>
-            env.reset({ seed: given }),
-        });
-      }
-    }
-    assertRefused({
-      "RangeError: Cannot seed 1 copy with 2 seeds: expected one for each copy":
-        () => env.reset({ seed: [1, 2] }),
-    });
-  }
-});
-
 Deno.test("a group of copies can be hosted alone, batched or not", () => {
   const forms = [
     (n: number) =>

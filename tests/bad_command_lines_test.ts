@@ -6,6 +6,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
 import { capture } from "../cli/testdata/capture.ts";
+import { runDeno } from "./testdata/run_deno.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-bad-lines-" });
 const FOLDERS = ["folder", "folder.gif", "folder.onnx", "folder.svg", "full"];
@@ -669,11 +670,9 @@ Deno.test("--debug adds where an error came from", async () => {
 
 Deno.test("the process exits with 2 and prints nothing to standard output", async () => {
   const main = new URL("../cli/main.ts", import.meta.url).pathname;
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", main, "train", "--env", "CartPol-v1"],
-    env: { NO_COLOR: "1" },
-  }).output();
-  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
+  const { code, out, err } = await runDeno([
+    ...["-A", main, "train", "--env", "CartPol-v1"],
+  ]);
   assertEquals([code, out, err], [
     2,
     "",

@@ -14,6 +14,7 @@ import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { loadStateSync, saveStateSync } from "@bellman/files";
 import { existsSync } from "node:fs";
 import { capture } from "../cli/testdata/capture.ts";
+import { runDeno } from "./testdata/run_deno.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 const dir = await Deno.makeTempDir({ prefix: "bellman-security-" });
@@ -450,17 +451,8 @@ Deno.test("a damaged secret is told in one line, and signs nothing", async () =>
 });
 
 /** A task of deno.json, as a person runs it. */
-async function task(
-  ...args: string[]
-): Promise<{ code: number; out: string; err: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "-q", ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-  }).output();
-  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
-  return { code, out, err };
-}
+const task = (...args: string[]) =>
+  runDeno(args, { command: "task", cwd: ROOT });
 
 Deno.test("export runs no code of a run's, whoever made it", async () => {
   asUser("other");
@@ -495,13 +487,8 @@ Deno.test("export does its work with the permissions of its task", async () => {
 
 Deno.test("plot and list do their work with the permissions of their tasks", async () => {
   const svg = `${dir}/curve.svg`;
-  const plot = await task(
-    "plot",
-    plain,
-    "--key=eval/return_mean",
-    "--out",
-    svg,
-  );
+  const key = "--key=eval/return_mean";
+  const plot = await task("plot", plain, key, "--out", svg);
   assertEquals(plot.code, 0, plot.err);
   assertStringIncludes(plot.out, `wrote ${svg}`);
   const list = await task("list", "--json");
@@ -532,13 +519,10 @@ console.log(granted.join());`,
     const { command } = tasks[name];
     assertStringIncludes(command, "--no-prompt");
     const set = /-P=\w+/.exec(command)![0];
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-q", "--no-check", "--no-prompt", set],
-        ...["--config", `${ROOT}deno.json`, probe],
-      ],
-    }).output();
-    assertEquals(new TextDecoder().decode(stdout).trim(), permissions);
+    const { out } = await runDeno([
+      ...["--no-prompt", set, "--config", `${ROOT}deno.json`, probe],
+    ]);
+    assertEquals(out.trim(), permissions);
   }
 });
 

@@ -8,6 +8,7 @@ import { loadRun } from "@bellman/cli";
 import { loadStateSync, saveStateSync } from "@bellman/files";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
+import { runDeno } from "./testdata/run_deno.ts";
 
 const IGNORE = Deno.build.os === "windows";
 const dir = await Deno.makeTempDir({ prefix: "bellman-strange-" });
@@ -93,27 +94,11 @@ function commandsOn(folder: string): string[][] {
 }
 
 /** Runs a command line in a process of its own, which has so long. */
-async function inProcess(
-  { at: cwd }: { at?: string },
-  ...args: string[]
-): Promise<Captured> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-A", "-q", "--no-check"],
-      new URL("../cli/main.ts", import.meta.url).pathname,
-      ...args,
-    ],
-    cwd,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-    env: { NO_COLOR: "1" },
-    signal: AbortSignal.timeout(60_000),
-  }).spawn();
-  const { code, stdout, stderr } = await child.output();
-  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
-  return { code, out, err };
-}
+const inProcess = ({ at: cwd }: { at?: string }, ...args: string[]) =>
+  runDeno(
+    ["-A", new URL("../cli/main.ts", import.meta.url).pathname, ...args],
+    { cwd, stdin: "null", signal: AbortSignal.timeout(60_000) },
+  );
 
 /** Checks that a command is refused in one line, and writes nothing. */
 async function checkRefused(

@@ -190,18 +190,3 @@ Deno.test("a GIF is there only when it is whole", () =>
     );
     assertEquals(names(), ["x.gif"]);
   }));
-
-Deno.test("a GIF is written through no link", {
-  ignore: Deno.build.os === "windows",
-}, async () => {
-  await withPath(async (path) => {
-    const kept = `${path}.kept`;
-    await Deno.writeTextFile(kept, "kept");
-    await Deno.symlink(kept, `${path}.tmp`);
-    const gif = new GifWriter(path, 20);
-    await gif.show({ width: 2, height: 2, data: new Uint8Array(12) });
-    await gif.finish();
-    assertEquals(await Deno.readTextFile(kept), "kept");
-    assert((await Deno.lstat(path)).isFile);
-  });
-});

@@ -1,5 +1,6 @@
 import { createRunFolder } from "@bellman/training";
 import { assert, assertEquals } from "@std/assert";
+import { runDeno } from "../../tests/testdata/run_deno.ts";
 
 /** Episodes of a long run, and megabytes of a heap that holds few of them. */
 const EPISODES = 1_000_000;
@@ -46,14 +47,15 @@ Deno.test("the report and curves of a million episodes take little memory", asyn
   for (const [name, script] of Object.entries({ REPORT, PLOT })) {
     const main = `${dir}/${name}.ts`;
     await Deno.writeTextFile(main, script);
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-q", "--no-check", "-A", `--config=${CONFIG}`],
+    const { code, err } = await runDeno([
+      ...[
+        "-A",
+        `--config=${CONFIG}`,
         `--v8-flags=--max-old-space-size=${HEAP}`,
-        ...[main, folder.dir],
       ],
-    }).output();
-    assert(code === 0, name + new TextDecoder().decode(stderr).slice(0, 500));
+      ...[main, folder.dir],
+    ]);
+    assert(code === 0, name + err.slice(0, 500));
   }
   const html = await Deno.readTextFile(folder.reportPath);
   const dots = html.match(/<circle/g)!.length;

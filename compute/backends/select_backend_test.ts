@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "./select_backend.ts";
+import { runDeno } from "../../tests/testdata/run_deno.ts";
 
 const HERE = new URL(".", import.meta.url).pathname;
 
@@ -37,15 +38,8 @@ async function select(
         console.log(tf.ones([2]).sum().dataSync()[0]);
       }`,
     );
-    const output = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-q", "--no-check", "--no-prompt", ...permissions, script],
-      env: { NO_COLOR: "1" },
-    }).output();
-    const decoder = new TextDecoder();
-    return {
-      stdout: decoder.decode(output.stdout).trim(),
-      stderr: decoder.decode(output.stderr),
-    };
+    const { out, err } = await runDeno(["--no-prompt", ...permissions, script]);
+    return { stdout: out.trim(), stderr: err };
   } finally {
     await Deno.remove(script);
   }

@@ -23,19 +23,6 @@ Deno.test("arrays of an arena are aligned, all 0 and apart from each other", () 
   }));
 });
 
-Deno.test("what was taken back is given out again", () => {
-  const arena = Arena.of(64)!;
-  arena.take(16);
-  const { used } = arena;
-  const first = arena.take(5);
-  arena.reset(used);
-  assertEquals(arena.take(5).byteOffset, first.byteOffset);
-});
-
-Deno.test("more than 32 bits can address is no arena", () => {
-  assertEquals(Arena.of(2 ** 31), undefined);
-});
-
 await selectBackend("cpu");
 
 type Tensors = Record<string, tf.Tensor>;

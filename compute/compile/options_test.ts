@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isXlaInstalled } from "../xla/install/installed.ts";
+import { runDeno } from "../../tests/testdata/run_deno.ts";
 
 const HERE = new URL(".", import.meta.url).pathname;
 
@@ -56,28 +57,20 @@ async function compileIn(
   const script = await Deno.makeTempFile({ suffix: ".ts", dir: HERE });
   try {
     await Deno.writeTextFile(script, SCRIPT);
-    const output = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "-q",
-        "--no-check",
-        "--no-prompt",
-        ...permissions,
-        script,
-        engine,
-      ],
+    const { out, err } = await runDeno([
+      ...["--no-prompt", ...permissions, script, engine],
+    ], {
       env: {
-        NO_COLOR: "1",
         ...(library === undefined ? {} : { BELLMAN_ONNXRUNTIME: library }),
         ...(plugin === undefined ? {} : { BELLMAN_XLA_PLUGIN: plugin }),
       },
-    }).output();
-    const lines = (bytes: Uint8Array) =>
-      new TextDecoder().decode(bytes).split("\n").filter((line) =>
+    });
+    const lines = (text: string) =>
+      text.split("\n").filter((line) =>
         // TensorFlow.js's own advertisement.
         line !== "" && !/^=+$|TensorFlow\.js in Node/.test(line)
       );
-    return { lines: lines(output.stdout), notices: lines(output.stderr) };
+    return { lines: lines(out), notices: lines(err) };
   } finally {
     await Deno.remove(script);
   }

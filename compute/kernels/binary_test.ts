@@ -41,6 +41,8 @@ const ALL = ["float32", "int32", "bool"] as const;
 const NUMBERS = ["float32", "int32"] as const;
 const isInfinite = (x: number) => Math.abs(x) === Infinity;
 
+const ordering = { dtypes: ALL, gradients: true, shapes: "alike" } as const;
+
 const CASES: Readonly<Record<string, BinaryCase>> = {
   add: { fn: tf.add, dtypes: ALL, gradients: true },
   sub: { fn: tf.sub, dtypes: ALL, gradients: true },
@@ -69,26 +71,9 @@ const CASES: Readonly<Record<string, BinaryCase>> = {
     // 1 as in C: plain JavaScript has NaN.
     except: (a, b) => Math.abs(a) === 1 && !Number.isFinite(b),
   },
-  maximum: {
-    fn: tf.maximum,
-    of: ties,
-    dtypes: ALL,
-    gradients: true,
-    shapes: "alike",
-  },
-  minimum: {
-    fn: tf.minimum,
-    of: ties,
-    dtypes: ALL,
-    gradients: true,
-    shapes: "alike",
-  },
-  squaredDifference: {
-    fn: tf.squaredDifference,
-    dtypes: ALL,
-    gradients: true,
-    shapes: "alike",
-  },
+  maximum: { ...ordering, fn: tf.maximum, of: ties },
+  minimum: { ...ordering, fn: tf.minimum, of: ties },
+  squaredDifference: { ...ordering, fn: tf.squaredDifference },
   atan2: {
     fn: tf.atan2,
     dtypes: ALL,
@@ -111,18 +96,7 @@ const CASES: Readonly<Record<string, BinaryCase>> = {
 };
 
 const SPECIAL = [
-  0,
-  -0,
-  1,
-  -1,
-  0.5,
-  -2.5,
-  3,
-  1e4,
-  -1e20,
-  NaN,
-  Infinity,
-  -Infinity,
+  ...[0, -0, 1, -1, 0.5, -2.5, 3, 1e4, -1e20, NaN, Infinity, -Infinity],
 ];
 
 /** Both shapes, one of them broadcast to the other or both to a third. */
@@ -159,16 +133,8 @@ for (const [name, it] of Object.entries(CASES)) {
 testCompiledEngines("whole numbers that no processor divides", (engine) => {
   const [least, most] = [-(2 ** 31), 2 ** 31 - 1];
   const pairs = [
-    [least, -1],
-    [least, 1],
-    [most, -1],
-    [least, least],
-    [5, 0],
-    [-5, 0],
-    [0, 0],
-    [7, -2],
-    [-7, 2],
-    [least, 2],
+    ...[[least, -1], [least, 1], [most, -1], [least, least], [5, 0], [-5, 0]],
+    ...[[0, 0], [7, -2], [-7, 2], [least, 2]],
   ];
   for (const fn of [tf.floorDiv, tf.mod, tf.div] as Op[]) {
     const inputs = [0, 1].map((i) =>

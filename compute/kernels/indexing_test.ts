@@ -2,44 +2,39 @@ import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { compile } from "../compile/compile.ts";
-import { seeds, shapeAndAxis, shapes } from "../testdata/arbitrary_shapes.ts";
+import {
+  dtypes,
+  seeds,
+  shapeAndAxis,
+  shapes,
+} from "../testdata/arbitrary_shapes.ts";
 import {
   exactly,
   given,
   indices,
   testCompiled,
+  testCompiledOne,
 } from "../testdata/compiled_agrees.ts";
 import { testCompiledEngines } from "../testdata/engines.ts";
 
 const ALL = ["float32", "int32", "bool"] as const;
-const dtypes = fc.constantFrom(...ALL);
 const few = fc.integer({ min: 1, max: 3 });
 const ties = (x: number) => Math.round(2 * x) / 2;
 
-testCompiled(
+testCompiledOne(
   "gather over any axis and its gradient",
   fc.record({
     at: shapeAndAxis(),
     ids: shapes({ maxRank: 2 }),
     dtype: dtypes,
     seed: seeds,
-  }),
-  ({ at: { shape, axis }, ids, dtype, seed }) => ({
-    fn: (x) =>
-      tf.gather(
-        x,
-        tf.tensor(
-          indices(ids, { end: shape.at(axis)!, seed }).data,
-          ids,
-          "int32",
-        ),
-        axis,
-      ),
-    inputs: [given(shape, { dtype, seed })],
-    // TensorFlow.js's gradient knows no negative axes and no single index.
-    gradients: dtype === "float32" && axis >= 0 && ids.length > 0,
-  }),
-  40,
+  }).map(({ at, ...it }) => ({ ...at, ...it })),
+  (x, { shape, axis, ids, seed }) => {
+    const { data } = indices(ids, { end: shape.at(axis)!, seed });
+    return tf.gather(x, tf.tensor(data, ids, "int32"), axis);
+  },
+  // TensorFlow.js's gradient knows no negative axes and no single index.
+  { runs: 40, gradients: ({ axis, ids }) => axis >= 0 && ids.length > 0 },
 );
 
 testCompiled(
@@ -260,18 +255,15 @@ testCompiledEngines("segments of whole numbers are whole numbers", (engine) => {
 });
 
 for (const dtype of ["float32", "int32"] as const) {
-  testCompiled(
+  testCompiledOne(
     `topk of ${dtype}, the first of equals`,
     fc.record({
       shape: shapes({ minRank: 1, maxLength: 6 }),
       k: fc.integer({ min: 1, max: 6 }),
       seed: seeds,
-    }),
-    ({ shape, k, seed }) => ({
-      fn: (x) => Object.values(tf.topk(x, Math.min(k, shape.at(-1)!))),
-      inputs: [given(shape, { seed, dtype, of: ties })],
-    }),
-    25,
+    }).map((it) => ({ ...it, dtype, of: ties })),
+    (x, { shape, k }) => Object.values(tf.topk(x, Math.min(k, shape.at(-1)!))),
+    { runs: 25, gradients: () => false },
   );
 }
 
@@ -288,15 +280,24 @@ const scans = fc.record({
 }));
 
 for (const dtype of ALL) {
-  testCompiled(`cumsum of ${dtype}`, scans, (it) => ({
-    fn: (x) => tf.cumsum(x, it.axis, it.exclusive, it.reverse),
-    inputs: [given(it.shape, { seed: it.seed, dtype })],
-    // TensorFlow.js's gradient is that of the last axis.
-    gradients: dtype === "float32" && it.axis === it.shape.length - 1,
-  }), 25);
-
-  testCompiled(`cumprod of ${dtype}`, scans, (it) => ({
-    fn: (x) => tf.cumprod(x, it.axis, it.exclusive, it.reverse),
-    inputs: [given(it.shape, { seed: it.seed, dtype })],
-  }), 25);
+  const typed = scans.map((it) => ({ ...it, dtype }));
+  testCompiledOne(
+    `cumsum of ${dtype}`,
+    typed,
+    (x, it) => tf.cumsum(x, it.axis, it.exclusive, it.reverse),
+    {
+      runs: 25,
+      // TensorFlow.js's gradient is that of the last axis.
+      gradients: ({ axis, shape }) => axis === shape.length - 1,
+    },
+  );
+  testCompiledOne(
+    `cumprod of ${dtype}`,
+    typed,
+    (x, it) => tf.cumprod(x, it.axis, it.exclusive, it.reverse),
+    {
+      runs: 25,
+      gradients: () => false,
+    },
+  );
 }

@@ -52,31 +52,30 @@ for (const dtype of ["float32", "int32", "bool"] as const) {
   }), 40);
 }
 
-testCompiled(
-  "matMul of a transposed matrix with more rows",
-  fc.record({ rows: fc.constantFrom(8, 9, 40), columns, seed: seeds }),
-  ({ rows, columns, seed }) => ({
-    fn: (a, b) => tf.matMul(a, b, true),
-    inputs: [
-      given([70, rows], { seed }),
-      given([70, columns], { seed: seed + 1 }),
-    ],
-  }),
-  20,
-);
-
-testCompiled(
-  "matMul of transposed matrices of many numbers",
-  fc.record({ rows: fc.constantFrom(300, 4100), columns, seed: seeds }),
-  ({ rows, columns, seed }) => ({
-    fn: (a, b) => tf.matMul(a, b, true),
-    inputs: [
-      given([rows, 64], { seed }),
-      given([rows, columns + 24], { seed: seed + 1 }),
-    ],
-  }),
-  8,
-);
+for (
+  const [name, inner, rows, more, runs] of [
+    ["a transposed matrix with more rows", [70], [8, 9, 40], 0, 20],
+    ["transposed matrices of many numbers", [300, 4100], [64], 24, 8],
+  ] as const
+) {
+  testCompiled(
+    `matMul of ${name}`,
+    fc.record({
+      inner: fc.constantFrom(...inner),
+      rows: fc.constantFrom(...rows),
+      columns,
+      seed: seeds,
+    }),
+    ({ inner, rows, columns, seed }) => ({
+      fn: (a, b) => tf.matMul(a, b, true),
+      inputs: [
+        given([inner, rows], { seed }),
+        given([inner, columns + more], { seed: seed + 1 }),
+      ],
+    }),
+    runs,
+  );
+}
 
 testCompiled("gradients of matMul", products, ({ narrow: _, ...it }) => ({
   fn: (a, b) => tf.matMul(a, b, it.transposeA, it.transposeB),
@@ -99,14 +98,16 @@ for (const dtype of ["float32", "int32", "bool"] as const) {
 }
 
 const ACTIVATIONS = [
-  "linear",
-  "relu",
-  "relu6",
-  "elu",
-  "sigmoid",
-  "prelu",
-  "leakyrelu",
-] as const;
+  ...[
+    "linear",
+    "relu",
+    "relu6",
+    "elu",
+    "sigmoid",
+    "prelu",
+    "leakyrelu",
+  ] as const,
+];
 
 for (const activation of ACTIVATIONS) {
   testCompiled(
@@ -145,15 +146,8 @@ for (const activation of ACTIVATIONS) {
 const DIFFERENTIABLE = new Set<string>(["linear", "relu"]);
 
 const EQUATIONS = [
-  "ij,jk->ik",
-  "ij,jk->ki",
-  "bij,bjk->bik",
-  "ij,ij->i",
-  "i,j->ij",
-  "ij->ji",
-  "ijk->ik",
-  "ij->",
-  " bi, bj -> bij",
+  ...["ij,jk->ik", "ij,jk->ki", "bij,bjk->bik", "ij,ij->i", "i,j->ij"],
+  ...["ij->ji", "ijk->ik", "ij->", " bi, bj -> bij"],
 ];
 
 for (const dtype of ["float32", "int32"] as const) {
@@ -180,15 +174,12 @@ for (const dtype of ["float32", "int32"] as const) {
   );
 }
 
-testCompiledEngines("a product over nothing is 0", (engine) => {
-  assertCompiledAgrees({
-    fn: (a, b) => tf.matMul(a, b),
-    inputs: [exactly([], [2, 0]), exactly([], [0, 3])],
-  }, engine);
-});
-testCompiledEngines("a product of no rows", (engine) => {
-  assertCompiledAgrees({
-    fn: (a, b) => tf.matMul(a, b),
-    inputs: [exactly([], [0, 2]), given([2, 3])],
-  }, engine);
-});
+testCompiledEngines(
+  "products over nothing are 0, products of no rows none",
+  (engine) => {
+    const nothing = [exactly([], [2, 0]), exactly([], [0, 3])];
+    for (const inputs of [nothing, [exactly([], [0, 2]), given([2, 3])]]) {
+      assertCompiledAgrees({ fn: (a, b) => tf.matMul(a, b), inputs }, engine);
+    }
+  },
+);

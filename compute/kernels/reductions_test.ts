@@ -12,6 +12,7 @@ import {
   exactly,
   given,
   testCompiled,
+  testCompiledOne,
 } from "../testdata/compiled_agrees.ts";
 import { testCompiledEngines } from "../testdata/engines.ts";
 
@@ -66,22 +67,17 @@ const settings = shapes({ minRank: 1 }).chain((shape) =>
 
 for (const [name, { fn, dtypes }] of Object.entries(REDUCTIONS)) {
   for (const dtype of dtypes) {
-    testCompiled(`${name} of ${dtype}`, settings, (it) => ({
-      fn: (x) => fn(x, it.axis as Axis, it.keepDims),
-      inputs: [
-        given(it.shape, {
-          seed: it.seed,
-          dtype,
-          of: it.equal ? ties : undefined,
-        }),
-      ],
-      gradients: dtype === "float32",
-    }), 20);
+    testCompiledOne(
+      `${name} of ${dtype}`,
+      settings.map((it) => ({ ...it, dtype, of: it.equal ? ties : undefined })),
+      (x, it) => fn(x, it.axis as Axis, it.keepDims),
+      { runs: 20 },
+    );
   }
 }
 
 for (const [name, fn] of Object.entries({ sum: tf.sum, mean: tf.mean })) {
-  testCompiled(
+  testCompiledOne(
     `${name} of many rows and of all of many numbers`,
     fc.record({
       shape: fc.constantFrom([33, 3], [80, 64], [40, 500], [1025], [9, 41, 25]),
@@ -89,18 +85,12 @@ for (const [name, fn] of Object.entries({ sum: tf.sum, mean: tf.mean })) {
       keepDims: fc.boolean(),
       infinite: fc.boolean(),
       seed: seeds,
-    }),
-    ({ shape, axis, keepDims, infinite, seed }) => ({
-      fn: (x) => fn(x, axis, keepDims),
-      inputs: [
-        given(shape, {
-          seed,
-          of: (x) => infinite && x > 2 ? Infinity : Math.abs(x),
-        }),
-      ],
-      gradients: true,
-    }),
-    20,
+    }).map((it) => ({
+      ...it,
+      of: (x: number) => it.infinite && x > 2 ? Infinity : Math.abs(x),
+    })),
+    (x, { axis, keepDims }) => fn(x, axis, keepDims),
+    { runs: 20 },
   );
 }
 
@@ -177,17 +167,9 @@ const logits = fc.record({
   of: fc.constantFrom(undefined, large),
 });
 
-testCompiled("softmax", logits, ({ shape, seed, of }) => ({
-  fn: (x) => tf.softmax(x),
-  inputs: [given(shape, { seed, of })],
-  gradients: true,
-}), 25);
-
-testCompiled("logSoftmax", logits, ({ shape, seed, of }) => ({
-  fn: (x) => tf.logSoftmax(x),
-  inputs: [given(shape, { seed, of })],
-  gradients: true,
-}), 25);
+for (const name of ["softmax", "logSoftmax"] as const) {
+  testCompiledOne(name, logits, (x) => tf[name](x), { runs: 25 });
+}
 
 testCompiled("softmaxCrossEntropy", logits, ({ shape, seed, of }) => ({
   fn: (labels, logits) => tf.losses.softmaxCrossEntropy(labels, logits),
@@ -195,11 +177,11 @@ testCompiled("softmaxCrossEntropy", logits, ({ shape, seed, of }) => ({
 }));
 
 testCompiledEngines("softmax of masked logits", (engine) => {
-  const rows = [[-Infinity, 1, 2], [-Infinity, -Infinity, 0], [-1e9, 1e9, 0], [
-    -Infinity,
-    -Infinity,
-    -Infinity,
-  ], [NaN, 1, 2]];
+  const none = Array(3).fill(-Infinity);
+  const rows = [
+    ...[[-Infinity, 1, 2], [-Infinity, -Infinity, 0], [-1e9, 1e9, 0]],
+    ...[none, [NaN, 1, 2]],
+  ];
   const inputs = [exactly(rows.flat(), [rows.length, 3])];
   assertCompiledAgrees({
     fn: (x) => [tf.softmax(x), tf.logSoftmax(x)],

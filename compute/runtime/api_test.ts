@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { libraryPath, RUNTIME_VERSION } from "./api.ts";
+import { runDeno } from "../../tests/testdata/run_deno.ts";
 
 const VARIABLE = "BELLMAN_ONNXRUNTIME";
 
@@ -26,20 +27,19 @@ Deno.test("a variable of the environment names another one", () => {
 });
 
 /** Names of the files that a program leaves in its home and temporary folder. */
-async function leftBy(code: string): Promise<string[]> {
+async function leftBy(script: string): Promise<string[]> {
   const home = await Deno.makeTempDir({ prefix: "bellman-home-" });
   try {
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["eval", "-q", "--no-check", code],
+    const { code, err } = await runDeno([script], {
+      command: "eval",
       env: {
         ...{ HOME: home, TMPDIR: home, XDG_CACHE_HOME: `${home}/cache` },
         // What is downloaded stays where it is.
         DENO_DIR: Deno.env.get("DENO_DIR") ??
           `${Deno.env.get("HOME")}/.cache/deno`,
-        NO_COLOR: "1",
       },
-    }).output();
-    assertEquals([success, new TextDecoder().decode(stderr)], [true, ""]);
+    });
+    assertEquals([code, err], [0, ""]);
     return Array.from(Deno.readDirSync(home), ({ name }) => name);
   } finally {
     await Deno.remove(home, { recursive: true });

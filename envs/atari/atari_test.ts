@@ -147,14 +147,6 @@ test("whatever the form, its spec has the id and the limit of steps or frames", 
   }
 });
 
-Deno.test("a limit that cannot be is refused", () => {
-  const says = "Cannot limit episodes to 0 steps";
-  for (const kwargs of [{}, { preprocessing: "deepmind" }]) {
-    const wrong = () => make("ALE/Pong-v5", { kwargs, maxEpisodeSteps: 0 });
-    assertThrows(wrong, RangeError, says);
-  }
-});
-
 Deno.test("what there is not is refused", () => {
   assertThrows(() => atari("ALE/Pongg-v5"), RangeError, "'pong'?");
   assertThrows(

@@ -1,4 +1,4 @@
-import type { EnvSpec, StateTree, VecEnv, VecStep } from "@bellman/types";
+import type { EnvSpec, VecEnv, VecStep } from "@bellman/types";
 import {
   assert,
   assertEquals,
@@ -172,29 +172,6 @@ for (const [name, dynamics] of Object.entries(DYNAMICS)) {
   });
 }
 
-Deno.test("A batch tells of an end by rule and by limit at once", () => {
-  const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 1, maxEpisodeSteps: 2 });
-  env.reset({ seed: 0 });
-  env.states.set([2.37, 1, 0, 0]);
-  const right = Int32Array.of(1);
-  const { terminated, truncated } = env.step(right);
-  assertEquals([terminated[0], truncated[0]], [0, 0]);
-  env.step(right);
-  assertEquals([terminated[0], truncated[0]], [1, 1]);
-});
-
-Deno.test("A batch resets in the step that ends an episode", () => {
-  const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
-  env.reset({ seed: 0 });
-  env.states.set([2.39, 1, 0, 0], 4);
-  const step = env.step(Int32Array.of(1, 1));
-  assertEquals([...step.terminated], [0, 1]);
-  const observations = step.observations as Float32Array;
-  const final = step.finalObservations as Float32Array;
-  assert(final[4] > 2.4);
-  assert(observations.subarray(4).every((it) => Math.abs(it) <= 0.05));
-});
-
 Deno.test("A batch refuses actions that it cannot take", () => {
   const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
   env.reset({ seed: 0 });
@@ -224,40 +201,6 @@ Deno.test("A batch of boxes refuses what is not finite or not float32", () => {
 Deno.test("A batch must be reset before it is stepped", () => {
   const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 1 });
   assertThrows(() => env.step(Int32Array.of(0)), Error, "call reset first");
-});
-
-Deno.test("A batch refuses sizes and limits that make no sense", () => {
-  for (const numEnvs of [0, -1, 1.5, NaN]) {
-    assertThrows(
-      () => new DynamicsVecEnv(CART_POLE, { numEnvs }),
-      RangeError,
-      "copies",
-    );
-  }
-  for (const maxEpisodeSteps of [0, 2.5, NaN]) {
-    assertThrows(
-      () => new DynamicsVecEnv(CART_POLE, { numEnvs: 1, maxEpisodeSteps }),
-      RangeError,
-      "Cannot limit",
-    );
-  }
-});
-
-Deno.test("A batch refuses snapshots of others", () => {
-  const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
-  const three = new DynamicsVecEnv(CART_POLE, { numEnvs: 3 });
-  const pendulum = new DynamicsVecEnv(PENDULUM, { numEnvs: 2 });
-  const cases: [StateTree, string][] = [
-    [three.save(), "2 copies from a snapshot of 3"],
-    [
-      pendulum.save(),
-      "states a Float64Array of 4: expected a Float64Array of 8",
-    ],
-    [null, "no 'steps'"],
-  ];
-  for (const [snapshot, message] of cases) {
-    assertThrows(() => env.load(snapshot), Error, message);
-  }
 });
 
 Deno.test("A batch keeps what it is known as", () => {

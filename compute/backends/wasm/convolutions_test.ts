@@ -5,29 +5,19 @@ import { assertNoLeak } from "../../testdata/assert_no_leak.ts";
 import { assertBackendsAgree, noise } from "../../testdata/backends_agree.ts";
 import { selectBackend } from "../select_backend.ts";
 
-interface Case {
-  image: [number, number, number, number];
-  filter: [number, number];
-  channels: number;
-  stride: number;
-  pad: "same" | "valid";
-}
+const few = fc.integer({ min: 1, max: 3 });
+const side = fc.integer({ min: 3, max: 9 });
+const pad = fc.constantFrom<"same" | "valid">("same", "valid");
+const filter = fc.tuple(few, few);
 
-const cases: fc.Arbitrary<Case> = fc.record({
-  image: fc.tuple(
-    fc.integer({ min: 1, max: 3 }),
-    fc.integer({ min: 3, max: 9 }),
-    fc.integer({ min: 3, max: 9 }),
-    fc.integer({ min: 1, max: 3 }),
-  ),
-  filter: fc.tuple(
-    fc.integer({ min: 1, max: 3 }),
-    fc.integer({ min: 1, max: 3 }),
-  ),
+const cases = fc.record({
+  image: fc.tuple(few, side, side, few),
+  filter,
   channels: fc.integer({ min: 1, max: 4 }),
-  stride: fc.integer({ min: 1, max: 3 }),
-  pad: fc.constantFrom<"same" | "valid">("same", "valid"),
+  stride: few,
+  pad,
 });
+type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
 
 /** The gradients of a convolution's squared output, by image and filter. */
 async function gradients(
@@ -35,13 +25,9 @@ async function gradients(
   { image, filter, channels, stride, pad }: Case,
 ): Promise<Float32Array[]> {
   await selectBackend(backend);
-  const filterShape: [number, number, number, number] = [
-    ...filter,
-    image[3],
-    channels,
-  ];
+  const filterShape = [...filter, image[3], channels] as const;
   const x = tf.tensor4d(noise(image, 1), image);
-  const w = tf.tensor4d(noise(filterShape, 2), filterShape);
+  const w = tf.tensor4d(noise(filterShape, 2), [...filterShape]);
   const loss = tf.grads((x, w) =>
     tf.sum(tf.square(
       tf.conv2d(x as tf.Tensor4D, w as tf.Tensor4D, stride, pad),
@@ -71,13 +57,8 @@ Deno.test("the filter gradient on wasm is the cpu backend's", async () => {
 });
 
 Deno.test("it leaves no memory behind", async () => {
-  const it: Case = {
-    image: [2, 8, 8, 3],
-    filter: [3, 3],
-    channels: 4,
-    stride: 2,
-    pad: "valid",
-  };
+  const size = { image: [2, 8, 8, 3], filter: [3, 3], channels: 4, stride: 2 };
+  const it = { ...size, pad: "valid" } as Case;
   await gradients("wasm", it);
   const before = tf.engine().backend.numDataIds();
   const tensors = tf.memory().numTensors;
@@ -87,74 +68,57 @@ Deno.test("it leaves no memory behind", async () => {
 });
 
 const paddedCases = fc.record({
-  height: fc.integer({ min: 3, max: 9 }),
-  width: fc.integer({ min: 3, max: 9 }),
-  filter: fc.tuple(
-    fc.integer({ min: 1, max: 3 }),
-    fc.integer({ min: 1, max: 3 }),
-  ),
+  size: fc.tuple(side, side),
+  filter,
   stride: fc.integer({ min: 1, max: 5 }),
 });
+type PaddedCase = typeof paddedCases extends fc.Arbitrary<infer T> ? T : never;
 
-Deno.test("padded convolutions of any stride are those of cpu", () =>
-  fc.assert(
-    fc.asyncProperty(paddedCases, ({ height, width, filter, stride }) =>
-      assertBackendsAgree({
-        shapes: [[2, height, width, 2], [...filter, 2, 3]],
-        op: (x, w) =>
-          tf.conv2d(x as tf.Tensor4D, w as tf.Tensor4D, stride, "same"),
-      })),
-    { numRuns: 60 },
-  ));
+function testPadded(
+  name: string,
+  make: (it: PaddedCase) => Parameters<typeof assertBackendsAgree>[0],
+): void {
+  Deno.test(name, () =>
+    fc.assert(
+      fc.asyncProperty(paddedCases, (it) => assertBackendsAgree(make(it))),
+      { numRuns: 40 },
+    ));
+}
 
-Deno.test("so are fused ones", () =>
-  fc.assert(
-    fc.asyncProperty(paddedCases, ({ height, width, filter, stride }) =>
-      assertBackendsAgree({
-        shapes: [[1, height, width, 2], [...filter, 2, 3], [3]],
-        op: (x, w, bias) =>
-          tf.fused.conv2d({
-            x: x as tf.Tensor4D,
-            filter: w as tf.Tensor4D,
-            strides: stride,
-            pad: "same",
-            bias,
-            activation: "relu",
-          }),
-        valueOnly: true,
-      })),
-    { numRuns: 30 },
-  ));
+testPadded("padded convolutions of any stride are those of cpu", (it) => ({
+  shapes: [[2, ...it.size, 2], [...it.filter, 2, 3]],
+  op: (x, w) =>
+    tf.conv2d(x as tf.Tensor4D, w as tf.Tensor4D, it.stride, "same"),
+}));
 
-Deno.test("and depthwise ones", () =>
-  fc.assert(
-    fc.asyncProperty(paddedCases, ({ height, width, filter, stride }) =>
-      assertBackendsAgree({
-        shapes: [[1, height, width, 2], [...filter, 2, 2]],
-        op: (x, w) =>
-          tf.depthwiseConv2d(
-            x as tf.Tensor4D,
-            w as tf.Tensor4D,
-            stride,
-            "same",
-          ),
-        valueOnly: true,
-      })),
-    { numRuns: 30 },
-  ));
+testPadded("so are fused ones", (it) => ({
+  shapes: [[1, ...it.size, 2], [...it.filter, 2, 3], [3]],
+  op: (x, w, bias) =>
+    tf.fused.conv2d({
+      x: x as tf.Tensor4D,
+      filter: w as tf.Tensor4D,
+      strides: it.stride,
+      pad: "same",
+      bias,
+      activation: "relu",
+    }),
+  valueOnly: true,
+}));
+
+testPadded("and depthwise ones", (it) => ({
+  shapes: [[1, ...it.size, 2], [...it.filter, 2, 2]],
+  op: (x, w) =>
+    tf.depthwiseConv2d(x as tf.Tensor4D, w as tf.Tensor4D, it.stride, "same"),
+  valueOnly: true,
+}));
 
 type Image = [number, number, number, number];
 
 const poolCases = fc.record({
-  image: fc.tuple(
-    fc.integer({ min: 1, max: 2 }),
-    fc.integer({ min: 3, max: 8 }),
-    fc.integer({ min: 3, max: 8 }),
-    fc.integer({ min: 1, max: 4 }),
-  ),
-  size: fc.integer({ min: 1, max: 3 }),
-  stride: fc.integer({ min: 1, max: 3 }),
-  pad: fc.constantFrom<"same" | "valid">("same", "valid"),
+  image: fc.tuple(few, side, side, few),
+  size: few,
+  stride: few,
+  pad,
 });
 
 Deno.test("the gradient of max pooling on wasm is the cpu backend's", () =>

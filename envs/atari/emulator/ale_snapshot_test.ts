@@ -7,6 +7,7 @@ import { isAtariInstalled } from "./installed.ts";
 import { BAR_GAMES } from "../testdata/bar_games.ts";
 import { play } from "../testdata/play.ts";
 import { testsWith } from "../../../tests/testdata/tests_with.ts";
+import { runDeno } from "../../../tests/testdata/run_deno.ts";
 
 const test = testsWith("ALE", isAtariInstalled());
 const STICKY = { repeatActionProbability: 0.25, seed: 3 };
@@ -58,10 +59,8 @@ test("Ale goes on exactly from snapshots in another process", async () => {
   try {
     await Deno.writeFile(file, serialize(games));
     const script = new URL("../testdata/resume.ts", import.meta.url).pathname;
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-check", "-A", script, file, "60", "2"],
-    }).output();
-    const lines = new TextDecoder().decode(stdout).trim().split("\n");
+    const { out } = await runDeno(["-A", script, file, "60", "2"]);
+    const lines = out.trim().split("\n");
     assertEquals(lines, digests);
   } finally {
     await Deno.remove(file);
