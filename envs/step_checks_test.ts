@@ -24,54 +24,40 @@ Deno.test("finite steps of any space are taken", () => {
   checkStep({ ...right(), rewards: Float64Array.of(3e38, -3e38) }, place);
 });
 
-const WRONG: [parts: Record<string, unknown>, says: string][] = [
-  [
-    { rewards: Float64Array.of(0, NaN) },
-    "the reward of copy 1 at step 12: it is NaN",
-  ],
-  [
-    { rewards: Float64Array.of(-Infinity, 0) },
-    "the reward of copy 0 at step 12",
-  ],
-  [
+const WRONG: Record<string, Record<string, unknown>> = {
+  "the reward of copy 1 at step 12: it is NaN": {
+    rewards: Float64Array.of(0, NaN),
+  },
+  "the reward of copy 0 at step 12": { rewards: Float64Array.of(-Infinity, 0) },
+  "the reward of copy 1 at step 12: it is 1e+308, expected a number that 32 bits can hold":
     { rewards: Float64Array.of(0, 1e308) },
-    "the reward of copy 1 at step 12: it is 1e+308, expected a number that 32 bits can hold",
-  ],
-  [
-    { rewards: [0, "1"] },
-    "the rewards at step 12: expected a typed array, got a list",
-  ],
-  [{ rewards: new Float64Array(3) }, "expected 2 numbers, got 3"],
-  [
-    { terminated: [true, false] },
-    "the terminated at step 12: expected a typed array",
-  ],
-  [{ truncated: new Uint8Array(1) }, "expected 2 numbers, got 1"],
-  [
+  "the rewards at step 12: expected a typed array, got a list": {
+    rewards: [0, "1"],
+  },
+  "expected 2 numbers, got 3": { rewards: new Float64Array(3) },
+  "the terminated at step 12: expected a typed array": {
+    terminated: [true, false],
+  },
+  "expected 2 numbers, got 1": { truncated: new Uint8Array(1) },
+  "the observation[1] of copy 1 at step 12: it is NaN, expected a finite number":
     { observations: Float32Array.of(0, 0, 0, 0, NaN, 0) },
-    "the observation[1] of copy 1 at step 12: it is NaN, expected a finite number",
-  ],
-  [
-    { observations: Float64Array.of(0, 0, -1e300, 0, 0, 0) },
-    "the observation[2] of copy 0 at step 12: it is -1e+300",
-  ],
-  [
-    { observations: { speed: [Float32Array.of(0, Infinity)] } },
-    "the observation[speed][0][0] of copy 1 at step 12: it is Infinity",
-  ],
-  [
-    { observations: new Float32Array(5) },
-    "of each copy, of which there are 2, got 5",
-  ],
-  [{ observations: Promise.resolve() }, "got a promise"],
-  [{ observations: undefined }, "got undefined"],
-  [
-    { finalObservations: Float32Array.of(0, 0, 0, 0, 0, Infinity) },
-    "the final observation[2] of copy 1 at step 12: it is Infinity",
-  ],
-];
+  "the observation[2] of copy 0 at step 12: it is -1e+300": {
+    observations: Float64Array.of(0, 0, -1e300, 0, 0, 0),
+  },
+  "the observation[speed][0][0] of copy 1 at step 12: it is Infinity": {
+    observations: { speed: [Float32Array.of(0, Infinity)] },
+  },
+  "of each copy, of which there are 2, got 5": {
+    observations: new Float32Array(5),
+  },
+  "got a promise": { observations: Promise.resolve() },
+  "got undefined": { observations: undefined },
+  "the final observation[2] of copy 1 at step 12: it is Infinity": {
+    finalObservations: Float32Array.of(0, 0, 0, 0, 0, Infinity),
+  },
+};
 
-for (const [parts, says] of WRONG) {
+for (const [says, parts] of Object.entries(WRONG)) {
   Deno.test(`a step is refused: ${says}`, () => {
     const step = { ...right(), ...parts } as VecStep;
     const error = assertThrows(() => checkStep(step, place), Error, says);

@@ -10,7 +10,8 @@ import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
 import { runDeno } from "./testdata/run_deno.ts";
 
-const IGNORE = Deno.build.os === "windows";
+const test = (name: string, run: () => Promise<void>) =>
+  Deno.test(name, { ignore: Deno.build.os === "windows" }, run);
 const dir = await Deno.makeTempDir({ prefix: "bellman-strange-" });
 const before = Deno.env.get("BELLMAN_STATE");
 
@@ -130,9 +131,7 @@ const LINKED = [
 ];
 
 for (const name of LINKED) {
-  Deno.test(`a link in place of ${name} is refused`, {
-    ignore: IGNORE,
-  }, async () => {
+  test(`a link in place of ${name} is refused`, async () => {
     asUser("other");
     const folder = copy();
     const target = `${home}/.bashrc`;
@@ -149,38 +148,47 @@ for (const name of LINKED) {
   });
 }
 
-Deno.test("a link that leads nowhere is refused as well", {
-  ignore: IGNORE,
-}, async () => {
-  asUser("other");
-  for (const name of ["run.lock", "episodes.csv", "config.yaml.tmp"]) {
-    const folder = copy();
-    plant(`${folder}/${name}`, linkTo(`${home}/.profile`));
-    const [resume] = commandsOn(folder);
-    await checkRefused(resume, { folder, says: `${folder}/${name} is a link` });
-  }
-});
+/** What a run is not resumed over, wherever it came from. */
+const PLANTED: [
+  name: string,
+  user: string,
+  plants: { put: (path: string) => void; says: string; names: string[] },
+][] = [
+  ["a link that leads nowhere", "other", {
+    put: linkTo(`${home}/.profile`),
+    says: "is a link",
+    names: ["run.lock", "episodes.csv", "config.yaml.tmp"],
+  }],
+  ["a second name of a file", "other", {
+    put: (path) => Deno.linkSync(`${home}/.bashrc`, path),
+    says: "has a second name elsewhere",
+    names: ["episodes.csv", "progress.csv", "run.lock"],
+  }],
+  ["a link in a run of one's own", "maker", {
+    put: linkTo(`${home}/.bashrc`),
+    says: "is a link",
+    names: [
+      ...["config.yaml.tmp", "config.sig.tmp", "report.html.2.tmp"],
+      ...["episodes.csv", "progress.csv.tmp", "run.lock"],
+    ],
+  }],
+];
 
-Deno.test("a second name of a file is refused", {
-  ignore: IGNORE,
-}, async () => {
-  asUser("other");
-  for (const name of ["episodes.csv", "progress.csv", "run.lock"]) {
-    const folder = copy();
-    const target = `${home}/.bashrc`;
-    await Deno.writeTextFile(target, "alias ll='ls -l'\n");
-    plant(`${folder}/${name}`, (path) => Deno.linkSync(target, path));
-    const [resume] = commandsOn(folder);
-    await checkRefused(resume, {
-      folder,
-      says: `${folder}/${name} has a second name elsewhere`,
-    });
-  }
-});
+for (const [title, user, { put, says, names }] of PLANTED) {
+  test(`${title} is refused as well`, async () => {
+    asUser(user);
+    await Deno.writeTextFile(`${home}/.bashrc`, "alias ll='ls -l'\n");
+    for (const name of names) {
+      const folder = copy();
+      const path = `${folder}/${name}`;
+      plant(path, put);
+      const [resume] = commandsOn(folder);
+      await checkRefused(resume, { folder, says: `${path} ${says}` });
+    }
+  });
+}
 
-Deno.test("pipes and devices are refused, whoever made the run", {
-  ignore: IGNORE,
-}, async () => {
+test("pipes and devices are refused, whoever made the run", async () => {
   const names = [
     ...["config.yaml", "config.sig", "progress.csv", "episodes.csv"],
     ...["run.lock", "checkpoints/best.safetensors"],
@@ -211,27 +219,7 @@ Deno.test("pipes and devices are refused, whoever made the run", {
   }
 });
 
-Deno.test("a run of one's own is written through no link either", {
-  ignore: IGNORE,
-}, async () => {
-  asUser("maker");
-  const target = `${home}/.bashrc`;
-  await Deno.writeTextFile(target, "alias ll='ls -l'\n");
-  const names = [
-    ...["config.yaml.tmp", "config.sig.tmp", "report.html.2.tmp"],
-    ...["episodes.csv", "progress.csv.tmp", "run.lock"],
-  ];
-  for (const name of names) {
-    const folder = copy();
-    plant(`${folder}/${name}`, linkTo(target));
-    const [resume] = commandsOn(folder);
-    await checkRefused(resume, { folder, says: `${folder}/${name} is a link` });
-  }
-});
-
-Deno.test("checkpoints of a run of one's own may lie on another disk", {
-  ignore: IGNORE,
-}, async () => {
+test("checkpoints of a run of one's own may lie on another disk", async () => {
   asUser("maker");
   const folder = copy();
   const elsewhere = `${dir}/elsewhere`;

@@ -1,8 +1,9 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import h5wasm, { type File, type Group } from "h5wasm";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import { loadEpisodes } from "./episodes.ts";
 import { type Hdf5Group, minariEpisodes } from "./minari.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 await h5wasm.ready;
 
@@ -141,39 +142,22 @@ Deno.test("what is missing or no number is named", () => {
     ...minariEpisodes(group({ episode_7: items })),
   ];
   assertEquals(read(group(good))()[0].actions, [1]);
-  const cases: [unknown, ErrorConstructor, string][] = [
-    [
-      { value: [1] },
-      SyntaxError,
-      "Cannot read 'episode_7' of a Minari data set: expected a group of that name",
-    ],
-    [
-      group({ ...good, rewards: null }),
-      SyntaxError,
-      "Cannot read 'episode_7/rewards' of a Minari data set: expected an array of that name",
-    ],
-    [
-      group({ ...good, rewards: group({}) }),
-      SyntaxError,
-      "'episode_7/rewards'",
-    ],
-    [
-      group({ ...good, actions: { value: ["left"] } }),
-      TypeError,
-      "Cannot read 'episode_7/actions' of string values: expected numbers",
-    ],
-    [
-      group({ ...good, observations: group({ a: { value: 3 } }) }),
-      TypeError,
-      "Cannot read 'episode_7/observations/a' of number values: expected numbers",
-    ],
-    [
-      group({ ...good, actions: { value: BigInt64Array.of(0n, 2n ** 60n) } }),
-      RangeError,
-      "Cannot read 'episode_7/actions': its number 1 is 1152921504606846976, expected at most 2^53",
-    ],
-  ];
-  for (const [items, errorClass, message] of cases) {
-    assertThrows(read(items), errorClass, message);
-  }
+  const change = (part: object) => read(group({ ...good, ...part }));
+  const start = "Cannot read 'episode_7";
+  assertRefused({
+    [`SyntaxError: ${start}' of a Minari data set: expected a group of that name`]:
+      read({ value: [1] }),
+    [`SyntaxError: ${start}/rewards' of a Minari data set: expected an array of that name`]:
+      change({ rewards: null }),
+    "SyntaxError: 'episode_7/rewards'": change({ rewards: group({}) }),
+    [`TypeError: ${start}/actions' of string values: expected numbers`]: change(
+      {
+        actions: { value: ["left"] },
+      },
+    ),
+    [`TypeError: ${start}/observations/a' of number values: expected numbers`]:
+      change({ observations: group({ a: { value: 3 } }) }),
+    [`RangeError: ${start}/actions': its number 1 is 1152921504606846976, expected at most 2^53`]:
+      change({ actions: { value: BigInt64Array.of(0n, 2n ** 60n) } }),
+  });
 });

@@ -1,6 +1,7 @@
 import type { ConfigSchema } from "@bellman/agent";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { capture } from "../testdata/capture.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 import { aliasesOf } from "./algorithms.ts";
 import { describeProperty, findKey, validateEntries } from "./schema.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -84,50 +85,27 @@ Deno.test("valid entries come back under the schema's own names", () => {
 });
 
 Deno.test("each bad entry is one line that names what was expected", () => {
-  const cases: [string, unknown, string][] = [
-    [
-      "numStep",
-      5,
-      "Unknown key 'numStep' in a2c.yaml: did you mean 'numSteps'?",
-    ],
-    [
+  const use = (key: string, value: unknown) => () =>
+    validateEntries([[key, value]], options);
+  const of = "of a2c.yaml: expected";
+  assertRefused({
+    "UsageError: Unknown key 'numStep' in a2c.yaml: did you mean 'numSteps'?":
+      use("numStep", 5),
+    [`UsageError: Cannot use nsteps = 0 ${of} an integer of at least 1`]: use(
       "nsteps",
       0,
-      "Cannot use nsteps = 0 of a2c.yaml: expected an integer of at least 1",
-    ],
-    [
-      "numSteps",
-      2.5,
-      "Cannot use numSteps = 2.5 of a2c.yaml: expected an integer of at least 1",
-    ],
-    [
-      "maxGradNorm",
-      NaN,
-      "Cannot use maxGradNorm = NaN of a2c.yaml: expected a number above 0 or null",
-    ],
-    [
-      "maxGradNorm",
-      Infinity,
-      "Cannot use maxGradNorm = Infinity of a2c.yaml: expected a number above 0 or null",
-    ],
-    [
-      "optimizer",
-      "adm",
-      "Cannot use optimizer = \"adm\" of a2c.yaml: expected rmsprop or adam; did you mean 'adam'?",
-    ],
-    [
-      "hiddenSizes",
-      [64, -1],
-      "Cannot use hiddenSizes = [64,-1] of a2c.yaml: expected a list, each an integer of at least 1",
-    ],
-  ];
-  for (const [key, value, message] of cases) {
-    const error = assertThrows(
-      () => validateEntries([[key, value]], options),
-      UsageError,
-    );
-    assertEquals(error.message, message);
-  }
+    ),
+    [`UsageError: Cannot use numSteps = 2.5 ${of} an integer of at least 1`]:
+      use("numSteps", 2.5),
+    [`UsageError: Cannot use maxGradNorm = NaN ${of} a number above 0 or null`]:
+      use("maxGradNorm", NaN),
+    [`UsageError: Cannot use maxGradNorm = Infinity ${of} a number above 0 or null`]:
+      use("maxGradNorm", Infinity),
+    [`UsageError: Cannot use optimizer = "adm" ${of} rmsprop or adam; did you mean 'adam'?`]:
+      use("optimizer", "adm"),
+    [`UsageError: Cannot use hiddenSizes = [64,-1] ${of} a list, each an integer of at least 1`]:
+      use("hiddenSizes", [64, -1]),
+  });
 });
 
 Deno.test("names of other libraries are told with their counterparts", async () => {

@@ -38,83 +38,41 @@ const DATA = "Cannot use the data of gym:Hostile-v0, copy 0: ";
 const SPACE =
   "change it in the environment, or by a wrapper of Python's in the option 'wrappers' (--set wrappers=[module:Class])";
 
-const CASES: [kwargs: Record<string, string>, says: string | undefined][] = [
-  [
-    { do: "raise" },
-    `Cannot step Hostile-v0: ${raised("ValueError: harm", 39)}`,
-  ],
-  [
-    { do: "raise", at: "reset" },
-    `Cannot reset Hostile-v0: ${raised("ValueError: harm", 39)}`,
-  ],
-  [
-    { do: "raise", at: "make" },
-    "Cannot make 'Hostile-v0': ValueError: harm (hostile_env.py:39)",
-  ],
-  [
-    { do: "raise_nothing" },
-    `Cannot step Hostile-v0: ${raised("ValueError:", 42)}`,
-  ],
-  [
-    { do: "raise_silent" },
-    `Cannot step Hostile-v0: ${
-      raised("Silent: its message cannot be shown", 45)
-    }`,
-  ],
-  [
-    { do: "raise_long" },
-    `Cannot step Hostile-v0: ${
-      raised(`ValueError: ${"x".repeat(497)}...`, 48)
-    }`,
-  ],
-  [
-    { do: "raise_base" },
-    `Cannot step Hostile-v0: ${raised("BaseException: harm", 51)}`,
-  ],
-  [{ do: "leave" }, `Cannot step Hostile-v0: ${raised("SystemExit: 0", 54)}`],
-  [
-    { do: "leave", at: "make" },
-    "Cannot make 'Hostile-v0': SystemExit: 0 (hostile_env.py:54)",
-  ],
-  [
-    { do: "exit" },
-    "Cannot step Hostile-v0: its process ended with code 0",
-  ],
-  [
-    { do: "sleep" },
-    "Cannot step Hostile-v0: it gave no answer within 1000 ms",
-  ],
-  [{ do: "print" }, undefined],
-  [{ do: "close" }, undefined],
-  [
-    { do: "shape" },
-    `${DATA}an observation has the shape (3,): expected (2,)`,
-  ],
-  [
-    { do: "shape", at: "reset" },
-    `${DATA}an observation has the shape (3,): expected (2,)`,
-  ],
-  [{ do: "dict" }, `${DATA}an observation has the shape (): expected (2,)`],
-  [
-    { do: "array" },
-    `${DATA}the reward is array([0., 0., 0.]): expected a number`,
-  ],
-  [
-    { sees: "none" },
-    `Cannot use the observation space None of 'Hostile-v0', as it is none of gymnasium.spaces: ${SPACE}`,
-  ],
-  [
-    { acts: "text" },
-    `Cannot use the action space Box(2) of 'Hostile-v0', as it is none of gymnasium.spaces: ${SPACE}`,
-  ],
-  [
-    { acts: "number" },
-    `Cannot use the action space 3.0 of 'Hostile-v0', as it is none of gymnasium.spaces: ${SPACE}`,
-  ],
-];
+const STEP = "Cannot step Hostile-v0: ";
+const none = (what: string) =>
+  `Cannot use the ${what} of 'Hostile-v0', as it is none of gymnasium.spaces: ${SPACE}`;
+const SHAPE = `${DATA}an observation has the shape (3,): expected (2,)`;
 
-for (const [kwargs, says] of CASES) {
-  const name = Object.entries(kwargs).map((it) => it.join(": ")).join(", ");
+/** What is said of an environment with these options. */
+const CASES: Record<string, string | undefined> = {
+  "do=raise": STEP + raised("ValueError: harm", 39),
+  "do=raise at=reset": `Cannot reset Hostile-v0: ${
+    raised("ValueError: harm", 39)
+  }`,
+  "do=raise at=make":
+    "Cannot make 'Hostile-v0': ValueError: harm (hostile_env.py:39)",
+  "do=raise_nothing": STEP + raised("ValueError:", 42),
+  "do=raise_silent": STEP + raised("Silent: its message cannot be shown", 45),
+  "do=raise_long": STEP + raised(`ValueError: ${"x".repeat(497)}...`, 48),
+  "do=raise_base": STEP + raised("BaseException: harm", 51),
+  "do=leave": STEP + raised("SystemExit: 0", 54),
+  "do=leave at=make":
+    "Cannot make 'Hostile-v0': SystemExit: 0 (hostile_env.py:54)",
+  "do=exit": `${STEP}its process ended with code 0`,
+  "do=sleep": `${STEP}it gave no answer within 1000 ms`,
+  "do=print": undefined,
+  "do=close": undefined,
+  "do=shape": SHAPE,
+  "do=shape at=reset": SHAPE,
+  "do=dict": `${DATA}an observation has the shape (): expected (2,)`,
+  "do=array": `${DATA}the reward is array([0., 0., 0.]): expected a number`,
+  "sees=none": none("observation space None"),
+  "acts=text": none("action space Box(2)"),
+  "acts=number": none("action space 3.0"),
+};
+
+for (const [name, says] of Object.entries(CASES)) {
+  const kwargs = Object.fromEntries(name.split(" ").map((it) => it.split("=")));
   test(
     `an environment with ${name} comes to ${
       says === undefined ? "no harm" : "one clear line"

@@ -62,39 +62,33 @@ test("a snapshot of another environment is refused and changes nothing", () => {
   other.reset({ seed: 1 });
   const snapshot = env.save() as Record<string, StateTree>;
   const { length } = snapshot.physics as Float64Array;
-  const refused: [StateTree, message: string][] = [
-    [other.save(), "with frameSkip 2: expected 4"],
-    [{ ...snapshot, task: "Walker2d" }, 'task "Walker2d": expected Hopper'],
-    [{ ...snapshot, mujocoVersion: "3.3.0" }, 'mujocoVersion "3.3.0": exp'],
+  const change = (part: object) => ({ ...snapshot, ...part }) as StateTree;
+  const wanted = `expected a Float64Array of ${length}`;
+  const refused: Record<string, StateTree> = {
+    "with frameSkip 2: expected 4": other.save(),
+    'task "Walker2d": expected Hopper': change({ task: "Walker2d" }),
+    'mujocoVersion "3.3.0": exp': change({ mujocoVersion: "3.3.0" }),
     // Native code would read beyond its end.
-    [
-      { ...snapshot, physics: new Float32Array(length) },
-      `with physics a Float32Array of ${length}: expected a Float64Array of ${length}`,
-    ],
-    [
-      { ...snapshot, physics: new Float64Array(3) },
-      `physics a Float64Array of 3: expected a Float64Array of ${length}`,
-    ],
-    [
-      { ...snapshot, physics: Array(length).fill(0) },
-      `physics a list of ${length}: expected a Float64Array of ${length}`,
-    ],
-    [{ ...snapshot, physics: {} }, "physics a record of : expected"],
-    [
-      { ...snapshot, place: null },
-      "place null: expected a Float64Array of 2",
-    ],
-    [
-      { ...snapshot, status: "closed" },
-      'Cannot restore Hopper from a snapshot with status "closed": expected new, running, ended',
-    ],
-    [{ ...snapshot, status: "bogus" }, 'status "bogus"'],
-    [{ ...snapshot, random: 3 }, "'generator'"],
-  ];
+    [`with physics a Float32Array of ${length}: ${wanted}`]: change({
+      physics: new Float32Array(length),
+    }),
+    [`physics a Float64Array of 3: ${wanted}`]: change({
+      physics: new Float64Array(3),
+    }),
+    [`physics a list of ${length}: ${wanted}`]: change({
+      physics: Array(length).fill(0),
+    }),
+    "physics a record of : expected": change({ physics: {} }),
+    "place null: expected a Float64Array of 2": change({ place: null }),
+    'Cannot restore Hopper from a snapshot with status "closed": expected new, running, ended':
+      change({ status: "closed" }),
+    'status "bogus"': change({ status: "bogus" }),
+    "'generator'": change({ random: 3 }),
+  };
   other.close();
   env.step(new Float32Array(3));
   const before = env.save();
-  for (const [it, message] of refused) {
+  for (const [message, it] of Object.entries(refused)) {
     assertThrows(() => env.load(it), TypeError, message);
     assertEquals(env.save(), before);
   }

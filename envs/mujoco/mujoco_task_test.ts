@@ -285,53 +285,41 @@ test("functions that return what cannot be are told in one line", () => {
     model.idOf("body", "bal"),
   ];
   let calls = 0;
-  const cases: [change: object, says: string][] = [
-    [
-      { reward: () => NaN },
-      "Cannot use the reward of Slider: it is NaN, expected a finite number",
-    ],
-    [
-      { reward: () => null },
-      "Cannot use the reward of Slider: it is null, expected a finite number",
-    ],
-    [
-      { reward: () => undefined },
-      "Cannot use the reward of Slider: it is undefined, expected a finite number",
-    ],
-    [
-      { reward: () => ({ a: 1, b: NaN }) },
-      "Cannot use the reward of Slider: it is NaN, expected a finite number",
-    ],
-    [
-      { isTerminated: () => 1 },
-      "Cannot use terminated of Slider: it is 1, expected true or false",
-    ],
-    [
+  const reward = "Cannot use the reward of Slider: it is ";
+  for (
+    const [value, shown] of [
+      [NaN, "NaN"],
+      [null, "null"],
+      [undefined, "undefined"],
+      [{ a: 1, b: NaN }, "NaN"],
+    ]
+  ) {
+    const says = `${reward}${shown}, expected a finite number`;
+    assertEquals(refusal({ reward: () => value }), says);
+  }
+  const cases: Record<string, object> = {
+    "Cannot use terminated of Slider: it is 1, expected true or false": {
+      isTerminated: () => 1,
+    },
+    "Cannot use observation[0] of Slider: it is NaN, expected a finite number":
       { observe: () => [NaN] },
-      "Cannot use observation[0] of Slider: it is NaN, expected a finite number",
-    ],
-    [
+    "Cannot use the observation of Slider: it is of 3 numbers, expected 2, as at first":
       { observe: () => Array(calls++ === 0 ? 2 : 3).fill(0) },
-      "Cannot use the observation of Slider: it is of 3 numbers, expected 2, as at first",
-    ],
-    [
-      { observe: lost },
-      "Cannot make Slider of a model without a body named 'bal'",
-    ],
-    [
-      { name: "" },
-      "Cannot make a task on MuJoCo with this name: expected a text",
-    ],
-    [
+    "Cannot make Slider of a model without a body named 'bal'": {
+      observe: lost,
+    },
+    "Cannot make a task on MuJoCo with this name: expected a text": {
+      name: "",
+    },
+    "Cannot make a task on MuJoCo with this xml: expected a model's text, file or URL":
       { xml: 3 },
-      "Cannot make a task on MuJoCo with this xml: expected a model's text, file or URL",
-    ],
-    [
-      { reward: 1 },
-      "Cannot make a task on MuJoCo with this reward: expected a function",
-    ],
-  ];
-  for (const [change, says] of cases) assertEquals(refusal(change), says);
+    "Cannot make a task on MuJoCo with this reward: expected a function": {
+      reward: 1,
+    },
+  };
+  for (const [says, change] of Object.entries(cases)) {
+    assertEquals(refusal(change), says);
+  }
 });
 
 test("built-in kinds can be registered with other limits", () => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import type { BoxSpace, Space } from "@bellman/types";
+import type { Space } from "@bellman/types";
 import { actorCritic, type ActorCriticOptions } from "./actor_critic.ts";
 import { type NetworkName, networkNames } from "../networks/create_network.ts";
 import { mlp } from "../networks/feed_forward.ts";
@@ -14,21 +14,8 @@ import {
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { noiseFor } from "../testdata/distribution_properties.ts";
 import { seededRandom } from "../testdata/random.ts";
+import { BOX, IMAGE } from "../testdata/spaces.ts";
 
-const BOX: BoxSpace = {
-  type: "box",
-  shape: [3],
-  low: -1,
-  high: 1,
-  dtype: "float32",
-};
-const IMAGE: BoxSpace = {
-  type: "box",
-  shape: [12, 12, 2],
-  low: 0,
-  high: 255,
-  dtype: "uint8",
-};
 const ACTIONS: Space[] = [
   { type: "discrete", n: 3 },
   { type: "discrete", n: 3, start: 2 },

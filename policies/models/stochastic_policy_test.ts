@@ -17,14 +17,8 @@ import { testCompiled } from "../testdata/compiled.ts";
 import { noiseFor } from "../testdata/distribution_properties.ts";
 import { seededRandom } from "../testdata/random.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
+import { BOX } from "../testdata/spaces.ts";
 
-const BOX: BoxSpace = {
-  type: "box",
-  shape: [3],
-  low: -1,
-  high: 1,
-  dtype: "float32",
-};
 const ACTIONS: BoxSpace = { ...BOX, shape: [2], low: [-2, 0], high: 5 };
 const LAYERS = { hiddenSizes: [6, 5] } as const;
 const ROWS = 4;

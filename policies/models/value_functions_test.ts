@@ -19,21 +19,8 @@ import { testOnBackends, values } from "../testdata/backends.ts";
 import { testCompiled } from "../testdata/compiled.ts";
 import { seededRandom } from "../testdata/random.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
+import { BOX, IMAGE } from "../testdata/spaces.ts";
 
-const BOX: BoxSpace = {
-  type: "box",
-  shape: [3],
-  low: -1,
-  high: 1,
-  dtype: "float32",
-};
-const IMAGE: BoxSpace = {
-  type: "box",
-  shape: [12, 12, 2],
-  low: 0,
-  high: 255,
-  dtype: "uint8",
-};
 const ACTIONS: BoxSpace = { ...BOX, shape: [2] };
 const ROWS = 5;
 const LAYERS = {
