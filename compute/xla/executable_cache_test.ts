@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import type { XlaFlags } from "./compile_options.ts";
 import { ExecutableCache } from "./executable_cache.ts";
 import { openXla } from "./open_xla.ts";
-import { addAndMultiply, NO_PLUGIN, runOnce } from "./testdata/programs.ts";
+import { addAndMultiply, runOnce, test } from "./testdata/programs.ts";
 
 /** Runs with a folder with a file that stands for a plugin. */
 function inFolder(run: (folder: string, plugin: string) => void): void {
@@ -89,44 +89,36 @@ Deno.test("a folder that cannot be written keeps nothing", () =>
     assertEquals(cache.read(key), undefined);
   }));
 
-Deno.test({
-  name: "a program of the cache computes the same [XLA]",
-  ignore: NO_PLUGIN,
-  fn: () =>
-    inFolder((cache) => {
-      const results = [1, 2, 3].map((run) => {
-        using client = openXla({ cache });
-        const flags: XlaFlags = run === 3
-          ? { xla_cpu_enable_fast_math: true }
-          : {};
-        const program = client.compile(addAndMultiply(4), { flags });
-        const input = Float32Array.of(1, 2, 3, 4);
-        return runOnce(program, input, input);
-      });
-      assertEquals(results[1], results[0]);
-      assertEquals(results[2], results[0]);
-      const programs = filesIn(cache).filter((it) => it.endsWith(".xla"));
-      assertEquals(programs.length, 2);
-    }),
-});
+test("a program of the cache computes the same", () =>
+  inFolder((cache) => {
+    const results = [1, 2, 3].map((run) => {
+      using client = openXla({ cache });
+      const flags: XlaFlags = run === 3
+        ? { xla_cpu_enable_fast_math: true }
+        : {};
+      const program = client.compile(addAndMultiply(4), { flags });
+      const input = Float32Array.of(1, 2, 3, 4);
+      return runOnce(program, input, input);
+    });
+    assertEquals(results[1], results[0]);
+    assertEquals(results[2], results[0]);
+    const programs = filesIn(cache).filter((it) => it.endsWith(".xla"));
+    assertEquals(programs.length, 2);
+  }));
 
-Deno.test({
-  name: "a program whose machine code cannot be loaded is compiled [XLA]",
-  ignore: NO_PLUGIN,
-  fn: () =>
-    inFolder((cache) => {
-      const run = () => {
-        using client = openXla({ cache });
-        client.compile(addAndMultiply(2));
-      };
-      run();
-      const name = filesIn(cache).find((it) => it.endsWith(".xla"))!;
-      const key = name.replace(".xla", "");
-      const before = Deno.readFileSync(`${cache}/${name}`);
-      new ExecutableCache(cache, { plugin: "", target: [] })
-        .write(key, before.slice(32, before.length >> 1));
-      assertNotEquals(Deno.readFileSync(`${cache}/${name}`), before);
-      run();
-      assertEquals(Deno.statSync(`${cache}/${name}`).size, before.length);
-    }),
-});
+test("a program whose machine code cannot be loaded is compiled", () =>
+  inFolder((cache) => {
+    const run = () => {
+      using client = openXla({ cache });
+      client.compile(addAndMultiply(2));
+    };
+    run();
+    const name = filesIn(cache).find((it) => it.endsWith(".xla"))!;
+    const key = name.replace(".xla", "");
+    const before = Deno.readFileSync(`${cache}/${name}`);
+    new ExecutableCache(cache, { plugin: "", target: [] })
+      .write(key, before.slice(32, before.length >> 1));
+    assertNotEquals(Deno.readFileSync(`${cache}/${name}`), before);
+    run();
+    assertEquals(Deno.statSync(`${cache}/${name}`).size, before.length);
+  }));

@@ -4,8 +4,8 @@ import { XlaError } from "./plugin.ts";
 import {
   ADD_TO_STATE,
   addAndMultiply,
-  NO_PLUGIN,
   runOnce,
+  test,
 } from "./testdata/programs.ts";
 
 /** A policy of 4-64-64-2 for 16 rows, by hand. */
@@ -28,94 +28,70 @@ function forward(params: Float32Array, rows: Float32Array): number[] {
   }).flat();
 }
 
-Deno.test({
-  name: "a program of JAX computes what it says [XLA]",
-  ignore: NO_PLUGIN,
-  fn() {
-    using client = openXla();
-    const url = new URL("testdata/forward.mlir", import.meta.url);
-    using program = client.compile(Deno.readTextFileSync(url));
-    const params = Float32Array.from(
-      { length: 4610 },
-      (_, i) => Math.sin(i) / 4,
-    );
-    const rows = Float32Array.from({ length: 64 }, (_, i) => Math.cos(i));
-    const [found] = runOnce(program, params, rows);
-    forward(params, rows).forEach((it, i) =>
-      assert(Math.abs(it - Number(found[i])) < 1e-5, `${i}: ${it} ${found[i]}`)
-    );
-  },
+test("a program of JAX computes what it says", () => {
+  using client = openXla();
+  const url = new URL("testdata/forward.mlir", import.meta.url);
+  using program = client.compile(Deno.readTextFileSync(url));
+  const params = Float32Array.from(
+    { length: 4610 },
+    (_, i) => Math.sin(i) / 4,
+  );
+  const rows = Float32Array.from({ length: 64 }, (_, i) => Math.cos(i));
+  const [found] = runOnce(program, params, rows);
+  forward(params, rows).forEach((it, i) =>
+    assert(Math.abs(it - Number(found[i])) < 1e-5, `${i}: ${it} ${found[i]}`)
+  );
 });
 
-Deno.test({
-  name: "machine code that is loaded computes the same [XLA]",
-  ignore: NO_PLUGIN,
-  fn() {
-    using client = openXla({ cache: false });
-    const program = client.compile(addAndMultiply(4));
-    const loaded = client.load(program.serialize(), program);
-    const input = Float32Array.of(0.1, 1.5, NaN, -Infinity);
-    const [before, after] = [program, loaded]
-      .map((it) => runOnce(it, input, input));
-    assertEquals(after, before);
-  },
+test("machine code that is loaded computes the same", () => {
+  using client = openXla({ cache: false });
+  const program = client.compile(addAndMultiply(4));
+  const loaded = client.load(program.serialize(), program);
+  const input = Float32Array.of(0.1, 1.5, NaN, -Infinity);
+  const [before, after] = [program, loaded]
+    .map((it) => runOnce(it, input, input));
+  assertEquals(after, before);
 });
 
-Deno.test({
-  name: "machine code that is cut or of another program is refused [XLA]",
-  ignore: NO_PLUGIN,
-  fn() {
-    using client = openXla({ cache: false });
-    const program = client.compile(addAndMultiply(4));
-    const code = program.serialize();
-    const cut = code.slice(0, code.length >> 1);
-    assertThrows(() => client.load(cut, program), XlaError, "Cannot load the");
-    assertThrows(
-      () => client.load(code, client.compile(ADD_TO_STATE)),
-      TypeError,
-      "Cannot use the program: it has the outputs (tensor<4xf32>, tensor<4xf32>), expected (tensor<4xf32>)",
-    );
-  },
+test("machine code that is cut or of another program is refused", () => {
+  using client = openXla({ cache: false });
+  const program = client.compile(addAndMultiply(4));
+  const code = program.serialize();
+  const cut = code.slice(0, code.length >> 1);
+  assertThrows(() => client.load(cut, program), XlaError, "Cannot load the");
+  assertThrows(
+    () => client.load(code, client.compile(ADD_TO_STATE)),
+    TypeError,
+    "Cannot use the program: it has the outputs (tensor<4xf32>, tensor<4xf32>), expected (tensor<4xf32>)",
+  );
 });
 
-Deno.test({
-  name: "a program tells its memory [XLA]",
-  ignore: NO_PLUGIN,
-  fn() {
-    using client = openXla();
-    const { inputs, outputs, aliased } = client.compile(ADD_TO_STATE).memory;
-    assertEquals([inputs, outputs, aliased], [32, 16, 16]);
-  },
+test("a program tells its memory", () => {
+  using client = openXla();
+  const { inputs, outputs, aliased } = client.compile(ADD_TO_STATE).memory;
+  assertEquals([inputs, outputs, aliased], [32, 16, 16]);
 });
 
-Deno.test({
-  name: "flags are a program's own, and unknown ones are refused [XLA]",
-  ignore: NO_PLUGIN,
-  fn() {
-    using client = openXla({ cache: false });
-    const compile = (flags: Record<string, string | number | boolean>) =>
-      client.compile(addAndMultiply(4), { flags });
-    compile({ xla_cpu_enable_fast_math: true });
-    compile({ xla_backend_optimization_level: 1 });
-    assertThrows(() => compile({ xla_no_such_flag: 1 }), XlaError, "no_such");
-  },
+test("flags are a program's own, and unknown ones are refused", () => {
+  using client = openXla({ cache: false });
+  const compile = (flags: Record<string, string | number | boolean>) =>
+    client.compile(addAndMultiply(4), { flags });
+  compile({ xla_cpu_enable_fast_math: true });
+  compile({ xla_backend_optimization_level: 1 });
+  assertThrows(() => compile({ xla_no_such_flag: 1 }), XlaError, "no_such");
 });
 
-Deno.test({
-  name: "a closed program closes its calls [XLA]",
-  ignore: NO_PLUGIN,
-  fn() {
-    using client = openXla();
-    const program = client.compile(addAndMultiply(4));
-    const input = { array: new Float32Array(4) };
-    const call = program.bind([input, input]);
-    call.run();
-    program.close();
-    assertThrows(() => call.run(), TypeError, "Cannot run a call that was cl");
-    assertThrows(
-      () => program.bind([input, input]),
-      TypeError,
-      "Cannot bind a program that was closed",
-    );
-  },
+test("a closed program closes its calls", () => {
+  using client = openXla();
+  const program = client.compile(addAndMultiply(4));
+  const input = { array: new Float32Array(4) };
+  const call = program.bind([input, input]);
+  call.run();
+  program.close();
+  assertThrows(() => call.run(), TypeError, "Cannot run a call that was cl");
+  assertThrows(
+    () => program.bind([input, input]),
+    TypeError,
+    "Cannot bind a program that was closed",
+  );
 });

@@ -7,7 +7,7 @@ import {
 import type { CStruct } from "./c_struct.ts";
 import { newArguments, problemOfApi, XlaError, XlaPlugin } from "./plugin.ts";
 import { findPlugin } from "./install/installed.ts";
-import { NO_PLUGIN } from "./testdata/programs.ts";
+import { test } from "./testdata/programs.ts";
 
 const CHILD = new URL("testdata/child.ts", import.meta.url).pathname;
 
@@ -34,55 +34,36 @@ async function child(
 const clean = (out: string) => ({ code: 0, signal: null, out, error: "" });
 
 for (const name of ["leaves", "closes"]) {
-  Deno.test({
-    name: `a process that ${name} a client ends clean [XLA]`,
-    ignore: NO_PLUGIN,
-    // Without RTLD_NODELETE it ends by SIGSEGV.
-    fn: async () => assertEquals(await child(name), clean("2 2 2 2")),
-  });
+  // Without RTLD_NODELETE it ends by SIGSEGV.
+  test(`a process that ${name} a client ends clean`, async () =>
+    assertEquals(await child(name), clean("2 2 2 2")));
 }
 
-Deno.test({
-  name: "a process in which a program failed ends clean [XLA]",
-  ignore: NO_PLUGIN,
-  async fn() {
-    const { out, ...rest } = await child("fails");
-    assertEquals(rest, { code: 0, signal: null, error: "" });
-    assertStringIncludes(out, "Cannot read the program's signature");
-  },
+test("a process in which a program failed ends clean", async () => {
+  const { out, ...rest } = await child("fails");
+  assertEquals(rest, { code: 0, signal: null, error: "" });
+  assertStringIncludes(out, "Cannot read the program's signature");
 });
 
-Deno.test({
-  name: "what was forgotten is freed, and what is in use stays [XLA]",
-  ignore: NO_PLUGIN,
-  async fn() {
-    const flags = ["-A", "--v8-flags=--expose-gc"];
-    assertEquals(await child("forgets", { flags }), clean("2 2 2 2"));
-  },
+test("what was forgotten is freed, and what is in use stays", async () => {
+  const flags = ["-A", "--v8-flags=--expose-gc"];
+  assertEquals(await child("forgets", { flags }), clean("2 2 2 2"));
 });
 
-Deno.test({
-  name: "a call keeps its program, its buffers and its client [XLA]",
-  ignore: NO_PLUGIN,
-  async fn() {
-    const flags = ["-A", "--v8-flags=--expose-gc"];
-    assertEquals(await child("keeps", { flags }), clean("6 6 6 6"));
-  },
+test("a call keeps its program, its buffers and its client", async () => {
+  const flags = ["-A", "--v8-flags=--expose-gc"];
+  assertEquals(await child("keeps", { flags }), clean("6 6 6 6"));
 });
 
-Deno.test({
-  name: "a permission for the plugin's path alone is not enough [XLA]",
-  ignore: NO_PLUGIN,
-  async fn() {
-    const plugin = findPlugin("cpu");
-    const flags = [`--allow-ffi=${plugin}`, "--allow-read", "--allow-env"];
-    assertEquals(
-      await child("opens", { flags }),
-      clean(
-        `NotCapable: Cannot load the XLA plugin '${plugin}': it needs the permission --allow-ffi, without a path`,
-      ),
-    );
-  },
+test("a permission for the plugin's path alone is not enough", async () => {
+  const plugin = findPlugin("cpu");
+  const flags = [`--allow-ffi=${plugin}`, "--allow-read", "--allow-env"];
+  assertEquals(
+    await child("opens", { flags }),
+    clean(
+      `NotCapable: Cannot load the XLA plugin '${plugin}': it needs the permission --allow-ffi, without a path`,
+    ),
+  );
 });
 
 Deno.test("without a plugin one line says what to do", async () => {
@@ -98,34 +79,32 @@ Deno.test("without a plugin one line says what to do", async () => {
   await Deno.remove(BELLMAN_CACHE);
 });
 
-Deno.test({
-  name: "a file that is no plugin is refused in one line [Linux]",
+Deno.test("a file that is no plugin is refused in one line [Linux]", {
   ignore: Deno.build.os !== "linux",
-  async fn() {
-    const text = await Deno.makeTempFile({ suffix: ".so" });
-    await Deno.writeTextFile(text, "no library");
-    const gone = `${text}.gone`;
-    for (
-      const [path, message] of [
-        [text, `Cannot load the XLA plugin '${text}': file too short`],
-        [
-          gone,
-          `Cannot find the XLA plugin '${gone}' that BELLMAN_XLA_PLUGIN names`,
-        ],
-        [
-          libm(),
-          `Cannot load the XLA plugin '${libm()}': expected a PJRT plugin, which has a function GetPjrtApi`,
-        ],
-      ]
-    ) {
-      const env = { BELLMAN_XLA_PLUGIN: path };
-      assertEquals(
-        await child("opens", { env }),
-        clean(`RangeError: ${message}`),
-      );
-    }
-    await Deno.remove(text);
-  },
+}, async () => {
+  const text = await Deno.makeTempFile({ suffix: ".so" });
+  await Deno.writeTextFile(text, "no library");
+  const gone = `${text}.gone`;
+  for (
+    const [path, message] of [
+      [text, `Cannot load the XLA plugin '${text}': file too short`],
+      [
+        gone,
+        `Cannot find the XLA plugin '${gone}' that BELLMAN_XLA_PLUGIN names`,
+      ],
+      [
+        libm(),
+        `Cannot load the XLA plugin '${libm()}': expected a PJRT plugin, which has a function GetPjrtApi`,
+      ],
+    ]
+  ) {
+    const env = { BELLMAN_XLA_PLUGIN: path };
+    assertEquals(
+      await child("opens", { env }),
+      clean(`RangeError: ${message}`),
+    );
+  }
+  await Deno.remove(text);
 });
 
 /** A library that every Linux has and that is no plugin. */
@@ -142,20 +121,15 @@ function libm(): string {
   })!;
 }
 
-Deno.test({
-  name:
-    "arguments of fewer bytes than the plugin's are refused, more are taken [XLA]",
-  ignore: NO_PLUGIN,
-  fn() {
-    const plugin = XlaPlugin.open(findPlugin("cpu"));
-    // An event of address 0 is none.
-    const call = (args: CStruct) =>
-      plugin.call("PJRT_Event_Destroy", args, "free an event");
-    call(newArguments());
-    const error = assertThrows(() => call(newArguments().set(0, 8)), XlaError);
-    assertEquals(error.code, "INVALID_ARGUMENT");
-    assertMatch(error.words, /expected \d+.*\b8\b/);
-  },
+test("arguments of fewer bytes than the plugin's are refused, more are taken", () => {
+  const plugin = XlaPlugin.open(findPlugin("cpu"));
+  // An event of address 0 is none.
+  const call = (args: CStruct) =>
+    plugin.call("PJRT_Event_Destroy", args, "free an event");
+  call(newArguments());
+  const error = assertThrows(() => call(newArguments().set(0, 8)), XlaError);
+  assertEquals(error.code, "INVALID_ARGUMENT");
+  assertMatch(error.words, /expected \d+.*\b8\b/);
 });
 
 Deno.test("plugins of an older or another API are refused", () => {

@@ -1,9 +1,10 @@
 import type { Executable } from "../executable.ts";
+import { testsWith } from "../../../tests/testdata/tests_with.ts";
 import { isXlaInstalled } from "../install/installed.ts";
 import type { TensorArray } from "../tensors.ts";
 
-/** True where tests that need a plugin are ignored: run `install-xla` for them. */
-export const NO_PLUGIN: boolean = !isXlaInstalled();
+/** Adds a test that needs a plugin: run `install-xla` for them. */
+export const test = testsWith("XLA", isXlaInstalled());
 
 /** Adds two vectors of four; the first one is the state. */
 export const ADD_TO_STATE = `module @add {
