@@ -19,10 +19,7 @@ Deno.test("leaves have paths, and what is made of them their nesting", () => {
       ["parts.1.angle", ["parts", "1", "angle"], 1],
     ],
   );
-  const data = nest(
-    schema,
-    ({ dtype, size }) => new ARRAYS[dtype](3 * size),
-  );
+  const data = nest(schema, ({ dtype, size }) => new ARRAYS[dtype](3 * size));
   assertEquals(data, {
     image: new Uint8Array(6),
     parts: [new Int32Array(3), { angle: new Float64Array(3) }],

@@ -43,10 +43,7 @@ Deno.test("train says what it does and what came of it", async () => {
   const out = `${dir}/said`;
   const outcome = await capture("train", ...SMALL, "--out", out);
   assertStringIncludes(outcome.out, "Training a2c on CartPole-v1: 400 steps");
-  assertStringIncludes(
-    outcome.out,
-    "Engine: eager, by TensorFlow.js, on wasm",
-  );
+  assertStringIncludes(outcome.out, "Engine: eager, by TensorFlow.js, on wasm");
   assertStringIncludes(outcome.out, "\nSettings: preset CartPole-v1\n");
   assertMatch(outcome.out, /^Evaluation at step 400: return [\d.]+ ± /m);
   assertMatch(outcome.out, /Best agent \(step \d+\), deterministic: /);
@@ -378,20 +375,14 @@ Deno.test("--print-config prints a file that --config takes", async () => {
     ...["train", "a2c", "--env=Acrobot-v1", ...args, "--print-config"],
   );
   assertEquals([code, err], [0, ""]);
-  assertEquals(
-    out.split("\n")[0],
-    "# a2c on Acrobot-v1: preset Acrobot-v1",
-  );
+  assertEquals(out.split("\n")[0], "# a2c on Acrobot-v1: preset Acrobot-v1");
   for (const line of ["gamma: 0.5", "totalTimesteps: 30", "seed: 4"]) {
     assertStringIncludes(out, `\n${line}\n`);
   }
   const file = await Deno.makeTempFile({ suffix: ".yaml" });
   await Deno.writeTextFile(file, out);
   const again = await capture("train", `--config=${file}`, "--print-config");
-  assertEquals(
-    again.out.split("\n").slice(1),
-    out.split("\n").slice(1),
-  );
+  assertEquals(again.out.split("\n").slice(1), out.split("\n").slice(1));
   const wrong = await capture("train", "--env=CartPol-v1", "--print-config");
   assertEquals([wrong.code, wrong.out], [2, ""]);
   await Deno.remove(file);

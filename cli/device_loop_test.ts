@@ -120,12 +120,11 @@ for (const [message, args] of Object.entries(REFUSED)) {
   });
 }
 
-for (
-  const [algorithm, message] of [
-    ["a3c", "loop: device and workers that learn: expected an algorithm"],
-    ["acer", "Cannot run ACER with loop: device: it does more than"],
-  ]
-) {
+const cases = [
+  ["a3c", "loop: device and workers that learn: expected an algorithm"],
+  ["acer", "Cannot run ACER with loop: device: it does more than"],
+];
+for (const [algorithm, message] of cases) {
   Deno.test(`a loop on the device refuses ${algorithm}`, async () => {
     const { code, err } = await capture(
       "train",

@@ -18,11 +18,7 @@ test("a run with XLA names its plugin and device, and resumes bit for bit", asyn
   const whole = `${dir}/whole`, cut = `${dir}/cut`;
   const steps = ["--steps=800", "--set=checkpointInterval=400"];
   for (const out of [whole, cut]) {
-    const { code, err } = await train(
-      "--engine=xla",
-      ...steps,
-      `--out=${out}`,
-    );
+    const { code, err } = await train("--engine=xla", ...steps, `--out=${out}`);
     assertEquals(code, 0, err);
   }
   const config = await Deno.readTextFile(`${whole}/config.yaml`);

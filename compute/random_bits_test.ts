@@ -64,10 +64,7 @@ testEngines("a state of a key and a counter resumes the numbers", (engine) => {
       state: { key, counter: tf.add(counter, tf.scalar(1, "int32")) },
       numbers: randomUniform([4], { key, counter }),
     }), {
-      state: {
-        key: tf.tensor1d(KEY, "int32"),
-        counter: tf.scalar(0, "int32"),
-      },
+      state: { key: tf.tensor1d(KEY, "int32"), counter: tf.scalar(0, "int32") },
       inputs: {},
       engine,
     });

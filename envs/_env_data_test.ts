@@ -232,9 +232,7 @@ class LateEnv extends WrongEnv {
 Deno.test("an environment that restores its state later is refused", () => {
   for (const wrap of [false, true]) {
     const make = () => new LateEnv({});
-    const env = new SyncVecEnv([
-      wrap ? () => new TimeLimit(make(), 10) : make,
-    ]);
+    const env = new SyncVecEnv([wrap ? () => new TimeLimit(make(), 10) : make]);
     env.reset({ seed: 0 });
     const state = env.save();
     assertRefused({

@@ -41,16 +41,15 @@ Deno.test("options that can be are returned, but for undefined ones", () => {
 
 Deno.test("values of another type are refused", () => {
   for (const [name, [types, expected]] of Object.entries(KINDS)) {
-    for (
-      const [value, shown] of [
-        ["2", '"2"'],
-        [null, "null"],
-        [true, "true"],
-        [1, "1"],
-        [[], "[]"],
-        [3n, "3n"],
-      ] as const
-    ) {
+    const cases = [
+      ["2", '"2"'],
+      [null, "null"],
+      [true, "true"],
+      [1, "1"],
+      [[], "[]"],
+      [3n, "3n"],
+    ] as const;
+    for (const [value, shown] of cases) {
       if (value !== null && [types].flat().includes(typeof value)) continue;
       assertThrows(
         () => check({ [name]: value }),

@@ -14,11 +14,7 @@ const ALL: Record<string, NpyArray> = {
   i1: { data: Int8Array.of(-128, 127), shape: [2] },
   i2: { data: Int16Array.of(-32768, 32767), shape: [2] },
   i4: { data: Int32Array.of(-(2 ** 31), 2 ** 31 - 1), shape: [2] },
-  i8: {
-    data: Float64Array.of(-(2 ** 53) + 1, 7),
-    shape: [2],
-    dtype: "int64",
-  },
+  i8: { data: Float64Array.of(-(2 ** 53) + 1, 7), shape: [2], dtype: "int64" },
   u1: { data: Uint8Array.of(0, 255), shape: [1, 2] },
   u2: { data: Uint16Array.of(0, 65535), shape: [2] },
   u4: { data: Uint32Array.of(0, 2 ** 32 - 1), shape: [2] },

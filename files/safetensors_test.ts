@@ -37,10 +37,7 @@ Deno.test("what was written is read, to the bit", () => {
       fc.uniqueArray(fc.tuple(names, arrays), { selector: ([name]) => name }),
       (entries) => {
         const tensors = new Map<string, SafeTensor>(
-          entries.map(([name, data]) => [name, {
-            data,
-            shape: [data.length],
-          }]),
+          entries.map(([name, data]) => [name, { data, shape: [data.length] }]),
         );
         const read = decodeSafetensors(
           encodeSafetensors(tensors, { step: "5" }),

@@ -134,16 +134,15 @@ class Counter {
   count = 3;
 }
 
-for (
-  const value of [
-    new Map([[1, 2]]),
-    new Set([1]),
-    new Date(0),
-    new Counter(),
-    new Int16Array(2),
-    Promise.resolve(1),
-  ]
-) {
+const cases = [
+  new Map([[1, 2]]),
+  new Set([1]),
+  new Date(0),
+  new Counter(),
+  new Int16Array(2),
+  Promise.resolve(1),
+];
+for (const value of cases) {
   const type = value.constructor.name;
   Deno.test(`a ${type} is no plain data: its content would be lost`, () => {
     assertRefused({

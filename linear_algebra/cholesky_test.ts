@@ -130,10 +130,7 @@ function assertInverts(
   const inverse = inverseSpd(matrix, { size, precision });
   assertEquals(inverse, transposed(inverse, size));
   const identity = diagonalMatrix(new Float64Array(size).fill(1));
-  const residual = largestDifference(
-    product(matrix, inverse, size),
-    identity,
-  );
+  const residual = largestDifference(product(matrix, inverse, size), identity);
   const condition = frobenius(matrix) * frobenius(inverse);
   const epsilon = precision === "single" ? 2 ** -23 : EPSILON;
   const bound = (4 + size) * epsilon * condition;

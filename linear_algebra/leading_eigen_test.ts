@@ -67,10 +67,7 @@ Deno.test("a start of a similar matrix saves products", () => {
   const { vectors } = leadingEigen(similar, 6, { iterations: 8 });
   assert(errorOf({ start: vectors }) < errorOf({}));
   // Zeros are no start.
-  assertEquals(
-    errorOf({ start: new Float64Array(60 * 6) }),
-    errorOf({}),
-  );
+  assertEquals(errorOf({ start: new Float64Array(60 * 6) }), errorOf({}));
 });
 
 Deno.test("what the rank does not reach is 0, and is found once it does", () => {

@@ -40,11 +40,7 @@ for (const { inputs, expected } of fixture.scheduler) {
         : schedule(inputs.schedule as ScheduleName),
     });
     steps.forEach((it, i) =>
-      assertAlmostEquals(
-        scheduler.valueAt(it),
-        expected.value_steps[i],
-        1e-12,
-      )
+      assertAlmostEquals(scheduler.valueAt(it), expected.value_steps[i], 1e-12)
     );
     // Asking for a step leaves the count alone.
     for (const value of expected.first_12_value_calls) {

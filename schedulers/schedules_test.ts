@@ -156,10 +156,7 @@ Deno.test("piecewise jumps where two points are at one step, as the original", (
   const points = [[0, 1], [4, 2], [4, -1], [8, -3], [8, 5]] as const;
   const value = piecewise(points, { outside: 9 });
   const steps = [-1, 0, 2, 3.5, 4, 6, 7.5, 8, 9];
-  assertEquals(
-    steps.map(value),
-    [9, 1, 1.5, 1.875, -1, -2, -2.75, 9, 9],
-  );
+  assertEquals(steps.map(value), [9, 1, 1.5, 1.875, -1, -2, -2.75, 9, 9]);
   const thrice = piecewise([[0, 1], [2, 7], [2, 8], [2, 3], [3, 3]]);
   assertEquals([0, 1, 2, 2.5].map(thrice), [1, 4, 3, 3]);
 });

@@ -182,12 +182,11 @@ Deno.writeTextFileSync("${marker}", "");
   const plot = await capture("plot", out, "--key=eval_return_mean");
   assertEquals([plot.code, plot.err], [0, ""]);
   await Deno.remove(`${out}/report.html`);
-  for (
-    const [command, args] of [
-      ...commandsOn(out),
-      ["export", ["export", out, `--out=${dir}/marked.onnx`]] as const,
-    ]
-  ) {
+  const cases = [
+    ...commandsOn(out),
+    ["export", ["export", out, `--out=${dir}/marked.onnx`]] as const,
+  ];
+  for (const [command, args] of cases) {
     const refused = await capture(...args);
     assertEquals(
       refused.err,
@@ -251,10 +250,7 @@ Deno.test("modules are files or packages, whoever trusts them", async () => {
 Deno.test("Python's modules, and texts that it may take for some, need trust, too", async () => {
   asUser("maker");
   const cases: [[string | RegExp, string][], string][] = [
-    [
-      [["env: CartPole-v1", "env: 'gym:evil:CartPole-v1'"]],
-      "import evil;",
-    ],
+    [[["env: CartPole-v1", "env: 'gym:evil:CartPole-v1'"]], "import evil;"],
     [
       [["env: CartPole-v1", "env: gym:CartPole-v1"], [
         "envModules: []",

@@ -7,10 +7,7 @@ import { assertRefused } from "../../tests/testdata/refused.ts";
 const fields = {
   observation: {
     camera: { shape: [2, 3], dtype: "uint8" },
-    joints: [
-      { shape: [], dtype: "float64" },
-      { shape: [2], dtype: "float32" },
-    ],
+    joints: [{ shape: [], dtype: "float64" }, { shape: [2], dtype: "float32" }],
   },
   reward: { shape: [], dtype: "float32" },
   terminated: { shape: [], dtype: "uint8" },

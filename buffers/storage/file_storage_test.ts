@@ -233,10 +233,7 @@ Deno.test("rows of a save stay while its state may be loaded, and no longer", ()
     position.write(0, new Float64Array(ROWS).fill(-1)); // not saved
     const found = states.map((state, value) => {
       try {
-        assertEquals(
-          rowsOf(path, state),
-          new Float64Array(ROWS).fill(value),
-        );
+        assertEquals(rowsOf(path, state), new Float64Array(ROWS).fill(value));
         return true;
       } catch (error) {
         assert(error instanceof SyntaxError, String(error));

@@ -6,10 +6,7 @@ import { testRandom } from "../testdata/random.ts";
 import { withFolder } from "../testdata/with_folder.ts";
 import { FileStorage, type FileStorageOptions } from "./file_storage.ts";
 
-const tiny: FileStorageOptions = {
-  cacheBytes: 300,
-  blockBytes: 200,
-};
+const tiny: FileStorageOptions = { cacheBytes: 300, blockBytes: 200 };
 
 const fields = {
   observation: { shape: [3], dtype: "uint8" },

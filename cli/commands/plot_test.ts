@@ -110,14 +110,13 @@ Deno.test("plot has title, axes and band in words, and the line at which the env
     return await Deno.readTextFile(path);
   };
   const svg = await drawn();
-  for (
-    const text of [
-      "Return on CartPole-v1",
-      "Environment steps",
-      "95 % bootstrap interval of the mean",
-      "solved: 475",
-    ]
-  ) assertStringIncludes(svg, text);
+  const cases = [
+    "Return on CartPole-v1",
+    "Environment steps",
+    "95 % bootstrap interval of the mean",
+    "solved: 475",
+  ];
+  for (const text of cases) assertStringIncludes(svg, text);
   assertStringIncludes(await drawn("--band", "std"), "one standard deviation");
   assertStringIncludes(await drawn("--band", "iqr"), "quartile");
   assertStringIncludes(await drawn("--threshold", "33"), ">33<");

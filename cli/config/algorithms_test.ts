@@ -79,12 +79,11 @@ Deno.test("a name is registered once", () => {
     "TypeError: Cannot register the algorithm 'dummy': there is one of that name":
       () => registerAlgorithm(dummy),
   });
-  for (
-    const [name, says] of [
-      ["two words", "expected a name of letters, digits, '-', '_' and '.'"],
-      ["../up", "expected a name of letters, digits, '-', '_' and '.'"],
-    ]
-  ) {
+  const cases = [
+    ["two words", "expected a name of letters, digits, '-', '_' and '.'"],
+    ["../up", "expected a name of letters, digits, '-', '_' and '.'"],
+  ];
+  for (const [name, says] of cases) {
     assertRefused({
       [`TypeError: Cannot register the algorithm '${name}': ${says}`]: () =>
         registerAlgorithm({ ...dummy, name }),

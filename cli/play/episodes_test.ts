@@ -75,9 +75,7 @@ Deno.test("Atari's screen is shown three times as large [ALE]", {
 Deno.test("each state but the last is shown, with the return so far", async () => {
   const env = make("CartPole-v1", { maxEpisodeSteps: 3 });
   const session = {
-    algorithm: {
-      policy: () => ({ act: () => Int32Array.of(0) }),
-    },
+    algorithm: { policy: () => ({ act: () => Int32Array.of(0) }) },
     environments: {
       around: () => new VecRecordEpisodeStatistics(new SyncVecEnv([() => env])),
     },

@@ -61,9 +61,7 @@ Deno.test("the report and curves of a million episodes take little memory", asyn
   const dots = html.match(/<circle/g)!.length;
   // Every 667th of them, in two sizes; signs and single points of curves beside.
   assert(dots >= 2 * 1500 && dots < 3100, `${dots} dots`);
-  const svg = await Deno.readTextFile(
-    `${folder.dir}/rollout-return_mean.svg`,
-  );
+  const svg = await Deno.readTextFile(`${folder.dir}/rollout-return_mean.svg`);
   assertEquals(svg.includes("Episodes of training"), true);
   await Deno.remove(dir, { recursive: true });
 });

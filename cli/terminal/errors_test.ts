@@ -73,10 +73,7 @@ Deno.test("a file that cannot be written is told by its own path, nothing is lef
     ];
     for (const [name, problem] of cases) {
       const path = `${dir}/${name}`;
-      const error = assertThrows(
-        () => writeWhole(path, "text"),
-        UsageError,
-      );
+      const error = assertThrows(() => writeWhole(path, "text"), UsageError);
       assertEquals(error.message, `Cannot use the file ${path}: ${problem}`);
     }
     assertEquals(namesIn(dir), ["taken"]);

@@ -166,9 +166,7 @@ testEngines(
     const loop = ({ x }: { x: tf.Tensor }) =>
       whileLoop({ x }, {
         condition: ({ x }) => tf.less(tf.sum(x), 1),
-        body: ({ x }) => ({
-          x: tf.add(x, tf.ones([5])),
-        }),
+        body: ({ x }) => ({ x: tf.add(x, tf.ones([5])) }),
       }).x;
     assertStringIncludes(
       thrownBy(loop, engine).message,

@@ -43,11 +43,7 @@ testCompiled("blocked conv2d", wide(convolutions), (it) => ({
 
 testCompiled("both gradients of blocked conv2d", wide(withoutDilations), (
   it,
-) => ({
-  fn: convolve(it),
-  inputs: imageAndFilter(it),
-  gradients: true,
-}), 30);
+) => ({ fn: convolve(it), inputs: imageAndFilter(it), gradients: true }), 30);
 
 /** Steps that divide the filter, and often the image and its padding. */
 const stepwise = fc.record({
@@ -66,20 +62,12 @@ const stepwise = fc.record({
     [1, 1],
     [2, 2],
     [0, 0],
-  ], [
-    [0, 0],
-    [2, 1],
-    [0, 2],
-    [0, 0],
-  ]),
+  ], [[0, 0], [2, 1], [0, 2], [0, 0]]),
 }).map(({ steps, taps, places, rest, pad }): Convolution => ({
   batch: 1,
   channels: 1,
   out: 1,
-  size: [
-    steps[0] * places[0] + rest[0],
-    steps[1] * places[1] + rest[1],
-  ],
+  size: [steps[0] * places[0] + rest[0], steps[1] * places[1] + rest[1]],
   filter: [steps[0] * taps[0], steps[1] * taps[1]],
   strides: steps,
   dilations: [1, 1],

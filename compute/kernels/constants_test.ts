@@ -26,9 +26,7 @@ for (const dtype of ALL) {
     `zerosLike and onesLike of ${dtype}`,
     fc.record({ shape: shapes(), seed: seeds }),
     ({ shape, seed }) => ({
-      fn: (
-        x,
-      ) => [
+      fn: (x) => [
         tf.zerosLike(x),
         tf.onesLike(x),
         tf.concat1d([tf.onesLike(x).flatten(), x.flatten()]),

@@ -60,11 +60,7 @@ testCompiledEngines("bytes are seen as whole numbers", (engine) => {
     whole: tf.mul(x, tf.scalar(2, "int32")),
     scaled: tf.div(tf.cast(x, "float32"), 255),
     any: tf.cast(x, "bool"),
-  }), {
-    inputs: { x: { shape: [3], dtype: "uint8" } },
-    engine,
-    threads: 1,
-  });
+  }), { inputs: { x: { shape: [3], dtype: "uint8" } }, engine, threads: 1 });
   const { whole, scaled, any } = fn.run({ x: Uint8Array.of(0, 51, 255) });
   assertEquals(whole, Int32Array.of(0, 102, 510));
   scaled.forEach((it, i) => assertAlmostEquals(it, [0, 0.2, 1][i], 1e-7));

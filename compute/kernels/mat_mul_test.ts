@@ -52,12 +52,11 @@ for (const dtype of ["float32", "int32", "bool"] as const) {
   }), 40);
 }
 
-for (
-  const [name, inner, rows, more, runs] of [
-    ["a transposed matrix with more rows", [70], [8, 9, 40], 0, 20],
-    ["transposed matrices of many numbers", [300, 4100], [64], 24, 8],
-  ] as const
-) {
+const cases = [
+  ["a transposed matrix with more rows", [70], [8, 9, 40], 0, 20],
+  ["transposed matrices of many numbers", [300, 4100], [64], 24, 8],
+] as const;
+for (const [name, inner, rows, more, runs] of cases) {
   testCompiled(
     `matMul of ${name}`,
     fc.record({

@@ -70,10 +70,7 @@ testCompiled(
 Deno.test("tensors of a backend give what arrays do", async () => {
   await tf.setBackend("cpu");
   const key = tf.tensor1d([5, 6], "int32"), counter = tf.scalar(9, "int32");
-  const made = run("Threefry", { key, counter }, {
-    shape: [3, 2],
-    shift: 0,
-  });
+  const made = run("Threefry", { key, counter }, { shape: [3, 2], shift: 0 });
   assertEquals([made.shape, made.dtype as string], [[3, 2], "int32"]);
   assertEquals(
     made.dataSync<"int32">(),

@@ -76,10 +76,7 @@ for (
       tf.add(
         x,
         tf.sum(
-          tf.add(
-            tf.matMul(x, x, false, true),
-            twos(x.shape[0], x.shape[0]),
-          ),
+          tf.add(tf.matMul(x, x, false, true), twos(x.shape[0], x.shape[0])),
         ),
       ),
   })

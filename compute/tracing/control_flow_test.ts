@@ -169,10 +169,7 @@ testCompiledEngines("a state that goes round unchanged", (engine) => {
     });
     return { ...state, again: x };
   }, { inputs: { x: float(2), y: float(2) }, engine });
-  const made = fn.run({
-    x: Float32Array.of(1, 2),
-    y: Float32Array.of(3, 4),
-  });
+  const made = fn.run({ x: Float32Array.of(1, 2), y: Float32Array.of(3, 4) });
   const { x, y, again } = made as unknown as Record<string, Float32Array>;
   assertEquals([[...x], [...y], [...again]], [[1, 2], [3, 4], [1, 2]]);
 });
@@ -208,11 +205,7 @@ Deno.test("what cannot be looped is refused in one line", () => {
   };
   for (const [message, call] of Object.entries(cases)) {
     assertThrows(call, TypeError, message);
-    assertThrows(
-      () => trace(() => ({ made: call() }), {}),
-      TypeError,
-      message,
-    );
+    assertThrows(() => trace(() => ({ made: call() }), {}), TypeError, message);
   }
   assertThrows(() => switchCase(int(0), []), RangeError, "among no functions");
 });

@@ -12,10 +12,7 @@ const x = float(4);
 
 /** What tracing a function of one tensor throws. */
 function refusal(fn: (x: tf.Tensor) => unknown): string {
-  const error = assertThrows(
-    () => trace(({ x }) => fn(x), { x }),
-    TypeError,
-  );
+  const error = assertThrows(() => trace(({ x }) => fn(x), { x }), TypeError);
   assertEquals(tf.getBackend(), "cpu", "the backend before is restored");
   return error.message;
 }

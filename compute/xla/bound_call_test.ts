@@ -157,29 +157,30 @@ test("inputs of another number, size, type or use are refused", () => {
     .map((text) => client.compile(text));
   const good = { array: new Float32Array(4) };
   const array = alignedArray("f32", 4);
-  for (
-    const [program, inputs, message] of [
-      [multiply, [good], "Cannot run the program with 1 inputs: expected 2"],
-      [
-        multiply,
-        [good, { array: new Float32Array(6) }],
-        "Cannot use Float32Array(6) as tensor<4xf32>: expected Float32Array(4)",
-      ],
-      [
-        multiply,
-        [good, { array: new Int32Array(4) }],
-        "Cannot use Int32Array(4) as tensor<4xf32>: expected Float32Array(4)",
-      ],
-      [
-        multiply,
-        [{ array, use: "share" }, good],
-        "Cannot share the array of input 0: the program does not donate it",
-      ],
-      [
-        add,
-        [{ array, use: "borrow" }, good],
-        "Cannot borrow the array of input 0: the program donates it",
-      ],
-    ] as const
-  ) assertThrows(() => program.bind(inputs), TypeError, message);
+  const cases = [
+    [multiply, [good], "Cannot run the program with 1 inputs: expected 2"],
+    [
+      multiply,
+      [good, { array: new Float32Array(6) }],
+      "Cannot use Float32Array(6) as tensor<4xf32>: expected Float32Array(4)",
+    ],
+    [
+      multiply,
+      [good, { array: new Int32Array(4) }],
+      "Cannot use Int32Array(4) as tensor<4xf32>: expected Float32Array(4)",
+    ],
+    [
+      multiply,
+      [{ array, use: "share" }, good],
+      "Cannot share the array of input 0: the program does not donate it",
+    ],
+    [
+      add,
+      [{ array, use: "borrow" }, good],
+      "Cannot borrow the array of input 0: the program donates it",
+    ],
+  ] as const;
+  for (const [program, inputs, message] of cases) {
+    assertThrows(() => program.bind(inputs), TypeError, message);
+  }
 });

@@ -66,9 +66,7 @@ test("a program that does not compile is an error in one line", () => {
   using client = openXla();
   const broken = ADD_TO_STATE.replace("stablehlo.add", "stablehlo.ad");
   const error = assertThrows(() => client.compile(broken), XlaError);
-  assert(
-    error.message.startsWith(`Cannot compile the program: ${error.code}`),
-  );
+  assert(error.message.startsWith(`Cannot compile the program: ${error.code}`));
   assert(error.message.includes("stablehlo.ad"), error.message);
   assert(!error.message.includes("\n"));
 });
@@ -118,15 +116,14 @@ test("work after the client was closed is refused", () => {
   const call = program.bind(given);
   client.close();
   client.close();
-  for (
-    const work of [
-      () => client.compile(ADD_TO_STATE),
-      () => program.bind(given),
-      () => program.serialize(),
-      () => call.run(),
-      () => call.read(0),
-    ]
-  ) assertThrows(work, TypeError, "Cannot ");
+  const cases = [
+    () => client.compile(ADD_TO_STATE),
+    () => program.bind(given),
+    () => program.serialize(),
+    () => call.run(),
+    () => call.read(0),
+  ];
+  for (const work of cases) assertThrows(work, TypeError, "Cannot ");
   for (const it of [program, call]) it.close();
 });
 

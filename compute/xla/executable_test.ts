@@ -32,10 +32,7 @@ test("a program of JAX computes what it says", () => {
   using client = openXla();
   const url = new URL("testdata/forward.mlir", import.meta.url);
   using program = client.compile(Deno.readTextFileSync(url));
-  const params = Float32Array.from(
-    { length: 4610 },
-    (_, i) => Math.sin(i) / 4,
-  );
+  const params = Float32Array.from({ length: 4610 }, (_, i) => Math.sin(i) / 4);
   const rows = Float32Array.from({ length: 64 }, (_, i) => Math.cos(i));
   const [found] = runOnce(program, params, rows);
   forward(params, rows).forEach((it, i) =>

@@ -85,19 +85,18 @@ Deno.test("a file that is no plugin is refused in one line [Linux]", {
   const text = await Deno.makeTempFile({ suffix: ".so" });
   await Deno.writeTextFile(text, "no library");
   const gone = `${text}.gone`;
-  for (
-    const [path, message] of [
-      [text, `Cannot load the XLA plugin '${text}': file too short`],
-      [
-        gone,
-        `Cannot find the XLA plugin '${gone}' that BELLMAN_XLA_PLUGIN names`,
-      ],
-      [
-        libm(),
-        `Cannot load the XLA plugin '${libm()}': expected a PJRT plugin, which has a function GetPjrtApi`,
-      ],
-    ]
-  ) {
+  const cases = [
+    [text, `Cannot load the XLA plugin '${text}': file too short`],
+    [
+      gone,
+      `Cannot find the XLA plugin '${gone}' that BELLMAN_XLA_PLUGIN names`,
+    ],
+    [
+      libm(),
+      `Cannot load the XLA plugin '${libm()}': expected a PJRT plugin, which has a function GetPjrtApi`,
+    ],
+  ];
+  for (const [path, message] of cases) {
     const env = { BELLMAN_XLA_PLUGIN: path };
     assertEquals(
       await child("opens", { env }),

@@ -34,17 +34,16 @@ function layersOf(env: Env): { names: string[]; game: AtariEnv } {
   return { names, game: inner as unknown as AtariEnv };
 }
 
-for (
-  const [preset, expected, shape] of [
-    ["baselines", "ClipReward PreprocessFrame FireReset EpisodicLife", [
-      210,
-      160,
-      3,
-    ]],
-    ["deepmind", "ClipReward PreprocessFrame EpisodicLife", [210, 160, 3]],
-    ["gymnasium", "PreprocessFrame", [210, 160]],
-  ] as const
-) {
+const cases = [
+  ["baselines", "ClipReward PreprocessFrame FireReset EpisodicLife", [
+    210,
+    160,
+    3,
+  ]],
+  ["deepmind", "ClipReward PreprocessFrame EpisodicLife", [210, 160, 3]],
+  ["gymnasium", "PreprocessFrame", [210, 160]],
+] as const;
+for (const [preset, expected, shape] of cases) {
   test(`the wrappers of ${preset} stand in baselines' order`, () => {
     const env = atari("ALE/Breakout-v5", { preset });
     const { names, game } = layersOf(env);

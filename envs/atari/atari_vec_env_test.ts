@@ -156,14 +156,13 @@ test("a snapshot of other settings is refused", () => {
     return env;
   };
   const env = made({}), before = env.save();
-  for (
-    const options of [
-      { size: { width: 30, height: 21 } },
-      { repeatActionProbability: 0.5 },
-      { frameskip: 3 },
-      { maxEpisodeSteps: 9 },
-    ]
-  ) {
+  const cases = [
+    { size: { width: 30, height: 21 } },
+    { repeatActionProbability: 0.5 },
+    { frameskip: 3 },
+    { maxEpisodeSteps: 9 },
+  ];
+  for (const options of cases) {
     const other = made(options);
     assertRefused({
       "TypeError: Cannot restore ALE/Pong-v5: the snapshot is of other settings":
@@ -178,10 +177,7 @@ test("a snapshot of other settings is refused", () => {
 test("a snapshot of another number of copies is refused", () => {
   const env = make();
   env.reset({ seed: 0 });
-  const other = new AtariVecEnv("ALE/Breakout-v5", {
-    numEnvs: 1,
-    size: SMALL,
-  });
+  const other = new AtariVecEnv("ALE/Breakout-v5", { numEnvs: 1, size: SMALL });
   assertRefused({
     "RangeError: Cannot restore 1 copy from a snapshot of 2": () =>
       other.load(env.save()),

@@ -34,21 +34,18 @@ Deno.test("Without a limit a batch is not truncated", () => {
 
 Deno.test("Options that there are not are refused", () => {
   const options = { kwargs: { gravity: 1 } };
-  for (
-    const attempt of [
-      () => make("CartPole-v1", options),
-      () => makeVec("CartPole-v1", { ...options, numEnvs: 2 }),
-    ]
-  ) assertThrows(attempt, TypeError, "with 'gravity': it has no options");
+  const cases = [
+    () => make("CartPole-v1", options),
+    () => makeVec("CartPole-v1", { ...options, numEnvs: 2 }),
+  ];
+  for (const attempt of cases) {
+    assertThrows(attempt, TypeError, "with 'gravity': it has no options");
+  }
 });
 
 Deno.test("A cart pole without velocities is a cart pole, seen in part", () => {
   const id = "PositionOnlyCartPole-v1";
-  assertEquals(envSpec(id), {
-    id,
-    maxEpisodeSteps: 500,
-    rewardThreshold: 475,
-  });
+  assertEquals(envSpec(id), { id, maxEpisodeSteps: 500, rewardThreshold: 475 });
   const part = make(id), whole = make("CartPole-v1");
   const parts = makeVec(id, { numEnvs: 2 });
   const wholes = makeVec("CartPole-v1", { numEnvs: 2 });

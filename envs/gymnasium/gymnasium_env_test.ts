@@ -96,16 +96,15 @@ test("a number that the environment's type cannot hold is refused", () => {
   env.close();
 });
 
-for (
-  const [space, why] of [
-    ["text", "Text(1, 5, charset="],
-    ["graph", "Graph("],
-    ["sequence", "Sequence(Discrete(2), stack=False) of"],
-    ["one of", "OneOf(Discrete(2), Discrete(3)) of"],
-    ["complex box", "it holds complex64 numbers of shape (1,)"],
-    ["no parts", "as it holds no values: change it"],
-  ]
-) {
+const cases = [
+  ["text", "Text(1, 5, charset="],
+  ["graph", "Graph("],
+  ["sequence", "Sequence(Discrete(2), stack=False) of"],
+  ["one of", "OneOf(Discrete(2), Discrete(3)) of"],
+  ["complex box", "it holds complex64 numbers of shape (1,)"],
+  ["no parts", "as it holds no values: change it"],
+];
+for (const [space, why] of cases) {
   test(`the space '${space}' is refused in one line`, () => {
     const error = assertThrows(
       () => open(ECHO, { kwargs: { space } }),

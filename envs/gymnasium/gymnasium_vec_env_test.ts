@@ -231,33 +231,32 @@ test("a number of another type arrives if the space's own can hold it", () => {
   env.close();
 });
 
-for (
-  const [odd, message] of [
-    [
-      "nan",
-      "observation[0] of gym:COUNTER, copy 1: it is NaN, expected a finite number",
-    ],
-    ["uncounted", "the reward of gym:COUNTER, copy 1: it is NaN"],
-    ["infinite", "the reward of gym:COUNTER, copy 1: it is -Infinity"],
-    ["shape", "an observation has the shape (2,): expected (1,)"],
-    [
-      "int64",
-      "an observation holds 34359738368: expected numbers that int32 can hold",
-    ],
-    [
-      "long",
-      "an observation holds 34359738368: expected numbers that int32 can hold",
-    ],
-    ["cut", "an observation holds 0.7: expected numbers that uint8 can hold"],
-    ["wrap", "an observation holds 300: expected numbers that uint8 can hold"],
-    ["many", "an observation holds 6: expected a whole number from 0 to 5"],
-    ["one", "an observation holds -3: expected a whole number from -2 to 5"],
-    ["none", "the reward is None: expected a number"],
-    ["text", "the reward is '1': expected a number"],
-    ["said", "'terminated' is 'yes': expected True or False"],
-    ["old", "step must return (observation, reward, terminated"],
-  ]
-) {
+const cases = [
+  [
+    "nan",
+    "observation[0] of gym:COUNTER, copy 1: it is NaN, expected a finite number",
+  ],
+  ["uncounted", "the reward of gym:COUNTER, copy 1: it is NaN"],
+  ["infinite", "the reward of gym:COUNTER, copy 1: it is -Infinity"],
+  ["shape", "an observation has the shape (2,): expected (1,)"],
+  [
+    "int64",
+    "an observation holds 34359738368: expected numbers that int32 can hold",
+  ],
+  [
+    "long",
+    "an observation holds 34359738368: expected numbers that int32 can hold",
+  ],
+  ["cut", "an observation holds 0.7: expected numbers that uint8 can hold"],
+  ["wrap", "an observation holds 300: expected numbers that uint8 can hold"],
+  ["many", "an observation holds 6: expected a whole number from 0 to 5"],
+  ["one", "an observation holds -3: expected a whole number from -2 to 5"],
+  ["none", "the reward is None: expected a number"],
+  ["text", "the reward is '1': expected a number"],
+  ["said", "'terminated' is 'yes': expected True or False"],
+  ["old", "step must return (observation, reward, terminated"],
+];
+for (const [odd, message] of cases) {
   test(`an environment that does '${odd}' ends the run: no host is replaced`, () => {
     const env = open(COUNTER, {
       kwargs: { odd },

@@ -5,9 +5,7 @@ import { GymnasiumEnv } from "./gymnasium_env.ts";
 import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
 import { PYTHON, test } from "./testdata/python.ts";
 
-const FILE = fileURLToPath(
-  new URL("testdata/hostile_env.py", import.meta.url),
-);
+const FILE = fileURLToPath(new URL("testdata/hostile_env.py", import.meta.url));
 
 /** What an environment comes to in ten steps: the error, if there is one. */
 function play(kwargs: Record<string, string>): string | undefined {

@@ -160,28 +160,26 @@ test("steps and actions that cannot be are refused", () => {
   const push = Float32Array.of(3);
   assertThrows(() => env.step(push), Error, "as its episode has not begun");
   env.reset({ seed: 0 });
-  for (
-    const action of [
-      new Float32Array(2),
-      Float32Array.of(NaN),
-      new Float64Array(1) as unknown as Float32Array,
-    ]
-  ) {
+  const cases = [
+    new Float32Array(2),
+    Float32Array.of(NaN),
+    new Float64Array(1) as unknown as Float32Array,
+  ];
+  for (const action of cases) {
     assertThrows(() => env.step(action), RangeError, "Cannot take action [");
   }
   while (!env.step(push).terminated);
   assertThrows(() => env.step(push), Error, "as its episode ended");
   env.close();
   env.close();
-  for (
-    const use of [
-      () => env.step(push),
-      () => env.reset(),
-      () => env.qpos,
-      () => env.save(),
-      () => env.render(),
-    ]
-  ) {
+  const uses = [
+    () => env.step(push),
+    () => env.reset(),
+    () => env.qpos,
+    () => env.save(),
+    () => env.render(),
+  ];
+  for (const use of uses) {
     assertThrows(use, Error, "as it is closed");
   }
 });

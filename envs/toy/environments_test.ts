@@ -24,11 +24,7 @@ Deno.test("An arm without deviation pays its mean and ends the episode", () => {
   for (const arm of [0, 1, 2]) {
     assertEquals(env.reset({ seed: arm }), 0);
     const { reward, terminated, truncated } = env.step(arm);
-    assertEquals([reward, terminated, truncated], [
-      means[arm],
-      true,
-      false,
-    ]);
+    assertEquals([reward, terminated, truncated], [means[arm], true, false]);
     assertThrows(() => env.step(arm), Error, "call reset first");
   }
 });

@@ -228,10 +228,7 @@ const pendulums = () =>
 Deno.test("returns start anew after ends of either kind, in each copy", () => {
   // One copy terminates after two steps, the other is truncated after two.
   const env = new VecNormalizeReward(
-    new SyncVecEnv([
-      () => chainOf(2),
-      () => new TimeLimit(chainOf(9), 2),
-    ]),
+    new SyncVecEnv([() => chainOf(2), () => new TimeLimit(chainOf(9), 2)]),
     { gamma: 1 },
   );
   const { statistics } = env.normalizer;
@@ -292,10 +289,7 @@ Deno.test("frozen statistics do not change", () => {
   assertEquals(env.normalizer.statistics.save(), before);
 });
 
-testVecWrapper(
-  "VecNormalizeReward",
-  () => new VecNormalizeReward(pendulums()),
-);
+testVecWrapper("VecNormalizeReward", () => new VecNormalizeReward(pendulums()));
 
 Deno.test("frozen statistics of another environment stay as they are", () => {
   const statistics = new RunningMeanStd(1);

@@ -164,21 +164,20 @@ Deno.test("what is missing or no number is one clear line, with copy and step", 
   };
   const line = (step: number, found: string) =>
     `Cannot use info.cost of an environment, copy 0, at step ${step} of its episode: it is ${found}`;
-  for (
-    const [info, found] of [
-      [
-        undefined,
-        "undefined, expected a finite number in a step of the episode, but the info has no entries",
-      ],
-      [
-        { price: 1, day: 2 },
-        "undefined, expected a finite number in a step of the episode; the info has price, day",
-      ],
-      [{ cost: "7" }, '"7", expected a finite number'],
-      [{ cost: NaN }, "NaN, expected a finite number"],
-      [{ cost: [1] }, "a list of 1, expected a finite number"],
-    ] as const
-  ) {
+  const cases = [
+    [
+      undefined,
+      "undefined, expected a finite number in a step of the episode, but the info has no entries",
+    ],
+    [
+      { price: 1, day: 2 },
+      "undefined, expected a finite number in a step of the episode; the info has price, day",
+    ],
+    [{ cost: "7" }, '"7", expected a finite number'],
+    [{ cost: NaN }, "NaN, expected a finite number"],
+    [{ cost: [1] }, "a list of 1, expected a finite number"],
+  ] as const;
+  for (const [info, found] of cases) {
     const step = stepWith(() => info);
     const isMissing = found.startsWith("undefined");
     // It may come with the last step.

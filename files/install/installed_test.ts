@@ -53,10 +53,7 @@ Deno.test({
   },
 });
 
-const INSTALL_TOYS = {
-  task: "install-toys",
-  module: "@bellman/toys/install",
-};
+const INSTALL_TOYS = { task: "install-toys", module: "@bellman/toys/install" };
 
 Deno.test("in the repository the command is its task", () => {
   assertEquals(

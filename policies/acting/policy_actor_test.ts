@@ -160,11 +160,7 @@ Deno.test("squashed actions come in the bounds and the type of their space", () 
 Deno.test("equal seeds act alike, and the mode has no use for them", () => {
   const policy = stochasticPolicy({ observationSpace, actionSpace: BOX });
   const acts = (options: Partial<PolicyActorOptions>) => {
-    const actor = actorOf(policy, {
-      actionSpace: BOX,
-      numEnvs: 2,
-      ...options,
-    });
+    const actor = actorOf(policy, { actionSpace: BOX, numEnvs: 2, ...options });
     return [actor.act([0, 3]), actor.act([1, 2])];
   };
   assertEquals(acts({ seed: 5 }), acts({ seed: 5 }));

@@ -49,11 +49,7 @@ testOnBackends("integrals are what they should be", () => {
           p.reduce((sum, l, i) => sum + Math.exp(l) * of(i) * width, 0);
         const [P, Q] = [tf.tensor2d([[mean, logStd]]), tf.tensor2d([[m2, s2]])];
         assertClose([integral(() => 1)], [1], 1e-4);
-        assertClose(
-          distribution.entropy(P),
-          [integral((i) => -p[i])],
-          1e-4,
-        );
+        assertClose(distribution.entropy(P), [integral((i) => -p[i])], 1e-4);
         assertClose(
           distribution.klDivergence(P, Q),
           [integral((i) => p[i] - q[i])],
@@ -120,16 +116,15 @@ Deno.test("a Gaussian distribution needs numbers", () => {
   );
 });
 
-for (
-  const [name, distribution] of Object.entries({
-    "squashedGaussian(2)": squashedGaussian(2),
-    "squashedGaussian(6) as [2, 3]": squashedGaussian(6, { shape: [2, 3] }),
-    "squashedGaussian(1) as a number": squashedGaussian(1, { shape: [] }),
-    "squashedGaussian(2) with epsilon": squashedGaussian(2, {
-      squashCorrection: "epsilon",
-    }),
-  })
-) {
+const cases = {
+  "squashedGaussian(2)": squashedGaussian(2),
+  "squashedGaussian(6) as [2, 3]": squashedGaussian(6, { shape: [2, 3] }),
+  "squashedGaussian(1) as a number": squashedGaussian(1, { shape: [] }),
+  "squashedGaussian(2) with epsilon": squashedGaussian(2, {
+    squashCorrection: "epsilon",
+  }),
+};
+for (const [name, distribution] of Object.entries(cases)) {
   testSampling(name, distribution);
   testClosedForms(name, distribution);
 }

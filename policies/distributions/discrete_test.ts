@@ -114,11 +114,7 @@ testOnBackends("probabilities are the logistic function of the logits", () => {
   const logits = [-3, -0.5, 0, 2];
   const ones = tf.ones([4, 1], "int32");
   const logProb = bernoulli(1).logProb(tf.tensor2d(logits, [4, 1]), ones);
-  assertClose(
-    logProb,
-    logits.map((l) => -Math.log1p(Math.exp(-l))),
-    1e-6,
-  );
+  assertClose(logProb, logits.map((l) => -Math.log1p(Math.exp(-l))), 1e-6);
 });
 
 testOnBackends("impossible numbers are never drawn", () => {

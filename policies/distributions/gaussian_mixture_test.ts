@@ -8,26 +8,24 @@ import { testContinuous } from "../testdata/continuous_properties.ts";
 import { noiseFor, testSampling } from "../testdata/distribution_properties.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
-for (
-  const [name, distribution] of Object.entries({
-    "gaussianMixture(2)": gaussianMixture(2),
-    "gaussianMixture(6) of 3 as [2, 3]": gaussianMixture(6, {
-      components: 3,
-      shape: [2, 3],
-    }),
-    "gaussianMixture(1) of 1 as a number": gaussianMixture(1, {
-      components: 1,
-      shape: [],
-    }),
-    "gaussianMixture(2) without tanh": gaussianMixture(2, { squash: false }),
-  })
-) testSampling(name, distribution);
+const cases = {
+  "gaussianMixture(2)": gaussianMixture(2),
+  "gaussianMixture(6) of 3 as [2, 3]": gaussianMixture(6, {
+    components: 3,
+    shape: [2, 3],
+  }),
+  "gaussianMixture(1) of 1 as a number": gaussianMixture(1, {
+    components: 1,
+    shape: [],
+  }),
+  "gaussianMixture(2) without tanh": gaussianMixture(2, { squash: false }),
+};
+for (const [name, distribution] of Object.entries(cases)) {
+  testSampling(name, distribution);
+}
 
 /** Log-weight, means, logarithms of the deviations, by component. */
-const TWO = [
-  [0.3, 1.2, -0.7, -0.4, 0.1],
-  [-0.5, -0.8, 0.4, -0.1, -0.9],
-];
+const TWO = [[0.3, 1.2, -0.7, -0.4, 0.1], [-0.5, -0.8, 0.4, -0.1, -0.9]];
 
 testContinuous("a mixture of three", {
   distribution: gaussianMixture(1, { components: 3 }),

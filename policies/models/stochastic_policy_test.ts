@@ -145,10 +145,7 @@ testOnBackends(
     const { mean, variance } = tf.moments(tf.neg(logProb));
     const error = Math.sqrt(values(variance)[0] / rows);
     const [measured] = values(mean);
-    assert(
-      Math.abs(measured - entropy) < 5 * error,
-      `${measured}, ${entropy}`,
-    );
+    assert(Math.abs(measured - entropy) < 5 * error, `${measured}, ${entropy}`);
   },
 );
 

@@ -106,14 +106,13 @@ Deno.test("auto is cnn for images of at least 36x36, mlp for everything else", (
 });
 
 Deno.test("an unknown name brings up the nearest one", () => {
-  for (
-    const [wrong, nearest] of [
-      ["mlpp", "mlp"],
-      ["cnn_smal", "cnn_small"],
-      ["lnlstn", "lnlstm"],
-      ["toString", "conv_only"],
-    ]
-  ) {
+  const cases = [
+    ["mlpp", "mlp"],
+    ["cnn_smal", "cnn_small"],
+    ["lnlstn", "lnlstm"],
+    ["toString", "conv_only"],
+  ];
+  for (const [wrong, nearest] of cases) {
     const message = assertThrows(
       () => createNetwork(wrong as NetworkName, OPTIONS),
       RangeError,

@@ -14,13 +14,12 @@ const BOX: BoxSpace = {
 };
 
 testOnBackends("numbers of any type become float32", () => {
-  for (
-    const [dtype, make] of [
-      ["float32", Float32Array],
-      ["float64", Float64Array],
-      ["int32", Int32Array],
-    ] as const
-  ) {
+  const cases = [
+    ["float32", Float32Array],
+    ["float64", Float64Array],
+    ["int32", Int32Array],
+  ] as const;
+  for (const [dtype, make] of cases) {
     const encoder = observationEncoder({ ...BOX, dtype });
     const encoded = encoder.observationTensor(make.from([1, -2, 3, 4]), 2);
     assertEquals(encoded.shape, [2, 2]);
@@ -88,12 +87,11 @@ Deno.test("observations that do not fit are refused", () => {
     "RangeError: Cannot encode 3 numbers as observations: the batch must have 4":
       () => observationEncoder(BOX).observationTensor(new Float32Array(3), 2),
   });
-  for (
-    const space of [
-      { type: "dict", spaces: { a: BOX } },
-      { type: "tuple", spaces: [BOX] },
-    ] as const
-  ) {
+  const cases = [
+    { type: "dict", spaces: { a: BOX } },
+    { type: "tuple", spaces: [BOX] },
+  ] as const;
+  for (const space of cases) {
     assertRefused({
       [
         `TypeError: Cannot use ${space.type} observations as inputs: wrap the ` +

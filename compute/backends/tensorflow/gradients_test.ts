@@ -104,10 +104,7 @@ const lstm: Loss = (p) => {
       p.b,
     );
     const [i, f, o, u] = tf.split(gates, 4, 1);
-    c = tf.add(
-      tf.mul(tf.sigmoid(f), c),
-      tf.mul(tf.sigmoid(i), tf.tanh(u)),
-    );
+    c = tf.add(tf.mul(tf.sigmoid(f), c), tf.mul(tf.sigmoid(i), tf.tanh(u)));
     h = tf.mul(tf.sigmoid(o), tf.tanh(c));
     outputs.push(h);
   });

@@ -16,13 +16,12 @@ async function withFile(
   }
 }
 
-for (
-  const path of [
-    "lib/python3.11/site-packages/tensorflow/libtensorflow_cc.so.2",
-    "lib/python3.9/site-packages/tensorflow/python/_pywrap_tensorflow_internal.so",
-    "local/lib/python3.12/dist-packages/tensorflow/libtensorflow_cc.2.dylib",
-  ]
-) {
+const cases = [
+  "lib/python3.11/site-packages/tensorflow/libtensorflow_cc.so.2",
+  "lib/python3.9/site-packages/tensorflow/python/_pywrap_tensorflow_internal.so",
+  "local/lib/python3.12/dist-packages/tensorflow/libtensorflow_cc.2.dylib",
+];
+for (const path of cases) {
   Deno.test(`a Python environment's ${path} is found`, async () => {
     await withFile(path, (dir, file) => {
       assertEquals(libraryInEnvironment(dir), file);

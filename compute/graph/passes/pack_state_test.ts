@@ -30,9 +30,7 @@ const portsOf = ({ inputs, outputs }: Graph) => [names(inputs), names(outputs)];
 
 Deno.test("a group that is joined and split is one flat vector", () => {
   const { graph, runs } = packed(({ a, b, x }) => split(tf.add(join(a, b), x)));
-  assertEquals(runs, [
-    { name: "flat.0", members: ["a", "b"], output: true },
-  ]);
+  assertEquals(runs, [{ name: "flat.0", members: ["a", "b"], output: true }]);
   assertEquals(operationsOf(graph), ["Add"]);
   assertEquals(portsOf(graph), [["a", "b", "x", "flat.0"], ["flat.0"]]);
 });
@@ -87,10 +85,7 @@ Deno.test("parts in another order, or of a matrix, are written one by one", () =
 
 Deno.test("the flat vector's name is free", () => {
   const { runs } = packState(
-    trace(
-      ({ a, b, x }) => ({ ...split(join(a, b)), flat: { 0: x } }),
-      inputs,
-    ),
+    trace(({ a, b, x }) => ({ ...split(join(a, b)), flat: { 0: x } }), inputs),
     state,
   );
   assertEquals(runs[0].name, "flat'.0");

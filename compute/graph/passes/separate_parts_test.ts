@@ -81,20 +81,19 @@ Deno.test("a vector that is summed stays joined beside its parts", () => {
 });
 
 Deno.test("what is not split at the same places is left as it is", () => {
-  for (
-    const fn of [
-      (given: Given) => ({ y: tf.neg(join(given)) }),
-      (given: Given) => ({ y: tf.sum(tf.neg(join(given))) }),
-      (given: Given) => {
-        const [y, z] = tf.split(tf.add(join(given), given.x), SIZES);
-        return { y, z };
-      },
-      ({ b, c }: Given) => {
-        const [y, z] = tf.split(tf.neg(tf.concat([b, c])), [3, 4]);
-        return { y, z };
-      },
-    ]
-  ) {
+  const cases = [
+    (given: Given) => ({ y: tf.neg(join(given)) }),
+    (given: Given) => ({ y: tf.sum(tf.neg(join(given))) }),
+    (given: Given) => {
+      const [y, z] = tf.split(tf.add(join(given), given.x), SIZES);
+      return { y, z };
+    },
+    ({ b, c }: Given) => {
+      const [y, z] = tf.split(tf.neg(tf.concat([b, c])), [3, 4]);
+      return { y, z };
+    },
+  ];
+  for (const fn of cases) {
     const graph = trace((given: Given) => fn(given), inputs);
     assertEquals(operationsOf(separateParts(graph)), operationsOf(graph));
   }

@@ -112,10 +112,7 @@ Deno.test("operands are broadcast by the operation itself", () => {
     ({ x, b }) => ({ y: tf.maximum(x, tf.broadcastTo(b, [2, 3])) }),
     { x: float(2, 3), b: float(1, 1) },
   );
-  assertEquals(
-    operationsOf(eliminateDeadCode(simplify(rows))),
-    ["Maximum"],
-  );
+  assertEquals(operationsOf(eliminateDeadCode(simplify(rows))), ["Maximum"]);
 });
 
 Deno.test("one number in many places is computed with once", () => {
@@ -131,10 +128,7 @@ Deno.test("a spread number that others take too is spread once", () => {
     const many = tf.tile(x, [4]);
     return { many, exp: tf.exp(many) };
   }, { x: float(1) }));
-  assertEquals(
-    operationsOf(eliminateDeadCode(graph)),
-    ["BroadcastTo", "Exp"],
-  );
+  assertEquals(operationsOf(eliminateDeadCode(graph)), ["BroadcastTo", "Exp"]);
 });
 
 Deno.test("a number that is spread and reshaped is spread once", () => {

@@ -133,18 +133,17 @@ Deno.test("without a GPU nothing is fetched", () => {
 Deno.test("installXla refuses what cannot be in one line", () =>
   inFolder(async (folder) => {
     const dir = ["--dir", `${folder}/xla`];
-    for (
-      const [args, message] of [
-        [
-          ["--without-gpu"],
-          "Cannot install XLA: --without-gpu is for --cuda alone",
-        ],
-        [
-          ["--cud"],
-          "Cannot install XLA: Unknown option '--cud', usage: install-xla [--cuda [--without-gpu]] [--accept-license] [--wheel PATH ...] [--dir DIR]",
-        ],
-      ] as const
-    ) {
+    const cases = [
+      [
+        ["--without-gpu"],
+        "Cannot install XLA: --without-gpu is for --cuda alone",
+      ],
+      [
+        ["--cud"],
+        "Cannot install XLA: Unknown option '--cud', usage: install-xla [--cuda [--without-gpu]] [--accept-license] [--wheel PATH ...] [--dir DIR]",
+      ],
+    ] as const;
+    for (const [args, message] of cases) {
       const { code, error } = await said((output) =>
         installXla([...args, ...dir], output)
       );

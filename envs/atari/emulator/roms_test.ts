@@ -77,13 +77,12 @@ Deno.test("every game is found by its ids and by its ROM's name", () => {
 });
 
 Deno.test("a game that there is not is refused with the nearest one", () => {
-  for (
-    const [id, nearest] of [
-      ["ALE/SpaceInvader-v5", "space_invaders"],
-      ["QbrtNoFrameskip-v4", "qbert"],
-      ["mspacman", "ms_pacman"],
-    ]
-  ) {
+  const cases = [
+    ["ALE/SpaceInvader-v5", "space_invaders"],
+    ["QbrtNoFrameskip-v4", "qbert"],
+    ["mspacman", "ms_pacman"],
+  ];
+  for (const [id, nearest] of cases) {
     assertThrows(() => gameOfId(id), RangeError, `did you mean '${nearest}'?`);
   }
 });

@@ -88,13 +88,12 @@ Deno.test("FIRE and the next action are pressed after each reset", () => {
 });
 
 Deno.test("FIRE may stand anywhere; a game without it is left as it is", () => {
-  for (
-    const [meanings, pressed] of [
-      [["NOOP", "UP", "FIRE", "DOWN"], [2, 3]],
-      [["NOOP", "FIRE"], [1]],
-      [["NOOP", "UP", "UPFIRE"], []],
-    ] as const
-  ) {
+  const cases = [
+    [["NOOP", "UP", "FIRE", "DOWN"], [2, 3]],
+    [["NOOP", "FIRE"], [1]],
+    [["NOOP", "UP", "UPFIRE"], []],
+  ] as const;
+  for (const [meanings, pressed] of cases) {
     const game = new ScriptedAtari([plainGame(9)], [...meanings]);
     new FireReset(game).reset({ seed: 0 });
     assertEquals(game.log, ["reset", ...pressed]);
@@ -102,12 +101,11 @@ Deno.test("FIRE may stand anywhere; a game without it is left as it is", () => {
 });
 
 Deno.test("a game that ends while FIRE is pressed is followed by a new one", () => {
-  for (
-    const [length, log] of [
-      [1, ["reset", 1, "reset", 2]],
-      [2, ["reset", 1, 2, "reset"]],
-    ] as const
-  ) {
+  const cases = [
+    [1, ["reset", 1, "reset", 2]],
+    [2, ["reset", 1, 2, "reset"]],
+  ] as const;
+  for (const [length, log] of cases) {
     const game = new ScriptedAtari([plainGame(length), plainGame(9)]);
     const frames = log.length - 1 - log.lastIndexOf("reset");
     assertEquals(
@@ -156,10 +154,7 @@ Deno.test("each life is an episode of its own, in one game", () => {
   // After a loss a step without an action goes on; at the end comes a new game.
   assertEquals(seen, [[3, 1], [2, 1], [3, 1]]);
   assertEquals(game.games, 2);
-  assertEquals(
-    game.log,
-    ["reset", 3, 3, 3, 0, 3, 3, 0, 3, 3, 3, "reset"],
-  );
+  assertEquals(game.log, ["reset", 3, 3, 3, 0, 3, 3, 0, 3, 3, 3, "reset"]);
 });
 
 Deno.test("a life that is lost is terminated, a time limit truncated", () => {

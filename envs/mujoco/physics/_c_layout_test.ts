@@ -82,13 +82,12 @@ Deno.test("macros and enumerators have their values", () => {
 });
 
 Deno.test("what cannot be read is refused with its text", () => {
-  for (
-    const [source, problem] of [
-      ["typedef struct A_ { Unknown x; } A;", "'Unknown x'"],
-      ["typedef struct A_ { int x[N]; } A;", "the length of 'x'"],
-      ["typedef struct A_ { int x;", "not closed"],
-    ]
-  ) {
+  const cases = [
+    ["typedef struct A_ { Unknown x; } A;", "'Unknown x'"],
+    ["typedef struct A_ { int x[N]; } A;", "the length of 'x'"],
+    ["typedef struct A_ { int x;", "not closed"],
+  ];
+  for (const [source, problem] of cases) {
     assertThrows(() => readCLayout([source]), SyntaxError, problem);
   }
 });

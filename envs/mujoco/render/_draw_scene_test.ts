@@ -58,17 +58,9 @@ test("the camera follows the body, others of the model stand elsewhere", () => {
   const tracked = picture(
     new MujocoEnv("HalfCheetah", { cameraName: "track" }),
   );
-  assertEquals(
-    picture(new MujocoEnv("HalfCheetah", { cameraId: 0 })),
-    tracked,
-  );
+  assertEquals(picture(new MujocoEnv("HalfCheetah", { cameraId: 0 })), tracked);
   assert(difference(tracked, before) > 300);
-  const above = {
-    elevation: -89,
-    distance: 5,
-    azimuth: 0,
-    lookAt: [0, 0, 1],
-  };
+  const above = { elevation: -89, distance: 5, azimuth: 0, lookAt: [0, 0, 1] };
   const down = picture(
     new MujocoEnv("HalfCheetah", { defaultCameraConfig: above }),
   );
@@ -87,16 +79,15 @@ test("all kinds of geoms are drawn, meshes too", async () => {
   const path = await Deno.makeTempFile({ suffix: ".xml" });
   const mesh = `<mesh name="tip" vertex="-1 -1 -1 1 -1 -1 0 1 -1 0 0 1"/>`;
   const camera = { trackBodyId: -1, distance: 8, elevation: -30 };
-  for (
-    const geom of [
-      `type="sphere" size="1"`,
-      `type="capsule" size="0.7 0.5"`,
-      `type="ellipsoid" size="1 0.5 0.7"`,
-      `type="cylinder" size="0.8 0.6"`,
-      `type="box" size="0.7 0.8 0.6"`,
-      `type="mesh" mesh="tip"`,
-    ]
-  ) {
+  const cases = [
+    `type="sphere" size="1"`,
+    `type="capsule" size="0.7 0.5"`,
+    `type="ellipsoid" size="1 0.5 0.7"`,
+    `type="cylinder" size="0.8 0.6"`,
+    `type="box" size="0.7 0.8 0.6"`,
+    `type="mesh" mesh="tip"`,
+  ];
+  for (const geom of cases) {
     await Deno.writeTextFile(
       path,
       `<mujoco><asset>${mesh}</asset><worldbody><body><freejoint/>
