@@ -44,9 +44,9 @@ export * from "./samplers/sampler.ts";
 export type {
   PrioritizationOptions,
   PrioritySampler,
-} from "./samplers/priorities.ts";
-export * from "./samplers/proportional.ts";
-export { RankBasedSampler } from "./samplers/rank_based.ts";
+} from "./samplers/priority_sampler.ts";
+export * from "./samplers/proportional_sampler.ts";
+export { RankBasedSampler } from "./samplers/rank_based_sampler.ts";
 export { SumTree } from "./samplers/sum_tree.ts";
 export * from "./sequences/sequence_replay_buffer.ts";
 export {

@@ -15,7 +15,7 @@ export interface ReplayBufferOptions {
    * @default 1
    */
   readonly numEnvs?: number;
-  /** Order of rows that are steps of episodes; without it each row stands for itself. */
+  /** Order of rows that are steps of episodes; without it rows are independent. */
   readonly episodes?: EpisodeOptions;
   /**
    * Chooser of the rows that are drawn.

@@ -1,9 +1,9 @@
-import type { PrioritySampler } from "../samplers/priorities.ts";
+import type { PrioritySampler } from "../samplers/priority_sampler.ts";
 import {
   ProportionalSampler,
   type ProportionalSamplerOptions,
-} from "../samplers/proportional.ts";
-import { RankBasedSampler } from "../samplers/rank_based.ts";
+} from "../samplers/proportional_sampler.ts";
+import { RankBasedSampler } from "../samplers/rank_based_sampler.ts";
 import type { Random } from "../samplers/sampler.ts";
 import type { Batch, ReplayBufferOptions } from "./options.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";

@@ -312,11 +312,11 @@ class StackKernel {
     target.units.set(this.#out, at * FRAMES * size);
   }
 
-  /** Tells whether a stack goes on from the present one by one frame. */
+  /** True where a stack follows the present one by one frame. */
   #isNext(rows: Int32Array, first: number): boolean {
     const present = this.#present;
     for (let k = 0; k < FRAMES - 1; k++) {
-      // A row below 0 stands for other frames in other stacks.
+      // A row below 0 is another frame in another stack.
       if (rows[first + k] < 0 || rows[first + k] !== present[k + 1]) {
         return false;
       }

@@ -166,8 +166,8 @@ export class SequenceReplayBuffer {
   }
 
   /**
-   * Tells whether it holds so many steps of each environment, counted as the
-   * original does: in whole segments, rounded down, but at least one.
+   * Counts as the original does if it holds so many steps of each environment: in
+   * whole segments, rounded down, but at least one.
    *
    * @param steps Steps of each environment.
    */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { FieldValues } from "../fields.ts";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
-import { ProportionalSampler } from "../samplers/proportional.ts";
+import { ProportionalSampler } from "../samplers/proportional_sampler.ts";
 import type { Sampler } from "../samplers/sampler.ts";
 import { FileStorage } from "../storage/file_storage.ts";
 import type { Storage } from "../storage/storage.ts";

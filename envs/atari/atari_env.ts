@@ -7,6 +7,7 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
+import { checkPictureSize } from "../_checks.ts";
 import { Episodes } from "../_episodes.ts";
 import { checkSeed, DEFAULT_SEED } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
@@ -85,12 +86,7 @@ function scaledImage(
   image: RgbImage,
   { width = image.width, height = image.height }: RenderOptions,
 ): RgbImage {
-  for (const side of [width, height]) {
-    if (Number.isInteger(side) && side >= 1) continue;
-    throw new RangeError(
-      `Cannot draw a picture of ${width} by ${height} pixels: expected whole numbers of at least 1`,
-    );
-  }
+  checkPictureSize(width, height, 16384);
   if (width === image.width && height === image.height) return image;
   const data = new Uint8Array(3 * width * height);
   for (let y = 0, to = 0; y < height; y++) {

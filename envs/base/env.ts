@@ -121,7 +121,7 @@ export abstract class Env<
     return { fields, random: this.#random.save() };
   }
 
-  /** Lists the fields of the state: null stands for one that is not set. */
+  /** Lists the fields of the state: null is one that is not set. */
   #fields(): [string, unknown][] {
     return Object.entries(this)
       .filter(([name, it]) => !SPACES.has(name) && typeof it !== "function")

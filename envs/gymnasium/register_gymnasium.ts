@@ -18,7 +18,7 @@ export interface RegisterGymnasiumOptions
     GymnasiumOptions,
     Omit<GymnasiumVecEnvOptions, "numEnvs"> {}
 
-/** Returns a limit as Gymnasium has it, where -1 stands for none. */
+/** Returns a limit as Gymnasium has it, where -1 is none. */
 function gymnasiumLimit(maxEpisodeSteps: number): number {
   checkStepLimit(maxEpisodeSteps);
   return maxEpisodeSteps === Infinity ? -1 : maxEpisodeSteps;

@@ -491,13 +491,13 @@ export class VecClipAction extends VecEnvWrapper {
 /** Range that actions are given in. */
 export interface RescaleActionOptions {
   /**
-   * Number that stands for the lower bound.
+   * Number that becomes the lower bound.
    *
    * @default -1
    */
   low?: number;
   /**
-   * Number that stands for the upper bound.
+   * Number that becomes the upper bound.
    *
    * @default 1
    */

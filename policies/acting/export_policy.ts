@@ -4,14 +4,9 @@ import {
   paramsFromArrays,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import type {
-  BoxSpace,
-  ObservationScaling,
-  PolicyExport,
-  Space,
-} from "@bellman/types";
+import type { ObservationScaling, PolicyExport, Space } from "@bellman/types";
 import type { Policy } from "../models/policy.ts";
-import { sizeOf } from "../networks/_layers.ts";
+import { boundsOf } from "../networks/_layers.ts";
 import type { EnvActionsOptions } from "./policy_actor.ts";
 
 /** Options of {@linkcode exportPolicy}. */
@@ -234,7 +229,9 @@ export function envActionTensor(
   { squashed = false }: EnvActionsOptions = {},
 ): tf.Tensor {
   if (space.type !== "box") return actions;
-  const low = boundOf(space, "low"), high = boundOf(space, "high");
+  const shape = [...space.shape];
+  const [low, high] = boundsOf(space)
+    .map((it) => tf.tensor(Float32Array.from(it), shape));
   const wanted = squashed
     ? tf.add(
       tf.mul(actions, tf.div(tf.sub(high, low), 2)),
@@ -244,16 +241,4 @@ export function envActionTensor(
   const inside = tf.minimum(tf.maximum(wanted, low), high);
   const whole = space.dtype === "int32" || space.dtype === "uint8";
   return whole ? tf.cast(tf.round(inside), "int32") : inside;
-}
-
-/** Returns a bound for each number of an action. */
-function boundOf(space: BoxSpace, which: "low" | "high"): tf.Tensor {
-  const bound = space[which];
-  const shape = [...space.shape];
-  return tf.tensor(
-    typeof bound === "number"
-      ? new Float32Array(sizeOf(shape)).fill(bound)
-      : Float32Array.from(bound),
-    shape,
-  );
 }

@@ -13,7 +13,7 @@ import type {
   ObservationInputArray,
 } from "../networks/observation_encoder.ts";
 import type { BoxSpace, PolicyOptions, Space, StateTree } from "@bellman/types";
-import { sizeOf } from "../networks/_layers.ts";
+import { ARRAYS, boundsOf } from "../networks/_layers.ts";
 
 /** Inputs of a compiled policy. */
 export interface PolicyInputs {
@@ -224,13 +224,7 @@ function bounder(
   squashed: boolean,
 ): (sampled: ArrayLike<number>) => ActionArray {
   const ArrayType = ARRAYS[space.dtype];
-  const size = sizeOf(space.shape);
-  const bounds = (bound: number | readonly number[]): Float64Array =>
-    typeof bound === "number"
-      ? new Float64Array(size).fill(bound)
-      : Float64Array.from(bound);
-  const low = bounds(space.low);
-  const high = bounds(space.high);
+  const [low, high] = boundsOf(space), size = low.length;
   const whole = space.dtype === "int32" || space.dtype === "uint8";
   return (sampled) => {
     const actions = new ArrayType(sampled.length);
@@ -245,13 +239,6 @@ function bounder(
     return actions;
   };
 }
-
-const ARRAYS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int32: Int32Array,
-  uint8: Uint8Array,
-} as const;
 
 /** Actor that acts at once, on arrays. */
 export interface Actor {

@@ -1,11 +1,29 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
-import type { RandomSource } from "@bellman/types";
+import type { BoxSpace, RandomSource } from "@bellman/types";
 import {
   type BiasInitializer,
   type Initializer,
   parameter,
 } from "./network.ts";
+
+/** Typed arrays of the element types. */
+export const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+} as const;
+
+/** Returns the lower and the upper bound of each number of a box. */
+export function boundsOf({ shape, low, high }: BoxSpace): Float64Array[] {
+  const size = sizeOf(shape);
+  return [low, high].map((bound) =>
+    typeof bound === "number"
+      ? new Float64Array(size).fill(bound)
+      : Float64Array.from(bound)
+  );
+}
 
 /** Multiplies the lengths of all axes. */
 export function sizeOf(shape: readonly number[]): number {

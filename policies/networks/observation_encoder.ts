@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { BoxSpace, Space } from "@bellman/types";
-import { sizeOf } from "./_layers.ts";
+import { ARRAYS, sizeOf } from "./_layers.ts";
 
 /** Arrays that observations come in. */
 export type ObservationArray =
@@ -105,12 +105,6 @@ export function observationEncoder(space: Space): ObservationEncoder {
       );
   }
 }
-
-const ARRAYS = {
-  float32: Float32Array,
-  int32: Int32Array,
-  uint8: Uint8Array,
-} as const;
 
 function boxEncoder(space: BoxSpace): ObservationEncoder {
   const { shape } = space;

@@ -99,7 +99,7 @@ export class MersenneTwister {
   }
 
   /**
-   * Goes on from a state.
+   * Resumes from a state.
    *
    * @param saved The state that `save` returned.
    * @throws {TypeError} If it is no such state.
@@ -158,7 +158,7 @@ export class StickyActions {
     return { last: this.#last, random: this.#random.save() };
   }
 
-  /** Goes on from what `save` returned. */
+  /** Resumes from what `save` returned. */
   load(saved: StateTree): void {
     const { last, random } = snapshotRecord(saved, ["last", "random"]);
     this.#random.load(random);

@@ -175,7 +175,7 @@ function runProgram(
 }
 
 /**
- * Goes on exactly from a state.
+ * Resumes exactly from a state.
  *
  * @param emulator Any emulator of the same game.
  * @param state The state that `saveState` returned.

@@ -105,7 +105,7 @@ export class EpisodeInfo extends EnvWrapper {
   }
 
   /**
-   * Goes on from such a state.
+   * Resumes from such a state.
    *
    * @param state The state that `ownState` returned.
    */

@@ -80,7 +80,7 @@ export class HiddenSteps extends EnvWrapper {
   }
 
   /**
-   * Goes on with what was not told.
+   * Resumes with what was not told.
    *
    * @param state The state that `ownState` returned.
    */
@@ -167,7 +167,7 @@ export class NoopReset extends HiddenSteps {
   }
 
   /**
-   * Goes on with a random stream.
+   * Resumes with a random stream.
    *
    * @param state The state that `ownState` returned.
    */
@@ -323,7 +323,7 @@ export class EpisodicLife extends HiddenSteps {
   }
 
   /**
-   * Goes on with such a state.
+   * Resumes from such a state.
    *
    * @param state The state that `ownState` returned.
    */

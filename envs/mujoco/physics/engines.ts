@@ -28,7 +28,7 @@ function sourceOf(name: string, model: string): ModelSource {
     : { name, path: findModel(model) };
 }
 
-/** Loads a model with the engine that is asked for, or the first that is there. */
+/** Loads a model with the engine that is named, or the first that is there. */
 export function openModel(
   name: string,
   { xmlFile, engine = "auto" }: {

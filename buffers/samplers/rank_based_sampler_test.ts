@@ -1,6 +1,6 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { RankDistribution, Ranking } from "./rank_based.ts";
+import { RankDistribution, Ranking } from "./rank_based_sampler.ts";
 
 /** Slots by descending priority, then by number. */
 function naiveOrder(priorities: ArrayLike<number>): number[] {

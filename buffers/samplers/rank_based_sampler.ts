@@ -1,4 +1,4 @@
-import { PrioritySampler } from "./priorities.ts";
+import { PrioritySampler } from "./priority_sampler.ts";
 import type { Drawn } from "./sampler.ts";
 
 /**

@@ -1,4 +1,7 @@
-import { type PrioritizationOptions, PrioritySampler } from "./priorities.ts";
+import {
+  type PrioritizationOptions,
+  PrioritySampler,
+} from "./priority_sampler.ts";
 import type { Drawn, RowRange } from "./sampler.ts";
 import { MAX_LEAF, SumTree } from "./sum_tree.ts";
 

@@ -3,9 +3,12 @@ import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
-import type { PrioritizationOptions, PrioritySampler } from "./priorities.ts";
-import { ProportionalSampler } from "./proportional.ts";
-import { RankBasedSampler } from "./rank_based.ts";
+import type {
+  PrioritizationOptions,
+  PrioritySampler,
+} from "./priority_sampler.ts";
+import { ProportionalSampler } from "./proportional_sampler.ts";
+import { RankBasedSampler } from "./rank_based_sampler.ts";
 
 /** What is the same for both ways to prioritize. */
 interface Kind {

@@ -273,8 +273,8 @@ interface Snapshot {
 }
 
 /**
- * Tells whether a row that was drawn has been replaced since then: each slot
- * counts, in one byte, how often it got a new row. (A row that was replaced a
+ * Finds rows that were replaced since they were drawn: each slot counts, in one
+ * byte, how often it got a new row. (A row that was replaced a
  * multiple of 256 times passes for the same.)
  */
 class Generations {

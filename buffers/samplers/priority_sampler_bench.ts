@@ -1,7 +1,7 @@
 import { testRandom } from "../testdata/random.ts";
-import type { PrioritySampler } from "./priorities.ts";
-import { ProportionalSampler } from "./proportional.ts";
-import { RankBasedSampler } from "./rank_based.ts";
+import type { PrioritySampler } from "./priority_sampler.ts";
+import { ProportionalSampler } from "./proportional_sampler.ts";
+import { RankBasedSampler } from "./rank_based_sampler.ts";
 
 const capacity = 1_000_000;
 const batch = 256;
