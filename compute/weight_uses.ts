@@ -33,8 +33,6 @@ export interface WeightUses {
   readonly uses: readonly WeightUse[];
   /** Parameters that are added to the results of weights, by those. */
   readonly biases: ReadonlyMap<string, string>;
-  /** TensorFlow.js's kernels that take parameters in another way. */
-  readonly elsewhere: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
@@ -70,7 +68,7 @@ export function weightUses(
   params: Params,
 ): WeightUses {
   const observer = new KernelObserver(params);
-  const { uses, biases, elsewhere } = observer;
+  const { uses, biases } = observer;
   // The results are known once the function has run: the list is read then.
   const results: tf.Tensor[] = [];
   const forward = (): tf.Tensor => {
@@ -94,7 +92,7 @@ export function weightUses(
         shape: own[0].shape,
         gradient: grads.find((it, i) => it && own.includes(results[i])),
       }));
-      return { value, uses: found, biases, elsewhere };
+      return { value, uses: found, biases };
     });
   } finally {
     for (const { input } of uses) input.dispose();
@@ -129,8 +127,6 @@ class KernelObserver {
   readonly uses: ObservedUse[] = [];
   /** Bias of each weight. */
   readonly biases = new Map<string, string>();
-  /** Operations that use parameters in another way. */
-  readonly elsewhere = new Map<string, Set<string>>();
   /** Paths of parameters by the ids of tensors, of other shapes included. */
   readonly #parameters = new Map<number, string>();
   /** Weights by the ids of tensors that have the gradient of their results. */
@@ -180,12 +176,7 @@ class KernelObserver {
       this.#parameters.set(result.id, this.#parameters.get(parameter.id)!);
       return;
     }
-    if (this.#use(call)) return;
-    for (const { id } of given) {
-      const path = this.#parameters.get(id);
-      if (path === undefined) continue;
-      this.elsewhere.set(path, (this.elsewhere.get(path) ?? new Set()).add(op));
-    }
+    this.#use(call);
   }
 
   /** Follows results of weights; true where an operation adds the bias. */
@@ -216,19 +207,19 @@ class KernelObserver {
   }
 
   /** Remembers a use of weights, if that is what an operation is. */
-  #use({ op, inputs, attributes, made: [result] }: KernelCall): boolean {
+  #use({ op, inputs, attributes, made: [result] }: KernelCall): void {
     const isProduct = op === "BatchMatMul" || op === "_FusedMatMul";
-    if (!isProduct && op !== "Conv2D" && op !== "FusedConv2D") return false;
+    if (!isProduct && op !== "Conv2D" && op !== "FusedConv2D") return;
     const weights = isProduct ? inputs.b : inputs.filter;
     const input = isProduct ? inputs.a : inputs.x;
     const weight = this.#parameters.get(weights.id);
-    if (weight === undefined || this.#parameters.has(input.id)) return false;
+    if (weight === undefined || this.#parameters.has(input.id)) return;
     if (isProduct) {
       const { transposeA, transposeB } = attributes;
       const isMatrix = weights.shape.slice(0, -2).every((it) => it === 1);
-      if (transposeA || transposeB || !isMatrix) return false;
-    } else if ((attributes.dataFormat ?? "NHWC") !== "NHWC") return false;
-    if ((attributes.activation ?? "linear") !== "linear") return false;
+      if (transposeA || transposeB || !isMatrix) return;
+    } else if ((attributes.dataFormat ?? "NHWC") !== "NHWC") return;
+    if ((attributes.activation ?? "linear") !== "linear") return;
     const path = inputs.bias && this.#parameters.get(inputs.bias.id);
     if (path !== undefined) this.biases.set(weight, path);
     const windows = isProduct ? undefined : {
@@ -238,7 +229,6 @@ class KernelObserver {
     const copy = tf.keep(input.clone());
     this.uses.push({ weight, input: copy, results: [result], windows });
     this.#results.set(result.id, weight);
-    return true;
   }
 }
 

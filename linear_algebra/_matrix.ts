@@ -1,27 +1,12 @@
 import type { Block, MatrixArray, MatrixBlock, Tools } from "./_kernels.ts";
 
-/** Settings of a function of a square matrix. */
-export interface MatrixOptions {
-  /**
-   * Rows of the matrix.
-   *
-   * @default the square root of the array's length
-   */
-  size?: number;
-}
-
 /** Mirrored entries differ by at most this much of the largest entry. */
 const SYMMETRY_TOLERANCE = 1e-5;
 /** Side of the square tiles that keep both triangles in the cache. */
 const TILE = 32;
 
-/**
- * Returns the size of a square matrix, from the option or the array's length.
- */
-export function squareSize(
-  matrix: MatrixArray,
-  { action, size }: { action: string; size?: number },
-): number {
+/** Returns the size of a square matrix. */
+export function squareSize(matrix: MatrixArray, action: string): number {
   const isMatrix = matrix instanceof Float64Array ||
     matrix instanceof Float32Array;
   if (!isMatrix) {
@@ -30,24 +15,10 @@ export function squareSize(
       `Cannot ${action}: expected the matrix to be a Float64Array or Float32Array, got ${kind}`,
     );
   }
-  const { length } = matrix;
-  if (size === undefined) {
-    const root = Math.round(Math.sqrt(length));
-    if (root > 0 && root * root === length) return root;
-    throw new RangeError(
-      `Cannot ${action} of ${length} numbers: expected the square of a size above 0`,
-    );
-  }
-  if (!Number.isInteger(size) || size < 1) {
-    throw new RangeError(
-      `Cannot ${action} of size ${size}: expected a whole number above 0`,
-    );
-  }
-  if (length === size * size) return size;
+  const { length } = matrix, root = Math.round(Math.sqrt(length));
+  if (root > 0 && root * root === length) return root;
   throw new RangeError(
-    `Cannot ${action} of size ${size} from ${length} numbers: expected ${
-      size * size
-    }`,
+    `Cannot ${action} of ${length} numbers: expected the square of a size above 0`,
   );
 }
 

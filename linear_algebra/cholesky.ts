@@ -12,7 +12,6 @@ import {
   copyMirrored,
   copySymmetric,
   largestMagnitude,
-  type MatrixOptions,
   sameKind,
   squareSize,
 } from "./_matrix.ts";
@@ -155,7 +154,7 @@ function factorMatrix(
   options: InverseSpdOptions & { action: string },
 ) {
   const { action, precision = "double", shift = 0 } = options;
-  const size = squareSize(matrix, options);
+  const size = squareSize(matrix, action);
   const largest = largestMagnitude(matrix, { action, columns: size });
   const stride = rowStride(size), count = size * stride;
   // The matrix itself comes in double precision.
@@ -207,19 +206,15 @@ function factorMatrix(
  * );
  * ```
  */
-export function cholesky<T extends MatrixArray>(
-  matrix: T,
-  options: MatrixOptions = {},
-): T {
-  const action = "factor a matrix";
-  const { size, r } = factorMatrix(matrix, { size: options.size, action });
+export function cholesky<T extends MatrixArray>(matrix: T): T {
+  const { size, r } = factorMatrix(matrix, { action: "factor a matrix" });
   const result = sameKind(matrix, size * size);
   copyMirrored(r, size, result, { both: false });
   return result;
 }
 
 /** Settings of {@link inverseSpd}. */
-export interface InverseSpdOptions extends MatrixOptions {
+export interface InverseSpdOptions {
   /**
    * Precision of the work: single takes about half of the time and the memory,
    * for matrices whose condition is far from 1e7.

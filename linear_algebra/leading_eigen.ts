@@ -9,7 +9,6 @@ import {
   copyMirrored,
   copySymmetric,
   largestMagnitude,
-  type MatrixOptions,
   sameKind,
   squareSize,
 } from "./_matrix.ts";
@@ -20,7 +19,7 @@ const ACTION = "find the leading eigenvalues of a matrix";
 const VANISHING = 1e-12;
 
 /** Settings of {@link leadingEigen}. */
-export interface LeadingEigenOptions extends MatrixOptions {
+export interface LeadingEigenOptions {
   /**
    * Eigenvectors of a similar matrix, `size` x `count` numbers as columns, such
    * as those of the same moving average some time ago. Columns of 0 are drawn.
@@ -90,7 +89,7 @@ export function leadingEigen<T extends MatrixArray>(
   count: number,
   options: LeadingEigenOptions = {},
 ): LeadingEigen<T> {
-  const size = squareSize(matrix, { action: ACTION, size: options.size });
+  const size = squareSize(matrix, ACTION);
   const { start, precision = "double" } = options;
   const isWarm = start !== undefined && start.some((it) => it !== 0);
   const { iterations = isWarm ? 1 : 3 } = options;
@@ -134,7 +133,7 @@ function refine(
     columns: count,
     isTransposed: true,
   });
-  const { values: squares, vectors } = symmetricEigen(gram, { size: count });
+  const { values: squares, vectors } = symmetricEigen(gram);
   const least = VANISHING * squares[count - 1];
   values.set(squares.map((it) => it > least ? Math.sqrt(it) : 0));
   // Row j of the next vectors: a combination of rows, of length 1.

@@ -25,5 +25,4 @@
 export * from "./cholesky.ts";
 export * from "./leading_eigen.ts";
 export type { MatrixArray, Precision } from "./_kernels.ts";
-export type { MatrixOptions } from "./_matrix.ts";
 export * from "./symmetric_eigen.ts";

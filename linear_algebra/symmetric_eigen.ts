@@ -15,7 +15,6 @@ import {
   copySymmetric,
   copyTransposed,
   largestMagnitude,
-  type MatrixOptions,
   sameKind,
   squareSize,
 } from "./_matrix.ts";
@@ -339,7 +338,7 @@ const ACTION = "find the eigenvalues of a matrix";
 const MIN_EXPONENT = -1000;
 
 /** Settings of {@link symmetricEigen}. */
-export interface SymmetricEigenOptions extends MatrixOptions {
+export interface SymmetricEigenOptions {
   /**
    * Precision of the work: single takes about half of the time and the memory,
    * and finds what is exact for a matrix that differs by single rounding.
@@ -395,7 +394,7 @@ export function symmetricEigen<T extends MatrixArray>(
   settings: SymmetricEigenOptions = {},
 ): SymmetricEigen<T> {
   const { precision = "double" } = settings;
-  const size = squareSize(matrix, { action: ACTION, size: settings.size });
+  const size = squareSize(matrix, ACTION);
   const largest = largestMagnitude(matrix, { action: ACTION, columns: size });
   const unit = powerOfTwoNear(largest);
   const task = { precision, size, largest, scale: 1 / unit };

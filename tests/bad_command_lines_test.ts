@@ -383,7 +383,7 @@ train acer --set useSde=true
 train acktr --set objective=separate --set valueNetwork=shared
   Cannot run ACKTR with objective: separate and valueNetwork: shared: expected valueNetwork: separate
 train acktr --set numEnvs=1 --set numSteps=1
-  Cannot run ACKTR with numEnvs = 1, numSteps = 1 and exampleEvery = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1
+  Cannot run ACKTR with numEnvs = 1 and numSteps = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1
 train a3c --workers 2000 --quiet
   Cannot run A3C with workers = 2000: expected a whole number from 1 to 1024
 train a3c --set numEnvs=4 --quiet

@@ -135,7 +135,7 @@ export function actorCriticLayers(
   return findLayers((params, { x, state, masks }) => {
     const recurrence = stateSize > 0 ? { state, masks } : undefined;
     return model.apply(params, x, recurrence);
-  }, { params, inputs, others: "gradient" });
+  }, { params, inputs });
 }
 
 /**

@@ -108,13 +108,6 @@ export interface FindLayersOptions<Types extends TypeTree> {
   readonly params: Params;
   /** Shapes and types of all else that the function takes. */
   readonly inputs: Types;
-  /**
-   * Parameters of no known layer, such as gains of a normalization: an error,
-   * or the plain gradient for them.
-   *
-   * @default "error"
-   */
-  readonly others?: "error" | "gradient";
 }
 
 /**
@@ -125,9 +118,8 @@ export interface FindLayersOptions<Types extends TypeTree> {
  * @param apply The network, or the objective: a pure function of parameters and
  * inputs in TensorFlow.js operations.
  * @param options Parameters and inputs.
- * @returns The layers, in the order of the parameters.
- * @throws {TypeError} If a parameter is of no known layer; the message names it
- * and the operations that use it.
+ * @returns The layers, in the order of the parameters; what else is a parameter,
+ * such as the gain of a normalization, is in none.
  *
  * @example
  * ```ts
@@ -151,8 +143,7 @@ export function findLayers<const Types extends TypeTree>(
   apply: (params: Params, inputs: any) => unknown,
   options: FindLayersOptions<Types>,
 ): KfacLayer[] {
-  const { params, inputs, others = "error" } = options;
-  const paths = Object.keys(params);
+  const { params, inputs } = options;
   let found: ReturnType<typeof weightUses> | undefined;
   trace((given) => {
     const { params, inputs } = given as Record<string, Params>;
@@ -162,29 +153,12 @@ export function findLayers<const Types extends TypeTree>(
     }, params);
     return {};
   }, { params, inputs });
-  const { uses, biases, elsewhere } = found!;
+  const { uses, biases } = found!;
   const kernels = new Set(uses.map(({ weight }) => weight));
-  const layers = paths.filter((it) => kernels.has(it)).map((kernel) => {
+  return Object.keys(params).filter((it) => kernels.has(it)).map((kernel) => {
     const bias = biases.get(kernel);
     return bias === undefined ? { kernel } : { kernel, bias };
   });
-  const known = new Set(layerPaths(layers));
-  const missing = paths.find((path) => !known.has(path));
-  if (others === "error" && missing !== undefined) {
-    throw unknownLayer(missing, elsewhere.get(missing));
-  }
-  return layers;
-}
-
-/** Makes the error of a parameter that is used in another way than as a layer. */
-export function unknownLayer(
-  path: string,
-  ops?: ReadonlySet<string>,
-): TypeError {
-  const use = `${ops ? [...ops].join(", ") : "nothing"} uses it`;
-  return new TypeError(
-    `Cannot make factors for the parameter '${path}': ${use}, expected tf.matMul(x, w), tf.conv2d(x, w) or a bias added to their results; others: "gradient" takes the plain gradient`,
-  );
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   weightUses,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { type KfacLayer, unknownLayer } from "./layers.ts";
+import type { KfacLayer } from "./layers.ts";
 
 /** Inputs and output gradients of a layer for one batch. */
 export interface LayerRows {
@@ -71,12 +71,16 @@ export function fisherRows(
   { layers, convolutionExamples = Infinity }: FisherRowsOptions,
 ): FisherRows {
   return tidy(() => {
-    const { value, uses, elsewhere } = weightUses(logLikelihood, params);
+    const { value, uses } = weightUses(logLikelihood, params);
     const rows: Record<string, LayerRows> = {};
     for (const layer of layers) {
       const { kernel } = layer;
       const own = uses.filter(({ weight }) => weight === kernel);
-      if (own.length === 0) throw unknownLayer(kernel, elsewhere.get(kernel));
+      if (own.length === 0) {
+        throw new TypeError(
+          `Cannot make factors for the layer '${kernel}': the log-likelihood has no tf.matMul(x, w) or tf.conv2d(x, w) with it`,
+        );
+      }
       const isConvolution = own.some(({ windows }) => windows);
       const most = isConvolution ? convolutionExamples : Infinity;
       const every = Math.max(1, Math.ceil(value.size / most));

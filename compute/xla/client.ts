@@ -34,8 +34,6 @@ export interface DeviceMemory {
 export interface XlaDevice {
   /** Kind, such as `cpu` or `NVIDIA H100 80GB HBM3`. */
   readonly kind: string;
-  /** Name, as the plugin prints it. */
-  readonly name: string;
   /** Returns its memory; undefined where the plugin does not tell, as of a CPU. */
   memory(): DeviceMemory | undefined;
 }
@@ -376,8 +374,6 @@ function deviceAt(plugin: XlaPlugin, handle: number): XlaDevice {
   return {
     kind: ask("PJRT_DeviceDescription_Kind", description)
       .text(STRUCTS.PJRT_DeviceDescription_Kind_Args.device_kind),
-    name: ask("PJRT_DeviceDescription_ToString", description)
-      .text(STRUCTS.PJRT_DeviceDescription_ToString_Args.to_string),
     memory() {
       try {
         return memoryIn(ask("PJRT_Device_MemoryStats", handle));

@@ -20,7 +20,6 @@ export const FUNCTIONS = {
   PJRT_Client_Compile: 20,
   PJRT_Client_BufferFromHostBuffer: 22,
   PJRT_DeviceDescription_Kind: 26,
-  PJRT_DeviceDescription_ToString: 28,
   PJRT_Device_GetDescription: 29,
   PJRT_Device_MemoryStats: 34,
   PJRT_Executable_Destroy: 40,
@@ -111,7 +110,6 @@ export const STRUCTS = {
   },
   PJRT_Device_GetDescription_Args: { device_description: 24 },
   PJRT_DeviceDescription_Kind_Args: { device_kind: 24, device_kind_size: 32 },
-  PJRT_DeviceDescription_ToString_Args: { to_string: 24, to_string_size: 32 },
   PJRT_Device_MemoryStats_Args: {
     bytes_in_use: 24,
     bytes_limit: 80,
