@@ -18,7 +18,7 @@ export interface InputFile {
   readonly size: number;
   /**
    * Fills an array with the bytes from a position on, or with those that follow
-   * the last ones; returns their number, fewer than asked for only at the end.
+   * the last ones; returns their number, smaller than the array only at the end.
    */
   fill(target: Uint8Array, position?: number): Promise<number>;
 }
@@ -107,7 +107,7 @@ export async function withFile<Result>(
 
 /**
  * Reading of something: yields arrays to be filled in order, and is sent the
- * number of bytes that were filled, fewer than asked for only at the end.
+ * number of bytes that were filled, smaller than the array only at the end.
  */
 export type Reading<Result> = Generator<Uint8Array, Result, number>;
 

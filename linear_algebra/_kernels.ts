@@ -32,7 +32,7 @@ type SolveKernel = (
 /**
  * Functions of the WebAssembly module, documented in its sources. Addresses are
  * in bytes, sizes and distances between rows in numbers. Those that
- * {@link SINGLE} lists can stand for the ones in single precision.
+ * {@link SINGLE} lists exist in single precision too.
  */
 export interface Kernels {
   memory: WebAssembly.Memory;
@@ -184,7 +184,7 @@ export interface Tools {
 
 /** The tools with blocks of their memory, for the length of one call. */
 interface Workspace extends Tools {
-  /** Blocks for the counts asked for, of unknown content. */
+  /** A block for each count, of unknown content. */
   blocks: Block[];
 }
 

@@ -4,7 +4,7 @@
  * positive definite matrices, as natural-gradient methods (K-FAC) need often.
  *
  * Pure functions without tensors or gradients, in double precision, and in
- * single precision for eigenvectors and inverses where that is asked for; the
+ * single precision for eigenvectors and inverses as an option; the
  * inner loops are WebAssembly with SIMD, which needs no permission. They take
  * between once and three times the time of LAPACK on one thread.
  *

@@ -116,7 +116,7 @@ function partsOf(
   };
 }
 
-/** Inverts the factors that are due after an update. */
+/** Inverts the factors after an update, where the schedule says so. */
 function refreshed(
   steps: readonly AcktrStep[],
   update: number,

@@ -74,7 +74,7 @@ export interface AcktrUpdate {
   readonly steps: readonly AcktrStep[];
   /** Initializes the state of an update: slots of K-FAC are new tensors. */
   init(params: Params): A2CState;
-  /** Takes one update, whatever is due. */
+  /** Takes one update, with statistics. */
   readonly apply: AcktrApply;
   /**
    * Takes one of the updates that need no statistics; the noise is not used.

@@ -79,7 +79,7 @@ export interface GaussianOptions {
   readonly variance?: number;
   /**
    * Logarithms of learned standard deviations, of a shape that broadcasts to
-   * the means; in the place of `variance`.
+   * the means; replaces `variance`.
    *
    * @default none
    */

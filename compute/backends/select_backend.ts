@@ -122,7 +122,7 @@ function checkWasmIsReadable(): void {
   );
 }
 
-/** Tells whether Deno would ask at the terminal before loading a native library. */
+/** True where Deno would ask at the terminal before loading a native library. */
 export function wouldAskForFfi(): boolean {
   return Deno.permissions.querySync({ name: "ffi" }).state === "prompt";
 }

@@ -39,7 +39,7 @@ export class InputReader {
   /**
    * @param types Declarations of the inputs.
    * @param options The function's name, and whether the numbers of tensors are
-   * read; otherwise they are only checked, and an empty array stands for them.
+   * read; otherwise they are only checked, and replaced by an empty array.
    */
   constructor(
     types: Tree<TensorType>,

@@ -113,7 +113,7 @@ export class OnnxProgram {
     return bound;
   }
 
-  /** Binds arrays, in the place of the oldest binding where there are many. */
+  /** Binds arrays, instead of the oldest binding where there are many. */
   #bind(
     inputs: readonly TensorData[],
     outputs: readonly TensorData[],

@@ -19,7 +19,6 @@ import {
   type InputsOf,
   type Settings,
   settingsOf,
-  type TensorInput,
 } from "./options.ts";
 
 /** A function that {@linkcode compile} made. */
@@ -48,14 +47,14 @@ export interface Compiled<Types, Outputs> {
  * The function must not depend on the numbers of its tensors other than by
  * operations on them; see {@linkcode trace}. Where ONNX Runtime cannot be used
  * the same function runs eagerly on the present backend of TensorFlow.js,
- * unless `onnx` was asked for by name.
+ * unless the engine is `onnx`.
  *
  * @param fn A function from nested records of tensors to nested records.
  * @param options Declarations of the inputs, engine, threads.
  * @returns The function, over arrays.
  * @throws {TypeError} If the function cannot be traced, or throws; the message
  * names the file and the line.
- * @throws {Error} If the engine `onnx` was asked for and cannot be used.
+ * @throws {Error} If the engine is `onnx` and cannot be used.
  *
  * @example
  * ```ts
@@ -132,11 +131,7 @@ export type StateArrays<State> = {
 };
 
 /** The state itself, for other compiled functions to read in place. */
-export type ResidentState<State> = {
-  readonly [K in keyof State]: NonNullable<State[K]> extends tf.Tensor
-    ? TensorInput
-    : ResidentState<State[K]>;
-};
+export type ResidentState<State> = InputsOf<State>;
 
 /** A step that {@linkcode compileStep} made, and the state that it moves. */
 export interface CompiledStep<State, Types, Outputs> {
@@ -202,7 +197,7 @@ export interface CompiledStep<State, Types, Outputs> {
  * @returns The step, holding the state.
  * @throws {TypeError} If the function cannot be traced, or the new state has
  * not the names and shapes of the old one.
- * @throws {Error} If the engine `onnx` was asked for and cannot be used.
+ * @throws {Error} If the engine is `onnx` and cannot be used.
  *
  * @example
  * ```ts

@@ -36,7 +36,7 @@ const given = new Set<string>();
  * Finds the engine that can be used.
  *
  * @throws {RangeError} If there is no engine of that name.
- * @throws {Error} If one was asked for by name and cannot be used.
+ * @throws {Error} If one was named and cannot be used.
  */
 function resolveEngine(
   engine: Engine,
@@ -105,8 +105,7 @@ export interface EngineInfo {
  * `console.warn` by default. Each reason is given once.
  * @returns The engine that can be used.
  * @throws {RangeError} If no engine has that name; the message has the nearest.
- * @throws {Error} If an engine is asked for by name and cannot be used, in one
- * line.
+ * @throws {Error} If an engine is named and cannot be used, in one line.
  *
  * @example
  * ```ts
@@ -151,14 +150,14 @@ export type TensorInput =
   | tf.Tensor
   | { readonly data: TensorData; readonly shape: readonly number[] };
 
-/** Inputs in the place of their declarations. */
+/** Inputs of a compiled function, in the records of their declarations. */
 export type InputsOf<Types> = {
   readonly [K in keyof Types]: NonNullable<Types[K]> extends
     TensorType | tf.Tensor ? TensorInput
     : InputsOf<Types[K]>;
 };
 
-/** Arrays in the place of the tensors that a function returns. */
+/** Results of a compiled function: an array for each tensor. */
 export type ArraysOf<Outputs> = {
   readonly [K in keyof Outputs]: NonNullable<Outputs[K]> extends tf.Tensor
     ? TensorData
@@ -224,7 +223,7 @@ function checkThreads(threads: number | "auto"): void {
   );
 }
 
-/** Returns the threads of a graph: as they were asked for, or by its work. */
+/** Returns the threads of a graph: the setting, or for `auto` by its work. */
 export function threadsFor(graph: Graph, threads: number | "auto"): number {
   if (threads !== "auto") return threads;
   return multiplications(graph) < MANY_MULTIPLICATIONS

@@ -13,8 +13,8 @@ export interface TensorType {
 }
 
 /**
- * A tensor of a graph: what one node makes and others take. Values are told
- * apart by identity.
+ * A tensor of a graph: the output of a node, and an input of others. Values are
+ * compared by identity.
  */
 export type Value = TensorType;
 

@@ -389,7 +389,7 @@ function axisOf(
   const steps = Math.ceil((pad + length) / step) - first;
   const start = taps - 1 - first;
   const end = steps - out - start + taps - 1;
-  // A window in the padding alone is none that ONNX Runtime is asked for.
+  // ONNX Runtime takes no window that lies in the padding alone.
   if ([start, end].some((it) => it < 0 || it >= taps)) return undefined;
   const before = pad - first * step;
   return { step, taps, steps, pads: [start, end], before, length };

@@ -182,7 +182,7 @@ class Added {
     ];
   }
 
-  /** Repeats a row, or a number, in the place of an array of a batch's length. */
+  /** Repeats a row, or a number, instead of an array of a batch's length. */
   #repeat(all: readonly Initializer[]): void {
     const [one] = all, { name, dtype, bytes } = one;
     const shape = linear(all.map((it) => it.shape));

@@ -49,7 +49,7 @@ interface OnnxInitializer {
 export interface OnnxPort {
   readonly name: string;
   readonly dtype: OnnxType;
-  /** Lengths of its axes; a name stands for any length. */
+  /** Lengths of its axes; a name is any length. */
   readonly shape: readonly (number | string)[];
 }
 

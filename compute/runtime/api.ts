@@ -101,7 +101,7 @@ export type Api = {
   ) => Deno.PointerValue;
 };
 
-/** The version of the table that is asked for: new enough for all of these. */
+/** Version of the table that is requested: new enough for all of these. */
 const API_VERSION = 17;
 
 const encoder = new TextEncoder();

@@ -119,7 +119,7 @@ export class OnnxSession {
   }
 }
 
-/** A session with arrays in the place of its inputs and outputs. */
+/** A session whose inputs and outputs are bound to arrays. */
 export class Binding {
   readonly #run: Api["RunWithBinding"];
   readonly #session: Deno.PointerObject;

@@ -43,8 +43,8 @@ function framesOf(error: Error): string[] {
 }
 
 /**
- * The place in a program that called for an operation. It is worked out when
- * it is asked for: that takes much longer than remembering where it was.
+ * The place in a program that called an operation. The stack is only parsed when
+ * it is read: that takes much longer than capturing it.
  */
 export class SourceLine {
   readonly #error: Error;
@@ -93,7 +93,7 @@ export function atItsPlace<T>(action: string, call: () => T): T {
     return call();
   } catch (error) {
     if (error instanceof PlacedError) throw error;
-    // Errors of one's own classes are there to be told apart.
+    // Callers distinguish errors of their own classes.
     if (!(error instanceof Error) || !PLAIN.has(error.constructor)) throw error;
     const place = placeIn(framesOf(error));
     const message = `Cannot ${action}${place && ` at ${place}`}: ${

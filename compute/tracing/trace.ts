@@ -22,7 +22,7 @@ import {
   treeOf,
 } from "./tree.ts";
 
-/** Tensors in the place of their types: what a traced function is given. */
+/** Arguments of a traced function: tensors of the declared types. */
 export type TensorsOf<Types> = {
   readonly [K in keyof Types]: NonNullable<Types[K]> extends tf.Tensor
     ? Types[K]
@@ -131,7 +131,7 @@ export function traceFunction(
   });
 }
 
-/** Makes a tensor in the place of an input. */
+/** Makes the tensor that represents an input. */
 function placeholder(
   value: Value,
   { backend, recorder }: { backend: TracingBackend; recorder: Recorder },

@@ -21,7 +21,7 @@ export class Recorder {
   /** Recorder of the function that this one is a part of. */
   readonly outer: Recorder | null;
   readonly #known = new WeakMap<TensorData, Value[]>();
-  /** Values of the outer recorder, and what stands for them in this one. */
+  /** Values of the outer recorder, and the values that represent them here. */
   readonly #captured = new Map<Value, Value>();
   #refused: PlacedError | undefined;
 
@@ -51,7 +51,7 @@ export class Recorder {
     return this.#captured;
   }
 
-  /** Returns what stands here for a value of this recorder or of one around it. */
+  /** Returns the value that represents one of this recorder or of an outer one. */
   capture(value: Value, owner: Recorder | undefined): Value | undefined {
     if (owner === this) return value;
     const outside = this.outer?.capture(value, owner);

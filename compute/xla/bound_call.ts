@@ -90,8 +90,8 @@ class CallMemory implements Resource {
     this.sent = client.isHost ? [] : given.filter((it) => it.use === "borrow");
     this.inputs = new CStruct(8 * inputs.length);
     this.outputs = new CStruct(8 * outputs.length);
-    // A program that fails for want of memory has used up its donated inputs by
-    // then: called again for the error's words, it would say that they are gone.
+    // A program that runs out of memory has used up its donated inputs by then:
+    // called again for the error's message, it would say that they are gone.
     this.#execute = this.states.length === 0
       ? client.execute
       : (args) =>

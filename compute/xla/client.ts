@@ -206,7 +206,7 @@ export class XlaClient {
    *
    * @param program StableHLO, as text.
    * @param options Flags.
-   * @throws {XlaError} If it does not compile, with the plugin's words.
+   * @throws {XlaError} If it does not compile, with the plugin's message.
    * @throws {SyntaxError} If the signature cannot be read.
    */
   compile(program: string, options: CompileOptions = {}): Executable {
@@ -248,7 +248,7 @@ export class XlaClient {
   ): Executable | undefined {
     const code = this.#cache!.read(key);
     try {
-      return code && this.load(code, signature);
+      return code && this.#load(code, signature);
     } catch (error) {
       if (error instanceof XlaError) return undefined;
       throw error;
@@ -272,20 +272,11 @@ export class XlaClient {
     return args.get(COMPILE.executable);
   }
 
-  /**
-   * Loads the machine code of a program. It must be of this very plugin on a
-   * machine of this kind: code of another plugin may load and compute wrong
-   * numbers.
-   *
-   * @param code What `executable.serialize` returned.
-   * @param signature Inputs and outputs of the program.
-   * @throws {XlaError} If it cannot be loaded.
-   */
-  load(
+  /** Loads the machine code of a program; throws an `XlaError` where that fails. */
+  #load(
     code: Uint8Array<ArrayBuffer>,
     signature: ProgramSignature,
   ): Executable {
-    this.#handle.checkOpen("load a program");
     const args = newArguments().set(SUBJECT, this.#handle.handle)
       .point(LOAD.serialized_executable, code)
       .set(LOAD.serialized_executable_size, code.length);

@@ -81,9 +81,9 @@ export class ClientHandle {
   }
 
   /**
-   * Refuses work for a client that was closed.
+   * Throws if the client was closed.
    *
-   * @param action Work that was asked for.
+   * @param action Words for the error: `Cannot ACTION as ...`.
    * @throws {TypeError} If it was closed.
    */
   checkOpen(action: string): void {

@@ -1,15 +1,13 @@
 import { BoundCall, type CallInput, type LoadedProgram } from "./bound_call.ts";
-import { type CStruct, int64sAt, memoryAt } from "./c_struct.ts";
+import { type CStruct, memoryAt } from "./c_struct.ts";
 import type { ClientHandle, Resource } from "./client_handle.ts";
 import { type PjrtFunction, STRUCTS, SUBJECT } from "./pjrt_api.ts";
 import { newArguments } from "./plugin.ts";
 import type { InputSpec, ProgramSignature } from "./signature.ts";
-import { elementTypeOf, formatSpec, type TensorSpec } from "./tensors.ts";
+import type { TensorSpec } from "./tensors.ts";
 
 const {
   PJRT_Executable_GetCompiledMemoryStats_Args: MEMORY,
-  PJRT_Executable_OutputElementTypes_Args: OUTPUT_TYPES,
-  PJRT_Executable_OutputDimensions_Args: OUTPUT_DIMS,
   PJRT_Executable_Serialize_Args: SERIALIZE,
 } = STRUCTS;
 
@@ -117,7 +115,6 @@ export class Executable {
    * @param client Its client.
    * @param handle Its address.
    * @param signature Its inputs and outputs.
-   * @throws {TypeError} If its outputs are others than the signature's.
    */
   constructor(
     client: ClientHandle,
@@ -126,13 +123,6 @@ export class Executable {
   ) {
     this.#program = new ProgramHandle(client, handle, signature);
     client.own(this, this.#program);
-    const found = this.#readOutputs().map(formatSpec).join(", ");
-    const told = signature.outputs.map(formatSpec).join(", ");
-    if (found === told) return;
-    this.close();
-    throw new TypeError(
-      `Cannot use the program: it has the outputs (${found}), expected (${told})`,
-    );
   }
 
   /** Inputs. */
@@ -186,21 +176,6 @@ export class Executable {
   /** Frees it. */
   [Symbol.dispose](): void {
     this.close();
-  }
-
-  #readOutputs(): TensorSpec[] {
-    const types = this.#program.ask("PJRT_Executable_OutputElementTypes");
-    const count = types.get(OUTPUT_TYPES.num_output_types);
-    const address = types.get(OUTPUT_TYPES.output_types);
-    const codes = new Int32Array(memoryAt(address, 4 * count).slice(0));
-    const dims = this.#program.ask("PJRT_Executable_OutputDimensions");
-    const ranks = int64sAt(dims.get(OUTPUT_DIMS.dim_sizes), count);
-    const rank = ranks.reduce((a, b) => a + b, 0);
-    const all = int64sAt(dims.get(OUTPUT_DIMS.dims), rank);
-    return Array.from(codes, (code, i) => ({
-      dtype: elementTypeOf(code),
-      shape: all.splice(0, ranks[i]),
-    }));
   }
 }
 

@@ -37,7 +37,7 @@ function checksumOf(bytes: Uint8Array): Uint8Array {
 /**
  * Machine code of programs on disk. A key holds the hash of the plugin's file:
  * code of another plugin may load without a word and compute wrong numbers. A
- * file that was damaged is told by its checksum, and is as good as none.
+ * damaged file is detected by its checksum and ignored.
  */
 export class ExecutableCache {
   readonly #folder: string;

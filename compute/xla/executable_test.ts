@@ -40,29 +40,6 @@ test("a program of JAX computes what it says", () => {
   );
 });
 
-test("machine code that is loaded computes the same", () => {
-  using client = openXla({ cache: false });
-  const program = client.compile(addAndMultiply(4));
-  const loaded = client.load(program.serialize(), program);
-  const input = Float32Array.of(0.1, 1.5, NaN, -Infinity);
-  const [before, after] = [program, loaded]
-    .map((it) => runOnce(it, input, input));
-  assertEquals(after, before);
-});
-
-test("machine code that is cut or of another program is refused", () => {
-  using client = openXla({ cache: false });
-  const program = client.compile(addAndMultiply(4));
-  const code = program.serialize();
-  const cut = code.slice(0, code.length >> 1);
-  assertThrows(() => client.load(cut, program), XlaError, "Cannot load the");
-  assertThrows(
-    () => client.load(code, client.compile(ADD_TO_STATE)),
-    TypeError,
-    "Cannot use the program: it has the outputs (tensor<4xf32>, tensor<4xf32>), expected (tensor<4xf32>)",
-  );
-});
-
 test("a program tells its memory", () => {
   using client = openXla();
   const { inputs, outputs, aliased } = client.compile(ADD_TO_STATE).memory;

@@ -62,7 +62,7 @@ export function openXla(options: XlaOptions = {}): XlaClient {
   return new XlaClient(XlaPlugin.open(plugin), { ...options, cache });
 }
 
-/** Returns the usual folder, unless a permission would have to be asked for. */
+/** Returns the usual folder, or false where a permission is missing. */
 function usualCache(): string | false {
   try {
     const path = `${cacheFolder()}/xla/programs`;

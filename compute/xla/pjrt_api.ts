@@ -32,8 +32,6 @@ export const FUNCTIONS = {
   PJRT_Buffer_ToHostBuffer: 70,
   PJRT_Buffer_OpaqueDeviceMemoryDataPointer: 76,
   PJRT_TopologyDescription_Serialize: 87,
-  PJRT_Executable_OutputElementTypes: 90,
-  PJRT_Executable_OutputDimensions: 91,
   PJRT_Client_TopologyDescription: 95,
   PJRT_Executable_GetCompiledMemoryStats: 96,
 } as const;
@@ -124,11 +122,6 @@ export const STRUCTS = {
     output_lists: 56,
     device_complete_events: 64,
   },
-  PJRT_Executable_OutputElementTypes_Args: {
-    output_types: 24,
-    num_output_types: 32,
-  },
-  PJRT_Executable_OutputDimensions_Args: { dims: 32, dim_sizes: 40 },
   PJRT_Executable_GetCompiledMemoryStats_Args: {
     generated_code_size_in_bytes: 24,
     argument_size_in_bytes: 32,

@@ -14,8 +14,8 @@ import {
 } from "./pjrt_api.ts";
 
 /**
- * An error of a plugin, in one line with the plugin's words: mostly of programs,
- * devices and memory that a person chose.
+ * An error of a plugin, in one line with the plugin's message: mostly about
+ * programs, devices and memory that a person chose.
  *
  * @example
  * ```ts
@@ -213,8 +213,8 @@ export class XlaPlugin {
    * as far as an `int` goes: the low half of an error's address, never 0 alone.
    *
    * A failure's error is lost (it leaks some hundred bytes), so the function is
-   * called again for its words; where that succeeds, all is well. It is not for
-   * what uses up its arguments before it fails: a program that donates.
+   * called again for its message; if that succeeds, nothing is thrown. Not for
+   * functions that use up their arguments before they fail: programs that donate.
    *
    * @param name Name of the function.
    * @param action Words for the error: `Cannot ACTION: ...`.

@@ -6,7 +6,7 @@ export interface InputSpec extends TensorSpec {
   readonly aliases?: number;
 }
 
-/** Inputs and outputs of a program. PJRT itself does not tell of inputs. */
+/** Inputs and outputs of a program. PJRT itself does not list inputs. */
 export interface ProgramSignature {
   /** Inputs, in order. */
   readonly inputs: readonly InputSpec[];

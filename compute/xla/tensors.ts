@@ -73,19 +73,6 @@ export function codeOf(dtype: ElementType): number {
   return ELEMENTS[dtype].code;
 }
 
-/**
- * Returns the type of elements of a `PJRT_Buffer_Type`.
- *
- * @throws {TypeError} If no typed array holds such elements.
- */
-export function elementTypeOf(code: number): ElementType {
-  const found = Object.entries(ELEMENTS).find(([, it]) => it.code === code);
-  if (found !== undefined) return found[0] as ElementType;
-  throw new TypeError(
-    `Cannot read elements of PJRT_Buffer_Type ${code}: no typed array holds them`,
-  );
-}
-
 /** True for the name of a type of elements that a typed array holds. */
 export function isElementType(name: string): name is ElementType {
   return name in ELEMENTS;

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { alignedArray, elementTypeOf, isAligned } from "./tensors.ts";
+import { alignedArray, isAligned } from "./tensors.ts";
 
 Deno.test("alignedArray has the type and length, and is aligned", () => {
   for (const length of [0, 1, 3, 1000]) {
@@ -10,11 +10,6 @@ Deno.test("alignedArray has the type and length, and is aligned", () => {
   }
   const { buffer, byteOffset } = alignedArray("f32", 4);
   assertEquals(isAligned(new Float32Array(buffer, byteOffset + 4)), false);
-});
-
-Deno.test("elements that no typed array holds are refused", () => {
-  const complex = 14;
-  assertThrows(() => elementTypeOf(complex), TypeError, "PJRT_Buffer_Type 14");
 });
 
 Deno.test("an array that there is no memory for is refused in one line", () => {

@@ -227,7 +227,7 @@ export function installedFile(place: string): string | undefined {
  *
  * @param what Name of it, such as `MuJoCo library`.
  * @param variable The variable.
- * @param place Place below the cache folder of that which was installed.
+ * @param place Place of the installed file below the cache folder.
  * @returns Its absolute path; undefined if none was installed.
  * @throws {RangeError} If the variable names no file.
  * @throws {Deno.errors.NotCapable} If it is not permitted to look.

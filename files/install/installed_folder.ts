@@ -47,7 +47,7 @@ export function installedPackages(dir: string): InstalledPackage[] {
       Object.values(files).every(Number.isInteger);
     if (packages.length > 0 && packages.every(isRight)) return packages;
   } catch {
-    // It is told as what else is wrong with it.
+    // Reported below, with other damage.
   }
   throw new InstallError(
     `'${manifest}' is damaged: remove that folder, or ${HELP}`,

@@ -23,7 +23,7 @@ export interface InstallOptions {
   "accept-license"?: boolean;
   /** The folder to install into. */
   dir?: string;
-  /** True where only the usage is asked for. */
+  /** True where only the usage is printed. */
   help?: boolean;
   /** Wheels given by path; what is not given is downloaded. */
   wheel?: string[];
@@ -126,7 +126,7 @@ function told(installation: Installation, dir: string): string[] {
 /** Output of an install task: lines for its result and for its failure. */
 export type InstallOutput = Pick<Console, "log" | "error">;
 
-/** Prints what comes with which licence, and goes on if they are accepted. */
+/** Prints the licences; throws unless they are accepted. */
 function checkLicences(
   { packages, notice }: Installation,
   isAccepted: boolean | undefined,
@@ -140,7 +140,7 @@ function checkLicences(
   throw new InstallError("accept the licences above with --accept-license");
 }
 
-/** The process was asked to end, told by the exit code of its signal. */
+/** A signal that ends the process, with its exit code. */
 class Interruption extends Error {
   constructor(
     /** 128 and the signal's number, as shells tell it. */
@@ -156,8 +156,8 @@ const EXIT_CODES: readonly (readonly [Deno.Signal, exitCode: number])[] =
     : [["SIGINT", 130], ["SIGTERM", 143]];
 
 /**
- * Runs something that cleans up by itself when the process is asked to end: its
- * signal is aborted with an {@linkcode Interruption}.
+ * Runs something that cleans up by itself when a signal ends the process: its
+ * `AbortSignal` is aborted with an {@linkcode Interruption}.
  */
 async function interruptibly<T>(
   run: (signal: AbortSignal) => Promise<T>,
@@ -211,8 +211,8 @@ async function install(
 }
 
 /**
- * Does what an install task's command line asks for. Doing it twice does
- * nothing; a failure leaves what was there as it was.
+ * Runs the command line of an install task. The second time it does nothing; a
+ * failure leaves the folder as it was.
  *
  * @param installation The installation.
  * @param args The command line's arguments.

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { unzipSync } from "fflate";
 
 /**
- * A failed installation, told to the user in one line.
+ * A failed installation, reported to the user in one line.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export interface PinnedPackage {
   /**
    * File or folder of that in the installed folder.
    *
-   * @default none: it is of use to another package alone, and not told
+   * @default none: only another package uses it, and it is not printed
    */
   at?: string;
   /**

@@ -3,7 +3,7 @@
  * would cost `auto` seconds on machines that have none.
  */
 
-/** A native file that was found, or was asked for by name. */
+/** A native file that was found, or that a variable names. */
 export interface NativeLibrary {
   /** A library with TensorFlow's C interface, or tfjs-node's own addon. */
   kind: "library" | "addon";
@@ -153,7 +153,7 @@ function requested(): NativeLibrary | undefined {
  * Finds what the `tensorflow` backend can run on: what the environment asks
  * for, then tfjs-node's addon, then a library in a Python environment.
  *
- * @throws {Error} If what was asked for is not a file.
+ * @throws {Error} If a variable names no file.
  */
 export function findNativeLibrary(): NativeLibrary | undefined {
   const asked = requested();

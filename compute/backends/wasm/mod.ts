@@ -153,7 +153,7 @@ const unsortedSegmentSum: WasmKernel = ({ inputs, backend, attrs }) => {
   return out;
 };
 
-/** Kernels in the place of the backend's own, or that it lacks. */
+/** Kernels that replace the backend's own, or that it lacks. */
 const KERNELS: Readonly<Record<string, WasmKernel>> = {
   ClipByValue: clipByValue,
   Log1p: log1p,

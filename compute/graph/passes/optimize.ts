@@ -39,8 +39,8 @@ const FUSIONS = [
 
 /**
  * Makes a graph smaller: aliases, dead code, constants, common subexpressions,
- * algebra, and operations that stand for several. What it computes stays the
- * same, up to the last bits of float32.
+ * algebra, and operations that replace several. Its results stay the same, up to
+ * the last bits of float32.
  *
  * @param graph A graph, as {@linkcode trace} records it.
  * @param options Whether operations are fused for ONNX Runtime, true by

@@ -28,7 +28,7 @@ export function joinSplits(graph: Graph): Graph {
 /**
  * Computes only those columns of a matrix product that are used: the gradient
  * of joined inputs is split, and often that of one input alone is wanted, as
- * when a critic is asked how a policy's actions should change.
+ * in the gradient of a critic by a policy's actions.
  */
 export function sliceProducts(graph: Graph): Graph {
   const uses = countUses(graph);

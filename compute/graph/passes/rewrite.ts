@@ -77,7 +77,7 @@ export class Rewriter {
     return node.outputs;
   }
 
-  /** Adds an operation in the place of another. */
+  /** Adds an operation that replaces another. */
   add(
     op: string,
     inputs: readonly Value[],

@@ -28,7 +28,7 @@ export function xlaFolder(device: XlaDeviceName): string {
 }
 
 /**
- * Finds the plugin: that which `BELLMAN_XLA_PLUGIN` names, or the installed one.
+ * Finds the plugin that `BELLMAN_XLA_PLUGIN` names, or else the installed one.
  *
  * @param device Kind of device that it is for.
  * @returns Its absolute path.
