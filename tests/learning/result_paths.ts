@@ -1,4 +1,4 @@
-import { asyncAlgorithms } from "@bellman/async";
+import { existsSync } from "node:fs";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -9,8 +9,7 @@ export function fileNameOf(name: string): string {
 
 /** The package of several algorithms that an algorithm is of. */
 export function familyOf(algorithm: string): string | undefined {
-  const isAsync = asyncAlgorithms.some(({ name }) => name === algorithm);
-  return isAsync ? "async" : undefined;
+  return existsSync(`${ROOT}algorithms/${algorithm}`) ? undefined : "async";
 }
 
 /** The folder of an algorithm's results. */
