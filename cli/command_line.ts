@@ -35,7 +35,7 @@ export const COMMANDS: readonly Command[] = [
   listCommand,
 ];
 
-/** Words that ask for the help of the program. */
+/** Arguments that print the help of the program. */
 const HELP: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
 
 function findCommand(name: string): Command {
@@ -70,7 +70,7 @@ async function dispatch(
  *
  * Errors are one line on standard error; `--debug` adds the stack.
  *
- * @param args The words after the program's name.
+ * @param args Command-line arguments.
  * @param io Where to print; the process's own streams by default.
  * @example
  * ```ts

@@ -74,6 +74,18 @@ Deno.test("train says which given settings do nothing beside the others", async 
   ]);
   assertEquals(await idle(...shared, "--set=valueCoefficient=0.7"), []);
   assertEquals(await idle("a2c", "--preset=none"), []);
+  // The file of a run has all settings, most of them at their defaults.
+  const run = `${dir}/whole`;
+  const first = await capture(
+    ...["train", "a2c", "--preset=none", "--steps=40", "--quiet"],
+    ...["--set=evaluationEpisodes=2", `--out=${run}`],
+  );
+  assertEquals(first.code, 0, first.err);
+  const again = `--config=${run}/config.yaml`;
+  assertEquals(await idle(again), []);
+  assertEquals(await idle(again, "--set=valueCoefficient=0.7"), [
+    `valueCoefficient does nothing here: ${why}, and valueLearningRate is the value's`,
+  ]);
 });
 
 Deno.test("values of actions are evaluated greedily, which is said", async () => {

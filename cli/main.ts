@@ -10,7 +10,7 @@
  */
 import { listenEarly } from "./terminal/process.ts";
 
-// The rest takes a second to load, in which a run may be told to end.
+// The rest takes a second to load, in which a signal may end the run.
 if (Deno.args[0] === "train") listenEarly();
 const { run } = await import("./command_line.ts");
 

@@ -5,20 +5,16 @@
  *
  * @example
  * ```ts
- * import { clamp, cosine, linear, scale, warmup } from "@bellman/schedulers";
+ * import { cosine, scale, warmup } from "@bellman/schedulers";
  * import { assertAlmostEquals, assertEquals } from "@std/assert";
  *
  * const learningRate = scale(warmup(cosine, { fraction: 0.1 }), 3e-4);
  * assertEquals(learningRate(0), 0);
  * assertAlmostEquals(learningRate(0.1), 3e-4);
  * assertEquals(learningRate(1), 0);
- *
- * const temperature = clamp(linear, { minimum: 0.25 });
- * assertEquals([0, 0.5, 0.9].map(temperature), [1, 0.5, 0.25]);
  * ```
  *
  * @module
  */
-export * from "./composition.ts";
 export * from "./scheduler.ts";
 export * from "./schedules.ts";

@@ -233,26 +233,21 @@ export function exponential(progress: number): number {
 }
 
 /**
- * Changes by the same factor in each equal part, from 1 to a given multiplier.
+ * Multiplies a schedule by a number.
  *
- * @param end Multiplier at progress 1, above 0.
- * @returns The schedule `end ** progress`.
- * @throws {RangeError} If the end is not above 0.
+ * @param schedule The schedule.
+ * @param factor The number.
+ * @returns The scaled schedule.
  * @example
  * ```ts
- * import { exponentialTo } from "@bellman/schedulers";
+ * import { linear, scale } from "@bellman/schedulers";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(exponentialTo(0.25)(0.5), 0.5);
+ * assertEquals(scale(linear, 4)(0.5), 2);
  * ```
  */
-export function exponentialTo(end: number): Schedule {
-  if (!(end > 0 && end < Infinity)) {
-    throw new RangeError(
-      `Cannot fall exponentially to ${end}: expected a number above 0`,
-    );
-  }
-  return (progress) => end ** progress;
+export function scale(schedule: Schedule, factor: number): Schedule {
+  return (progress) => factor * schedule(progress);
 }
 
 /** Options of {@linkcode piecewise}. */

@@ -7,15 +7,14 @@ import {
   doubleLinearCon,
   doubleMiddleDrop,
   exponential,
-  exponentialTo,
   linear,
   linearDecay,
   piecewise,
+  scale,
   warmup,
 } from "./schedules.ts";
 import { schedule, type ScheduleName, scheduleNames } from "./scheduler.ts";
 import fc from "fast-check";
-import { scale } from "./composition.ts";
 import { assertRefused } from "../tests/testdata/refused.ts";
 
 const { p, values } = fixture.fraction_schedules;
@@ -105,24 +104,6 @@ Deno.test("cosine is symmetric about its middle", () => {
 Deno.test("exponential falls to a hundredth", () => {
   assertEquals([exponential(0), exponential(1)], [1, 0.01]);
   assertAlmostEquals(exponential(1.5), 0.001, 1e-12);
-});
-
-Deno.test("exponentialTo falls by the same factor in equal parts", () => {
-  const part = fc.double({ min: 0, max: 1, noNaN: true });
-  const end = fc.double({ min: 0.001, max: 1, noNaN: true });
-  fc.assert(fc.property(part, part, end, (a, b, end) => {
-    const schedule = exponentialTo(end);
-    assertAlmostEquals(schedule(a) * schedule(b), schedule(a + b), 1e-12);
-  }));
-});
-
-Deno.test("exponentialTo needs an end above 0", () => {
-  for (const end of [0, -1, NaN, Infinity]) {
-    assertRefused({
-      [`RangeError: Cannot fall exponentially to ${end}: expected a number above 0`]:
-        () => exponentialTo(end),
-    });
-  }
 });
 
 for (const [n, { inputs, expected }] of fixture.piecewise.entries()) {

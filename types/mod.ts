@@ -116,7 +116,7 @@ export interface TupleSpace {
   readonly spaces: readonly Space[];
 }
 
-/** Set of possible observations or actions, as plain data told apart by `type`. */
+/** Set of possible observations or actions, as plain data, distinguished by `type`. */
 export type Space =
   | DiscreteSpace
   | BoxSpace
@@ -248,7 +248,7 @@ export interface Env<
   close(): void;
 }
 
-/** Numbers of an entry of `info` over the steps of an episode that told it. */
+/** Numbers of an entry of `info` over the steps of an episode that have it. */
 export interface InfoStatistic {
   /** Sum over these steps. */
   readonly sum: number;
@@ -341,7 +341,7 @@ export interface VecEnv {
   save(): StateTree;
   /** Restores a state that `save` returned. */
   load(state: StateTree): void;
-  /** Returns the latest observations, also after `load`. */
+  /** Returns the latest observations, after `load` too. */
   observations(): Batch;
   /** Frees the environments' resources. */
   close(): void;
@@ -473,7 +473,7 @@ export interface Algorithm {
    */
   update(): Awaitable<Statistics | undefined>;
   /**
-   * Updates that the last call of `update` stands for.
+   * Updates that the last call of `update` represents.
    *
    * @default 1
    */

@@ -66,7 +66,7 @@ export interface OnPolicyConfig {
    *
    * @default 16
    * @minimum 1
-   * @maximum 100000000
+   * @maximum 1000000
    * @asType integer
    * @alias nsteps, n_steps, num_steps
    */

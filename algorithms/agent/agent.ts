@@ -414,6 +414,14 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   #program(name: string): Run {
     if (name === "learn") return this.#learner;
+    const { programs } = this.#parts;
+    if (!Object.hasOwn(programs, name)) {
+      throw new TypeError(
+        `Cannot run the program '${name}', which choose of ${this.#title} names: expected one of ${
+          Object.keys(programs).join(", ")
+        }`,
+      );
+    }
     return this.#programs[name] ??= this.#learner.also(this.#stepOf(name));
   }
 

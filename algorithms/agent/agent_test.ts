@@ -201,6 +201,28 @@ Deno.test("each statistic keeps its last value over all programs", () => {
   for (const it of [agent, other]) it.close();
 });
 
+Deno.test("a program that choose names is one of those that there are", () => {
+  const definition = counting();
+  const agent = new Agent<CountingConfig>(
+    {
+      ...definition,
+      build(config, context) {
+        const parts = definition.build(config, context);
+        const programs = { ...parts.programs, quiet: parts.programs.learn };
+        return { ...parts, programs, choose: () => "quit" };
+      },
+    },
+    SPACES,
+    { config: { numSteps: 1 } },
+  );
+  assertThrows(
+    () => play(agent, 1, 1),
+    TypeError,
+    "Cannot run the program 'quit', which choose of Counting names: expected one of learn, quiet",
+  );
+  agent.close();
+});
+
 Deno.test("a state without statistics is restored whole", () => {
   const [agent, other] = [agentOf(), agentOf()];
   play(agent, 1, 4);

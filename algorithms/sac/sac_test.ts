@@ -11,7 +11,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
-import { QFPolicyPlotter } from "@bellman/training/plots";
+import { plotQValues } from "@bellman/training/plots";
 import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
@@ -638,23 +638,21 @@ for (const [name, [spaces, config]] of Object.entries(PLOTTED)) {
       const size = observationSpace.type === "box"
         ? observationSpace.shape.reduce((product, it) => product * it, 1)
         : 1;
-      const plotter = new QFPolicyPlotter(agent, {
-        actionSpace,
-        observations: [0, 1].map((it) => new Float32Array(size).fill(it)),
-        samples: 10,
-        gridSize: 5,
-      });
+      const observations = [0, 1]
+        .map((it) => new Float32Array(size).fill(it));
+      const options = { actionSpace, observations, samples: 10, gridSize: 5 };
+      const draw = () => plotQValues(agent, options);
       const state = structuredClone(agent.save());
-      const svg = plotter.draw();
+      const svg = draw();
       assertEquals(agent.save(), state);
-      assertEquals(plotter.draw(), svg);
+      assertEquals(draw(), svg);
       assertEquals(svg.match(/class="bp-panel"/g)?.length, 2);
       if (actionSpace.type === "box") {
         // No sample is outside of the bounds; one more dot is in the legend.
         assertEquals(svg.match(/<circle/g)?.length, 21);
       }
       stage.play(agent, 5);
-      assert(plotter.draw() !== svg);
+      assert(draw() !== svg);
       agent.close();
     });
   }

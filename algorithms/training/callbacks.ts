@@ -143,12 +143,6 @@ export interface NoImprovementOptions {
    * @default 5
    */
   patience?: number;
-  /**
-   * Least improvement of the mean return over the best one that counts.
-   *
-   * @default 0
-   */
-  minDelta?: number;
 }
 
 /**
@@ -183,7 +177,7 @@ export function stopOnRewardThreshold(threshold: number): Callback {
  * Ends training when evaluations no longer improve. A resume keeps
  * the count.
  *
- * @param options Patience and smallest improvement.
+ * @param options Patience.
  * @returns A callback for {@link train}.
  * @throws {RangeError} When the patience is not a whole number of at least 1.
  *
@@ -205,7 +199,7 @@ export function stopOnRewardThreshold(threshold: number): Callback {
 export function stopOnNoImprovement(
   options: NoImprovementOptions = {},
 ): Callback {
-  const { patience = 5, minDelta = 0 } = options;
+  const { patience = 5 } = options;
   if (!Number.isInteger(patience) || patience < 1) {
     throw new RangeError(
       `Cannot stop with patience ${patience}: it must be a whole number of at least 1`,
@@ -216,7 +210,7 @@ export function stopOnNoImprovement(
   return {
     name: "no improvement",
     onEvaluation(_context, { meanReturn }) {
-      if (meanReturn > best + (best === -Infinity ? 0 : minDelta)) {
+      if (meanReturn > best) {
         best = meanReturn;
         misses = 0;
       } else if (++misses >= patience) {

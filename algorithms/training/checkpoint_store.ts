@@ -19,20 +19,30 @@ export interface SaveOptions {
    */
   best?: boolean;
   /**
-   * Numbered checkpoints to keep, this one included; that of the best one's step is kept beside them.
+   * Numbered checkpoints to keep, this one included; that of the best one's step is kept in addition.
    *
    * @default Infinity
    */
   keepLast?: number;
   /**
-   * Plain values to keep beside the state, such as the run's configuration.
+   * Plain values to keep with the state, such as the run's configuration.
    *
    * @default {}
    */
   notes?: CheckpointNotes;
 }
 
-/** Plain values beside the state of a checkpoint: what JSON holds as it is. */
+/** Options of {@link CheckpointStore.truncate}. */
+export interface TruncateOptions extends Pick<SaveOptions, "keepLast"> {
+  /**
+   * Takes each checkpoint before that step that is not damaged.
+   *
+   * @default none: they are checked only, which takes no memory for them
+   */
+  onSound?: (checkpoint: Checkpoint) => void;
+}
+
+/** Plain values with the state of a checkpoint: what JSON holds as it is. */
 export type CheckpointNotes = Readonly<Record<string, StateTree>>;
 
 /** Checkpoint on the disk. */
@@ -49,7 +59,7 @@ export interface CheckpointInfo {
 export interface Checkpoint extends CheckpointInfo {
   /** State that was saved. */
   readonly state: StateTree;
-  /** Notes beside it. */
+  /** Notes that were saved with it. */
   readonly notes: CheckpointNotes;
   /** One line for each newer checkpoint that could not be read. */
   readonly warnings: readonly string[];
@@ -65,7 +75,7 @@ export interface CheckpointList {
   readonly warnings: readonly string[];
 }
 
-/** Header of a checkpoint, beside its state. */
+/** Header of a checkpoint. */
 interface Label {
   readonly step: number;
   readonly best: boolean;
@@ -240,10 +250,11 @@ export class CheckpointStore {
    * makes them anew. Those before it that are damaged go, too. The best one stays.
    *
    * @param step The last step to keep, whose checkpoint has been loaded.
-   * @param options Number of those up to there to keep, as in `save`: all by default.
+   * @param options Number of those up to there to keep, as in `save`: all by default;
+   * and a function that takes each one before that is not damaged.
    * @returns One line for each damaged one.
    */
-  truncate(step: number, options: { keepLast?: number } = {}): string[] {
+  truncate(step: number, options: TruncateOptions = {}): string[] {
     const warnings: string[] = [];
     const { best } = this.list();
     for (const info of this.#numbered()) {
@@ -251,7 +262,9 @@ export class CheckpointStore {
       if (!lstatSync(info.path).isFile()) continue;
       // Loaded whole, unless it was the best one of that step.
       const isSound = info.step === step && best?.step !== step;
-      const damage = isSound || info.step > step ? undefined : damageOf(info);
+      const damage = isSound || info.step > step
+        ? undefined
+        : damageOf(info, options);
       if (damage !== undefined) warnings.push(`${damage}; it is removed`);
       if (info.step > step || damage !== undefined) rmSync(info.path);
     }
@@ -262,7 +275,7 @@ export class CheckpointStore {
   }
 
   /**
-   * Reads what was noted beside the checkpoint of a step; its arrays are not read.
+   * Reads the notes of the checkpoint of a step; its arrays are not read.
    *
    * @param step Its step.
    * @returns The notes; none where there is no such checkpoint.
@@ -312,9 +325,16 @@ function readCheckpoint(path: string): Omit<Checkpoint, "warnings"> {
   return { ...checkLabel(path, notes), path, state };
 }
 
-/** Says why a checkpoint can never be read, if it cannot. */
-function damageOf({ path }: CheckpointInfo): string | undefined {
+/** Returns why a checkpoint can never be read, if it cannot. */
+function damageOf(
+  { path }: CheckpointInfo,
+  { onSound }: TruncateOptions,
+): string | undefined {
   try {
+    if (onSound !== undefined) {
+      onSound({ ...readCheckpoint(path), warnings: [] });
+      return;
+    }
     readLabel(path);
     checkStateSync(path, { name: `checkpoint ${path}` });
   } catch (error) {

@@ -68,24 +68,3 @@ export class TrainingDivergedError extends Error implements Divergence {
     this.checkpoint = checkpoint;
   }
 }
-
-/**
- * True for statistics that must stay finite: losses, gradient norms and entropies
- * (by what their name contains). Others may be NaN for good reasons, such as
- * `explained_variance` when all returns are equal.
- *
- * @param name The statistic's name.
- * @returns True where training stops when it is not finite.
- *
- * @example
- * ```ts
- * import { isGuardedStatistic } from "@bellman/training";
- * import { assert, assertFalse } from "@std/assert";
- *
- * assert(isGuardedStatistic("value_loss"));
- * assertFalse(isGuardedStatistic("explained_variance"));
- * ```
- */
-export function isGuardedStatistic(name: string): boolean {
-  return /loss|grad_norm|entropy/.test(name);
-}

@@ -105,21 +105,6 @@ Deno.test("a loss that is not finite stops the run and keeps the last good check
   await Deno.remove(dir, { recursive: true });
 });
 
-Deno.test("what is guarded can be chosen", async () => {
-  const algorithm = () => scripted(() => ({ value_loss: NaN, odd: NaN }));
-  const options = { totalTimesteps: 40 };
-  await train(algorithm(), new ToyEnv(4), { ...options, guard: () => false });
-  await assertRejects(
-    () =>
-      train(algorithm(), new ToyEnv(4), {
-        ...options,
-        guard: (name) => name === "odd",
-      }),
-    TrainingDivergedError,
-    "odd became NaN at step 4 (update 1); no checkpoint had been written",
-  );
-});
-
 Deno.test("no checkpoint is written of parameters that are not finite", async () => {
   const dir = await Deno.makeTempDir();
   const algorithm = new ToyAlgorithm(4);

@@ -128,7 +128,7 @@ interface Played {
 }
 
 /** One environment's episodes of an evaluation, of which it has a fixed quota. */
-class Copy {
+class EvaluatedEnv {
   readonly #quota: number;
   readonly #maxSteps: number;
   readonly #index: number;
@@ -193,7 +193,7 @@ class Copy {
     if (this.isDone) return;
     if (++this.#losses > MOST_LOSSES) {
       throw new Error(
-        `Cannot evaluate in copy ${this.#index} of the environment: its host failed over the same episodes ${
+        `Cannot evaluate in environment ${this.#index}: its host failed over the same episodes ${
           MOST_LOSSES + 1
         } times`,
       );
@@ -205,23 +205,23 @@ class Copy {
 
 /** Adds a step of all environments; true while one of them plays. */
 function observe(
-  copies: readonly Copy[],
+  envs: readonly EvaluatedEnv[],
   { rewards, terminated, truncated, episodes, lost }: VecStep,
 ): boolean {
-  for (let i = 0; i < copies.length; i++) {
-    copies[i].step(rewards[i]);
-    if (lost?.includes(i)) copies[i].lose();
+  for (let i = 0; i < envs.length; i++) {
+    envs[i].step(rewards[i]);
+    if (lost?.includes(i)) envs[i].lose();
     else if (episodes === undefined && (terminated[i] || truncated[i])) {
-      copies[i].end();
+      envs[i].end();
     }
   }
   for (const episode of episodes ?? []) {
-    if (!lost?.includes(episode.env)) copies[episode.env].end(episode);
+    if (!lost?.includes(episode.env)) envs[episode.env].end(episode);
   }
   let arePlaying = false;
-  for (const copy of copies) {
-    copy.bound();
-    arePlaying ||= copy.isPlaying;
+  for (const evaluated of envs) {
+    evaluated.bound();
+    arePlaying ||= evaluated.isPlaying;
   }
   return arePlaying;
 }
@@ -288,20 +288,20 @@ export async function evaluate(
   check(episodes, `${episodes} episodes`);
   check(maxSteps, `with episodes of at most ${maxSteps} steps`);
   const { numEnvs } = env;
-  const copies = Array.from({ length: numEnvs }, (_, i) => {
+  const envs = Array.from({ length: numEnvs }, (_, i) => {
     const quota = Math.floor(episodes / numEnvs) + +(i < episodes % numEnvs);
-    return new Copy(i, { quota, maxSteps });
+    return new EvaluatedEnv(i, { quota, maxSteps });
   });
   const turn = new EventLoopBreak();
-  // Seeds are kept where environments are reset once more: their streams go on.
+  // Seeds are kept where environments are reset once more: their streams continue.
   let steps = 0,
     start: VecResetOptions | undefined = seed === undefined
       ? undefined
       : { seed, keepSeeds: true };
-  while (!copies.every(({ isDone }) => isDone)) {
+  while (!envs.every(({ isDone }) => isDone)) {
     let observations = env.reset(start);
     start = undefined;
-    for (const copy of copies) copy.begin();
+    for (const evaluated of envs) evaluated.begin();
     checkObservations(observations, { numEnvs, step: steps });
     let arePlaying = true;
     while (arePlaying) {
@@ -310,12 +310,12 @@ export async function evaluate(
       const step = env.step(acting instanceof Promise ? await acting : acting);
       checkStep(step, { numEnvs, step: steps += numEnvs });
       observations = step.observations;
-      arePlaying = observe(copies, step);
+      arePlaying = observe(envs, step);
       actor.observe?.(arePlaying ? step : asEnd(step));
       if (turn.due()) await turn.take();
     }
   }
-  const played = copies.flatMap((copy) => copy.played);
+  const played = envs.flatMap((evaluated) => evaluated.played);
   return summarizeEpisodes(
     played.map((episode) => episode.return),
     played.map(({ length }) => length),

@@ -168,7 +168,7 @@ Deno.test("a copy that is lost again and again is an error", async () => {
         seed: 0,
       }),
     Error,
-    "Cannot evaluate in copy 1 of the environment: its host failed over the same episodes 6 times",
+    "Cannot evaluate in environment 1: its host failed over the same episodes 6 times",
   );
 });
 

@@ -79,7 +79,6 @@ export {
   CsvLogger,
   EpisodesCsv,
   type EpisodesCsvOptions,
-  JsonLinesLogger,
 } from "./logs/line_loggers.ts";
 export {
   type Hyperparameters,
@@ -87,8 +86,6 @@ export {
   type LoggedImage,
   type Logger,
   type LogRow,
-  TableLogger,
-  type TableLoggerOptions,
 } from "./logs/logger.ts";
 export * from "./logs/read_logs.ts";
 export {

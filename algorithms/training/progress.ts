@@ -178,7 +178,7 @@ class Display implements ProgressDisplay {
       if (time - last.time < (isTerminal ? barInterval : lineAfter)) return;
     }
     this.#sample(time, state.step);
-    // A line tells the rate, which takes two samples; a bar is there at once.
+    // A line shows the rate, which takes two samples; a bar is there at once.
     if (isTerminal || last !== undefined) this.#show(state);
   }
 

@@ -5,15 +5,7 @@ import type { EvaluationResult } from "./evaluate.ts";
 import { infoNumbers } from "./logs/line_loggers.ts";
 import type { LoggedEpisode, Logger } from "./logs/logger.ts";
 import { groupedName } from "./logs/statistics.ts";
-import {
-  evaluationRow,
-  nextMultiple,
-  saveLogs,
-  stepsOfPart,
-  timeRow,
-  truncateLogs,
-  updateRow,
-} from "./training_state.ts";
+import { nextMultiple, stepsOfPart, uniqueNames } from "./training_state.ts";
 import type { TrainOptions } from "./train_options.ts";
 
 /** Rows of a run by default. */
@@ -28,6 +20,8 @@ interface Recorded {
 /** Logs of a run: a row at each interval of steps, one at the end. */
 export class RunLog {
   readonly #loggers: readonly Logger[];
+  /** Loggers that write something that stays, with their names. */
+  readonly #lasting: readonly [string, Logger][];
   readonly #interval: number;
   /** Step of the last row of an update; -1 before the first. */
   #loggedAt = -1;
@@ -45,6 +39,9 @@ export class RunLog {
       TrainOptions,
   ) {
     this.#loggers = loggers;
+    const lasting = loggers.filter(({ truncate }) => truncate !== undefined);
+    const names = uniqueNames(lasting, "log");
+    this.#lasting = lasting.map((logger, i) => [names[i], logger]);
     this.#window = episodeWindow;
     this.#interval = logInterval ?? stepsOfPart(totalTimesteps, ROWS);
   }
@@ -138,12 +135,17 @@ export class RunLog {
   /** Flushes all logs to the disk; returns their state. */
   flush(): StateTree {
     for (const logger of this.#loggers) logger.flush?.();
-    return saveLogs(this.#loggers);
+    return Object.fromEntries(
+      this.#lasting.map(([name, logger]) => [name, logger.save?.() ?? null]),
+    );
   }
 
   /** Drops what was logged after a step. Returns a line for each damaged log. */
-  truncate(step: number, saved: StateTree | undefined): string[] {
-    return truncateLogs(this.#loggers, step, saved);
+  truncate(step: number, saved: StateTree = {}): string[] {
+    const logs = saved as { [key: string]: StateTree };
+    return this.#lasting.flatMap(([name, logger]) =>
+      logger.truncate?.(step, logs[name] ?? undefined) || []
+    );
   }
 
   save(): StateTree {
@@ -156,19 +158,69 @@ export class RunLog {
     };
   }
 
-  /** Restores a state; older checkpoints have none: the next row follows after an interval. */
-  load(state: StateTree | undefined, { step, updates }: TrainContext): void {
-    const saved = (state ?? {}) as unknown as {
-      loggedAt?: number;
-      updatedAt?: number;
-      statistics?: Statistics;
-      infos?: Statistics[];
-      recorded?: Record<string, Recorded>;
-    };
-    this.#loggedAt = saved.loggedAt ?? (updates > 0 ? step : -1);
-    this.#updatedAt = saved.updatedAt ?? -1;
-    this.#statistics = { ...saved.statistics };
-    this.#infos = (saved.infos ?? []).slice(-this.#window);
-    this.#recorded = structuredClone(saved.recorded ?? {});
+  load(state: StateTree): void {
+    const { loggedAt, updatedAt, statistics, infos, recorded } =
+      state as unknown as RunLogState;
+    this.#loggedAt = loggedAt;
+    this.#updatedAt = updatedAt;
+    this.#statistics = { ...statistics };
+    this.#infos = infos.slice(-this.#window);
+    this.#recorded = structuredClone(recorded);
   }
+}
+
+/** State of a {@link RunLog}. */
+interface RunLogState {
+  loggedAt: number;
+  updatedAt: number;
+  statistics: Statistics;
+  infos: Statistics[];
+  recorded: Record<string, Recorded>;
+}
+
+/** Makes the row that loggers get after an update. */
+function updateRow(
+  context: TrainContext,
+  update: Statistics,
+): Statistics {
+  const { step, meanReturn, meanLength } = context;
+  const time = timeRow(context), seconds = time["time/seconds"];
+  const ofUpdate = Object.entries(update)
+    .map(([name, value]) => [groupedName(name), value]);
+  return {
+    ...time,
+    "time/steps_per_second": seconds > 0 ? Math.trunc(step / seconds) : 0,
+    "rollout/return_mean": meanReturn,
+    "rollout/length_mean": meanLength,
+    ...Object.fromEntries(ofUpdate),
+  };
+}
+
+/** Makes the time columns of a row. */
+function timeRow(
+  { step, updates, episodes, elapsedSeconds }: TrainContext,
+): Statistics {
+  return {
+    "time/steps": step,
+    "time/updates": updates,
+    "time/episodes": episodes,
+    "time/seconds": Math.round(elapsedSeconds * 1000) / 1000,
+  };
+}
+
+/** Makes the row that loggers get after an evaluation. */
+function evaluationRow(
+  context: TrainContext,
+  result: EvaluationResult,
+): Statistics {
+  return {
+    ...timeRow(context),
+    "eval/return_mean": result.meanReturn,
+    "eval/return_std": result.stdReturn,
+    "eval/return_min": result.minReturn,
+    "eval/return_median": result.medianReturn,
+    "eval/return_max": result.maxReturn,
+    "eval/length_mean": result.meanLength,
+    "eval/episodes_cut": result.cut,
+  };
 }

@@ -9,8 +9,8 @@ import type {
 } from "@bellman/types";
 import type { TrainContext, TrainResult } from "./callbacks.ts";
 import { checkObservations } from "@bellman/envs/checks";
-import { isGuardedStatistic, TrainingDivergedError } from "./diverged.ts";
-import type { CheckpointStore } from "./checkpoint_store.ts";
+import { TrainingDivergedError } from "./diverged.ts";
+import type { Checkpoint } from "./checkpoint_store.ts";
 import { EpisodeTracker, EpisodeWindow, NO_ROWS } from "./episodes.ts";
 import {
   evaluate,
@@ -29,8 +29,8 @@ import {
   divergedArray,
   divergedStatistic,
   type Found,
-  isSameRun,
   loadEvaluation,
+  mendBest,
   nextMultiple,
   type ResumableState,
   saveEvaluation,
@@ -40,7 +40,7 @@ import type { TrainOptions } from "./train_options.ts";
 
 /**
  * Trains an algorithm: one loop for all of them. Each round takes one step in
- * all environments, gives it to the algorithm, and asks for an
+ * all environments, gives it to the algorithm, and calls its
  * update; then it logs, evaluates, saves and stops, where it is time to.
  *
  * Rows go to the loggers at the first update, at the first one after each
@@ -107,7 +107,7 @@ export async function train(
   options: TrainOptions,
 ): Promise<TrainResult> {
   try {
-    return await new TrainingRun(algorithm, env, options).run();
+    return await new TrainingLoop(algorithm, env, options).run();
   } finally {
     // After an error the bar would stand before its message.
     options.progress?.clear?.();
@@ -122,7 +122,7 @@ const KEEP_LAST = 3;
 const EVALUATIONS = 20;
 
 /** One call of `train`: its counters, and what it does at each of them. */
-class TrainingRun implements TrainContext, ProgressState {
+class TrainingLoop implements TrainContext, ProgressState {
   readonly algorithm: Algorithm | SteppingAlgorithm;
   readonly env: VecEnv | undefined;
   readonly totalTimesteps: number;
@@ -301,10 +301,9 @@ class TrainingRun implements TrainContext, ProgressState {
   }
 
   async #updated(statistics: Statistics): Promise<void> {
-    const { guard = isGuardedStatistic } = this.#options;
     this.updates += this.algorithm.updatesInCall ?? 1;
     this.#log.update(this, statistics);
-    const diverged = divergedStatistic(statistics, guard);
+    const diverged = divergedStatistic(statistics);
     if (diverged) {
       this.#log.end(this);
       throw this.#divergence(diverged);
@@ -332,7 +331,7 @@ class TrainingRun implements TrainContext, ProgressState {
       const bounds = { episodes, maxSteps };
       result = await evaluate(actor, env, { ...bounds, seed, signal });
     } catch (error) {
-      // Interrupted: it stays due, so that a resumed run makes up for it.
+      // Interrupted: it stays pending, and a resumed run does it.
       if (signal?.aborted) return;
       throw error;
     } finally {
@@ -370,7 +369,8 @@ class TrainingRun implements TrainContext, ProgressState {
     // What was logged up to here must be on the disk before the checkpoint is.
     const notes = { ...checkpoints.notes, logs: this.#log.flush() };
     const info = store.save(this.step, state, { best, keepLast, notes });
-    this.#rows?.add(info.path, state);
+    this.#rows?.note({ path: info.path, state });
+    this.#rows?.keep();
     if (!best) {
       this.#savedAt = this.step;
       this.#savedEnd = this.#hasEnded();
@@ -401,7 +401,6 @@ class TrainingRun implements TrainContext, ProgressState {
       callbacks: this.#callbacks.save(),
       algorithm: this.algorithm.save(),
       env: this.env?.save() ?? null,
-      extra: this.#options.extraState?.save() ?? null,
     };
   }
 
@@ -414,26 +413,35 @@ class TrainingRun implements TrainContext, ProgressState {
     const { logs } = checkpoints?.store.notes(this.step) ?? {};
     if (checkpoints !== undefined) {
       const { store, keepLast = KEEP_LAST } = checkpoints;
+      const rows = this.#rows?.has(state) ? this.#rows : undefined;
+      const onSound = rows && ((it: Checkpoint) => rows.note(it));
       // First, as the copy of a damaged best one counts among the old.
-      this.#mendBest(store, onWarning);
-      store.truncate(this.step, { keepLast }).forEach(onWarning);
-      const { checkpoints: kept } = store.list();
+      mendBest(store, {
+        step: this.step,
+        bestStep: this.#bestStep,
+        onWarning,
+        onSound,
+      });
+      store.truncate(this.step, { keepLast, onSound }).forEach(onWarning);
+      const own = store.list().checkpoints
+        .find(({ step }) => step === this.step);
       // Resumed from the best one, as no other could be read.
-      if (!kept.some(({ step }) => step === this.step)) this.#savedAt = -1;
-      this.#rows?.find(state, this.step);
+      if (own === undefined) this.#savedAt = -1;
+      else rows?.note({ path: own.path, state });
+      rows?.keep();
     }
     this.#log.truncate(this.step, logs).forEach(onWarning);
   }
 
   #restore(parts: ResumableState): void {
-    const { checkpoints, evaluation, extraState } = this.#options;
-    const { loop, callbacks, algorithm, env, extra } = parts;
+    const { checkpoints, evaluation } = this.#options;
+    const { loop, callbacks, algorithm, env } = parts;
     this.#tracker.load(loop.tracker);
     this.#window.load(loop.window);
     this.step = this.startStep = this.#savedAt = loop.step as number;
     this.updates = loop.updates as number;
     this.episodes = loop.episodes as number;
-    this.#log.load(loop.log, this);
+    this.#log.load(loop.log);
     this.#secondsBefore = loop.elapsedSeconds as number;
     this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
@@ -452,35 +460,7 @@ class TrainingRun implements TrainContext, ProgressState {
     this.algorithm.load(algorithm);
     checkRestored(algorithm, this.algorithm.save());
     this.env?.load(env);
-    extraState?.load(extra);
     if (this.env) this.#observations = this.env.observations();
-  }
-
-  /** A best checkpoint that cannot be read is made again from the numbered one of its step. */
-  #mendBest(store: CheckpointStore, warn: (line: string) => void): void {
-    const step = this.#bestStep;
-    if (step === undefined) return;
-    const own = store.notes(this.step);
-    let why: string;
-    try {
-      const best = store.load("best");
-      const isOwn = isSameRun(best.notes, own);
-      // One of a later step is made again there.
-      if (isOwn && best.step >= step) return;
-      why = `Cannot use the best checkpoint: it is of ${
-        isOwn ? `step ${best.step}, expected ${step}` : "another run"
-      }`;
-    } catch (error) {
-      why = error instanceof Error ? error.message : String(error);
-    }
-    try {
-      const { state, notes } = store.load(step);
-      if (!isSameRun(notes, own)) throw new SyntaxError("it is of another run");
-      store.save(step, state, { best: true, notes });
-      warn(`${why}; it is made again from the checkpoint of that step`);
-    } catch {
-      warn(`${why}; the best policy, of step ${step}, is lost`);
-    }
   }
 
   #divergence(diverged: Found): TrainingDivergedError {

@@ -59,7 +59,7 @@ export interface CheckpointOptions {
    */
   everyTimesteps?: number;
   /**
-   * Checkpoints to keep. The best one is kept beside them, in two copies unless
+   * Checkpoints to keep. The best one is kept in addition, in two copies unless
    * `everyTimesteps` is
    * `Infinity`: as `best` and under its step.
    *
@@ -67,20 +67,12 @@ export interface CheckpointOptions {
    */
   keepLast?: number;
   /**
-   * Plain values to keep in each checkpoint beside the state; `logs` is a name of
+   * Plain values to keep in each checkpoint with the state; `logs` is a name of
    * training's own.
    *
    * @default {}
    */
   notes?: CheckpointNotes;
-}
-
-/** State beside the algorithm and environment that checkpoints should hold. */
-export interface ExtraState {
-  /** Saves the state to keep. */
-  save(): StateTree;
-  /** Restores a state that `save` gave. */
-  load(state: StateTree): void;
 }
 
 /** Options of {@link train}. */
@@ -146,15 +138,6 @@ export interface TrainOptions {
   signal?: AbortSignal;
   /** Display of the run's progress. */
   progress?: ProgressReporter;
-  /** More state for checkpoints. */
-  extraState?: ExtraState;
-  /**
-   * True for statistics of an update that must stay finite, see {@link
-   * isGuardedStatistic}.
-   *
-   * @default isGuardedStatistic
-   */
-  guard?: (name: string) => boolean;
   /**
    * Milliseconds since any fixed moment.
    *

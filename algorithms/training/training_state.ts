@@ -2,14 +2,12 @@ import { isStateRecord, isTypedArray } from "@bellman/files";
 import type { SavedRows, StateTree, Statistics } from "@bellman/types";
 import type { Callback, Listener, TrainContext } from "./callbacks.ts";
 import type {
-  CheckpointInfo,
+  Checkpoint,
   CheckpointNotes,
   CheckpointStore,
 } from "./checkpoint_store.ts";
 import type { Divergence } from "./diverged.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
-import type { Logger } from "./logs/logger.ts";
-import { groupedName } from "./logs/statistics.ts";
 import type { TrainOptions } from "./train_options.ts";
 
 /** Throws a one-line RangeError on numbers that make no sense. */
@@ -41,12 +39,11 @@ export interface ResumableState {
   callbacks: StateTree;
   algorithm: StateTree;
   env: StateTree;
-  extra: StateTree;
 }
 
 /** Throws a one-line TypeError on a state that no training run has made. */
 export function checkResumable(state: StateTree): ResumableState {
-  const parts = ["loop", "callbacks", "algorithm", "env", "extra"];
+  const parts = ["loop", "callbacks", "algorithm", "env"];
   const missing = isStateRecord(state)
     ? parts.find((part) => !Object.hasOwn(state, part))
     : "loop";
@@ -113,126 +110,78 @@ export class CheckpointRows {
     this.#store = store;
   }
 
-  /** Adds a checkpoint that was written; the rows of one that it replaced are released. */
-  add(path: string, state: StateTree): void {
-    this.#note(path, state);
-    this.#keep();
+  /** True where the state has rows outside of its file. */
+  has(state: StateTree): boolean {
+    return this.#rowsOf(state) !== undefined;
   }
 
-  /** Finds the rows of all checkpoints of a run that resumes from a state, before it writes any. */
-  find(state: StateTree, step: number): void {
-    if (this.#rowsOf(state) === undefined) return;
-    for (const info of this.#checkpoints()) {
-      const isLoaded = !info.best && info.step === step;
-      try {
-        const { state: saved } = isLoaded
-          ? { state }
-          : this.#store.load(info.best ? "best" : info.step);
-        this.#note(info.path, saved);
-      } catch {
-        // What cannot be loaded needs nothing.
-      }
-    }
-    this.#keep();
-  }
-
-  #rowsOf(state: StateTree): StateTree | undefined {
-    return this.#rows.of((state as { [key: string]: StateTree }).algorithm);
-  }
-
-  #note(path: string, state: StateTree): void {
+  /** Remembers the rows of a checkpoint. */
+  note({ path, state }: Pick<Checkpoint, "path" | "state">): void {
     const rows = this.#rowsOf(state);
     if (rows === undefined) this.#ofPaths.delete(path);
     else this.#ofPaths.set(path, rows);
   }
 
-  #checkpoints(): CheckpointInfo[] {
-    const { checkpoints, best } = this.#store.list();
-    return [...checkpoints, ...best ? [best] : []];
-  }
-
-  /** Keeps the rows of the checkpoints that there are, and forgets all others. */
-  #keep(): void {
+  /** Keeps the rows of the checkpoints that there are, and releases all others. */
+  keep(): void {
     if (this.#ofPaths.size === 0) return;
-    const paths = new Set(this.#checkpoints().map(({ path }) => path));
+    const { checkpoints, best } = this.#store.list();
+    const paths = new Set([...checkpoints, best].map((it) => it?.path));
     for (const path of this.#ofPaths.keys()) {
       if (!paths.has(path)) this.#ofPaths.delete(path);
     }
     this.#rows.keep([...this.#ofPaths.values()]);
   }
+
+  #rowsOf(state: StateTree): StateTree | undefined {
+    return this.#rows.of((state as { [key: string]: StateTree }).algorithm);
+  }
 }
 
-/** Saves the state of each log, by its name. */
-export function saveLogs(loggers: readonly Logger[]): StateTree {
-  return Object.fromEntries(
-    named(loggers).map(([name, logger]) => [name, logger.save?.() ?? null]),
+/** Makes a best checkpoint that cannot be read again from the numbered one of its step. */
+export function mendBest(
+  store: CheckpointStore,
+  { step, bestStep, onWarning, onSound }: {
+    /** Step that is resumed from. */
+    step: number;
+    /** Step of the best evaluation until then, if there was one. */
+    bestStep: number | undefined;
+    onWarning: (line: string) => void;
+    onSound?: (checkpoint: Checkpoint) => void;
+  },
+): void {
+  if (bestStep === undefined) return;
+  const own = store.notes(step);
+  let why: string;
+  try {
+    const best = store.load("best");
+    onSound?.(best);
+    const isOwn = isSameRun(best.notes, own);
+    // One of a later step is made again there.
+    if (isOwn && best.step >= bestStep) return;
+    why = `Cannot use the best checkpoint: it is of ${
+      isOwn ? `step ${best.step}, expected ${bestStep}` : "another run"
+    }`;
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
+  try {
+    const copy = store.load(bestStep), { state, notes } = copy;
+    if (!isSameRun(notes, own)) throw new SyntaxError("it is of another run");
+    const { path } = store.save(bestStep, state, { best: true, notes });
+    onSound?.({ ...copy, path });
+    onWarning(`${why}; it is made again from the checkpoint of that step`);
+  } catch {
+    onWarning(`${why}; the best policy, of step ${bestStep}, is lost`);
+  }
+}
+
+/** Notes tell one run from another, but for what its logs hold at a step. */
+function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
+  return Object.keys(a).every((key) =>
+    key === "logs" || b[key] === undefined ||
+    JSON.stringify(a[key]) === JSON.stringify(b[key])
   );
-}
-
-/** Drops what was logged after a step. Returns one line for each damaged log. */
-export function truncateLogs(
-  loggers: readonly Logger[],
-  step: number,
-  saved: StateTree = {},
-): string[] {
-  const logs = saved as { [key: string]: StateTree };
-  return named(loggers).flatMap(([name, logger]) =>
-    logger.truncate?.(step, logs[name] ?? undefined) || []
-  );
-}
-
-/** Finds those that write something that stays, with their names. */
-function named(loggers: readonly Logger[]): [string, Logger][] {
-  const lasting = loggers.filter(({ truncate }) => truncate !== undefined);
-  const names = uniqueNames(lasting, "log");
-  return lasting.map((logger, i) => [names[i], logger]);
-}
-
-/** Makes the row that loggers get after an update. */
-export function updateRow(
-  context: TrainContext,
-  update: Statistics,
-): Statistics {
-  const { step, meanReturn, meanLength } = context;
-  const time = timeRow(context), seconds = time["time/seconds"];
-  const ofUpdate = Object.entries(update)
-    .map(([name, value]) => [groupedName(name), value]);
-  return {
-    ...time,
-    "time/steps_per_second": seconds > 0 ? Math.trunc(step / seconds) : 0,
-    "rollout/return_mean": meanReturn,
-    "rollout/length_mean": meanLength,
-    ...Object.fromEntries(ofUpdate),
-  };
-}
-
-/** Makes the part of a row that tells when it was logged. */
-export function timeRow(
-  { step, updates, episodes, elapsedSeconds }: TrainContext,
-): Statistics {
-  return {
-    "time/steps": step,
-    "time/updates": updates,
-    "time/episodes": episodes,
-    "time/seconds": Math.round(elapsedSeconds * 1000) / 1000,
-  };
-}
-
-/** Makes the row that loggers get after an evaluation. */
-export function evaluationRow(
-  context: TrainContext,
-  result: EvaluationResult,
-): Statistics {
-  return {
-    ...timeRow(context),
-    "eval/return_mean": result.meanReturn,
-    "eval/return_std": result.stdReturn,
-    "eval/return_min": result.minReturn,
-    "eval/return_median": result.medianReturn,
-    "eval/return_max": result.maxReturn,
-    "eval/length_mean": result.meanLength,
-    "eval/episodes_cut": result.cut,
-  };
 }
 
 export function saveEvaluation(result?: EvaluationResult): StateTree {
@@ -357,7 +306,7 @@ export class CallbackList {
 }
 
 /** Gives names by which states are saved; the second of a name gets a number. */
-function uniqueNames(
+export function uniqueNames(
   things: readonly { readonly name?: string }[],
   fallback: string,
 ): string[] {
@@ -369,14 +318,19 @@ function uniqueNames(
   });
 }
 
+/**
+ * Statistics that must stay finite: losses, gradient norms and entropies. Others may
+ * be NaN for good reasons, such as `explained_variance` when all returns are equal.
+ */
+const GUARDED = /loss|grad_norm|entropy/;
+
 /** Finds the first guarded statistic that is not finite. */
 export function divergedStatistic(
   statistics: Statistics,
-  guard: (name: string) => boolean,
 ): Found | undefined {
   for (const statistic in statistics) {
     const value = statistics[statistic];
-    if (!Number.isFinite(value) && guard(statistic)) {
+    if (!Number.isFinite(value) && GUARDED.test(statistic)) {
       return { statistic, value };
     }
   }
@@ -426,12 +380,4 @@ function sumOfZeros(values: Float32Array | Float64Array): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i] * 0;
   return sum;
-}
-
-/** Notes tell one run from another, but for what its logs hold at a step. */
-export function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
-  return Object.keys(a).every((key) =>
-    key === "logs" || b[key] === undefined ||
-    JSON.stringify(a[key]) === JSON.stringify(b[key])
-  );
 }

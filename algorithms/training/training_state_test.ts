@@ -1,9 +1,11 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { CheckpointStore } from "./checkpoint_store.ts";
+import { bytesRead } from "./testdata/bytes_read.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
+import type { StateTree } from "@bellman/types";
 
 setFlagsFromString("--expose-gc");
 const gc: () => void = runInNewContext("gc");
@@ -38,4 +40,47 @@ Deno.test("rows of checkpoints that are gone are neither kept nor remembered", a
   assertEquals([store.list().checkpoints.length, kept.length], [2, 2]);
   assertEquals([found.length, alive], [26, 2]);
   await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test({
+  name:
+    "a resume finds the rows of the other checkpoints in one reading of each",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const dir = await Deno.makeTempDir();
+    const store = new CheckpointStore(dir), size = 2 ** 22;
+    let kept: readonly unknown[] = [];
+    const run = (totalTimesteps: number, resumeFrom?: StateTree) => {
+      const inner = new ToyAlgorithm(4), large = new Uint8Array(size);
+      const algorithm = Object.assign(inner, {
+        save: () => ({
+          ...ToyAlgorithm.prototype.save.call(inner) as object,
+          large,
+        }),
+        rows: {
+          of: (state: StateTree) => ({ ...state as object, large: null }),
+          keep: (rows: readonly unknown[]) => void (kept = rows),
+        },
+      });
+      return train(algorithm, new ToyEnv(4), {
+        totalTimesteps,
+        evaluation: { env: new ToyEnv(4), everyTimesteps: 40, episodes: 1 },
+        checkpoints: { store, everyTimesteps: 20, keepLast: 3 },
+        callbacks: [{ onStart: () => void (before = bytesRead()) }],
+        resumeFrom,
+      });
+    };
+    let before = NaN;
+    await run(100);
+    const { checkpoints, best } = store.list();
+    // The one that is loaded is read, too, as the best one of its step may have been.
+    assertEquals(best?.step, 100);
+    const others = checkpoints.length + 1;
+    const { state } = store.load("latest");
+    await run(100, state);
+    const read = (bytesRead() - before) / size;
+    assert(read > others - 0.5 && read < others + 0.5, `${read} of ${others}`);
+    assertEquals(kept.length, others);
+    await Deno.remove(dir, { recursive: true });
+  },
 });

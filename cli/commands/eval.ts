@@ -2,9 +2,9 @@ import { type Command, integerOf, option } from "../terminal/command.ts";
 import {
   actionKind,
   describeEvaluation,
-  evaluateSession,
+  evaluateSetup,
   round,
-} from "../run/agent.ts";
+} from "../run/evaluation.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
 import {
   AGENT_OPTIONS,
@@ -32,9 +32,9 @@ export const evalCommand: Command = {
       fallback: config.evaluationEpisodes,
     });
     const maxSteps = maxStepsOf(options);
-    await withAgent(agent, io, async (session) => {
+    await withAgent(agent, io, async (setup) => {
       const kind = actionKind(config, deterministic);
-      const result = await evaluateSession(session, {
+      const result = await evaluateSetup(setup, {
         episodes,
         maxSteps,
         deterministic,

@@ -4,7 +4,7 @@ import {
   option,
   valueOf,
 } from "../terminal/command.ts";
-import { policyFile } from "../run/agent.ts";
+import { policyFile } from "../run/evaluation.ts";
 import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "../run/find_agent.ts";
 
@@ -36,8 +36,8 @@ export const exportCommand: Command = {
       );
     }
     await checkWritable(path, "the policy");
-    await withAgent(agent, io, (session) => {
-      const file = policyFile(session, { batchSize, deterministic });
+    await withAgent(agent, io, (setup) => {
+      const file = policyFile(setup, { batchSize, deterministic });
       if (file === undefined) {
         throw new UsageError(
           `Cannot export an agent of ${config.algorithm}: it has no policy to export`,

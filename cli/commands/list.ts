@@ -64,7 +64,7 @@ interface Preset {
   text: string;
 }
 
-/** Finds the presets that the words name: of an algorithm, of a name, or both. */
+/** Finds the presets that the arguments name: by algorithm, by name, or both. */
 function presetsNamed(words: readonly string[]): Preset[] {
   const [first, second, extra] = words;
   if (extra !== undefined) {

@@ -1,6 +1,6 @@
 import { EventLoopBreak } from "@bellman/training";
 import type { Env, RenderOptions, RgbImage } from "@bellman/types";
-import type { Session } from "../run/session.ts";
+import type { RunSetup } from "../run/run_setup.ts";
 import { existsSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import {
@@ -10,7 +10,7 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import { round } from "../run/agent.ts";
+import { round } from "../run/evaluation.ts";
 import {
   type CommandIo,
   exitCodeOf,
@@ -208,17 +208,17 @@ export const playCommand: Command = {
       io.err("\nInterrupted\n")
     );
     const turn = new EventLoopBreak();
-    const play = async (session: Session) => {
-      const env = session.environments.single();
+    const play = async (setup: RunSetup) => {
+      const env = setup.environments.single();
       const rate = frameRateOf(env);
       const { every, framesPerSecond } = paceOf(options, { ...output, rate });
       const opened = sink = output.open(framesPerSecond);
-      const played = await playEpisodes(session, {
+      const played = await playEpisodes(setup, {
         env,
         episodes,
         deterministic,
         seed,
-        maxSteps: asked ?? session.config.evaluationMaxSteps ?? undefined,
+        maxSteps: asked ?? setup.config.evaluationMaxSteps ?? undefined,
         show: async (moment) => {
           if (turn.due()) await turn.take();
           signal.throwIfAborted();

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
-import { type Checkpoint, createRunFolder } from "@bellman/training";
-import { LostRowsError } from "@bellman/agent";
+import { createRunFolder } from "@bellman/training";
 import { findAlgorithm } from "../config/algorithms.ts";
 import {
   type Command,
@@ -25,16 +24,11 @@ import {
 } from "../run/environment_modules.ts";
 import { trainHelp } from "../config/help.ts";
 import { runConfigSchema } from "../config/schema.ts";
-import {
-  messageOf,
-  RestoreFailure,
-  UsageError,
-  writeWhole,
-} from "../terminal/errors.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { displayOn } from "../terminal/display.ts";
-import { interruptSignal, onStrayError } from "../terminal/process.ts";
+import { interruptSignal } from "../terminal/process.ts";
+import { carryOut, type Output, withTraining } from "../run/begin_training.ts";
 import { findAgent, withAgent, withEngine } from "../run/find_agent.ts";
-import { plottedAgent } from "../run/agent.ts";
 import {
   type InitialWeights,
   startFrom,
@@ -55,21 +49,12 @@ import {
 } from "../run/run_entries.ts";
 import {
   admitRun,
-  checkpointsOf,
-  checkResumable,
   openRun,
   prolonged,
-  type SavedRun,
   TRUST_OPTION,
 } from "../run/saved_run.ts";
-import { notices, openSession, type Session } from "../run/session.ts";
-import { runTraining, type TrainingRun } from "../run/training_run.ts";
-
-/** Streams that a run prints to; only its result if it is quiet. */
-type Output = Pick<TrainingRun, "io" | "progress" | "quiet" | "signal"> & {
-  /** Describes the speed of the run; set where its session is open. */
-  speed?: () => string;
-};
+import { resumeLocked } from "../run/resume.ts";
+import { notices } from "../run/run_setup.ts";
 
 function algorithmOf({ positionals }: ParsedOptions): string | undefined {
   const [name, extra] = positionals;
@@ -91,65 +76,6 @@ function settingsOf(
   if (name !== undefined) return `preset ${name}`;
   const why = preset === undefined ? `, which has no preset for ${env}` : "";
   return `defaults of ${algorithm}${why}; --print-config prints them`;
-}
-
-/** Opens a session that can be trained, for as long as `act` trains it. */
-async function withTraining(
-  config: ResolvedConfig,
-  output: Output,
-  act: (session: Session) => Promise<number>,
-): Promise<number> {
-  // One of a module is not known yet, and starts none.
-  const startsWorkers = findAlgorithm(config.algorithm)?.startWorkers !==
-    undefined;
-  if (startsWorkers && !output.quiet) {
-    output.io.out(`Starting the workers of ${config.algorithm}\n`);
-  }
-  const session = await openSession(config, notices(output.io));
-  try {
-    output.speed = session.speed;
-    // Before anything is written.
-    if (config.policyPlots) plottedAgent(session);
-    return await act(session);
-  } finally {
-    session.close();
-  }
-}
-
-/** Writes a number of things, in the singular where it is one. */
-function counted(count: number, name: string): string {
-  return `${count.toLocaleString("en-US")} ${name}${count === 1 ? "" : "s"}`;
-}
-
-/** Trains an open session. */
-async function carryOut(
-  run: Omit<TrainingRun, "strayError">,
-  settings?: string,
-): Promise<number> {
-  const { session: { config, engine }, folder, io, quiet } = run;
-  if (!quiet) {
-    const source = settings === undefined ? "" : `\nSettings: ${settings}`;
-    io.out(
-      `${
-        run.resumeFrom === undefined ? "Training" : "Resuming"
-      } ${config.algorithm} on ${config.env}: ${
-        counted(config.totalTimesteps, "step")
-      }, ${counted(config.numEnvs, "environment")}, seed ${config.seed}${source}
-Engine: ${engine}
-Run folder: ${folder.dir}
-`,
-    );
-  }
-  const stray = new AbortController();
-  const releaseStray = onStrayError((thrown) =>
-    // Without a reason, an abort has one of its own.
-    stray.abort(thrown ?? new Error(messageOf(thrown)))
-  );
-  try {
-    return await runTraining({ ...run, strayError: stray.signal });
-  } finally {
-    releaseStray();
-  }
 }
 
 /** Prints all settings as a file of `--config`, and where they are from. */
@@ -175,13 +101,13 @@ async function savedWeights(
   const options = { positionals: [dir], switches, values: new Map() };
   const agent = findAgent(options, "start from", { environment: false });
   let weights: InitialWeights;
-  await withAgent(agent, io, (session) => {
-    weights = weightsOf(session, `${dir}, step ${agent.checkpoint.step}`);
+  await withAgent(agent, io, (setup) => {
+    weights = weightsOf(setup, `${dir}, step ${agent.checkpoint.step}`);
   });
   return weights!;
 }
 
-/** Trains a new run; writes nothing before the session is open. */
+/** Trains a new run; writes nothing before the setup is open. */
 async function startRun(
   options: ParsedOptions,
   output: Output,
@@ -211,21 +137,21 @@ async function startRun(
   if (options.switches.has("print-config")) {
     return await printConfig(config, options, output);
   }
-  // Before the session, whose engine and backend stay chosen.
+  // Before the setup, whose engine and backend stay chosen.
   const weights = from === undefined
     ? undefined
     : await savedWeights(from, options, output);
   let lock: RunLock | undefined;
   try {
-    return await withTraining(config, output, async (session) => {
+    return await withTraining(config, output, async (setup) => {
       if (!options.switches.has("unchecked")) {
-        checkOwnEnvironment(session.config, session.environments.single);
+        checkOwnEnvironment(setup.config, setup.environments.single);
       }
       if (weights !== undefined) {
-        const line = startFrom(session, weights);
+        const line = startFrom(setup, weights);
         if (!output.quiet) output.io.out(`${line}\n`);
       }
-      const configText = stringify(session.config);
+      const configText = stringify(setup.config);
       const out = valueOf(options, "out");
       const isMade = out === undefined || !existsSync(out);
       const folder = createRunFolder(out ?? defaultFolder(config, name), {
@@ -236,7 +162,7 @@ async function startRun(
       const discard = () => removeNew(folder, { isMade });
       lock = lockNew(folder.dir, discard);
       const command = taskLine("train", options);
-      const run = { ...output, session, folder, configText, command, discard };
+      const run = { ...output, setup, folder, configText, command, discard };
       return await carryOut(run, settingsOf(config, options));
     });
   } finally {
@@ -283,81 +209,6 @@ async function resumeRun(
   }
 }
 
-async function resumeLocked(
-  run: SavedRun,
-  warnings: string[],
-  output: Output,
-  { isProlonged }: { isProlonged: boolean },
-): Promise<number> {
-  const { folder } = run;
-  let failure: RestoreFailure | undefined;
-  /** Why checkpoints have no rows to replay, by their paths. */
-  const lost = new Map<string, string>();
-  // Where none has its rows, the newest one begins with an empty replay buffer.
-  for (const isReplayLost of [false, true]) {
-    const passedOver: string[] = [];
-    for (const checkpoint of checkpointsOf(run)) {
-      const { path, step } = checkpoint;
-      if (isReplayLost && !lost.has(path)) continue;
-      passedOver.push(...checkpoint.warnings);
-      const restored = [
-        ...passedOver.map((line) => `${line}; going back to step ${step}`),
-        ...isReplayLost
-          ? [`${lost.get(path)}; step ${step} has an empty replay buffer`]
-          : [],
-        ...warnings,
-      ];
-      try {
-        checkResumable(checkpoint, run, { isProlonged });
-        const options = { isProlonged, isReplayLost, restored };
-        return await resumeFrom(checkpoint, run, output, options);
-      } catch (error) {
-        if (!(error instanceof RestoreFailure)) throw error;
-        failure = new RestoreFailure(
-          `Cannot restore ${path}: ${error.message}`,
-          { cause: error },
-        );
-        passedOver.push(failure.message);
-        if (error.cause instanceof LostRowsError) {
-          lost.set(path, failure.message);
-        }
-      }
-    }
-  }
-  throw new UsageError(
-    `Cannot resume ${folder.dir}: none of its checkpoints can be restored: ${failure?.message}`,
-    { cause: failure },
-  );
-}
-
-/** Goes on from a checkpoint. */
-async function resumeFrom(
-  { state, notes }: Checkpoint,
-  { folder, config, configText, isOwn }: SavedRun,
-  output: Output,
-  { isProlonged, isReplayLost, restored }:
-    & { isProlonged: boolean }
-    & Pick<TrainingRun, "isReplayLost" | "restored">,
-): Promise<number> {
-  const begin = () => {
-    if (isProlonged) {
-      // First the copy that tells which of both is right.
-      writeWhole(folder.signaturePath, signConfig(configText, { isOwn }));
-    }
-    if (isProlonged || !existsSync(folder.configPath)) {
-      writeWhole(folder.configPath, configText);
-    }
-  };
-  const command = String(notes.command ?? "");
-  const start = { folder, configText, command, resumeFrom: state, begin };
-  return await withTraining(
-    config,
-    output,
-    (session) =>
-      carryOut({ ...output, ...start, session, isReplayLost, restored }),
-  );
-}
-
 async function details(options: ParsedOptions): Promise<string> {
   await importAlgorithms(options);
   return trainHelp(options.positionals);
@@ -368,7 +219,7 @@ function under(group: string, specs: readonly OptionSpec[]): OptionSpec[] {
   return specs.map((spec) => ({ ...spec, group }));
 }
 
-/** Options that say where a run is computed. */
+/** Options that set where a run is computed. */
 const PLACES: readonly string[] = ["workers", "engine", "backend"];
 
 /** `train`: trains an agent into a new run folder, or resumes one. */

@@ -27,7 +27,7 @@ for (const { statistics = {} } of algorithms) addStatistics(statistics);
  */
 export const ALGORITHMS: readonly AlgorithmDefinition[] = algorithms;
 
-/** Names that are folders' and words of a command line as they are. */
+/** Names that work as folder names and as command-line arguments. */
 const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
 
 /**

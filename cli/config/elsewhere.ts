@@ -20,7 +20,7 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Says what is nearest to an algorithm of elsewhere.
+ * Names the algorithm that is closest to one of another library.
  *
  * @param name Name that was given.
  * @returns The hint; `undefined` for other names.
@@ -30,7 +30,7 @@ export function hintAtAlgorithm(name: string): string | undefined {
   return near && `it is not here; expected ${near}`;
 }
 
-/** Settings by which files for algorithms of elsewhere are known. */
+/** Settings that identify files for algorithms of other libraries. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   ppo: ["n_epochs", "noptepochs", "clip_range", "cliprange", "nminibatches"],
   trpo: ["cg_damping", "cg_max_steps", "n_critic_updates"],
@@ -40,16 +40,16 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   dqn: ["exploration_fraction", "exploration_final_eps"],
 };
 
-/** Finds the algorithm of elsewhere that a setting is of. */
+/** Finds the algorithm of another library that a setting belongs to. */
 function algorithmOf(setting: string): string | undefined {
   return Object.keys(OWN).find((it) => OWN[it].includes(setting));
 }
 
 /**
- * Says that settings are those of an algorithm of elsewhere.
+ * Names the other library's algorithm that settings belong to.
  *
  * @param settings Names of settings that no algorithm here has.
- * @returns The hint; `undefined` where none of them tells.
+ * @returns The hint; `undefined` where none is known.
  */
 export function hintAtForeignFile(
   settings: readonly string[],

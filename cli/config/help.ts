@@ -112,7 +112,7 @@ ${
 }
 
 /**
- * Returns the help of `train` for the words beside it: an algorithm, `run`, `all`
+ * Returns the help of `train` for its arguments: an algorithm, `run`, `all`
  * or a key.
  *
  * @throws {UsageError} If a word is none of these.

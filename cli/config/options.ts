@@ -1,3 +1,4 @@
+import { type ConfigSchema, defaultsOf } from "@bellman/agent";
 import { UsageError } from "../terminal/errors.ts";
 import {
   option,
@@ -6,7 +7,6 @@ import {
   valueOf,
 } from "../terminal/command.ts";
 import { findAlgorithm } from "./algorithms.ts";
-import { idleLines } from "./idle.ts";
 import { importModules } from "./modules.ts";
 import {
   fullSchema,
@@ -161,6 +161,31 @@ export async function configFromOptions(
     );
   }
   const schema = fullSchema(findAlgorithm(config.algorithm)!);
-  idleLines(config, { schema, given }).forEach(onNotice);
+  idleLines(config, schema, given).forEach(onNotice);
   return config;
+}
+
+/**
+ * Lists given settings that have no effect with the others, a line each. One at its
+ * default is not given on purpose: the file of a run has all of them.
+ */
+function idleLines(
+  config: ResolvedConfig,
+  schema: ConfigSchema,
+  given: readonly string[],
+): string[] {
+  const { name, idle, isGreedy } = findAlgorithm(config.algorithm)!;
+  const keys = new Set(given.map((it) => findKey(schema, it)));
+  const defaults = defaultsOf<Record<string, unknown>>(schema);
+  const lines = Object.entries(idle?.(config) ?? {})
+    .filter(([key]) =>
+      keys.has(key) && ![null, defaults[key]].includes(config[key])
+    )
+    .map(([key, why]) => `${key} does nothing here: ${why}`);
+  return isGreedy && !config.evaluationDeterministic
+    ? [
+      ...lines,
+      `evaluationDeterministic: false does nothing here: ${name} has nothing to sample, evaluations take the best action`,
+    ]
+    : lines;
 }

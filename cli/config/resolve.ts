@@ -297,8 +297,7 @@ function merged(
     isOpen,
   });
   const file = base(String(given.env ?? defaults.env));
-  const lasting = isOpen ? file.entries : withoutEpochs(file.entries, schema);
-  const fromFile = validateEntries(lasting, {
+  const fromFile = validateEntries(file.entries, {
     schema,
     origin: file.origin,
     isOpen,
@@ -317,18 +316,6 @@ function merged(
     );
   }
   return config;
-}
-
-/** Leaves out `epochs` of runs of before, where it says no more than their `totalTimesteps`. */
-function withoutEpochs(entries: Entry[], schema: ConfigSchema): Entry[] {
-  if (findKey(schema, "epochs") !== undefined) return entries;
-  const { epochs, evaluationInterval, totalTimesteps } = Object
-    .fromEntries(entries) as Record<string, unknown>;
-  const isLength =
-    Number(epochs) * Number(evaluationInterval) === totalTimesteps;
-  return epochs === null || isLength
-    ? entries.filter(([name]) => name !== "epochs")
-    : entries;
 }
 
 /** Most environments that are stepped one after the other. */

@@ -1,5 +1,5 @@
 /**
- * Everything a run needs beside its algorithm: which environment, how long,
+ * Everything a run needs besides its algorithm: which environment, how long,
  * with which seed, and how it is evaluated and saved.
  *
  * The comments of this type are the command line's `--help`, and its tags are
@@ -185,7 +185,7 @@ export interface RunConfig {
    */
   backend: "auto" | "tensorflow" | "wasm" | "cpu";
   /**
-   * Environment steps between two log rows, beside one at the end; null logs about 100 rows a run.
+   * Environment steps between two log rows, with one more at the end; null logs about 100 rows a run.
    *
    * @default null
    * @minimum 1
@@ -195,7 +195,7 @@ export interface RunConfig {
    */
   logInterval: number | null;
   /**
-   * Entries of the environment's info to record: sum, mean and last of each episode, in episodes.csv, and their means in the log; beside those that the environment was registered with.
+   * Entries of the environment's info to record: sum, mean and last of each episode, in episodes.csv, and their means in the log; in addition to those that the environment was registered with.
    *
    * @default []
    * @alias info_statistics, info_keywords
@@ -246,7 +246,7 @@ export interface RunConfig {
    */
   policyPlots: boolean;
   /**
-   * Environment steps between two videos of an evaluation episode, which the report shows beside one of the best agent; 0 records none.
+   * Environment steps between two videos of an evaluation episode, which the report shows with one of the best agent; 0 records none.
    *
    * @default 0
    * @minimum 0
@@ -266,7 +266,7 @@ export interface RunConfig {
    */
   checkpointInterval: number;
   /**
-   * Number of newest checkpoints to keep, beside the best one.
+   * Number of newest checkpoints to keep, in addition to the best one.
    *
    * @default 3
    * @minimum 1

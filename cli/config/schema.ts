@@ -31,7 +31,7 @@ export function findKey(
   );
 }
 
-/** Says how a setting that was given as an option is set. */
+/** Explains how to set a setting that was given as an option. */
 export function hintAtOption(option: string): string | undefined {
   const known = hintAtSetting(option);
   const name = option.replaceAll("-", "_");
@@ -41,7 +41,7 @@ export function hintAtOption(option: string): string | undefined {
     (isSetting ? `it is a setting, as in '--set ${name}=VALUE'` : undefined);
 }
 
-/** Says which key or alias was meant, if one is near. */
+/** Suggests which key or alias was meant. */
 function hintAtKey(schema: ConfigSchema, name: string): string {
   const names = Object.entries(schema.properties).flatMap((
     [key, property],

@@ -6,7 +6,7 @@ import { parseYaml } from "./yaml.ts";
 
 /*
  * Files of rl-baselines3-zoo: settings by environment, in stable-baselines3's
- * names and Python's words. Source: https://github.com/DLR-RM/rl-baselines3-zoo.
+ * names and Python syntax. Source: https://github.com/DLR-RM/rl-baselines3-zoo.
  */
 
 /** Settings that such a file leaves to stable-baselines3, where ours differ. */
@@ -79,7 +79,7 @@ function sectionOf(
   );
 }
 
-/** Parses words of Python: `dict(net_arch=[64, 64], activation_fn=nn.ReLU)`. */
+/** Parses a Python expression: `dict(net_arch=[64, 64], activation_fn=nn.ReLU)`. */
 function fromPython(text: string): unknown {
   const asYaml = text.replaceAll(/\bdict\(/g, "{").replaceAll(")", "}")
     .replaceAll(/(\w+)\s*=\s*/g, "$1: ")
@@ -90,7 +90,7 @@ function fromPython(text: string): unknown {
   return parseYaml(asYaml);
 }
 
-/** Parses a mapping that may be given in words of Python. */
+/** Parses a mapping that may be a Python expression. */
 function mappingOf(value: unknown, setting: string): Record<string, unknown> {
   let parsed = value;
   try {

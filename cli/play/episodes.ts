@@ -44,7 +44,7 @@ export interface PlayedEpisode extends EpisodeStatistics {
   readonly isCut?: boolean;
 }
 
-/** Plays whole episodes with the session's agent in one environment, which is closed. */
+/** Plays whole episodes with the setup's agent in one environment, which is closed. */
 export async function playEpisodes(
   { algorithm, environments }: Player,
   { env, episodes, deterministic, seed, show, ...bound }: PlayOptions,

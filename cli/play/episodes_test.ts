@@ -74,7 +74,7 @@ Deno.test("Atari's screen is shown three times as large [ALE]", {
 
 Deno.test("each state but the last is shown, with the return so far", async () => {
   const env = make("CartPole-v1", { maxEpisodeSteps: 3 });
-  const session = {
+  const setup = {
     algorithm: { policy: () => ({ act: () => Int32Array.of(0) }) },
     environments: {
       around: () => new VecRecordEpisodeStatistics(new SyncVecEnv([() => env])),
@@ -82,7 +82,7 @@ Deno.test("each state but the last is shown, with the return so far", async () =
   } as unknown as Player;
   const options = { episodes: 2, deterministic: true, seed: 0 };
   const shown: number[][] = [];
-  const played = await playEpisodes(session, {
+  const played = await playEpisodes(setup, {
     ...options,
     env,
     show: (it) => void shown.push([it.episode, it.step, it.return]),
@@ -97,7 +97,7 @@ Deno.test("each state but the last is shown, with the return so far", async () =
     [2, 2, 2],
   ]);
   let count = 0;
-  const cut = await playEpisodes(session, {
+  const cut = await playEpisodes(setup, {
     ...options,
     env,
     show: () => ++count < 2,

@@ -30,7 +30,7 @@ export function milliseconds(seconds: number): number {
   return Math.max(1, Math.round(1000 * seconds));
 }
 
-/** Code beside Bellman's own that a run executes. */
+/** Code other than Bellman's own that a run executes. */
 export interface RunCode {
   /** Modules that are imported: URLs, or names of Python modules. */
   modules: string[];
@@ -48,7 +48,7 @@ function textsIn(value: unknown): string[] {
 }
 
 /**
- * Lists the code beside Bellman's own that a configuration names, and runs none.
+ * Lists the code other than Bellman's own that a configuration names, and runs none.
  *
  * @param config The configuration.
  * @param needs With `environment: false`, what its environment is made of is left

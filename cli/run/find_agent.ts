@@ -18,11 +18,11 @@ import {
   loadCheckpoint,
   openRun,
   parseCheckpointChoice,
-  restoreSession,
+  restoreSetup,
   TRUST_OPTION,
 } from "./saved_run.ts";
 import type { EnvironmentSpaces } from "./environments.ts";
-import { notices, onAnyEngine, openSession, type Session } from "./session.ts";
+import { notices, onAnyEngine, type RunSetup, setUpRun } from "./run_setup.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { parseYaml } from "../config/yaml.ts";
 
@@ -163,7 +163,7 @@ export function findAgent(
 export async function withAgent(
   agent: SavedAgent,
   io: CommandIo,
-  use: (session: Session) => void | Promise<void>,
+  use: (setup: RunSetup) => void | Promise<void>,
   evaluationEnvs = 0,
 ): Promise<void> {
   const notice = notices(io);
@@ -172,7 +172,7 @@ export async function withAgent(
   const config: ResolvedConfig = agent.spaces === undefined
     ? agent.config
     : { ...agent.config, engine: "eager", backend: "cpu", plugin: null };
-  const session = await openSession(config, notice, {
+  const setup = await setUpRun(config, notice, {
     isForEvaluation: true,
     evaluationEnvs,
     spaces: agent.spaces,
@@ -184,9 +184,9 @@ export async function withAgent(
     );
   }
   try {
-    restoreSession(session, agent.checkpoint);
-    await use(session);
+    restoreSetup(setup, agent.checkpoint);
+    await use(setup);
   } finally {
-    session.close();
+    setup.close();
   }
 }

@@ -1,7 +1,7 @@
 import type { SavedState } from "@bellman/agent";
 import type { StateTree } from "@bellman/types";
 import { UsageError } from "../terminal/errors.ts";
-import type { Session } from "./session.ts";
+import type { RunSetup } from "./run_setup.ts";
 
 /** Parameters and scales that a run may start from. */
 export interface InitialWeights {
@@ -16,7 +16,7 @@ type ScaleName = "observations" | "rewards";
 const SCALES: readonly ScaleName[] = ["observations", "rewards"];
 
 /** Returns the parts of an agent's state that are learned. */
-function learnedOf({ algorithm, config }: Session): SavedState {
+function learnedOf({ algorithm, config }: RunSetup): SavedState {
   const { learned } = algorithm.save() as Record<string, StateTree>;
   if (learned !== undefined) return learned as unknown as SavedState;
   throw new UsageError(
@@ -25,20 +25,20 @@ function learnedOf({ algorithm, config }: Session): SavedState {
 }
 
 /**
- * Takes the weights of a session's agent out, and the scales that it sees by.
+ * Takes the weights of a setup's agent out, and the scales that it sees by.
  *
- * @param session Session of the run.
+ * @param setup RunSetup of the run.
  * @param origin Run and step, for messages.
  */
-export function weightsOf(session: Session, origin: string): InitialWeights {
-  const { scales } = session.environments;
+export function weightsOf(setup: RunSetup, origin: string): InitialWeights {
+  const { scales } = setup.environments;
   const saved = SCALES.flatMap((name) => {
     const statistics = scales[name]?.statistics.save();
     return statistics === undefined ? [] : [[name, statistics]];
   });
   return {
     origin,
-    learned: learnedOf(session),
+    learned: learnedOf(setup),
     scales: Object.fromEntries(saved),
   };
 }
@@ -58,17 +58,17 @@ function differenceOf(own: Part, other: Part | undefined): string | undefined {
 }
 
 /**
- * Starts a new session from the weights of another run. Its policy must be of the
+ * Starts a new setup from the weights of another run. Its policy must be of the
  * same form; of the rest, what fits is taken: critics, target networks, the
- * optimizer's moments. Counters, random streams and replay are the session's own.
+ * optimizer's moments. Counters, random streams and replay are the setup's own.
  *
  * @returns A line about what was taken.
  * @throws {UsageError} If the policy is another.
  */
-export function startFrom(session: Session, weights: InitialWeights): string {
+export function startFrom(setup: RunSetup, weights: InitialWeights): string {
   const { origin, learned } = weights;
-  const { algorithm, environments: { scales } } = session;
-  const own = learnedOf(session);
+  const { algorithm, environments: { scales } } = setup;
+  const own = learnedOf(setup);
   const different = differenceOf(own.policy, learned.policy);
   if (different !== undefined) {
     throw new UsageError(

@@ -6,9 +6,9 @@ import {
   type CheckpointChoice,
   loadCheckpoint,
   openRun,
-  restoreSession,
+  restoreSetup,
 } from "./saved_run.ts";
-import { onAnyEngine, openSession } from "./session.ts";
+import { onAnyEngine, setUpRun } from "./run_setup.ts";
 
 /** Options of {@linkcode loadRun}. */
 export interface LoadRunOptions {
@@ -104,16 +104,16 @@ export async function loadRun(
   const told = admitRun(run, { command: "load", isTrusted, trust });
   const checkpoint = loadCheckpoint(run, choice);
   [...told, ...checkpoint.warnings].forEach(onNotice);
-  const session = await openSession(onAnyEngine(run.config), onNotice, {
+  const setup = await setUpRun(onAnyEngine(run.config), onNotice, {
     isForEvaluation: true,
     evaluationEnvs: numEnvs,
   });
   try {
-    restoreSession(session, checkpoint);
-    const { environments, algorithm: agent } = session;
+    restoreSetup(setup, checkpoint);
+    const { environments, algorithm: agent } = setup;
     const env = environments.evaluation(numEnvs);
     return {
-      config: session.config,
+      config: setup.config,
       step: checkpoint.step,
       agent,
       env,
@@ -125,11 +125,11 @@ export async function loadRun(
       normalization: environments.scales,
       close() {
         env.close();
-        session.close();
+        setup.close();
       },
     };
   } catch (error) {
-    session.close();
+    setup.close();
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { kindOf, openPlainSync } from "@bellman/files";
 import { fileError, UsageError } from "../terminal/errors.ts";
 
 /*
- * The configuration that a run began with is kept beside config.yaml with a
+ * The configuration that a run began with is kept next to config.yaml with a
  * checksum, which shows edits and damage on any machine, and a signature by a
  * secret of the user's, which shows on this one that the user made the run.
  */
@@ -74,7 +74,7 @@ function ownKey({ make }: { make: boolean }): Uint8Array | undefined {
     }
     return usable(findKey(path));
   } catch {
-    // No home, or none that may be used: runs are then not told to be own.
+    // No home, or none that may be used: no run counts as own then.
     return undefined;
   }
 }

@@ -8,7 +8,7 @@ import {
 } from "@bellman/training";
 import type { ReportedVideo } from "@bellman/training/plots";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import type { Session } from "./session.ts";
+import type { RunSetup } from "./run_setup.ts";
 import { captionOf, withCaption } from "../play/caption.ts";
 import { frameRateOf, playEpisodes } from "../play/episodes.ts";
 import { GifWriter } from "../play/gif.ts";
@@ -24,7 +24,7 @@ const MOST_SECONDS = 30;
 export interface VideoRecorder {
   /** Records the agent before training, and at each interval. */
   callback: Callback;
-  /** Records the best agent, which the session is left with at the end. */
+  /** Records the best agent, which the setup is left with at the end. */
   recordBest(): Promise<void>;
 }
 
@@ -33,19 +33,19 @@ export interface VideoRecorder {
  * run's folder. Like evaluations, it uses environments and random streams of its
  * own, so that it does not change training.
  *
- * @param session Session of the run.
+ * @param setup RunSetup of the run.
  * @param folder Folder of the run.
  * @param options Signal that ends a recording, whose video is dropped, and a function that takes those of training.
  */
 export function videoRecorder(
-  session: Session,
+  setup: RunSetup,
   { videosDir }: RunFolder,
   { signal, onVideo }: {
     signal?: AbortSignal;
     onVideo?: (video: LoggedImage) => void;
   } = {},
 ): VideoRecorder {
-  const { config, environments } = session;
+  const { config, environments } = setup;
   const { videoInterval: interval } = config;
   const record = async (name: string, step?: number): Promise<void> => {
     const env = environments.single();
@@ -57,7 +57,7 @@ export function videoRecorder(
     let draw: (() => RgbImage) | undefined;
     let frames = 0, size = { width: 0, height: 0 };
     try {
-      await playEpisodes(session, {
+      await playEpisodes(setup, {
         env,
         episodes: 1,
         deterministic: config.evaluationDeterministic,

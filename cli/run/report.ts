@@ -17,12 +17,12 @@ import packageConfig from "../deno.json" with { type: "json" };
 import { readVideos } from "./recorder.ts";
 import { fileError, writeWhole } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
-import { round } from "./agent.ts";
-import { notices, type Session } from "./session.ts";
+import { round } from "./evaluation.ts";
+import { notices, type RunSetup } from "./run_setup.ts";
 
 /** Run that is reported. */
 interface ReportedRun {
-  session: Session;
+  setup: RunSetup;
   folder: RunFolder;
   io: CommandIo;
   /** Command that the run was begun with. */
@@ -57,7 +57,7 @@ export function changedSettings(config: ResolvedConfig): ReportedSetting[] {
 }
 
 /** Returns the return from which on a run's environment counts as solved. */
-function thresholdOf({ environments }: Session): CurveThreshold | undefined {
+function thresholdOf({ environments }: RunSetup): CurveThreshold | undefined {
   const value = environments.training.spec?.rewardThreshold;
   return value === undefined ? undefined : { value, label: `solved: ${value}` };
 }
@@ -67,14 +67,14 @@ function thresholdOf({ environments }: Session): CurveThreshold | undefined {
  * evaluations. A log that is missing or cannot be read is reported and left out.
  */
 export async function writeReport(
-  { session, folder, io, command }: ReportedRun,
+  { setup, folder, io, command }: ReportedRun,
   { result, evaluations }: {
     result: TrainResult;
     evaluations?: Readonly<Record<string, ReportedEvaluation>>;
   },
 ): Promise<void> {
   const { MAX_DOTS, renderReport } = await import("@bellman/training/plots");
-  const { config } = session;
+  const { config } = setup;
   const rowsOf = <Row extends { step: number }>(
     read: (path: string) => Row[],
     path: string,
@@ -102,11 +102,11 @@ export async function writeReport(
     origin: [
       `Bellman ${packageConfig.version}`,
       `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`,
-      session.engine,
+      setup.engine,
     ].join(" · "),
     command,
     evaluations,
-    threshold: thresholdOf(session),
+    threshold: thresholdOf(setup),
     videos: readVideos(folder),
     details: {
       "Stopped": result.stopReason,
@@ -120,6 +120,6 @@ export async function writeReport(
       "Training time": `${round(result.elapsedSeconds)} s`,
     },
   });
-  // The file tells that the run has ended.
+  // The file marks the run as ended.
   writeWhole(folder.reportPath, html);
 }

@@ -14,7 +14,7 @@ const REPORT = `
   const config = resolveConfig("a2c", { entries: [] });
   const environments = { training: {} };
   await writeReport({
-    session: { config, environments, engine: "none" },
+    setup: { config, environments, engine: "none" },
     folder: new RunFolder(Deno.args[0]),
     io: { err: (text) => { throw new Error(text) } },
   }, {

@@ -12,7 +12,7 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 import { type ParsedOptions, valueOf } from "../terminal/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** Returns the words that a run's folder is to be found by, if any are given. */
+/** Returns the prefix of the new folder's name, if one is given. */
 export function folderWords(options: ParsedOptions): string | undefined {
   const name = valueOf(options, "name");
   if (name === undefined) return undefined;
@@ -27,7 +27,7 @@ export function folderWords(options: ParsedOptions): string | undefined {
   );
 }
 
-/** Names the folder of a new run after its configuration, with words in front. */
+/** Names the folder of a new run after its configuration, with an optional prefix. */
 export function defaultFolder(
   { algorithm, env, seed }: ResolvedConfig,
   words?: string,
@@ -45,7 +45,7 @@ interface Entry {
   path: string;
   name: string;
   found: Stats;
-  /** Words for what it is, where it is no file. */
+  /** Kind of entry, where it is no file. */
   kind?: string;
 }
 

@@ -19,7 +19,7 @@ import { readText } from "../config/yaml.ts";
 import { codeOf } from "./environment_modules.ts";
 import { keyProblem, originalConfig } from "./ownership.ts";
 import { refuseDevices, refuseLinks } from "./run_entries.ts";
-import type { Session } from "./session.ts";
+import type { RunSetup } from "./run_setup.ts";
 import { RestoreFailure, UsageError } from "../terminal/errors.ts";
 
 /** An existing run folder, and the configuration that the run began with. */
@@ -97,8 +97,8 @@ function isConfigOf(text: string, folder: RunFolder): boolean {
   }
 }
 
-/** Lines of a configuration that change where a run is prolonged: runs of before had `epochs`. */
-const LENGTH = /^totalTimesteps: .*\n(epochs: .*\n)?/gm;
+/** Line of a configuration that changes where a run is prolonged. */
+const LENGTH = /^totalTimesteps: .*\n/gm;
 
 /** Returns true for configurations of one run, which may have been prolonged. */
 function isSameRun(a: unknown, b: string): boolean {
@@ -161,17 +161,9 @@ function runConfigOf(
   return configOfFile({ name, text });
 }
 
-/**
- * Resolves a run's file; an algorithm of the user's own is not imported yet. Runs
- * of before there was `infoStatistics` counted updates in `logInterval`: they log
- * as many rows as by default.
- */
+/** Resolves a run's file; an algorithm of the user's own is not imported yet. */
 function configOfFile(file: { name: string; text: string }): ResolvedConfig {
-  const config = resolveConfig(undefined, { file, entries: [] }, {
-    isOpen: true,
-  });
-  const countsSteps = /^infoStatistics:/m.test(file.text);
-  return countsSteps ? config : { ...config, logInterval: null };
+  return resolveConfig(undefined, { file, entries: [] }, { isOpen: true });
 }
 
 /** Largest number of edited keys that are named. */
@@ -212,7 +204,7 @@ function editsOf(
  *
  * @param run The run.
  * @param options The command, true where the user trusts the run, false where its
- * environment is not needed, and words that trust it.
+ * environment is not needed, and the option that trusts it.
  * @returns Lines that the user should see before code is imported.
  * @throws {UsageError} If it would run code or read files that are not trusted.
  */
@@ -362,15 +354,15 @@ export function checkResumable(
   }
 }
 
-/** Restores the agent and the environments of a session from a checkpoint. */
-export function restoreSession(session: Session, checkpoint: Checkpoint): void {
+/** Restores the agent and the environments of a setup from a checkpoint. */
+export function restoreSetup(setup: RunSetup, checkpoint: Checkpoint): void {
   const { algorithm, env } = checkpoint.state as Record<string, StateTree>;
   if (algorithm === undefined || env === undefined) {
     throw new UsageError(
       `Cannot use the checkpoint ${checkpoint.path}: it is not of a training run`,
     );
   }
-  session.algorithm.load(algorithm);
+  setup.algorithm.load(algorithm);
   // An algorithm that steps its own environments has saved them.
-  if (env !== null) session.environments.training.load(env);
+  if (env !== null) setup.environments.training.load(env);
 }

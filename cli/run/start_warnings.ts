@@ -1,8 +1,8 @@
 import type { ResolvedConfig } from "../config/resolve.ts";
-import type { Session } from "./session.ts";
+import type { RunSetup } from "./run_setup.ts";
 
 /** Lists what a user should know before a run trains, a line each. */
-export function startWarnings({ config, environments }: Session): string[] {
+export function startWarnings({ config, environments }: RunSetup): string[] {
   const { maxEpisodeSteps = Infinity } = environments.training.spec ?? {};
   return [
     ...withoutUpdate(config),

@@ -43,20 +43,20 @@ import {
 import {
   actionKind,
   describeEvaluation,
-  evaluateSession,
+  evaluateSetup,
   policyFile,
   policyPlotter,
   round,
-} from "./agent.ts";
+} from "./evaluation.ts";
 import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
-import { loadCheckpoint, restoreSession } from "./saved_run.ts";
+import { loadCheckpoint, restoreSetup } from "./saved_run.ts";
 import { writeReport } from "./report.ts";
-import { notices, type Session } from "./session.ts";
+import { notices, type RunSetup } from "./run_setup.ts";
 import { startWarnings } from "./start_warnings.ts";
 
 /** A run to train: its parts, and the streams that it prints to. */
 export interface TrainingRun {
-  session: Session;
+  setup: RunSetup;
   folder: RunFolder;
   io: CommandIo;
   /** Bar of the run, where there is one to see. */
@@ -88,21 +88,21 @@ export interface TrainingRun {
  * @returns The exit code: that of the signal if the run was interrupted.
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
-  const { session, folder } = run;
-  const plot = session.config.policyPlots
-    ? policyPlotter(session, folder)
+  const { setup, folder } = run;
+  const plot = setup.config.policyPlots
+    ? policyPlotter(setup, folder)
     : undefined;
   const loggers = openFiles(run);
-  if (!run.quiet) startWarnings(session).forEach(notices(run.io));
-  const videos = session.config.videoInterval > 0
-    ? videoRecorder(session, folder, {
+  if (!run.quiet) startWarnings(setup).forEach(notices(run.io));
+  const videos = setup.config.videoInterval > 0
+    ? videoRecorder(setup, folder, {
       signal: run.signal,
       onVideo: (video) => loggers.forEach((it) => it.writeImage?.(video)),
     })
     : undefined;
   const result = await trained(run, { loggers, plot, videos });
   // What follows acts, and needs no rows.
-  if (session.algorithm instanceof Agent) session.algorithm.rows?.close();
+  if (setup.algorithm instanceof Agent) setup.algorithm.rows?.close();
   try {
     await hearStrayErrors(run);
     return await tellingExit(
@@ -135,7 +135,7 @@ function notBegun({ folder, discard }: TrainingRun, error: unknown): unknown {
 
 /** Opens the replay buffer of a run that keeps it in a file: an empty one, where that is lost. */
 function openReplay(run: TrainingRun): void {
-  const { session: { algorithm }, folder, resumeFrom } = run;
+  const { setup: { algorithm }, folder, resumeFrom } = run;
   const rows = algorithm instanceof Agent ? algorithm.rows : undefined;
   if (rows === undefined) return;
   try {
@@ -165,7 +165,7 @@ interface Outputs extends Pictures {
 
 /** Opens the logs of a run. */
 function loggersOf(
-  { session: { config }, folder, progress, quiet }: TrainingRun,
+  { setup: { config }, folder, progress, quiet }: TrainingRun,
 ): Logger[] {
   return [
     new CsvLogger(folder.progressPath),
@@ -182,7 +182,7 @@ function trainOptions(
   run: TrainingRun,
   { loggers, plot, videos }: Outputs,
 ): TrainOptions {
-  const { session: { config, environments }, folder, io, progress } = run;
+  const { setup: { config, environments }, folder, io, progress } = run;
   const { stopReward, patience, maxSeconds } = config;
   const callbacks: Callback[] = [];
   if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
@@ -238,15 +238,15 @@ interface EvaluatedAgent {
 
 /**
  * Evaluates the last agent and the best checkpoint on the same episodes, which
- * are not those that chose the best. The session is left with the best.
+ * are not those that chose the best. The setup is left with the best.
  */
 async function evaluateAgents(
-  { session, folder, configText, io, signal }: TrainingRun,
+  { setup, folder, configText, io, signal }: TrainingRun,
   { step }: TrainResult,
 ): Promise<{ last: EvaluatedAgent; best: EvaluatedAgent }> {
-  const { config } = session;
+  const { config } = setup;
   const evaluated = () =>
-    evaluateSession(session, {
+    evaluateSetup(setup, {
       episodes: config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).final,
@@ -256,7 +256,7 @@ async function evaluateAgents(
   const checkpoint = loadCheckpoint({ folder, configText }, "best");
   checkpoint.warnings.forEach(notices(io));
   if (checkpoint.step === step) return { last, best: last };
-  restoreSession(session, checkpoint);
+  restoreSetup(setup, checkpoint);
   return {
     last,
     best: { step: checkpoint.step, evaluation: await evaluated() },
@@ -272,7 +272,7 @@ async function trained(
   run: TrainingRun,
   outputs: Outputs,
 ): Promise<TrainResult> {
-  const { session: { algorithm, environments, config }, folder } = run;
+  const { setup: { algorithm, environments, config }, folder } = run;
   const env = "advance" in algorithm ? undefined : environments.training;
   const options = trainOptions(run, outputs);
   const isNew = run.resumeFrom === undefined;
@@ -331,7 +331,7 @@ function resumeCommand({ dir }: RunFolder): string {
  * that the device has no memory for are bad input all the same.
  */
 function failureOf(
-  { session: { config }, folder }: TrainingRun,
+  { setup: { config }, folder }: TrainingRun,
   cause: unknown,
   step: number,
 ): Error {
@@ -351,7 +351,7 @@ function failureOf(
 }
 
 /**
- * Tells how to resume where an environment ends the process meanwhile, as by
+ * Prints how to resume where an environment ends the process meanwhile, as by
  * `Deno.exit(0)`: that is no end of a run, whatever the code says.
  */
 async function tellingExit<T>(
@@ -383,10 +383,10 @@ async function conclude(
   run: TrainingRun,
   { result, plot, videos }: { result: TrainResult } & Pictures,
 ): Promise<number> {
-  const { session, folder, io } = run;
+  const { setup, folder, io } = run;
   const interrupted = () => {
     io.out(
-      `Interrupted at step ${result.step}; everything is saved. Go on with: ${
+      `Interrupted at step ${result.step}; everything is saved. Resume with: ${
         resumeCommand(folder)
       }\n`,
     );
@@ -407,15 +407,15 @@ async function conclude(
   const { last, best } = agents;
   await plot?.(best.step);
   await videos?.recordBest();
-  const policy = policyFile(session);
+  const policy = policyFile(setup);
   if (policy !== undefined) writeWhole(folder.policyPath, policy);
   await hearStrayErrors(run);
   const named: [string, EvaluatedAgent][] = [
     [`Last agent (step ${last.step})`, last],
     [`Best agent (step ${best.step})`, best],
   ];
-  const { evaluationDeterministic, seed } = session.config;
-  const kind = actionKind(session.config, evaluationDeterministic);
+  const { evaluationDeterministic, seed } = setup.config;
+  const kind = actionKind(setup.config, evaluationDeterministic);
   const about = {
     deterministic: kind !== "stochastic",
     seed: evaluationSeeds(seed).final,
@@ -431,7 +431,7 @@ async function conclude(
   const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`
   );
-  const { algorithm } = session;
+  const { algorithm } = setup;
   if (algorithm instanceof Agent && algorithm.updates === 0) {
     lines.unshift(`${NO_UPDATE}\n`);
   }
@@ -445,7 +445,7 @@ ${lines.join("")}Run folder: ${folder.dir}
   return 0;
 }
 
-/** Tells that a run has learned nothing. */
+/** Message of a run that has learned nothing. */
 const NO_UPDATE = "No update was made: the agent is as it was in the beginning";
 
 /** Describes the last episodes of training. */

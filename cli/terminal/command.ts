@@ -39,7 +39,7 @@ export interface Command {
   usage: string;
   /** Summary in one line. */
   summary: string;
-  /** Options beside the common ones. */
+  /** Options other than the common ones. */
   options: readonly OptionSpec[];
   /** Further help, printed below the options. */
   details?: (options: ParsedOptions) => string | Promise<string>;
@@ -218,7 +218,7 @@ ${columns(rows)}
 `;
 }
 
-/** Returns the help of one command, as its other words and options ask for it. */
+/** Returns the help of one command, for its other arguments. */
 export async function commandHelp(
   command: Command,
   options: ParsedOptions,

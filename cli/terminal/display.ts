@@ -15,7 +15,7 @@ export interface DisplayedIo {
  * stays above.
  *
  * @param io Streams of the command.
- * @param options Whether only bar and result are wanted, and the speed in detail.
+ * @param options `quiet` shows only the bar and the result; `speed` describes the speed in detail.
  */
 export function displayOn(
   io: CommandIo,

@@ -40,7 +40,7 @@ export class RunFailure extends Error {
 /** A checkpoint that cannot be restored, so that the resume does not begin. */
 export class RestoreFailure extends UsageError {}
 
-/** Errors of the file system in words. */
+/** Descriptions of file system errors, by code. */
 const FILE_PROBLEMS: Readonly<Record<string, string>> = fileProblems;
 
 /** Most letters of a line, and of a word in one that is longer. */
@@ -217,7 +217,7 @@ const SHORTEST_PART = 4;
 const MOST_NAMES = 12;
 
 /**
- * Says which of some names was meant: the nearest one where it is near, one that
+ * Suggests which of some names was meant: the nearest one where it is near, one that
  * begins or ends with it, or else all that there are.
  */
 export function hintAt(name: string, candidates: readonly string[]): string {

@@ -93,7 +93,7 @@ Deno.test("an evaluation that always fails ends the run with one line", async ()
   const [last, line] = run.err.trimEnd().split("\n").reverse();
   assertStringIncludes(
     last,
-    ": Cannot evaluate in copy ",
+    ": Cannot evaluate in environment ",
   );
   assertStringIncludes(
     last,

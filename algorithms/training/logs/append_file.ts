@@ -15,7 +15,7 @@ import { dirname } from "node:path";
 const PIECE_BYTES = 1 << 18;
 /** Lines that are written at once. */
 const LINES_AT_ONCE = 4096;
-/** Lines among which copies are found: a set holds no more than 2 ** 24. */
+/** Lines among which duplicates are found: a set holds no more than 2 ** 24. */
 const REMEMBERED_LINES = 1 << 22;
 
 /** Yields the bytes of an open file from its start, in pieces that the next one overwrites. */
@@ -77,10 +77,10 @@ function* bytesOf(lines: Iterable<string>): Generator<Uint8Array> {
 }
 
 /** Options of {@link AppendFile.truncate}. */
-export interface TruncateOptions {
+export interface LineTruncation {
   /** State from {@link AppendFile.save} at the checkpoint. */
   saved?: StateTree;
-  /** Header where none was saved; "" for files without. */
+  /** Header where none was saved. */
   header: string;
   /** Step of a line; NaN where the line is damaged. */
   stepOf: (line: string) => number;
@@ -113,7 +113,7 @@ export class AppendFile {
     this.#lines++;
   }
 
-  /** Yields the lines, also where somebody has removed the file meanwhile. */
+  /** Yields the lines, even where somebody has removed the file meanwhile. */
   lines(): Generator<string, undefined> {
     return linesOf(this.#opened());
   }
@@ -144,23 +144,22 @@ export class AppendFile {
   /**
    * Drops the lines after a step. With what was saved there, the file becomes
    * what it was; where that is not possible, the lines that can be read are
-   * kept, and one line that says so is returned.
+   * kept, and a warning is returned.
    */
-  truncate(step: number, options: TruncateOptions): string | undefined {
+  truncate(step: number, options: LineTruncation): string | undefined {
     const { saved, stepOf, narrow = (line) => line } = options;
     const { header = options.header, lines: count, sha256 } = (saved ?? {}) as {
       header?: string;
       lines?: number;
       sha256?: string;
     };
-    const head = header === "" ? [] : [header];
     if (count !== undefined) {
       if (this.#hashOf(count) === sha256) {
         this.#cut(count);
         return undefined;
       }
       // Columns that came later go.
-      const then = () => firstOf(this.lines(), { count, head, narrow });
+      const then = () => firstOf(this.lines(), { count, header, narrow });
       if (hashOf(bytesOf(then())) === sha256) {
         this.replace(then());
         return undefined;
@@ -168,16 +167,16 @@ export class AppendFile {
     }
     const found = this.#lines;
     this.replace(keptOf(this.lines(), {
-      head,
+      header,
       narrow,
       isKept: (line) => stepOf(line) <= step,
     }));
     if (count === undefined) return undefined;
-    const kept = this.#lines - head.length;
-    return kept === 0 && found <= head.length
+    const kept = this.#lines - 1;
+    return kept === 0 && found <= 1
       ? `${this.#path} is gone or empty: it begins anew after step ${step}`
       : `${this.#path} is damaged: up to step ${step}, ${kept} of its ${
-        count - head.length
+        count - 1
       } rows can be read and are kept`;
   }
 
@@ -249,30 +248,30 @@ function hashOf(pieces: Iterable<Uint8Array>): string {
 /** Yields a header and what follows it among the first lines, as it was under it. */
 function* firstOf(
   lines: Iterable<string>,
-  { count, head, narrow }: {
+  { count, header, narrow }: {
     count: number;
-    head: readonly string[];
+    header: string;
     narrow: (line: string) => string;
   },
 ): Generator<string> {
-  yield* head;
+  yield header;
   let at = 0;
   for (const line of lines) {
     if (at >= count) return;
-    if (at++ >= head.length) yield narrow(line);
+    if (at++ > 0) yield narrow(line);
   }
 }
 
-/** Yields a header and the lines that are kept; copies of a row, such as of a file that was put together, are one. */
+/** Yields a header and the lines that are kept; duplicates of a row, as in a file that was put together, are dropped. */
 function* keptOf(
   lines: Iterable<string>,
-  { head, narrow, isKept }: {
-    head: readonly string[];
+  { header, narrow, isKept }: {
+    header: string;
     narrow: (line: string) => string;
     isKept: (line: string) => boolean;
   },
 ): Generator<string> {
-  yield* head;
+  yield header;
   const seen = new Set<string>();
   for (const line of lines) {
     if (!isKept(line) || seen.has(line)) continue;

@@ -33,7 +33,8 @@ export class CsvLogger implements Logger {
   /** Name of the file, for checkpoints. */
   readonly name: string;
   #file: AppendFile;
-  #columns: string[];
+  /** Names of the columns. */
+  protected columns: string[];
 
   /**
    * Opens a file, to begin or to continue it.
@@ -43,7 +44,7 @@ export class CsvLogger implements Logger {
   constructor(path: string) {
     this.name = basename(path);
     this.#file = new AppendFile(path);
-    this.#columns = cellsOf(this.#file.lines().next().value ?? "");
+    this.columns = cellsOf(this.#file.lines().next().value ?? "");
   }
 
   /**
@@ -59,8 +60,17 @@ export class CsvLogger implements Logger {
     }
     values[STEP_COLUMN] = row.step;
     this.#addColumns(Object.keys(values));
-    const cells = this.#columns.map((column) => String(values[column] ?? ""));
-    this.#file.append(csvFormatRow(cells));
+    const cells = this.columns.map((column) => String(values[column] ?? ""));
+    this.append(cells);
+  }
+
+  /**
+   * Appends a line.
+   *
+   * @param cells Its cells.
+   */
+  protected append(cells: readonly string[]): void {
+    this.#file.append(csvFormatRow(cells as string[]));
   }
 
   /** Brings the rows to the disk. */
@@ -78,24 +88,32 @@ export class CsvLogger implements Logger {
    *
    * @param step The last step to keep.
    * @param saved State from `save` at that step: the file becomes what it was.
-   * @returns One line that says so, if the file was damaged.
+   * @returns A warning, if the file was damaged.
    */
   truncate(step: number, saved?: StateTree): string | undefined {
     const { header = this.#header() } = (saved ?? {}) as { header?: string };
     const columns = cellsOf(header);
-    const at = columns.indexOf(STEP_COLUMN);
-    const warning = this.#file.truncate(step, {
+    this.columns = columns;
+    return this.#file.truncate(step, {
       saved,
       header,
-      stepOf(line) {
-        const cells = cellsOf(line);
-        return cells.length < columns.length ? NaN : stepOfRow(cells, at);
-      },
+      stepOf: (line) => this.stepOf(line),
       // Columns that came later are empty up to here.
       narrow: (line) => csvFormatRow(cellsOf(line).slice(0, columns.length)),
     });
-    this.#columns = columns;
-    return warning;
+  }
+
+  /**
+   * Reads the step of a line.
+   *
+   * @param line Text of the line.
+   * @returns The step; NaN where the line is damaged.
+   */
+  protected stepOf(line: string): number {
+    const cells = cellsOf(line), { columns } = this;
+    return cells.length < columns.length
+      ? NaN
+      : stepOfRow(cells, columns.indexOf(STEP_COLUMN));
   }
 
   /** Closes the file. */
@@ -104,19 +122,19 @@ export class CsvLogger implements Logger {
   }
 
   #header(): string {
-    return csvFormatRow(this.#columns);
+    return csvFormatRow(this.columns);
   }
 
   /** Adds columns at the end, which are empty in the rows that there are. */
   #addColumns(names: string[]): void {
-    const added = names.filter((name) => !this.#columns.includes(name));
+    const added = names.filter((name) => !this.columns.includes(name));
     if (added.length === 0) return;
-    const columns = [...this.#columns, ...added], rows = this.#file.lines();
+    const columns = [...this.columns, ...added], rows = this.#file.lines();
     // The header.
     rows.next();
     const empty = ",".repeat(added.length);
     this.#file.replace(headed(csvFormatRow(columns), rows, empty));
-    this.#columns = columns;
+    this.columns = columns;
   }
 }
 
@@ -217,12 +235,7 @@ export interface EpisodesCsvOptions {
  * );
  * ```
  */
-export class EpisodesCsv implements Logger {
-  /** Name of the file, for checkpoints. */
-  readonly name: string;
-  #file: AppendFile;
-  #columns: string[];
-
+export class EpisodesCsv extends CsvLogger {
   /**
    * Opens a file, to begin or to continue it.
    *
@@ -230,16 +243,16 @@ export class EpisodesCsv implements Logger {
    * @param options Entries of `info` that have columns.
    */
   constructor(path: string, { infoStatistics = [] }: EpisodesCsvOptions = {}) {
-    this.name = basename(path);
-    this.#file = new AppendFile(path);
+    super(path);
     const own = infoStatistics
       .flatMap((name) => INFO_PARTS.map((part) => `${name}_${part}`));
-    this.#columns = [...EPISODE_COLUMNS, ...own];
-    if (this.#file.lines().next().done) this.#file.append(this.#header());
+    const isNew = this.columns.length === 0;
+    this.columns = [...EPISODE_COLUMNS, ...own];
+    if (isNew) this.append(this.columns);
   }
 
   /** Does nothing: rows of statistics go elsewhere. */
-  write(): void {}
+  override write(): void {}
 
   /**
    * Appends an episode.
@@ -248,129 +261,24 @@ export class EpisodesCsv implements Logger {
    */
   writeEpisode(episode: LoggedEpisode): void {
     const { step, env, length, terminated, lifeReturns = [] } = episode;
-    const lives = lifeReturns.join(" ");
     const infos = Object.fromEntries(infoNumbers(episode));
-    const own = this.#columns.slice(EPISODE_COLUMNS.length)
-      .map((column) => `,${infos[column] ?? ""}`).join("");
-    this.#file.append(
-      `${step},${env},${episode.return},${length},${+terminated},${lives}${own}`,
+    const own = this.columns.slice(EPISODE_COLUMNS.length)
+      .map((column) => infos[column] ?? "");
+    const lives = lifeReturns.join(" ");
+    this.append(
+      [step, env, episode.return, length, +terminated, lives, ...own]
+        .map(String),
     );
   }
 
-  /** Brings the rows to the disk. */
-  flush(): void {
-    this.#file.flush();
-  }
-
-  /** Saves number of rows and hash of the file, for checkpoints. */
-  save(): StateTree {
-    return this.#file.save(this.#header());
-  }
-
   /**
-   * Drops the episodes after a step.
+   * Reads the step of a line.
    *
-   * @param step The last step to keep.
-   * @param saved State from `save` at that step: the file becomes what it was.
-   * @returns One line that says so, if the file was damaged.
+   * @param line Text of the line.
+   * @returns The step; NaN where the line is damaged.
    */
-  truncate(step: number, saved?: StateTree): string | undefined {
-    const { header = this.#header() } = (saved ?? {}) as { header?: string };
-    this.#columns = cellsOf(header);
-    return this.#file.truncate(step, {
-      saved,
-      header,
-      stepOf: (line) =>
-        EPISODE.test(line) ? Number(line.slice(0, line.indexOf(","))) : NaN,
-    });
-  }
-
-  #header(): string {
-    return csvFormatRow(this.#columns);
-  }
-
-  /** Closes the file. */
-  close(): void {
-    this.#file.close();
-  }
-}
-
-/**
- * Writes rows to a file with one JSON record a line: `step`, then the
- * statistics. JSON has no NaN and no infinities: they are written as `null`.
- *
- * @example
- * ```ts
- * import { JsonLinesLogger } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const path = await Deno.makeTempDir() + "/progress.jsonl";
- * const logger = new JsonLinesLogger(path);
- * logger.write({ step: 80, statistics: { "train/loss": 0.5, "rollout/return_mean": NaN } });
- * logger.close();
- * assertEquals(
- *   await Deno.readTextFile(path),
- *   '{"step":80,"train/loss":0.5,"rollout/return_mean":null}\n',
- * );
- * ```
- */
-export class JsonLinesLogger implements Logger {
-  /** Name of the file, for checkpoints. */
-  readonly name: string;
-  #file: AppendFile;
-
-  /**
-   * Opens a file, to begin or to continue it.
-   *
-   * @param path The file; its folder is made where it is missing.
-   */
-  constructor(path: string) {
-    this.name = basename(path);
-    this.#file = new AppendFile(path);
-  }
-
-  /**
-   * Appends a row.
-   *
-   * @param row Step and statistics.
-   */
-  write(row: LogRow): void {
-    const { step, statistics } = row;
-    this.#file.append(JSON.stringify({ step, ...statistics }));
-  }
-
-  /** Brings the rows to the disk. */
-  flush(): void {
-    this.#file.flush();
-  }
-
-  /** Saves number of rows and hash of the file, for checkpoints. */
-  save(): StateTree {
-    return this.#file.save("");
-  }
-
-  /**
-   * Drops the rows after a step.
-   *
-   * @param step The last step to keep.
-   * @param saved State from `save` at that step: the file becomes what it was.
-   * @returns One line that says so, if the file was damaged.
-   */
-  truncate(step: number, saved?: StateTree): string | undefined {
-    return this.#file.truncate(step, { saved, header: "", stepOf });
-  }
-
-  /** Closes the file. */
-  close(): void {
-    this.#file.close();
-  }
-}
-
-function stepOf(line: string): number {
-  try {
-    return Number(JSON.parse(line)?.step);
-  } catch {
-    return NaN;
+  protected override stepOf(line: string): number {
+    return EPISODE.test(line) ? Number(line.slice(0, line.indexOf(","))) : NaN;
   }
 }
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { CsvLogger, EpisodesCsv, JsonLinesLogger } from "./line_loggers.ts";
+import { CsvLogger, EpisodesCsv } from "./line_loggers.ts";
 import type { Logger } from "./logger.ts";
 import { readEpisodes, readProgress } from "./read_logs.ts";
 
@@ -56,23 +56,6 @@ Deno.test("progress without the column of steps is refused", () =>
       SyntaxError,
       `Cannot read progress from ${path}: it has no column time/steps`,
     );
-  }));
-
-const FORMER = "nupdates,total_timesteps,vf_loss,own,eval_return_mean\n";
-
-Deno.test("a file with the originals' names is read by those of today", () =>
-  inFile((path) => {
-    new CsvLogger(path).close();
-    Deno.writeTextFileSync(path, `${FORMER}1,5,0.5,7,\n1,8,,,21\n`);
-    assertEquals(readProgress(path), [
-      row(5, {
-        "time/updates": 1,
-        "time/steps": 5,
-        "train/value_loss": 0.5,
-        "train/own": 7,
-      }),
-      row(8, { "time/updates": 1, "time/steps": 8, "eval/return_mean": 21 }),
-    ]);
   }));
 
 const episode = (step: number) => ({
@@ -160,7 +143,6 @@ Deno.test("entries of info have columns of their own, which stay after a resume"
 const loggers: [string, (path: string) => Logger][] = [
   ["CsvLogger", (path) => new CsvLogger(path)],
   ["EpisodesCsv", (path) => new EpisodesCsv(path)],
-  ["JsonLinesLogger", (path) => new JsonLinesLogger(path)],
 ];
 
 for (const [name, open] of loggers) {
@@ -268,11 +250,9 @@ for (const [name, open] of loggers) {
         const after = resumed.save!();
         resumed.close();
         const read = name === "EpisodesCsv" ? readEpisodes : readProgress;
-        if (name !== "JsonLinesLogger") {
-          const steps = read(path).map(({ step }) => step);
-          assertEquals(steps.at(-1), 20);
-          assertEquals(steps.every(Number.isSafeInteger), true);
-        }
+        const steps = read(path).map(({ step }) => step);
+        assertEquals(steps.at(-1), 20);
+        assertEquals(steps.every(Number.isSafeInteger), true);
         // It was said once; the next resume finds what this one left.
         const again = open(path);
         assertEquals(again.truncate!(20, after), undefined);
@@ -305,14 +285,6 @@ for (const [name, open] of loggers) {
       );
     }));
 }
-
-Deno.test("JSON lines hold the step and null for what JSON cannot write", () =>
-  inFile((path) => {
-    const logger = new JsonLinesLogger(path);
-    logger.write(row(5, { loss: 0.1, ev: -Infinity }));
-    logger.close();
-    assertEquals(read(path), '{"step":5,"loss":0.1,"ev":null}\n');
-  }));
 
 Deno.test("a line that is being written is not read", () =>
   inFile((path) => {

@@ -49,7 +49,7 @@ export interface Logger {
   writeImage?(image: LoggedImage): void;
   /** Brings what was written to the disk. Called before each checkpoint. */
   flush?(): void;
-  /** Names the logger in checkpoints; two of one name are told apart by their order. */
+  /** Names the logger in checkpoints; two of one name are numbered in order. */
   readonly name?: string;
   /** State of what was written so far, for the checkpoint that is made now. */
   save?(): StateTree;
@@ -61,70 +61,6 @@ export interface Logger {
   truncate?(step: number, saved?: StateTree): string | void;
   /** Flushes and releases the file. Closing twice is allowed. */
   close(): void;
-}
-
-/** Options of {@link TableLogger}. */
-export interface TableLoggerOptions {
-  /** Takes the text of a table, for example `(text) => Deno.stdout.writeSync(encode(text))`. */
-  write: (text: string) => void;
-}
-
-/**
- * Writes each row as a small table, a line per statistic, under their groups. In a
- * terminal {@link createProgress} shows the newest row in place; with a bar, `write`
- * is its `print`.
- *
- * @example
- * ```ts
- * import { TableLogger } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * let text = "";
- * const logger = new TableLogger({ write: (more) => text += more });
- * logger.write({
- *   step: 80,
- *   statistics: { "time/updates": 1000, "train/value_loss": 0.51234 },
- * });
- * assertEquals(
- *   text,
- *   "-------------------------\n" +
- *     "| time         |        |\n" +
- *     "|   updates    |  1,000 |\n" +
- *     "| train        |        |\n" +
- *     "|   value_loss | 0.5123 |\n" +
- *     "-------------------------\n",
- * );
- * ```
- */
-export class TableLogger implements Logger {
-  #write: (text: string) => void;
-
-  /**
-   * Makes a logger that writes text.
-   *
-   * @param options Output.
-   */
-  constructor(options: TableLoggerOptions) {
-    this.#write = options.write;
-  }
-
-  /**
-   * Writes a row's table.
-   *
-   * @param row Step and statistics.
-   */
-  write(row: LogRow): void {
-    const cells = cellsOf(row.statistics);
-    const [names, values] = widthsOf(cells);
-    const line = "-".repeat(names + values + 7);
-    const body = cells.map(([name, value]) =>
-      `| ${name.padEnd(names)} | ${value.padStart(values)} |`
-    );
-    this.#write([line, ...body, line, ""].join("\n"));
-  }
-
-  /** Does nothing: the writer is its owner's. */
-  close(): void {}
 }
 
 /** A line of a table: name and value; that of a group has no value. */
@@ -211,7 +147,7 @@ function inParts(cells: readonly Cell[], parts: number): Cell[][] {
 /** Formats a number for people: a dash where there is none. */
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return "-";
-  // The sign of a zero tells people nothing.
+  // The sign of a zero means nothing to people.
   if (Number.isInteger(value)) return (value + 0).toLocaleString("en-US");
   if (!Number.isFinite(value)) return String(value).toLowerCase();
   const size = Math.abs(value);

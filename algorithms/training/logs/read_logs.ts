@@ -10,7 +10,6 @@ import {
   STEP_COLUMN,
 } from "./line_loggers.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
-import { groupedName, statisticName } from "./statistics.ts";
 
 /** Options of {@link readProgress}. */
 export interface ReadProgressOptions {
@@ -28,8 +27,7 @@ export interface ReadProgressOptions {
  *
  * @param path The file.
  * @param options Number of rows.
- * @returns The rows, by the names of {@link STATISTICS} also where the file has those of
- * an original implementation; empty cells are left out. A file that is empty has none.
+ * @returns The rows; empty cells are left out. A file that is empty has none.
  * @throws {SyntaxError} When the file has no column `time/steps`.
  *
  * @example
@@ -55,13 +53,9 @@ export function readProgress(
   path: string,
   { maxRows = Infinity }: ReadProgressOptions = {},
 ): LogRow[] {
-  const header = headerOf(path);
+  const columns = headerOf(path);
   // A run that is shorter than its first update logs nothing.
-  if (header === undefined) return [];
-  // Names of the original implementations.
-  const columns = header.includes("total_timesteps")
-    ? header.map((it) => groupedName(statisticName(it)))
-    : header;
+  if (columns === undefined) return [];
   if (!columns.includes(STEP_COLUMN)) {
     throw new SyntaxError(
       `Cannot read progress from ${path}: it has no column ${STEP_COLUMN}`,
@@ -185,9 +179,9 @@ export function* episodeSteps(path: string): Generator<number> {
 }
 
 function episodesIn(path: string): Iterable<string> {
-  const header = headerOf(path), wanted = EPISODE_COLUMNS.slice(0, 5).join();
-  // Files of before had no more than these.
-  if (header?.slice(0, 5).join() === wanted) return rowsIn(path);
+  const header = headerOf(path), wanted = EPISODE_COLUMNS.join();
+  const own = header?.slice(0, EPISODE_COLUMNS.length).join();
+  if (own === wanted) return rowsIn(path);
   throw new SyntaxError(
     `Cannot read episodes from ${path}: its columns are ${
       header?.join() ?? "missing"
@@ -198,7 +192,7 @@ function episodesIn(path: string): Iterable<string> {
 function episodeOf(line: string, names: readonly string[]): LoggedEpisode {
   const cells = line.split(",");
   const [step, env, total, length, terminated] = cells.map(Number);
-  const lives = cells[5] ?? "";
+  const lives = cells[5];
   return {
     step,
     env,

@@ -4,9 +4,9 @@ import type { StatisticTitles } from "@bellman/types";
 export interface StatisticInfo {
   /** Name in logs: its group, a slash, the quantity and what was made of it. */
   readonly name: string;
-  /** Title in words, for plots and reports. */
+  /** Title for plots and reports. */
   readonly title: string;
-  /** Names in the original implementations, and in runs of before the groups. */
+  /** Names in other implementations. */
   readonly aliases: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const statistics: StatisticInfo[] = [
     "total_timesteps",
     "time/total_timesteps",
   ),
-  info("time/updates", "Updates", "nupdates", "train/n_updates"),
+  info("time/updates", "Updates", "nupdates"),
   info("time/episodes", "Episodes"),
   info(
     "time/seconds",
@@ -49,21 +49,18 @@ const statistics: StatisticInfo[] = [
   info(
     "eval/return_mean",
     "Evaluation: mean return",
-    "eval_return_mean",
     "eval/mean_reward",
   ),
   info(
     "eval/return_std",
     "Evaluation: standard deviation of returns",
-    "eval_return_std",
   ),
-  info("eval/return_min", "Evaluation: lowest return", "eval_return_min"),
-  info("eval/return_median", "Evaluation: median return", "eval_return_median"),
-  info("eval/return_max", "Evaluation: highest return", "eval_return_max"),
+  info("eval/return_min", "Evaluation: lowest return"),
+  info("eval/return_median", "Evaluation: median return"),
+  info("eval/return_max", "Evaluation: highest return"),
   info(
     "eval/length_mean",
     "Evaluation: mean episode length",
-    "eval_length_mean",
     "eval/mean_ep_length",
   ),
   info("eval/episodes_cut", "Evaluation: episodes cut"),
@@ -86,7 +83,7 @@ const statistics: StatisticInfo[] = [
 export const STATISTICS: readonly StatisticInfo[] = statistics;
 
 const byName = new Map<string, StatisticInfo>();
-/** Names by every other name; an update's statistic has also that without its group. */
+/** Names by every other name; an update's statistic has that without its group, too. */
 const byAlias = new Map<string, string>();
 
 for (const it of STATISTICS) remember(it);
@@ -147,7 +144,7 @@ export function statisticName(name: string): string {
 }
 
 /**
- * Returns the title of a statistic, in words.
+ * Returns the title of a statistic.
  *
  * @param name Any of its names.
  * @returns That of {@link STATISTICS}, or the words of its name.

@@ -1,14 +1,12 @@
 import { crc32c } from "@aws-crypto/crc32c";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { openPlainSync } from "@bellman/files";
-import type { StateTree, Statistics } from "@bellman/types";
-import { createHash, type Hash } from "node:crypto";
+import type { Statistics } from "@bellman/types";
 import {
   closeSync,
   fsyncSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -46,16 +44,10 @@ export interface TensorBoardLoggerOptions {
  * ```
  */
 export class TensorBoardLogger implements Logger {
-  /** Names the events in checkpoints. */
-  readonly name = "events";
   #dir: string;
   #now: () => number;
   #file: number | undefined;
   #closed = false;
-  /** Files of before the last resume. */
-  #former: EventFile[] = [];
-  /** The file of now. */
-  #written: { name: string; bytes: number; hash: Hash } | undefined;
 
   /**
    * Names the folder of event files.
@@ -74,9 +66,10 @@ export class TensorBoardLogger implements Logger {
    * @param row Step and statistics.
    */
   write(row: LogRow): void {
-    const finite = Object.entries(row.statistics)
-      .filter(([, value]) => Number.isFinite(value));
-    this.#append({ step: row.step, scalars: Object.fromEntries(finite) });
+    this.#append(
+      integer(event.step, row.step),
+      message(event.summary, ...scalars(row.statistics)),
+    );
   }
 
   /**
@@ -85,7 +78,10 @@ export class TensorBoardLogger implements Logger {
    * @param settings Numbers, texts, truth values; null is left out.
    */
   writeHyperparameters(settings: Hyperparameters): void {
-    this.#append({ hyperparameters: settings });
+    const time = this.#now() / 1000;
+    this.#append(
+      message(event.summary, ...hyperparameterValues(settings, time)),
+    );
   }
 
   /**
@@ -94,7 +90,10 @@ export class TensorBoardLogger implements Logger {
    * @param image Content of a PNG, JPEG or GIF file, and its name.
    */
   writeImage(image: LoggedImage): void {
-    this.#append({ step: image.step, image });
+    this.#append(
+      integer(event.step, image.step),
+      message(event.summary, imageValue(image)),
+    );
   }
 
   /** Brings the events to the disk. */
@@ -102,31 +101,17 @@ export class TensorBoardLogger implements Logger {
     if (this.#file !== undefined) fsyncSync(this.#file);
   }
 
-  /** Saves length and hash of each file, for checkpoints. */
-  save(): StateTree {
-    const files = [...this.#former];
-    if (this.#written !== undefined) {
-      const { name, bytes, hash } = this.#written;
-      files.push({ name, bytes, sha256: hash.copy().digest("hex") });
-    }
-    return files as unknown as StateTree;
-  }
-
   /**
    * Makes readers drop the events after a step.
    *
    * @param step The last step to keep.
-   * @param saved State from `save` at that step.
-   * @returns One line that names the files that are no longer what they were.
    */
-  truncate(step: number, saved?: StateTree): string | undefined {
-    const files = (saved ?? []) as unknown as EventFile[];
-    this.#former = files.filter((file) => isWhole(this.#dir, file));
-    const damaged = files.filter((file) => !this.#former.includes(file));
-    this.#append({ step: step + 1, sessionStart: true });
-    if (damaged.length === 0) return undefined;
-    const names = damaged.map(({ name }) => join(this.#dir, name)).join(", ");
-    return `${names} is damaged: TensorBoard may miss events up to step ${step}`;
+  truncate(step: number): void {
+    // Readers drop what was at this step and later before.
+    this.#append(
+      integer(event.step, step + 1),
+      message(event.session, integer(session.status, session.start)),
+    );
   }
 
   /** Closes the file. */
@@ -138,18 +123,17 @@ export class TensorBoardLogger implements Logger {
     this.#file = undefined;
   }
 
-  #append(event: Omit<TensorBoardEvent, "wallTime">): void {
+  #append(...fields: readonly Field[]): void {
     if (this.#closed) {
       throw new TypeError(`Cannot write events to ${this.#dir}: it is closed`);
     }
     if (this.#file === undefined) this.#open();
-    this.#write(encodeRecord({ wallTime: this.#now() / 1000, ...event }));
+    this.#write(...fields);
   }
 
-  #write(record: Uint8Array): void {
-    writeFileSync(this.#file!, record);
-    this.#written!.hash.update(record);
-    this.#written!.bytes += record.length;
+  #write(...fields: readonly Field[]): void {
+    const wallTime = double(event.wallTime, this.#now() / 1000);
+    writeFileSync(this.#file!, encodeRecord(wallTime, ...fields));
   }
 
   /** Opens a file whose name sorts after those that are there: readers go by the name. */
@@ -166,45 +150,12 @@ export class TensorBoardLogger implements Logger {
       String(time).padStart(10, "0")
     }.bellman`;
     this.#file = openPlainSync(join(this.#dir, name), "create");
-    this.#written = { name, bytes: 0, hash: createHash("sha256") };
-    const wallTime = this.#now() / 1000;
-    this.#write(encodeRecord({ wallTime, fileVersion: "brain.Event:2" }));
+    this.#write(text(event.fileVersion, "brain.Event:2"));
   }
-}
-
-/** File as it was at a checkpoint. */
-interface EventFile {
-  name: string;
-  bytes: number;
-  sha256: string;
 }
 
 /** Names of event files, and the time in them. */
 const EVENT_FILE = /^events\.out\.tfevents\.(\d+)[\w.-]*$/;
-
-/** Finds out if a file begins with what it held; a checkpoint may name any. */
-function isWhole(dir: string, { name, bytes, sha256 }: EventFile): boolean {
-  if (!EVENT_FILE.test(name)) return false;
-  try {
-    const content = readFileSync(join(dir, name)).subarray(0, bytes);
-    return createHash("sha256").update(content).digest("hex") === sha256;
-  } catch {
-    return false;
-  }
-}
-
-/** Part of TensorFlow's `Event` message that is written here. */
-interface TensorBoardEvent {
-  /** Seconds since 1970. */
-  wallTime: number;
-  step?: number;
-  fileVersion?: string;
-  scalars?: Statistics;
-  image?: LoggedImage;
-  hyperparameters?: Hyperparameters;
-  /** Marks a restart: readers drop what was at `step` and later before. */
-  sessionStart?: boolean;
-}
 
 // Field numbers of tensorflow/core/util/event.proto and framework/summary.proto.
 const event = { wallTime: 1, step: 2, fileVersion: 3, summary: 5, session: 7 };
@@ -231,12 +182,53 @@ const any = { number: 2, string: 3, boolean: 4 };
 /** Statistics in the table of runs. */
 const METRICS = ["eval/return_mean", "rollout/return_mean"];
 
+/** Field of a message: writes its tag and its value. */
+export type Field = (writer: BinaryWriter) => unknown;
+
 /** Wire types of fields. */
 const wire = { varint: 0, bit64: 1, lengthDelimited: 2, bit32: 5 };
 
+/** Makes a field of a whole number. */
+export function integer(field: number, value: number): Field {
+  return (writer) => writer.tag(field, wire.varint).int64(value);
+}
+
+/** Makes a field of a number with double precision. */
+export function double(field: number, value: number): Field {
+  return (writer) => writer.tag(field, wire.bit64).double(value);
+}
+
+/** Makes a field of a text. */
+export function text(field: number, value: string): Field {
+  return (writer) => writer.tag(field, wire.lengthDelimited).string(value);
+}
+
+function float(field: number, value: number): Field {
+  return (writer) => writer.tag(field, wire.bit32).float(value);
+}
+
+function bytes(field: number, value: Uint8Array): Field {
+  return (writer) => writer.tag(field, wire.lengthDelimited).bytes(value);
+}
+
+/** Makes a field of a message of its own. */
+export function message(field: number, ...fields: readonly Field[]): Field {
+  return (writer) => {
+    writer.tag(field, wire.lengthDelimited).fork();
+    for (const write of fields) write(writer);
+    writer.join();
+  };
+}
+
+function encode(...fields: readonly Field[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const write of fields) write(writer);
+  return writer.finish();
+}
+
 /** Encodes an event as a record: length, checksum, event, checksum. */
-export function encodeRecord(message: TensorBoardEvent): Uint8Array {
-  const data = encodeEvent(message);
+export function encodeRecord(...fields: readonly Field[]): Uint8Array {
+  const data = encode(...fields);
   const record = new Uint8Array(16 + data.length);
   const view = new DataView(record.buffer);
   view.setBigUint64(0, BigInt(data.length), true);
@@ -252,146 +244,93 @@ export function maskedCrc(bytes: Uint8Array): number {
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }
 
-function encodeEvent(message: TensorBoardEvent): Uint8Array {
-  const { wallTime, step, fileVersion, sessionStart } = message;
-  const { scalars, image, hyperparameters } = message;
-  const writer = new BinaryWriter();
-  writer.tag(event.wallTime, wire.bit64).double(wallTime);
-  if (step !== undefined) writer.tag(event.step, wire.varint).int64(step);
-  if (fileVersion !== undefined) {
-    writer.tag(event.fileVersion, wire.lengthDelimited).string(fileVersion);
-  }
-  if (scalars !== undefined) {
-    within(writer, event.summary, () => writeScalars(writer, scalars));
-  }
-  if (image !== undefined) {
-    within(writer, event.summary, () => writeImage(writer, image));
-  }
-  if (hyperparameters !== undefined) {
-    const contents = hyperparameterContents(hyperparameters, wallTime);
-    within(writer, event.summary, () => {
-      for (const [tag, content] of contents) {
-        writePluginValue(writer, { tag, content });
-      }
-    });
-  }
-  if (sessionStart) {
-    within(writer, event.session, () => {
-      writer.tag(session.status, wire.varint).int32(session.start);
-    });
-  }
-  return writer.finish();
+/** Makes a value of each statistic that is finite. */
+export function scalars(statistics: Statistics): Field[] {
+  return Object.entries(statistics)
+    .filter(([, scalar]) => Number.isFinite(scalar))
+    .map(([name, scalar]) =>
+      message(
+        summary.value,
+        text(value.tag, name),
+        float(value.simpleValue, scalar),
+      )
+    );
 }
 
-/** Writes a message as a field of another. */
-function within(
-  writer: BinaryWriter,
-  field: number,
-  write: () => void,
-): BinaryWriter {
-  writer.tag(field, wire.lengthDelimited).fork();
-  write();
-  return writer.join();
+function imageValue({ name, width, height, data }: LoggedImage): Field {
+  return message(
+    summary.value,
+    text(value.tag, name),
+    message(
+      value.image,
+      integer(picture.height, height),
+      integer(picture.width, width),
+      integer(picture.colors, 3),
+      bytes(picture.data, data),
+    ),
+  );
 }
 
-function writeText(writer: BinaryWriter, field: number, text: string): void {
-  writer.tag(field, wire.lengthDelimited).string(text);
+/** Makes a value that is all in its metadata: its tensor is a zero. */
+function pluginValue(tag: string, content: Field): Field {
+  const size = message(tensor.dimension, integer(tensor.size, 1));
+  return message(
+    summary.value,
+    text(value.tag, `_hparams_/${tag}`),
+    message(
+      value.tensor,
+      integer(tensor.type, tensor.float),
+      message(tensor.shape, size),
+    ),
+    message(
+      value.metadata,
+      message(
+        metadata.plugin,
+        text(plugin.name, "hparams"),
+        bytes(plugin.content, encode(integer(data.version, 0), content)),
+      ),
+    ),
+  );
 }
 
-function writeScalars(writer: BinaryWriter, scalars: Statistics): void {
-  for (const [name, scalar] of Object.entries(scalars)) {
-    within(writer, summary.value, () => {
-      writeText(writer, value.tag, name);
-      writer.tag(value.simpleValue, wire.bit32).float(scalar);
-    });
-  }
-}
-
-function writeImage(
-  writer: BinaryWriter,
-  { name, width, height, data }: LoggedImage,
-): void {
-  within(writer, summary.value, () => {
-    writeText(writer, value.tag, name);
-    within(writer, value.image, () => {
-      writer.tag(picture.height, wire.varint).int32(height)
-        .tag(picture.width, wire.varint).int32(width)
-        .tag(picture.colors, wire.varint).int32(3)
-        .tag(picture.data, wire.lengthDelimited).bytes(data);
-    });
-  });
-}
-
-/** Writes a value that is all in its metadata: its tensor is a zero. */
-function writePluginValue(
-  writer: BinaryWriter,
-  { tag, content }: { tag: string; content: Uint8Array },
-): void {
-  within(writer, summary.value, () => {
-    writeText(writer, value.tag, `_hparams_/${tag}`);
-    within(writer, value.tensor, () => {
-      writer.tag(tensor.type, wire.varint).int32(tensor.float);
-      within(writer, tensor.shape, () => {
-        within(writer, tensor.dimension, () => {
-          writer.tag(tensor.size, wire.varint).int64(1);
-        });
-      });
-    });
-    within(writer, value.metadata, () => {
-      within(writer, metadata.plugin, () => {
-        writeText(writer, plugin.name, "hparams");
-        writer.tag(plugin.content, wire.lengthDelimited).bytes(content);
-      });
-    });
-  });
-}
-
-/** Encodes what the table of runs is to show, and the settings of this one. */
-function hyperparameterContents(
+/** Makes the values of what the table of runs is to show, and the settings of this one. */
+function hyperparameterValues(
   settings: Hyperparameters,
   time: number,
-): [tag: string, content: Uint8Array][] {
+): Field[] {
   const given = Object.entries(settings).filter((it) => it[1] !== null) as [
     string,
     string | number | boolean,
   ][];
-  const message = (field: number, write: (writer: BinaryWriter) => void) => {
-    const writer = new BinaryWriter();
-    writer.tag(data.version, wire.varint).int32(0);
-    return within(writer, field, () => write(writer)).finish();
-  };
-  const table = message(data.experiment, (writer) => {
-    for (const [name, one] of given) {
-      within(writer, experiment.settings, () => {
-        writeText(writer, setting.name, name);
-        const type = typeof one as keyof typeof setting.types;
-        writer.tag(setting.type, wire.varint).int32(setting.types[type]);
-      });
-    }
-    for (const tag of METRICS) {
-      within(writer, experiment.metrics, () => {
-        within(writer, metric.name, () => writeText(writer, metric.tag, tag));
-      });
-    }
+  const columns = given.map(([name, one]) => {
+    const type = typeof one as keyof typeof setting.types;
+    return message(
+      experiment.settings,
+      text(setting.name, name),
+      integer(setting.type, setting.types[type]),
+    );
   });
-  const own = message(data.start, (writer) => {
-    for (const [name, one] of given) {
-      within(writer, start.settings, () => {
-        writeText(writer, entry.key, name);
-        within(writer, entry.value, () => writeAny(writer, one));
-      });
-    }
-    writer.tag(start.time, wire.bit64).double(time);
-  });
-  return [["experiment", table], ["session_start_info", own]];
+  const metrics = METRICS.map((tag) =>
+    message(experiment.metrics, message(metric.name, text(metric.tag, tag)))
+  );
+  const own = given.map(([name, one]) =>
+    message(
+      start.settings,
+      text(entry.key, name),
+      message(entry.value, anyOf(one)),
+    )
+  );
+  return [
+    pluginValue("experiment", message(data.experiment, ...columns, ...metrics)),
+    pluginValue(
+      "session_start_info",
+      message(data.start, ...own, double(start.time, time)),
+    ),
+  ];
 }
 
-function writeAny(
-  writer: BinaryWriter,
-  one: string | number | boolean,
-): void {
-  if (typeof one === "string") writeText(writer, any.string, one);
-  else if (typeof one === "number") {
-    writer.tag(any.number, wire.bit64).double(one);
-  } else writer.tag(any.boolean, wire.varint).bool(one);
+function anyOf(one: string | number | boolean): Field {
+  if (typeof one === "string") return text(any.string, one);
+  if (typeof one === "number") return double(any.number, one);
+  return integer(any.boolean, Number(one));
 }

@@ -14,7 +14,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Escapes text for use in HTML and SVG, also within attributes. Characters that XML
+ * Escapes text for use in HTML and SVG, attributes included. Characters that XML
  * does not allow are left out.
  *
  * @param text Any text.
@@ -145,7 +145,7 @@ export function heading(
   };
 }
 
-/** Joins parts to an image that carries its style, and says in words what it shows. */
+/** Joins parts to an image that carries its style, and describes what it shows. */
 export function image(
   { width, height, title, description = "" }: {
     width: number;

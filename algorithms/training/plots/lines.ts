@@ -21,7 +21,7 @@ export interface CurveRun {
  */
 export type CurveBand = "ci" | "std" | "iqr" | "range" | "none";
 
-/** Lines and bands of several runs in words, by the name of the band. */
+/** Descriptions of the lines and bands of several runs, by the name of the band. */
 export const BAND_WORDS: Readonly<Record<CurveBand, string>> = {
   ci: "mean of the runs; band: 95 % bootstrap interval of the mean",
   std: "mean of the runs; band: one standard deviation up and down",

@@ -17,5 +17,5 @@
 export * from "./curves.ts";
 export { escapeMarkup } from "./image.ts";
 export { BAND_WORDS, type CurveBand, type CurveRun } from "./lines.ts";
-export * from "./qf_policy_plotter.ts";
+export * from "./q_values/plot_q_values.ts";
 export * from "./report.ts";

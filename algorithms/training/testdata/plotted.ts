@@ -1,9 +1,9 @@
 import { assert } from "@std/assert";
 import {
+  plotQValues,
   type PlottedAgent,
-  QFPolicyPlotter,
-  type QFPolicyPlotterOptions,
-} from "../plots/qf_policy_plotter.ts";
+  type QValuePlotOptions,
+} from "../plots/q_values/plot_q_values.ts";
 import { parseSvg } from "./parse_svg.ts";
 
 /** A place in pixels or in units of actions. */
@@ -84,14 +84,14 @@ export function discreteAgent(
 /** Draws an agent of `PLANE`, if nothing else is said. */
 export function draw(
   agent: PlottedAgent,
-  options: Partial<QFPolicyPlotterOptions> = {},
+  options: Partial<QValuePlotOptions> = {},
 ): Drawn {
-  const svg = new QFPolicyPlotter(agent, {
+  const svg = plotQValues(agent, {
     actionSpace: PLANE,
     observations: ONE,
     samples: 1,
     ...options,
-  }).draw();
+  });
   assert(!/NaN|Infinity|undefined/.test(svg), svg);
   return parseSvg(svg);
 }

@@ -3,7 +3,6 @@ import {
   CheckpointStore,
   CsvLogger,
   EpisodesCsv,
-  JsonLinesLogger,
   stopOnNoImprovement,
   TensorBoardLogger,
   train,
@@ -26,7 +25,6 @@ const result = await train(new ToyAlgorithm(numEnvs), new ToyEnv(numEnvs), {
   loggers: [
     new CsvLogger(`${dir}/progress.csv`),
     new EpisodesCsv(`${dir}/episodes.csv`),
-    new JsonLinesLogger(`${dir}/progress.jsonl`),
     new TensorBoardLogger(dir),
   ],
   callbacks: [stopOnNoImprovement({ patience: 1_000_000 })],

@@ -1,18 +1,18 @@
 import type { BoxArray, Space } from "@bellman/types";
-import { ActionPlane } from "./_action_plane.ts";
+import { ActionPlane } from "./action_plane.ts";
 import {
   barPlot,
   contourPlot,
   curvePlot,
   type PlotForm,
   type StateValues,
-} from "./_q_plots.ts";
-import { escapeMarkup, heading, image, inWords } from "./image.ts";
+} from "./forms.ts";
+import { escapeMarkup, heading, image, inWords } from "../image.ts";
 
 /** One observation, as the environment gives it. */
 export type PlottedObservation = BoxArray | readonly number[];
 
-/** Agent with a Q function, as {@link QFPolicyPlotter} sees it. */
+/** Agent with a Q function, as {@link plotQValues} sees it. */
 export interface PlottedAgent {
   /**
    * Estimates values of actions in one state.
@@ -38,19 +38,12 @@ export interface PlottedAgent {
   };
 }
 
-/** Options of `QFPolicyPlotter`. */
-export interface QFPolicyPlotterOptions {
+/** Options of {@link plotQValues}. */
+export interface QValuePlotOptions {
   /** Space of one action: box with finite bounds, or discrete. */
   readonly actionSpace: Space;
-  /** Observations as the environment gives them, one for each panel; copied. */
+  /** Observations as the environment gives them, one for each panel. */
   readonly observations: readonly PlottedObservation[];
-  /**
-   * Box actions: NaN for the one or two numbers that vary along the axes, and
-   * what the others are, in the environment's units.
-   *
-   * @default the first two vary, the others are in the middle of their bounds
-   */
-  readonly defaultAction?: readonly number[];
   /**
    * Actions that are sampled of the policy for each observation.
    *
@@ -64,18 +57,6 @@ export interface QFPolicyPlotterOptions {
    */
   readonly gridSize?: number;
   /**
-   * About how many contours there are; they lie at round numbers.
-   *
-   * @default 20
-   */
-  readonly levels?: number;
-  /**
-   * Seed of the samples: a whole number of at least 0.
-   *
-   * @default 0
-   */
-  readonly seed?: number;
-  /**
    * Heading of the image.
    *
    * @default "Q values and sampled actions"
@@ -85,20 +66,27 @@ export interface QFPolicyPlotterOptions {
 
 /**
  * Draws the Q values of actions in a few states, and the actions that the policy
- * takes there: contours of Q over two numbers of a box action with samples of the
- * policy as dots, a curve of Q over one number with a histogram of the samples,
- * or a bar for each discrete action with its share of them.
+ * takes there: contours of Q over the first two numbers of a box action with
+ * samples of the policy as dots, a curve of Q over a single number with a
+ * histogram of the samples, or a bar for each discrete action with its share of
+ * them.
  *
- * The images need no other file and no script, carry colours for light and dark
- * surroundings, and say in words what they show. Axes are in the environment's
+ * The image needs no other file and no script, carries colours for light and dark
+ * surroundings, and describes what it shows. Axes are in the environment's
  * units. Drawing changes nothing of the agent and uses a random stream of its
  * own: the same agent is drawn the same.
  *
  * Source: `QFPolicyPlotter` of haarnoja/sac (sac/misc/plotter.py).
  *
+ * @param agent Agent whose Q function and policy are drawn.
+ * @param options Action space, observations and detail.
+ * @returns The text of an SVG image, a panel for each observation.
+ * @throws {TypeError} If the actions are neither box nor discrete.
+ * @throws {RangeError} If a number is out of its range.
+ *
  * @example
  * ```ts
- * import { QFPolicyPlotter } from "@bellman/training/plots";
+ * import { plotQValues } from "@bellman/training/plots";
  * import { assert, assertEquals } from "@std/assert";
  *
  * // An agent that values actions near its observation, and always takes it.
@@ -108,83 +96,43 @@ export interface QFPolicyPlotterOptions {
  *   policy: () => ({ act: (batch: unknown) => batch as Float64Array }),
  * };
  * const box = { type: "box", shape: [1], low: -1, high: 1 } as const;
- * const plotter = new QFPolicyPlotter(agent, {
+ * const svg = plotQValues(agent, {
  *   actionSpace: { ...box, dtype: "float32" },
  *   observations: [[-0.5], [0], [0.5]],
  *   samples: 20,
  * });
- * const svg = plotter.draw();
  * assert(svg.startsWith("<svg"));
  * assertEquals(svg.match(/: Q from .*; the samples' mean is /g)?.length, 3);
  * ```
  */
-export class QFPolicyPlotter {
-  readonly #agent: PlottedAgent;
-  readonly #observations: readonly PlottedObservation[];
-  readonly #samples: number;
-  readonly #seed: number;
-  readonly #title: string;
-  readonly #form: PlotForm;
-
-  /**
-   * Creates a plotter; nothing is asked of the agent yet.
-   *
-   * @param agent Agent whose Q function and policy are drawn.
-   * @param options Action space, observations, range and detail.
-   * @throws {TypeError} If the actions are neither box nor discrete, or options
-   * of box actions are given for discrete ones.
-   * @throws {RangeError} If a number is out of its range.
-   */
-  constructor(agent: PlottedAgent, options: QFPolicyPlotterOptions) {
-    const { actionSpace, observations, samples = 100, seed = 0 } = options;
-    const { title = "Q values and sampled actions" } = options;
-    if (observations.length === 0) {
-      throw new RangeError(
-        "Cannot plot Q values for 0 observations: expected at least one",
-      );
-    }
-    checkCount("samples", samples, 1);
-    checkCount("seed", seed, 0);
-    this.#agent = agent;
-    this.#form = formOf(actionSpace, options);
-    this.#observations = observations.map((it) => it.slice());
-    this.#samples = samples;
-    this.#seed = seed;
-    this.#title = title;
+export function plotQValues(
+  agent: PlottedAgent,
+  options: QValuePlotOptions,
+): string {
+  const { observations, samples = 100 } = options;
+  const { title = "Q values and sampled actions" } = options;
+  if (observations.length === 0) {
+    throw new RangeError(
+      "Cannot plot Q values for 0 observations: expected at least one",
+    );
   }
-
-  /**
-   * Draws the agent as it is now.
-   *
-   * @returns The text of an SVG image, a panel for each observation.
-   */
-  draw(): string {
-    const names = namesOf(this.#observations);
-    const panels = this.#ask().map((state, i) => ({
-      name: names[i],
-      description: this.#form.describe(state),
-      state,
-    }));
-    return drawSheet(panels, this.#form, this.#title);
-  }
-
-  /** Asks the agent about each observation. */
-  #ask(): StateValues[] {
-    const actor = this.#agent.policy({
-      numEnvs: this.#samples,
-      seed: this.#seed,
-    });
-    try {
-      return this.#observations.map((observation) => ({
-        values: this.#form.actions.flatMap((actions) =>
-          Array.from(this.#agent.qValues(observation, actions))
+  checkCount("samples", samples, 1);
+  const form = formOf(options), names = namesOf(observations);
+  const actor = agent.policy({ numEnvs: samples, seed: 0 });
+  try {
+    const panels = observations.map((observation, i) => {
+      const state = {
+        values: form.actions.flatMap((actions) =>
+          Array.from(agent.qValues(observation, actions))
         ),
         // Copied, as an actor may write the next actions to the same array.
-        samples: Array.from(actor.act(repeated(observation, this.#samples))),
-      }));
-    } finally {
-      actor.close?.();
-    }
+        samples: Array.from(actor.act(repeated(observation, samples))),
+      };
+      return { name: names[i], description: form.describe(state), state };
+    });
+    return drawSheet(panels, form, title);
+  } finally {
+    actor.close?.();
   }
 }
 
@@ -203,27 +151,20 @@ function namesOf(observations: readonly PlottedObservation[]): string[] {
     : names.map((_, i) => `Observation ${i + 1} of ${names.length}`);
 }
 
-function formOf(space: Space, options: QFPolicyPlotterOptions): PlotForm {
-  const { gridSize = 50, levels = 20, defaultAction } = options;
+function formOf(
+  { actionSpace: space, gridSize = 50 }: QValuePlotOptions,
+): PlotForm {
   checkCount("gridSize", gridSize, 2);
-  checkCount("levels", levels, 1);
   if (space.type === "box") {
-    const plane = new ActionPlane(space, defaultAction);
+    const plane = new ActionPlane(space);
     return plane.axes.length === 1
       ? curvePlot(plane, gridSize)
-      : contourPlot(plane, { gridSize, levels });
+      : contourPlot(plane, gridSize);
   }
-  if (space.type !== "discrete") {
-    throw new TypeError(
-      `Cannot plot Q values of actions of type ${space.type}: expected box or discrete`,
-    );
-  }
-  if (defaultAction !== undefined) {
-    throw new TypeError(
-      "Cannot plot discrete actions with defaultAction: expected none, as all actions are drawn",
-    );
-  }
-  return barPlot(space);
+  if (space.type === "discrete") return barPlot(space);
+  throw new TypeError(
+    `Cannot plot Q values of actions of type ${space.type}: expected box or discrete`,
+  );
 }
 
 function checkCount(name: string, value: number, least: number): void {
@@ -252,7 +193,7 @@ function repeated(
 /** Panel of a sheet. */
 interface Panel {
   readonly name: string;
-  /** Description in words. */
+  /** Description for readers of the text. */
   readonly description: string;
   readonly state: StateValues;
 }

@@ -7,7 +7,7 @@ import {
 import type { PlottedAgent } from "@bellman/training/plots";
 import { findAlgorithm } from "../config/algorithms.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import type { Session } from "./session.ts";
+import type { RunSetup } from "./run_setup.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { mkdir } from "node:fs/promises";
 import type { Algorithm } from "@bellman/types";
@@ -28,9 +28,9 @@ interface EvaluationSettings {
   signal?: AbortSignal;
 }
 
-/** Plays whole episodes with the session's present agent. */
-export async function evaluateSession(
-  { algorithm, config, environments }: Session,
+/** Plays whole episodes with the setup's present agent. */
+export async function evaluateSetup(
+  { algorithm, config, environments }: RunSetup,
   { episodes, deterministic, seed, signal, ...bound }: EvaluationSettings,
 ): Promise<EvaluationResult> {
   const numEnvs = evaluationEnvsFor(episodes);
@@ -79,7 +79,7 @@ export function describeEvaluation(
  * default it chooses actions as in the run's evaluations.
  */
 export function policyFile(
-  { algorithm, config }: Session,
+  { algorithm, config }: RunSetup,
   { batchSize, deterministic = config.evaluationDeterministic }: {
     batchSize?: number;
     deterministic?: boolean;
@@ -101,7 +101,7 @@ const STATES = 3;
 
 /** Returns the agent for plots; one without a Q function is bad input. */
 export function plottedAgent(
-  { algorithm, config }: Pick<Session, "algorithm" | "config">,
+  { algorithm, config }: Pick<RunSetup, "algorithm" | "config">,
 ): PlottedAgent {
   const plotted = algorithm as Algorithm & Partial<PlottedAgent>;
   if (plotted.qValues !== undefined) return plotted as PlottedAgent;
@@ -116,10 +116,10 @@ export function plottedAgent(
  * does not change training.
  */
 export function policyPlotter(
-  session: Session,
+  setup: RunSetup,
   { plotsDir }: RunFolder,
 ): (step: number) => Promise<void> {
-  const { config, environments } = session;
+  const { config, environments } = setup;
   const firstObservations = (): Float32Array[] => {
     const env = environments.evaluation(STATES);
     try {
@@ -135,8 +135,8 @@ export function policyPlotter(
     }
   };
   return async (step) => {
-    const { QFPolicyPlotter } = await import("@bellman/training/plots");
-    const plotter = new QFPolicyPlotter(plottedAgent(session), {
+    const { plotQValues } = await import("@bellman/training/plots");
+    const svg = plotQValues(plottedAgent(setup), {
       actionSpace: environments.training.actionSpace,
       observations: firstObservations(),
       title: `${config.algorithm} on ${config.env}, ${
@@ -145,6 +145,6 @@ export function policyPlotter(
     });
     await mkdir(plotsDir, { recursive: true });
     const name = `policy-${String(step).padStart(9, "0")}.svg`;
-    writeWhole(`${plotsDir}/${name}`, plotter.draw());
+    writeWhole(`${plotsDir}/${name}`, svg);
   };
 }

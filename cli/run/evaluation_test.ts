@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { describeEvaluation, round } from "./agent.ts";
+import { describeEvaluation, round } from "./evaluation.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { existsSync } from "node:fs";
 import { DOMParser, onWarningStopParsing } from "@xmldom/xmldom";

@@ -1,13 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { ActionPlane } from "./_action_plane.ts";
-import type {
-  PlottedAgent,
-  QFPolicyPlotterOptions,
-} from "./qf_policy_plotter.ts";
-import { textsOf } from "../testdata/parse_svg.ts";
-import { draw, ONE, PLANE } from "../testdata/plotted.ts";
+import { ActionPlane } from "./action_plane.ts";
+import type { PlottedAgent, QValuePlotOptions } from "./plot_q_values.ts";
+import { textsOf } from "../../testdata/parse_svg.ts";
+import { draw, ONE, PLANE } from "../../testdata/plotted.ts";
 
-Deno.test("Q is asked for a grid in [-1, 1], the other numbers as they are given", () => {
+Deno.test("Q is asked for a grid in [-1, 1], the other numbers in the middle", () => {
   const asked: number[][] = [];
   const agent: PlottedAgent = {
     qValues: (observation, actions) => {
@@ -25,8 +22,7 @@ Deno.test("Q is asked for a grid in [-1, 1], the other numbers as they are given
     low: [-1, -2, 0, -8],
     high: [1, 2, 4, 8],
   } as const;
-  const options = { actionSpace, gridSize: 3 };
-  draw(agent, options);
+  const svg = draw(agent, { actionSpace, gridSize: 3 });
   assertEquals(asked.length, 9);
   assertEquals(asked.slice(0, 4), [
     [-1, -1, 0, 0],
@@ -34,14 +30,11 @@ Deno.test("Q is asked for a grid in [-1, 1], the other numbers as they are given
     [1, -1, 0, 0],
     [-1, 0, 0, 0],
   ]);
-  asked.length = 0;
-  const svg = draw(agent, { ...options, defaultAction: [0.5, NaN, 1, NaN] });
-  assertEquals(asked.slice(0, 2), [[0.5, -1, -0.5, -1], [0.5, 0, -0.5, -1]]);
   const [, , axes] = textsOf(svg, "bp-chart");
-  assert(axes.includes("action[0, 1]") && axes.includes("action[1, 1]"));
+  assert(axes.includes("action[0, 0]") && axes.includes("action[0, 1]"));
 });
 
-const BAD: readonly (readonly [Partial<QFPolicyPlotterOptions>, string])[] = [
+const BAD: readonly (readonly [Partial<QValuePlotOptions>, string])[] = [
   [
     { actionSpace: { ...PLANE, high: [1, Infinity] } },
     "actions between 0 and Infinity: expected finite bounds",
@@ -50,25 +43,13 @@ const BAD: readonly (readonly [Partial<QFPolicyPlotterOptions>, string])[] = [
     { actionSpace: { ...PLANE, shape: [0] } },
     "actions of 0 numbers: expected at least one",
   ],
-  [
-    { defaultAction: [NaN] },
-    "a defaultAction of 1 numbers: expected 2",
-  ],
-  [
-    { defaultAction: [0, 0] },
-    "of which 0 numbers vary: expected NaN for one or two",
-  ],
-  [
-    { defaultAction: [NaN, 5] },
-    "defaultAction[1] = 5: expected NaN, or a number from 0 to 4",
-  ],
 ];
 
 for (const [options, message] of BAD) {
   Deno.test(`a plane says what is wrong: ${message}`, () => {
-    const { actionSpace = PLANE, defaultAction } = options;
+    const { actionSpace } = options;
     const { message: line } = assertThrows(
-      () => new ActionPlane(actionSpace as typeof PLANE, defaultAction),
+      () => new ActionPlane(actionSpace as typeof PLANE),
       RangeError,
       message,
     );

@@ -18,36 +18,22 @@ export function pointOn(
   return low + index / (count - 1) * (high - low);
 }
 
-/** Least and largest number. */
-type Bounds = readonly [number, number];
-
-/** Box actions of which one or two numbers vary, the others stay. */
+/** Box actions of which the first number or the first two vary; the others are in the middle of their bounds. */
 export class ActionPlane {
   /** The numbers that vary, one or two. */
   readonly axes: readonly ActionAxis[];
   /** Numbers of one action. */
   readonly size: number;
-  readonly #bounds: readonly Bounds[];
   /** The action that varies, in [-1, 1]. */
   readonly #action: Float64Array;
 
-  constructor(space: BoxSpace, defaultAction?: readonly number[]) {
-    this.#bounds = boundsOf(space);
-    this.size = this.#bounds.length;
-    const action = defaultAction ??
-      this.#bounds.map(([low, high], i) => i < 2 ? NaN : (low + high) / 2);
-    checkAction(action, this.#bounds);
-    const varied = [...action.keys()].filter((i) => Number.isNaN(action[i]));
-    this.axes = varied.map((index) => {
-      const [low, high] = this.#bounds[index];
+  constructor(space: BoxSpace) {
+    const bounds = boundsOf(space);
+    this.size = bounds.length;
+    this.axes = bounds.slice(0, 2).map(([low, high], index) => {
       return { index, name: nameOf(index, space.shape), low, high };
     });
-    this.#action = Float64Array.from(action, (it, i) => this.#toUnit(it, i));
-  }
-
-  #toUnit(value: number, index: number): number {
-    const [low, high] = this.#bounds[index];
-    return low === high ? 0 : 2 * (value - low) / (high - low) - 1;
+    this.#action = new Float64Array(this.size);
   }
 
   /**
@@ -56,11 +42,8 @@ export class ActionPlane {
    */
   lines(count: number): Float32Array[] {
     const [first, second] = this.axes;
-    const move = (axis: ActionAxis, i: number) =>
-      this.#action[axis.index] = this.#toUnit(
-        pointOn(axis, i, count),
-        axis.index,
-      );
+    const move = ({ index, low, high }: ActionAxis, i: number) =>
+      this.#action[index] = low === high ? 0 : 2 * i / (count - 1) - 1;
     const line = (): Float32Array => {
       const actions = new Float32Array(count * this.size);
       for (let i = 0; i < count; i++) {
@@ -96,33 +79,6 @@ function boundsOf({ shape, low, high }: BoxSpace): [number, number][] {
     );
   }
   return bounds;
-}
-
-function checkAction(
-  action: readonly number[],
-  bounds: readonly Bounds[],
-): void {
-  if (action.length !== bounds.length) {
-    throw new RangeError(
-      `Cannot plot with a defaultAction of ${action.length} numbers: expected ${bounds.length}`,
-    );
-  }
-  const varied = action.filter(Number.isNaN).length;
-  if (varied !== 1 && varied !== 2) {
-    throw new RangeError(
-      `Cannot plot with a defaultAction of which ${varied} numbers vary: expected NaN for one or two`,
-    );
-  }
-  bounds.forEach(([low, high], i) => {
-    if (action[i] >= low && action[i] <= high || Number.isNaN(action[i])) {
-      return;
-    }
-    throw new RangeError(
-      `Cannot plot with defaultAction[${i}] = ${
-        action[i]
-      }: expected NaN, or a number from ${low} to ${high}`,
-    );
-  });
 }
 
 /** Names it `action[1]`, with an index for each axis of the action's shape. */

@@ -26,10 +26,10 @@ import {
   infoStatisticsOf,
   makeEnvironments,
 } from "./environments.ts";
-import { checkMemory } from "./memory.ts";
+import { checkMemory, memoryError } from "./memory.ts";
 
-/** A run that is ready to act: its environments and its agent. */
-export interface Session {
+/** The environments and the agent that a configuration describes, ready to act. */
+export interface RunSetup {
   config: ResolvedConfig;
   /** Description of the engine. */
   engine: string;
@@ -139,6 +139,23 @@ function checkEvaluation(
   }
 }
 
+/** Engine and backend that a run computes on. */
+type Compute = Awaited<ReturnType<typeof selectCompute>>;
+
+/** All that an agent is made of. */
+interface AgentSource extends Pick<Hosting, "onNotice" | "imports"> {
+  config: ResolvedConfig;
+  environments: Environments;
+  compute: Compute;
+  isForEvaluation: boolean;
+}
+
+/** An agent, and what it brings for its run. */
+interface MadeAgent extends Pick<RunSetup, "algorithm" | "speed"> {
+  /** Number of workers or groups: a run keeps to it anywhere. */
+  workers?: number | null;
+}
+
 /**
  * Makes the environments and the agent of a configuration.
  *
@@ -147,7 +164,7 @@ function checkEvaluation(
  * @param options Hosting of the environments: for training by default, with as
  * many evaluation environments as the configuration's evaluations take.
  */
-export async function openSession(
+export async function setUpRun(
   requested: ResolvedConfig,
   onNotice: (line: string) => void,
   {
@@ -157,7 +174,7 @@ export async function openSession(
       : evaluationEnvsFor(requested.evaluationEpisodes),
     spaces,
   }: Omit<Hosting, "imports" | "onNotice"> = {},
-): Promise<Session> {
+): Promise<RunSetup> {
   const given = await withOwnAlgorithm(requested);
   const { startWorkers } = findAlgorithm(given.algorithm)!;
   if (given.loop === "device") checkLoop(given);
@@ -179,28 +196,52 @@ export async function openSession(
   const envModules = imports.length > 0 ? imports : config.envModules;
   try {
     checkActions(config, environments.spaces);
-    if (!isForEvaluation) {
-      const notice = checkMemory(config, environments.training);
-      if (notice !== undefined) onNotice(notice);
-    }
     const wrappers = absoluteWrappers(config);
-    const resolved = { ...given, envModules, wrappers };
-    if (config.loop === "device") {
-      return await sessionOnDevice(environments, resolved, onNotice);
-    }
-    if (startWorkers === undefined) {
-      return await sessionIn(environments, resolved, onNotice);
-    }
-    return await sessionOfWorkers(environments, resolved, {
-      start: startWorkers,
+    const compute = await selectCompute(config, onNotice);
+    const source = {
+      config: { ...given, envModules, wrappers },
+      environments,
+      compute,
       onNotice,
       imports,
       isForEvaluation,
-    });
+    };
+    const made = config.loop === "device"
+      ? agentOnDevice(source)
+      : startWorkers === undefined
+      ? agentIn(source)
+      : await workersOf(source, startWorkers);
+    if (!isForEvaluation) checkMemory(onNotice);
+    return setupOf(source, made);
   } catch (error) {
     environments.close();
-    throw error;
+    throw memoryError(error) ?? error;
   }
+}
+
+function setupOf(
+  { config, compute: { engine, backend }, environments }: AgentSource,
+  { algorithm, workers = config.workers, speed }: MadeAgent,
+): RunSetup {
+  return {
+    config: {
+      ...config,
+      workers,
+      engine: engine.name,
+      plugin: pluginOf(engine),
+      backend: backend.name as ResolvedConfig["backend"],
+    },
+    engine: engine.name === "eager"
+      ? `${engine.description}, on ${backend.description}`
+      : engine.description,
+    environments,
+    algorithm,
+    speed,
+    close: () => {
+      algorithm.close?.();
+      environments.close();
+    },
+  };
 }
 
 /** Refuses actions of several parts, which no algorithm has a policy for. */
@@ -215,32 +256,27 @@ function checkActions(
 }
 
 /** Makes the agent that acts and learns in the environments. */
-async function sessionIn(
-  environments: Environments,
-  config: ResolvedConfig,
-  onNotice: (line: string) => void,
-): Promise<Session> {
-  const { training } = environments;
-  const compute = await selectCompute(config, onNotice);
-  const definition = findAlgorithm(config.algorithm)!;
-  const algorithm = new Agent(definition, {
-    observationSpace: training.observationSpace,
-    actionSpace: training.actionSpace,
-    numEnvs: config.numEnvs,
-    stackedFrames: training.stackedFrames,
-    get observationScaling() {
-      return training.observationScaling;
-    },
-  }, {
-    config: settingsOf(config),
-    normalization: environments.normalization,
-    seed: config.seed,
-    totalTimesteps: config.totalTimesteps,
-    engine: compute.engine.name,
-    threads: config.threads ?? "auto",
+function agentIn({ config, environments, compute }: AgentSource): MadeAgent {
+  const { training, normalization } = environments;
+  const algorithm = new Agent(findAlgorithm(config.algorithm)!, training, {
+    ...agentOptions(config, compute),
+    normalization,
   });
-  const resolved = { ...config, workers: groupsOf(config) };
-  return sessionOf(resolved, { compute, environments, algorithm });
+  return { algorithm, workers: groupsOf(config) };
+}
+
+/** Returns the options that agents of all kinds have. */
+function agentOptions(config: ResolvedConfig, { engine }: Compute) {
+  const { seed, totalTimesteps, threads } = config;
+  const { schema } = findAlgorithm(config.algorithm)!;
+  const keys = Object.keys(schema.properties);
+  return {
+    config: Object.fromEntries(keys.map((key) => [key, config[key]])),
+    seed,
+    totalTimesteps,
+    engine: engine.name,
+    threads: threads ?? "auto" as const,
+  };
 }
 
 /** Settings that a loop on the device has no place for, and what it expects. */
@@ -275,80 +311,28 @@ function checkLoop(config: ResolvedConfig): void {
 }
 
 /** Makes the agent whose environments are tensors, in one program with it. */
-async function sessionOnDevice(
-  environments: Environments,
-  config: ResolvedConfig,
-  onNotice: (line: string) => void,
-): Promise<Session> {
-  const compute = await selectCompute(config, onNotice);
+function agentOnDevice({ config, compute }: AgentSource): MadeAgent {
   const { evaluationInterval, checkpointInterval, maxEpisodeSteps } = config;
-  try {
-    const env = tensorVecEnv(config.env, {
-      maxEpisodeSteps: maxEpisodeSteps ?? undefined,
-    });
-    const algorithm = new DeviceAgent(findAlgorithm(config.algorithm)!, env, {
-      numEnvs: config.numEnvs,
-      config: settingsOf(config),
-      seed: config.seed,
-      totalTimesteps: config.totalTimesteps,
-      stepsPerCall: Math.min(
-        // Rows and evaluations that are not set are parts of the run.
-        config.logInterval ?? Math.ceil(config.totalTimesteps / 100),
-        evaluationInterval || Infinity,
-        checkpointInterval || Infinity,
-        config.totalTimesteps,
-        MAX_STEPS_PER_CALL,
-      ),
-      engine: compute.engine.name,
-      threads: config.threads ?? "auto",
-    });
-    return sessionOf(config, {
-      compute,
-      environments,
-      algorithm,
-    });
-  } catch (error) {
-    if (!(error instanceof RangeError || error instanceof TypeError)) {
-      throw error;
-    }
-    throw new UsageError(messageOf(error), { cause: error });
-  }
+  const env = tensorVecEnv(config.env, {
+    maxEpisodeSteps: maxEpisodeSteps ?? undefined,
+  });
+  const algorithm = new DeviceAgent(findAlgorithm(config.algorithm)!, env, {
+    ...agentOptions(config, compute),
+    numEnvs: config.numEnvs,
+    stepsPerCall: Math.min(
+      // Rows and evaluations that are not set are parts of the run.
+      config.logInterval ?? Math.ceil(config.totalTimesteps / 100),
+      evaluationInterval || Infinity,
+      checkpointInterval || Infinity,
+      config.totalTimesteps,
+      MAX_STEPS_PER_CALL,
+    ),
+  });
+  return { algorithm };
 }
 
 /** Steps after which a loop on the device comes back: a second or two. */
 const MAX_STEPS_PER_CALL = 2 ** 20;
-
-/** Returns the settings of a run's algorithm. */
-function settingsOf(config: ResolvedConfig): Record<string, unknown> {
-  const { schema } = findAlgorithm(config.algorithm)!;
-  const keys = Object.keys(schema.properties);
-  return Object.fromEntries(keys.map((key) => [key, config[key]]));
-}
-
-function sessionOf(
-  config: ResolvedConfig,
-  { compute: { engine, backend }, environments, algorithm }:
-    & { compute: Awaited<ReturnType<typeof selectCompute>> }
-    & Pick<Session, "environments" | "algorithm">,
-): Session {
-  return {
-    config: {
-      ...config,
-      engine: engine.name,
-      plugin: pluginOf(engine),
-      backend: backend.name as ResolvedConfig["backend"],
-    },
-    engine: engine.name === "eager"
-      ? `${engine.description}, on ${backend.description}`
-      : engine.description,
-    environments,
-    algorithm,
-    close: () => {
-      algorithm.close?.();
-      environments.close();
-    },
-  };
-}
 
 /** Returns the configuration of the environment of one of several workers. */
 function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
@@ -376,49 +360,31 @@ function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
 }
 
 /** Starts the workers of an algorithm that learns in environments of its own. */
-async function sessionOfWorkers(
-  environments: Environments,
-  config: ResolvedConfig,
-  { start, onNotice, imports, isForEvaluation }:
-    & Pick<Hosting, "onNotice" | "imports">
-    & {
-      start: NonNullable<AlgorithmDefinition["startWorkers"]>;
-      isForEvaluation: boolean;
-    },
-): Promise<Session> {
-  const compute = await selectCompute(config, onNotice);
-  const { training } = environments;
-  const { observationSpace, actionSpace, stackedFrames } = training;
+async function workersOf(
+  { config, environments, compute, ...source }: AgentSource,
+  start: NonNullable<AlgorithmDefinition["startWorkers"]>,
+): Promise<MadeAgent> {
+  const { onNotice, imports, isForEvaluation } = source;
   const workers = config.workers ?? navigator.hardwareConcurrency;
+  const { threads: _, ...options } = agentOptions(config, compute);
   const algorithm = await start({
+    ...options,
     source: {
       module: import.meta.resolve("./worker_environment.ts"),
       options: { config: ofOneWorker(config), imports },
     },
-    spaces: {
-      observationSpace,
-      actionSpace,
-      stackedFrames,
-      get observationScaling() {
-        return training.observationScaling;
-      },
-    },
-    config: settingsOf(config),
+    spaces: environments.training,
     workers,
-    seed: config.seed,
-    totalTimesteps: config.totalTimesteps,
     stepTimeoutMs: milliseconds(config.stepTimeout),
-    engine: compute.engine.name,
     backend: compute.backend.name,
     onNotice,
     isForEvaluation,
   });
-  const session = sessionOf({ ...config, workers }, {
-    compute,
-    environments,
-    algorithm,
-  });
   const rates = () =>
     algorithm.workerRates.map((it) => Math.round(it).toLocaleString("en-US"));
-  return { ...session, speed: () => `workers ${rates().join(" + ")}/s` };
+  return {
+    algorithm,
+    workers,
+    speed: () => `workers ${rates().join(" + ")}/s`,
+  };
 }

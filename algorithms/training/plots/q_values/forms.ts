@@ -1,6 +1,6 @@
 import type { DiscreteSpace } from "@bellman/types";
 import * as Plot from "@observablehq/plot";
-import { type ActionAxis, type ActionPlane, pointOn } from "./_action_plane.ts";
+import { type ActionAxis, type ActionPlane, pointOn } from "./action_plane.ts";
 import {
   axis,
   chart,
@@ -9,11 +9,11 @@ import {
   type Frame,
   inWords,
   type LegendEntry,
-} from "./image.ts";
+} from "../image.ts";
 
 /** Q values and actions in one state. */
 export interface StateValues {
-  /** Q of the actions that the form asks for. */
+  /** Q of the actions of the form. */
   readonly values: readonly number[];
   /** Actions of the policy, as the environment takes them, row-major. */
   readonly samples: readonly number[];
@@ -27,7 +27,7 @@ export interface PlotForm {
   readonly legend: readonly LegendEntry[];
   /** Draws a state into a frame, axes included. */
   draw(frame: Frame, state: StateValues): string;
-  /** Describes a state in words. */
+  /** Describes a state as text. */
   describe(state: StateValues): string;
 }
 
@@ -182,14 +182,11 @@ function profilePlot(
   };
 }
 
-/**
- * Makes plots of contours of Q over two numbers of the action, about so many
- * `levels`, with samples as dots over them.
- */
-export function contourPlot(
-  plane: ActionPlane,
-  { gridSize, levels }: { gridSize: number; levels: number },
-): PlotForm {
+/** About how many contours there are; they lie at round numbers. */
+const LEVELS = 20;
+
+/** Makes plots of contours of Q over two numbers of the action, with samples as dots over them. */
+export function contourPlot(plane: ActionPlane, gridSize: number): PlotForm {
   const { axes, size } = plane;
   const [across, up] = axes;
   const [x, y] = axes.map(({ name, low, high }) => {
@@ -221,7 +218,7 @@ export function contourPlot(
           y1: up.low - half(up),
           y2: up.high + half(up),
           value: Plot.identity,
-          thresholds: low === high ? [low] : levels,
+          thresholds: low === high ? [low] : LEVELS,
           fill: "value",
           title: "value",
           stroke: "white",
@@ -315,7 +312,7 @@ function meanOf(
   return sum * size / rows.length;
 }
 
-/** Says between which values Q is, and where it is highest. */
+/** Describes the range of Q, and where it is highest. */
 function valuesInWords(
   values: readonly number[],
   placeOf: (best: number) => string,
@@ -326,7 +323,7 @@ function valuesInWords(
   return `Q from ${low} to ${high}, highest at ${placeOf(largest(values))}`;
 }
 
-/** Says in the middle of a chart that there is nothing to draw. */
+/** Writes in the middle of a chart that there is nothing to draw. */
 function notFinite(values: readonly number[]): Plot.Markish[] {
   return finiteExtent(values) === undefined
     ? [Plot.text([NOT_FINITE], { frameAnchor: "middle" })]
