@@ -76,7 +76,7 @@ async function runWith(name: string, progress?: string): Promise<string> {
 
 const logged = await runWith(
   "whole",
-  "total_timesteps,eprewmean\n100,20\n200,30\n",
+  "time/steps,rollout/return_mean\n100,20\n200,30\n",
 );
 const failed = await runWith("failed");
 const empty = await runWith("started", "");
