@@ -24,7 +24,7 @@ export interface GymnasiumVecEnvOptions extends GymnasiumOptions, HostOptions {
 }
 
 /**
- * Copies of an environment of Python's Gymnasium, which step in one Python
+ * Environments of Python's Gymnasium, which step in one Python
  * process or in several: one message a step goes to each and one comes back. Of
  * the seed of an environment Python gets the lowest 32 bits, as many
  * environments take no more.

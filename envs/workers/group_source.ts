@@ -168,7 +168,12 @@ export async function makeGroup(
       `Cannot make environments with ${module}: its default export is no function`,
     );
   }
-  return checkGroup(await make({ ...options, ...range }), range);
+  const env = await make({ ...options, ...range });
+  if (env.numEnvs === range.numEnvs) return env;
+  env.close();
+  throw new RangeError(
+    `Cannot host a group of ${env.numEnvs} environments: expected ${range.numEnvs}`,
+  );
 }
 
 /**
@@ -196,13 +201,4 @@ export function makeRegistered(
   const { maxEpisodeSteps, infoStatistics } = options;
   const limits = { maxEpisodeSteps, infoStatistics, recordEpisodes };
   return makeVec(id, { numEnvs, kwargs, ...limits });
-}
-
-/** Checks that a factory made as many environments as it was to. */
-export function checkGroup(env: VecEnv, { numEnvs }: GroupRange): VecEnv {
-  if (env.numEnvs === numEnvs) return env;
-  env.close();
-  throw new RangeError(
-    `Cannot host a group of ${env.numEnvs} environments: expected ${numEnvs}`,
-  );
 }

@@ -155,7 +155,12 @@ export class HostedVecEnv implements VecEnv {
    * again.
    */
   step(actions: Batch): VecStep {
-    this.#checkBegun();
+    this.#checkUsable("step");
+    if (this.#state !== "running") {
+      throw new Error(
+        "Cannot step environments as their episodes have not begun: call reset first",
+      );
+    }
     this.#taken.read(actions);
     copyBatch(actions, this.#arrays.actions);
     const alive = this.#alive(), fleet = this.#fleet;
@@ -276,14 +281,6 @@ export class HostedVecEnv implements VecEnv {
     } catch (error) {
       throw this.#fleet.restarts.broken = error as Error;
     }
-  }
-
-  #checkBegun(): void {
-    this.#checkUsable("step");
-    if (this.#state === "running") return;
-    throw new Error(
-      "Cannot step environments as their episodes have not begun: call reset first",
-    );
   }
 
   #checkUsable(action: string): void {

@@ -143,7 +143,7 @@ export interface SubprocessVecEnvOptions extends HostOptions {
 }
 
 /**
- * Copies in processes of their own, one for each group: what crashes there, in
+ * Environments in processes of their own, one for each group: what crashes there, in
  * native code too, harms nothing here, and what hangs is killed. Each step is a
  * message to and from each process.
  *

@@ -31,7 +31,7 @@ export interface WorkerVecEnvOptions extends HostOptions {
 }
 
 /**
- * Copies in Deno workers, which step at the same time. Each worker hosts a
+ * Environments in Deno workers, which step at the same time. Each worker hosts a
  * group of them as a vector environment of its own and writes observations,
  * rewards and flags into shared memory: the arrays of a step are those that the
  * workers write, and nothing is copied between threads.
