@@ -45,6 +45,7 @@ export type {
 export type { GameStatistics } from "./wrappers/_game.ts";
 export * from "./wrappers/episode_info.ts";
 export * from "./wrappers/frames.ts";
+export * from "./wrappers/render.ts";
 export * from "./wrappers/resets.ts";
 
 registerAtari();

@@ -14,7 +14,7 @@ import {
   scriptedGames,
 } from "../testdata/scripted_atari.ts";
 import type { GameStatistics } from "./_game.ts";
-import { EpisodeInfo, GameLimit } from "./episode_info.ts";
+import { EpisodeInfo, GameLimit, InfoClear } from "./episode_info.ts";
 import { EpisodicLife, FireReset } from "./resets.ts";
 
 const GAME = plainGame(10, { livesAt: (it) => it < 3 ? 3 : it < 6 ? 2 : 1 });
@@ -222,3 +222,28 @@ testSnapshot(
   "GameLimit",
   () => limited([LIMITED_GAME, plainGame(2), plainGame(30)], 7).env,
 );
+
+const game = () => new ScriptedAtari([plainGame(3, { livesAt: () => 2 })]);
+
+Deno.test("only what is kept stays", () => {
+  const infoOf = (env: InfoClear) => {
+    env.reset({ seed: 0 });
+    return env.step(0).info;
+  };
+  assertEquals(infoOf(new InfoClear(game())), undefined);
+  assertEquals(infoOf(new InfoClear(new EpisodeInfo(game()))), {
+    episodes: [],
+  });
+  const keep = ["lives", "nothing"];
+  assertEquals(infoOf(new InfoClear(game(), { keep })), { lives: 2 });
+});
+
+Deno.test("wrappers around it still know the lives", () => {
+  const livesAt = (frame: number) => frame < 2 ? 3 : 2;
+  const inner = new ScriptedAtari([plainGame(5, { livesAt })]);
+  const env = new EpisodicLife(new InfoClear(inner));
+  env.reset({ seed: 0 });
+  assertEquals([env.step(0).terminated, env.step(0).terminated], [false, true]);
+});
+
+testSnapshot("InfoClear", () => new InfoClear(game()));
