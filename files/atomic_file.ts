@@ -4,17 +4,17 @@ import { builtin, inPieces } from "./runtime.ts";
 /** Content of a file: text, bytes, or bytes in pieces. */
 export type FileContent = string | Uint8Array | Iterable<Uint8Array>;
 
-/** End of the names of files that are not complete yet. */
+/** Suffix of files that are not complete yet. */
 export const TEMPORARY_SUFFIX = ".tmp";
 
-/** Temporary files that this process is writing at present. */
+/** Temporary files that this process is writing. */
 const inUse = new Set<string>();
 
 /**
- * Replaces a file: the content goes to a temporary file beside it, which is
- * brought to the disk and then takes its name. Whenever the process dies, the
- * path holds either what it held or all that is new, and at most a file
- * `PATH.tmp` (`PATH.N.tmp` of replacements that overlap) is left beside it.
+ * Replaces a file atomically: the content goes to a temporary file next to it, which
+ * is synced to disk and then renamed. Whenever the process dies, the path holds
+ * either the old or the new content, and at most a file `PATH.tmp` (`PATH.N.tmp` for
+ * overlapping replacements) is left next to it.
  *
  * @param path Path of the file; its folder exists.
  * @param content Content.
@@ -41,7 +41,7 @@ export async function replaceFile(
   const temporary = claimTemporary(path);
   try {
     await fs.rm(temporary, { force: true });
-    // Never what a link leads to.
+    // Never the target of a link.
     const file = await fs.open(temporary, "wx");
     try {
       for await (const chunk of chunksOf(content)) {
@@ -64,7 +64,7 @@ export async function replaceFile(
 }
 
 /**
- * Replaces a file as {@linkcode replaceFile} does, and returns when it is done.
+ * Replaces a file as {@linkcode replaceFile} does, synchronously.
  *
  * @param path Path of the file; its folder exists.
  * @param content Content.
@@ -107,7 +107,7 @@ export function replaceFileSync(path: string, content: FileContent): void {
 }
 
 /**
- * Brings the names in a folder to the disk, where the system can do that.
+ * Syncs the entries of a folder to disk, where the system supports it.
  *
  * @param path Path of the folder.
  *
@@ -129,13 +129,13 @@ export function syncFolder(path: string): void {
       closeSync(folder);
     }
   } catch {
-    // Windows opens no folders; the rename is then as durable as it makes it.
+    // Windows cannot open folders; the rename is then as durable as Windows makes it.
   }
 }
 
 /**
- * Names a temporary file. A number keeps replacements that overlap apart; the
- * next one removes what a process left behind when it died.
+ * Names a temporary file. A number separates overlapping replacements;
+ * the next one removes what a dead process left behind.
  */
 function claimTemporary(path: string): string {
   let name = path + TEMPORARY_SUFFIX;

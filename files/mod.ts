@@ -1,7 +1,7 @@
 /**
  * The file formats of Bellman: saved states with checksums, arrays in the
- * formats safetensors and npy, and files that are replaced in one go. Archives
- * of npy files have an entry point of their own, `@bellman/files/npz`.
+ * formats safetensors and npy, and atomically replaced files. Archives of npy files
+ * have a separate entry point, `@bellman/files/npz`.
  *
  * @example
  * ```ts

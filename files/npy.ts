@@ -31,7 +31,7 @@ export type NpyData =
   | Uint16Array
   | Uint32Array;
 
-/** An array as numpy has it. */
+/** A numpy array. */
 export interface NpyArray {
   /**
    * The numbers, row-major. Those of int64 and uint64, whole numbers up to
@@ -77,7 +77,7 @@ export function encodeNpy(array: NpyArray): Uint8Array<ArrayBuffer> {
  * Reads numpy's npy format. Big-endian numbers are converted.
  *
  * @param bytes The content of the file.
- * @returns A copy of the numbers, their shape and what they were.
+ * @returns A copy of the numbers, their shape and dtype.
  * @throws {SyntaxError} If the bytes are cut off, too many, or no npy file.
  * @throws {TypeError} If it holds objects, records or other kinds of numbers, or
  * more than one axis in Fortran order.
@@ -109,7 +109,7 @@ export function decodeNpy(bytes: Uint8Array): NpyArray {
 }
 
 /**
- * Reads an npy file of so many bytes. Throws an error with the reason alone where
+ * Reads an npy file of the given length. Throws an error with only the reason where
  * it is damaged or holds something else.
  */
 export function* readNpy(size: number): Reading<NpyArray> {
@@ -147,7 +147,7 @@ const NUMBER_ARRAYS = {
   uint32: Uint32Array,
 } as const;
 
-/** Whole numbers that a typed array of numbers holds only as float64. */
+/** Integer types that a typed array of numbers holds only as float64. */
 const BIG_ARRAYS = { int64: BigInt64Array, uint64: BigUint64Array } as const;
 
 /**
@@ -162,12 +162,12 @@ const DTYPES: Readonly<Record<string, NpyDtype>> = Object.fromEntries([
   ["b1", "bool"],
 ]);
 
-/** Bytes that say how long the header is, in any version. */
+/** Bytes of the header's length, by version. */
 const PREFIX_BYTES = 12;
 
 const MAGIC = [0x93, ...new TextEncoder().encode("NUMPY")];
 
-/** Headers are filled up to a multiple of it. */
+/** Headers are padded to a multiple of it. */
 const ALIGNMENT = 64;
 
 /** Writes a header: everything that comes before the numbers. */
@@ -195,7 +195,7 @@ export function encodeHeader(
 
 /**
  * Finds the header's text by the first bytes of a file. Throws a SyntaxError
- * with the reason alone where they are no npy file's.
+ * with only the reason where it is not an npy file.
  */
 function headerSpan(prefix: Uint8Array): { start: number; end: number } {
   if (
@@ -212,8 +212,8 @@ function headerSpan(prefix: Uint8Array): { start: number; end: number } {
 }
 
 /**
- * Reads a header's text. Throws a SyntaxError or TypeError with the reason
- * alone.
+ * Reads a header's text. Throws a SyntaxError or TypeError with only the
+ * reason.
  */
 function parseHeader(bytes: Uint8Array) {
   const text = new TextDecoder().decode(bytes).trim();
@@ -273,8 +273,8 @@ function isBig(dtype: NpyDtype): dtype is keyof typeof BIG_ARRAYS {
 }
 
 /**
- * Chooses the kind of numbers that an array is written as. Throws where it
- * cannot be.
+ * Chooses the kind of numbers that an array is written as. Throws where there is
+ * none.
  */
 export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
   const own = (Object.keys(NUMBER_ARRAYS) as (keyof typeof NUMBER_ARRAYS)[])
@@ -341,7 +341,7 @@ function toNumbers(bytes: Uint8Array, dtype: NpyDtype): NpyData {
   return numbers;
 }
 
-/** Turns the order of the bytes in each number, in place. */
+/** Swaps the byte order of each number, in place. */
 function swapBytes(bytes: Uint8Array, itemBytes: number): void {
   for (let start = 0; start < bytes.length; start += itemBytes) {
     let a = start, b = start + itemBytes - 1;

@@ -64,8 +64,8 @@ export interface ReadNpzOptions {
 
 /**
  * Writes arrays by name in numpy's npz format, for `np.load`: a zip file of npy
- * files, in its larger form where there are 4 GiB and more. Arrays are written
- * from where they lie: leave them as they are until the stream has ended.
+ * files, in its larger form where there are 4 GiB and more. Arrays are
+ * not copied: do not change them until the stream has ended.
  *
  * @param arrays The arrays.
  * @param options Compression.
@@ -99,11 +99,10 @@ export function writeNpz(
 }
 
 /**
- * Writes arrays to an npz file, which is complete or not there: see
- * `replaceFile` of `@bellman/files`.
+ * Writes arrays to an npz file atomically: see `replaceFile` of `@bellman/files`.
  *
  * @param arrays The arrays by name.
- * @param path Where to, usually with the ending `.npz`; the folder exists.
+ * @param path Path, usually with the ending `.npz`; the folder exists.
  * @param options Compression.
  * @throws {RangeError} If a shape does not fit its numbers, or a number its
  * dtype.
@@ -133,8 +132,8 @@ export async function saveNpz(
 }
 
 /**
- * Reads the arrays of an npz file, stored or deflated; members that are no npy
- * files are left out.
+ * Reads the arrays of an npz file, stored or deflated; members that are not npy
+ * files are skipped.
  *
  * @param bytes The content of the file.
  * @param options Names of the arrays.
@@ -142,7 +141,7 @@ export async function saveNpz(
  * @throws {SyntaxError} If the bytes are cut off, damaged or no npz file.
  * @throws {TypeError} If an array holds objects, records or other kinds of
  * numbers, or is in Fortran order.
- * @throws {RangeError} If there is no such array, or a 64-bit number is above
+ * @throws {RangeError} If an array does not exist, or a 64-bit number is above
  * 2^53.
  *
  * @example
@@ -166,8 +165,8 @@ export async function readNpz(
 }
 
 /**
- * Reads the arrays of an npz file, one after the other and without a second
- * copy of those that are stored.
+ * Reads the arrays of an npz file, one by one and without a second copy of stored
+ * ones.
  *
  * @param path The file.
  * @param options Names of the arrays.
@@ -175,7 +174,7 @@ export async function readNpz(
  * @throws {SyntaxError} If the file is cut off, damaged or no npz file.
  * @throws {TypeError} If an array holds objects, records or other kinds of
  * numbers, or is in Fortran order.
- * @throws {RangeError} If there is no such array, or a 64-bit number is above
+ * @throws {RangeError} If an array does not exist, or a 64-bit number is above
  * 2^53.
  * @throws {Error} The system's error where the file cannot be read.
  *
@@ -205,18 +204,17 @@ export async function loadNpz(
   );
 }
 
-/** End of an array's name in the file. */
+/** Suffix of an array's name in the file. */
 const ENDING = ".npy";
 
-// Without threads, which would need files of their own.
+// Without threads, which would need separate files.
 configure({ useWebWorkers: false, chunkSize: 1 << 18 });
 
-/** Ways to keep a member's bytes: stored and deflated. */
+/** Compression methods: stored and deflated. */
 const METHODS = [0, 8];
 
 /**
- * Checks at the call that the arrays can be written, whatever their numbers
- * are.
+ * Checks at the call that the arrays can be written, whatever their values.
  */
 
 async function writeMembers(
@@ -239,7 +237,7 @@ async function writeMembers(
   await writer.close();
 }
 
-/** File that is read at any place. */
+/** File with random access. */
 class FileReader extends Reader<InputFile> {
   readonly #file: InputFile;
 
@@ -319,7 +317,7 @@ async function readMember(member: FileEntry): Promise<NpyArray> {
     );
   }
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  // Damage that the zip library finds fails both sides of the stream.
+  // Damage that the zip library finds errors both sides of the stream.
   const [array] = await Promise.all([
     readStream(readable, readNpy(uncompressedSize)),
     member.getData(writable),
@@ -327,7 +325,7 @@ async function readMember(member: FileEntry): Promise<NpyArray> {
   return array;
 }
 
-/** Throws what the zip library says of damage as a reason. */
+/** Rethrows the zip library's errors with the reason. */
 function refuse(error: Error & { reason?: string; code?: string }): never {
   if (error.code !== undefined || error.constructor !== Error) throw error;
   if (/^(End of central directory|File format)/.test(error.message)) {

@@ -1,10 +1,10 @@
 import type { Stats } from "node:fs";
 import { builtin } from "./runtime.ts";
 
-/** Uses of a file that is opened. */
+/** Modes of opening a file. */
 export type PlainFileUse = "read" | "append" | "update" | "create";
 
-/** Kinds of things that are no files, with the words for them. */
+/** Names of what is not a regular file. */
 const KINDS = {
   isSymbolicLink: "a link",
   isDirectory: "a folder",
@@ -15,10 +15,10 @@ const KINDS = {
 } as const;
 
 /**
- * Says what something is that is no file.
+ * Describes what is not a regular file.
  *
  * @param found What `lstat` or `fstat` of `node:fs` returned.
- * @returns Words such as `a pipe`; undefined for a file.
+ * @returns Text such as `a pipe`; undefined for a file.
  *
  * @example
  * ```ts
@@ -37,8 +37,8 @@ export function kindOf(found: Stats): string | undefined {
 }
 
 /**
- * Opens a file that is one: no pipe, which would wait for its other end, and no
- * device. What is written to is in its folder, too: no link leads elsewhere.
+ * Opens a regular file: not a pipe, which would block, nor a device. Links are not
+ * followed when writing.
  *
  * | use      | at the path                        | then                       |
  * | -------- | ---------------------------------- | -------------------------- |
@@ -72,17 +72,17 @@ export function openPlainSync(path: string, use: PlainFileUse): number {
   if (found !== undefined && !(isLink && use === "read")) {
     checkPlain(path, found);
   }
-  // Deno follows links before the system could refuse them, but for new files.
+  // Deno follows links before the system could refuse them, except for new files.
   const access = use === "read"
     ? O_RDONLY
     : O_RDWR | (found === undefined ? O_CREAT | O_EXCL : 0);
-  // Windows has no pipes that wait, nor this flag.
+  // Windows has no pipes that block, nor this flag.
   const flags = access | (use === "append" ? O_APPEND : 0) | O_NONBLOCK;
   const file = fs.openSync(path, flags, 0o666);
   try {
     const opened = fs.fstatSync(file);
     checkPlain(path, opened);
-    // Somebody may have put a link there meanwhile.
+    // Someone may have created a link there meanwhile.
     const there = isLink ? opened : fs.lstatSync(path);
     checkPlain(path, there);
     if (there.ino === opened.ino && there.dev === opened.dev) return file;

@@ -12,7 +12,7 @@ export interface Builtins {
   "node:zlib": typeof import("node:zlib");
 }
 
-/** File that is open for reading. */
+/** File opened for reading. */
 export interface InputFile {
   /** Length in bytes. */
   readonly size: number;
@@ -23,13 +23,12 @@ export interface InputFile {
   fill(target: Uint8Array, position?: number): Promise<number>;
 }
 
-/** Bytes read or written at once: runtimes copy them on the side. */
+/** Bytes read or written at once, as runtimes copy them. */
 const PIECE_BYTES = 1 << 20;
 
 /**
- * Returns a built-in module of Deno, Node or Bun. It is looked up when it is
- * first needed and not imported, so that buffers in memory also work in
- * browsers.
+ * Returns a built-in module of Deno, Node or Bun. It is looked up on first use and not
+ * imported, so that buffers in memory also work in browsers.
  *
  * @param name Name of the module.
  * @returns The module.
@@ -131,7 +130,7 @@ export async function fillAsync<Result>(
   return step.value;
 }
 
-/** Reads from a stream, which is cancelled where that fails, with the reason. */
+/** Reads from a stream, which is cancelled with the reason on failure. */
 export async function readStream<Result>(
   stream: ReadableStream<Uint8Array>,
   reading: Reading<Result>,
@@ -165,12 +164,12 @@ export async function readStream<Result>(
     failure = error;
     throw error;
   } finally {
-    reader.cancel(failure).catch(() => {}); // What is left is not wanted.
+    reader.cancel(failure).catch(() => {}); // The rest is not needed.
     reader.releaseLock();
   }
 }
 
-/** Puts pieces together. */
+/** Concatenates pieces. */
 export function concat(
   pieces: readonly Uint8Array[],
 ): Uint8Array<ArrayBuffer> {
@@ -211,8 +210,8 @@ export function* inPieces(
  * knows more than the function that threw it.
  *
  * @param error Anything thrown.
- * @param reword Makes the message from the present one.
- * @returns The error; what is no error is returned as it is.
+ * @param reword Returns the new message for the current one.
+ * @returns The error; other values are returned as they are.
  *
  * @example
  * ```ts

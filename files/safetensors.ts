@@ -17,11 +17,11 @@ export interface SafeTensors {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Place of an array among the bytes after the header. */
+/** Position of an array in the bytes after the header. */
 export interface TensorSpan {
   readonly name: string;
   readonly shape: readonly number[];
-  /** Makes room for the array. */
+  /** Allocates the array. */
   readonly allocate: () => StateArray;
   readonly begin: number;
   readonly end: number;
@@ -55,7 +55,7 @@ const ARRAYS = {
  * the header's length (8 bytes, little-endian), the header (JSON), the bytes.
  *
  * @param tensors Arrays by name. `__metadata__` is not a name.
- * @param metadata Free text to keep with them.
+ * @param metadata Free text to save with them.
  * @returns The content of the file.
  * @throws {RangeError} When a shape does not fit its data.
  * @throws {TypeError} When a name or data type is not allowed.
@@ -165,7 +165,7 @@ export function layOut(
 
 const METADATA = "__metadata__";
 
-/** Returns a header's length and text as bytes, filled up to a multiple of 8. */
+/** Returns a header's length and text as bytes, padded to a multiple of 8. */
 export function encodeHeader(header: string): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(header);
   const length = Math.ceil(text.length / 8) * 8;
@@ -175,7 +175,7 @@ export function encodeHeader(header: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Reads the length of a header. Throws a SyntaxError with the reason alone. */
+/** Reads the length of a header. Throws a SyntaxError with only the reason. */
 export function headerLength(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, PREFIX_BYTES);
   const length = view.getBigUint64(0, true);
@@ -185,7 +185,7 @@ export function headerLength(bytes: Uint8Array): number {
   );
 }
 
-/** Reads a header. Throws a SyntaxError with the reason alone. */
+/** Reads a header. Throws a SyntaxError with only the reason. */
 export function parseHeader(bytes: Uint8Array, dataBytes?: number): Header {
   let header: unknown;
   try {

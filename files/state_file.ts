@@ -1,16 +1,16 @@
 /**
- * The form of a saved state: a safetensors file, whose metadata holds the rest
- * of the state.
+ * The format of a saved state: a safetensors file with the rest of the state in its
+ * metadata.
  *
  * | in the metadata | content |
  * |---|---|
  * | `sha256` | SHA-256 of the header from there on |
  * | `format` | name and version of the format |
  * | `state` | JSON of the state, see `SplitState` |
- * | `notes` | JSON of the plain values beside it |
+ * | `notes` | JSON of the plain values next to it |
  *
  * The last array, `sha256`, is the SHA-256 of all bytes before it: a state is
- * written in one pass, and one of which a bit has changed is not read.
+ * written in one pass, and a changed bit is detected.
  */
 import type { StateTree } from "@bellman/types";
 import type { Hash } from "node:crypto";
@@ -52,18 +52,18 @@ export interface ReadStateOptions {
 /** Options of {@linkcode saveStateSync}. */
 export interface SaveStateOptions {
   /**
-   * Plain values to keep beside the state, which are read without it.
+   * Plain values to save with the state, which can be read without it.
    *
    * @default {}
    */
   readonly notes?: Readonly<Record<string, StateTree>>;
 }
 
-/** State and the notes beside it. */
+/** State and its notes. */
 export interface SavedState {
   /** State, owned by the caller. */
   readonly state: StateTree;
-  /** Plain values beside it. */
+  /** Plain values saved with it. */
   readonly notes: StateRecord;
 }
 
@@ -79,9 +79,9 @@ const HASH = "sha256";
 
 /**
  * Writes a state as a stream of bytes with checksums, for a file, a socket or a
- * `CompressionStream`: a safetensors file. Arrays are not copied but for those
- * in shared memory, one MiB at a time: leave the state as it is until the stream
- * has ended.
+ * `CompressionStream`: a safetensors file. Arrays are not copied, except those
+ * in shared memory, one MiB at a time: do not change the state until the stream has
+ * ended.
  *
  * @param state State that a `save()` returned.
  * @returns The bytes; {@linkcode readState} reads them.
@@ -111,7 +111,7 @@ export function writeState(
 /**
  * Reads a stream that {@linkcode writeState} wrote. Nothing in it is trusted.
  *
- * @param stream Bytes, cut in any way; read to the end, or cancelled where they
+ * @param stream Bytes in chunks of any size; read to the end, or cancelled where they
  * are wrong.
  * @param options Name for error messages.
  * @returns The state, owned by the caller.
@@ -119,7 +119,7 @@ export function writeState(
  * no saved state at all.
  * @throws {RangeError} If another version wrote them, or memory is too small for
  * an array.
- * @throws {TypeError} If the stream does not give bytes.
+ * @throws {TypeError} If the stream does not yield bytes.
  *
  * @example
  * ```ts
@@ -144,9 +144,8 @@ export async function readState(
 }
 
 /**
- * Saves a state to a file, whose place it takes only when it is complete and on
- * the disk: see {@linkcode replaceFile}. Arrays are not copied: leave the state
- * as it is until it is saved.
+ * Saves a state to a file atomically: see {@linkcode replaceFile}. Arrays are not
+ * copied: do not change the state until it is saved.
  *
  * @param state State that a `save()` returned.
  * @param path Path of the file; its folder exists.
@@ -199,8 +198,7 @@ export async function loadState(path: string | URL): Promise<StateTree> {
 }
 
 /**
- * Saves a state and notes as {@linkcode saveState} does, and returns when it is
- * done.
+ * Saves a state and notes as {@linkcode saveState} does, synchronously.
  *
  * @param state State that a `save()` returned.
  * @param path Path of the file; its folder exists.
@@ -230,7 +228,7 @@ export function saveStateSync(
 }
 
 /**
- * Loads a state and its notes, and returns when it is done.
+ * Loads a state and its notes, synchronously.
  *
  * @param path Path of the file.
  * @param options Name for error messages.
@@ -258,8 +256,8 @@ export function loadStateSync(
 }
 
 /**
- * Loads the notes beside a state, whose arrays are not read: damage to them is
- * found only where it changes the length of the file.
+ * Loads the notes of a state without its arrays: damage to those is found only where
+ * it changes the length of the file.
  *
  * @param path Path of the file.
  * @param options Name for error messages.
@@ -287,7 +285,7 @@ export function loadNotesSync(
 }
 
 /**
- * Checks that a file holds a whole saved state, which takes no memory for it.
+ * Checks that a file holds a whole saved state, without loading it.
  *
  * @param path Path of the file.
  * @param options Name for error messages.
@@ -315,7 +313,7 @@ export function checkStateSync(
   readFileWith(path, (size) => checkAll(name, size));
 }
 
-/** Checks at the call that a state is plain; its bytes come later. */
+/** Checks at the call that a state is plain; the bytes follow lazily. */
 function statePieces(
   state: StateTree,
   notes: Readonly<Record<string, StateTree>> = {},
@@ -407,7 +405,7 @@ function* checkHash(input: Input): Reading<void> {
   }
 }
 
-/** Bytes that are read at once where none are kept. */
+/** Chunk size of reads whose bytes are dropped. */
 const CHECKED_BYTES = 1 << 20;
 
 function* checkAll(name: string, size: number): Reading<void> {
@@ -436,7 +434,7 @@ function* readNotes(name: string, size: number): Reading<StateRecord> {
   }
 }
 
-/** Reads a header that has the hash and announces the length that it should. */
+/** Reads a header with the right hash and length. */
 function* readHeader(input: Input, size?: number): Reading<Header> {
   const prefix = new Uint8Array(PREFIX_BYTES + START.length);
   yield* input.take(prefix);
@@ -467,7 +465,7 @@ function* readHeader(input: Input, size?: number): Reading<Header> {
   return header;
 }
 
-/** Bytes that are read in order. */
+/** Sequential reader. */
 class Input {
   /** Bytes so far. */
   position = 0;
@@ -502,7 +500,7 @@ function sha256(): Hash {
   return builtin("node:crypto").createHash("sha256");
 }
 
-/** Makes room for an array; the engine's own message says only that it failed. */
+/** Allocates an array, with a clearer message than the engine's. */
 function allocated(
   name: string,
   allocate: () => SafeTensor["data"],

@@ -123,8 +123,8 @@ export interface SplitState {
    */
   readonly json: Json;
   /**
-   * Arrays, named by their path. The array `data` that stands beside its `shape`
-   * takes the name of the record that holds both.
+   * Arrays, named by their path. An array `data` next to its `shape` takes the name of
+   * the record that holds both.
    */
   readonly tensors: Map<string, SafeTensor>;
 }
@@ -145,7 +145,7 @@ export function splitState(tree: StateTree): SplitState {
   return { json: split(tree, [], tensors), tensors };
 }
 
-/** Puts a state together again. Throws a SyntaxError with the reason alone where the parts do not fit. */
+/** Puts a state together again. Throws a SyntaxError with only the reason where the parts do not fit. */
 export function joinState(
   json: Json,
   tensors: ReadonlyMap<string, SafeTensor>,

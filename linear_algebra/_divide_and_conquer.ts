@@ -5,7 +5,7 @@ interface TridiagonalProblem {
   size: number;
   /** The diagonal; the eigenvalues afterwards, number r for row r. */
   values: Float64Array;
-  /** The numbers beside the diagonal. */
+  /** The off-diagonal. */
   beside: Float64Array;
   /** The rows become the eigenvectors. */
   rows: MatrixBlock;
@@ -32,8 +32,7 @@ export function vectorScratch(size: number): number {
 /**
  * Finds the eigenvalues and eigenvectors of a symmetric tridiagonal matrix by
  * divide and conquer (J. Cuppen, Numerische Mathematik 36, 1981; LAPACK's
- * dstedc): halves are solved by themselves, and what joins them is a change of
- * rank one.
+ * dstedc): halves are solved separately, and joined by a rank-one update.
  *
  * @returns The rows in ascending order of their eigenvalues.
  */
@@ -233,9 +232,8 @@ interface MergeTask extends Omit<Range, "order"> {
 }
 
 /**
- * Takes out of diag(values) + rho z z^T what is decided already: numbers of z
- * that vanish, and equal values, of whose rows a rotation takes one out of z
- * (LAPACK's dlaed2).
+ * Deflates diag(values) + rho z z^T: removes numbers of z that vanish, and of equal
+ * values all but one by a rotation (LAPACK's dlaed2).
  *
  * @returns null when nothing changes.
  */
@@ -361,14 +359,14 @@ function arrange(
   };
 }
 
-/** Numbers beside the diagonal that count as 0 in a matrix of norm about 1. */
+/** Off-diagonal numbers that count as 0 in a matrix of norm about 1. */
 const VANISHING = 1e-140;
 /** Steps for one eigenvalue; two are usual. */
 const MAX_STEPS = 60;
 
 /**
  * Solves a small part of a tridiagonal problem by the implicit QL algorithm
- * (EISPACK's imtql2), from one row up to another. The number beside the last
+ * (EISPACK's imtql2), from one row up to another. The off-diagonal number of the last
  * row is overwritten.
  */
 function implicitQl({ problem, from, to }: Range): void {

@@ -19,7 +19,7 @@ type RowsKernel = (
   to: number,
 ) => void;
 
-/** A kernel that solves with a triangle, in place of the right-hand sides. */
+/** A kernel that solves with a triangle and overwrites the right-hand sides. */
 type SolveKernel = (
   size: number,
   columns: number,

@@ -82,7 +82,7 @@ function assertMultiplies(
       for (let i = 0; i < size; i++) {
         for (let j = 0; j < size; j++) {
           const found = target.numbers[i * stride + j];
-          // Nothing outside of the product may be written.
+          // Nothing outside the product may be written.
           if (i >= m || j >= n) assert(Number.isNaN(found));
           else assert(Math.abs(found - 2 * expected[i * size + j]) < tolerance);
         }

@@ -16,7 +16,7 @@ import {
   squareSize,
 } from "./_matrix.ts";
 
-/** Side of the blocks that are worked on directly; larger ones are halved. */
+/** Size of the blocks that are computed directly; larger ones are halved. */
 const BLOCK = 32;
 
 /** Halves a size above one block, in whole blocks. */
@@ -25,8 +25,8 @@ function halfOf(size: number): number {
 }
 
 /**
- * Puts the upper triangular R with R^T R = A in place of A's upper triangle.
- * Taking halves turns nearly all of the work into products.
+ * Overwrites A's upper triangle with R, where R^T R = A. Recursive halving turns
+ * nearly all of the work into products.
  *
  * @returns The first row whose pivot is not above 0; -1 when there is none.
  */
@@ -51,8 +51,7 @@ function factor(tools: Tools, size: number, a: Place): number {
 }
 
 /**
- * Solves R X = B, or R^T X = B, in place of B, for an upper triangular R of some
- * size and a B of some columns.
+ * Solves R X = B, or R^T X = B, for an upper triangular R, and overwrites B.
  */
 function solve(
   tools: Tools,
@@ -148,7 +147,7 @@ function multiplyByTranspose(
   }
 }
 
-/** Checks a matrix and factors it; what follows can use a spare block. */
+/** Checks a matrix and factors it; also returns a spare block. */
 function factorMatrix(
   matrix: MatrixArray,
   options: InverseSpdOptions & { action: string },
@@ -157,7 +156,7 @@ function factorMatrix(
   const size = squareSize(matrix, action);
   const largest = largestMagnitude(matrix, { action, columns: size });
   const stride = rowStride(size), count = size * stride;
-  // The matrix itself comes in double precision.
+  // The matrix itself is in double precision.
   const forMatrix = precision === "single" ? 2 * size * size : 0;
   const { blocks, ...tools } = openWorkspace(
     [count, Math.max(count, forMatrix)],
@@ -185,7 +184,7 @@ function factorMatrix(
  * kind. Both triangles are read: where they differ by rounding, their mean
  * counts.
  *
- * @param matrix A, `size` x `size` numbers, row-major; it is left as it is.
+ * @param matrix A, `size` x `size` numbers, row-major; it is not changed.
  * @returns L, row-major, of the same kind as `matrix`, with zeros above the
  * diagonal.
  * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
@@ -217,27 +216,27 @@ export function cholesky<T extends MatrixArray>(matrix: T): T {
 export interface InverseSpdOptions {
   /**
    * Precision of the work: single takes about half of the time and the memory,
-   * for matrices whose condition is far from 1e7.
+   * for matrices with a condition number well below 1e7.
    *
    * @default "double"
    */
   precision?: Precision;
   /**
-   * Number that is added to the diagonal before, such as a damping.
+   * Number added to the diagonal first, such as a damping.
    *
    * @default 0
    */
   shift?: number;
 }
 
-/** Puts the upper triangle of the inverse in place of the factor. */
+/** Overwrites the factor with the upper triangle of the inverse. */
 function invertFactored(
   { size, r, x, tools }: ReturnType<typeof factorMatrix>,
 ): void {
   x.numbers.fill(0);
   for (let i = 0; i < size; i++) x.numbers[i * x.stride + i] = 1;
   invertTriangle(tools, size, r, x);
-  // The factor is not needed any more, so its place takes the product.
+  // The factor is no longer needed, so the product overwrites it.
   multiplyByTranspose(tools, size, x, r);
 }
 
@@ -246,7 +245,7 @@ function invertFactored(
  * (as LAPACK's `dpotrf` and `dpotri`), in double precision whatever the array's
  * kind, or in single precision. The result is exactly symmetric.
  *
- * @param matrix A, `size` x `size` numbers, row-major; it is left as it is.
+ * @param matrix A, `size` x `size` numbers, row-major; it is not changed.
  * @returns The inverse, row-major, of the same kind as `matrix`.
  * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
  * @throws {RangeError} If A is not positive definite (the message names the

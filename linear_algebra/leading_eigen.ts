@@ -21,14 +21,14 @@ const VANISHING = 1e-12;
 /** Settings of {@link leadingEigen}. */
 export interface LeadingEigenOptions {
   /**
-   * Eigenvectors of a similar matrix, `size` x `count` numbers as columns, such
-   * as those of the same moving average some time ago. Columns of 0 are drawn.
+   * Eigenvectors of a similar matrix, `size` x `count` numbers as columns, such as
+   * earlier ones of the same moving average. Columns of 0 are initialized randomly.
    *
    * @default none
    */
   start?: MatrixArray;
   /**
-   * Products with the matrix, after one more where vectors are drawn. Each
+   * Products with the matrix, after one more for random vectors. Each
    * shrinks the part of a vector that belongs to smaller eigenvalues by the ratio
    * of theirs to its own.
    *
@@ -66,7 +66,7 @@ export interface LeadingEigen<T extends MatrixArray> {
  * Source: Halko, Martinsson & Tropp 2011 (https://arxiv.org/abs/0909.4061),
  * section 4.5.
  *
- * @param matrix A, `size` x `size` numbers, row-major; it is left as it is.
+ * @param matrix A, `size` x `size` numbers, row-major; it is not changed.
  * @param count Number of eigenvalues, from 1 to `size`.
  * @returns Eigenvalues and eigenvectors, of the same kind as `matrix`.
  * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
@@ -116,7 +116,7 @@ export function leadingEigen<T extends MatrixArray>(
 }
 
 /**
- * Multiplies rows with A, and makes them orthonormal again: the singular vectors
+ * Multiplies rows with A, and orthonormalizes them: the singular vectors
  * of the product. Their singular values are written; 0 for what is lost in rounding.
  */
 function refine(
@@ -179,7 +179,7 @@ function symmetricCopy(
   return copy;
 }
 
-/** Writes the columns of a matrix of some number of columns as rows. */
+/** Writes the columns of a matrix as rows. */
 function transpose(
   from: MatrixArray,
   columns: number,
@@ -191,7 +191,7 @@ function transpose(
   }
 }
 
-/** Fills rows of 0 with random numbers, the same each time; tells if there are any. */
+/** Fills rows of 0 with fixed random numbers; returns true if there are any. */
 function drawVanishing(rows: MatrixArray, size: number): boolean {
   let isDrawn = false;
   for (let from = 0; from < rows.length; from += size) {
@@ -203,7 +203,7 @@ function drawVanishing(rows: MatrixArray, size: number): boolean {
   return isDrawn;
 }
 
-/** Mixes the bits of a place (MurmurHash3) to a number from -1 to 1. */
+/** Hashes an index (MurmurHash3) to a number from -1 to 1. */
 function numberAt(place: number): number {
   let bits = place + 1;
   bits = Math.imul(bits ^ bits >>> 16, 0x85ebca6b);

@@ -6,7 +6,7 @@
  * Pure functions without tensors or gradients, in double precision, and in
  * single precision for eigenvectors and inverses as an option; the
  * inner loops are WebAssembly with SIMD, which needs no permission. They take
- * between once and three times the time of LAPACK on one thread.
+ * one to three times as long as LAPACK on one thread.
  *
  * @example
  * ```ts

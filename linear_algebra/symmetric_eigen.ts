@@ -19,12 +19,12 @@ import {
   squareSize,
 } from "./_matrix.ts";
 
-/** Chooses how many rows are reduced before the rest is brought up to date. */
+/** Chooses how many rows are reduced before the rest is updated. */
 function depthOf(size: number): number {
   return size < 600 ? 16 : 32;
 }
 
-/** A sum of squares below this is taken for 0; entries are at most 1. */
+/** A sum of squares below this counts as 0; entries are at most 1. */
 const VANISHING = 1e-270;
 
 /** Counts the numbers that `tridiagonalize` needs as scratch for a matrix. */
@@ -35,7 +35,7 @@ function tridiagonalScratch(size: number, stride: number): number {
 /** A symmetric tridiagonal matrix T = Q^T A Q. */
 interface Tridiagonal {
   diagonal: Float64Array;
-  /** The numbers beside the diagonal, and one more. */
+  /** The off-diagonal, and one more number. */
   beside: Float64Array;
   /**
    * Q = H(0) H(1) ..., where H(i) = I - factors[i] v v^T, and v stands in row i
@@ -47,7 +47,7 @@ interface Tridiagonal {
 /**
  * Reduces a symmetric matrix, of which it reads and overwrites the upper
  * triangle, to tridiagonal form by Householder reflectors (LAPACK's dsytrd):
- * within a panel each row is brought up to date when its turn comes, and the
+ * within a panel each row is updated when it is reduced, and the
  * rows after the panel by one symmetric product.
  */
 function tridiagonalize(
@@ -371,7 +371,7 @@ export interface SymmetricEigen<T extends MatrixArray> {
  * exact for a matrix that differs from A by rounding of its largest numbers.
  * Both triangles are read: where they differ by rounding, their mean counts.
  *
- * @param matrix A, `size` x `size` numbers, row-major; it is left as it is.
+ * @param matrix A, `size` x `size` numbers, row-major; it is not changed.
  * @returns The eigenvalues, ascending, and the eigenvectors as columns, of the
  * same kind as `matrix`.
  * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.

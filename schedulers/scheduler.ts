@@ -75,12 +75,12 @@ export interface SchedulerOptions {
 
 /** Saved state of a {@linkcode Scheduler}. */
 export type SchedulerState = {
-  /** Values given so far. */
+  /** Values returned so far. */
   steps: number;
 };
 
 /**
- * Value that changes each time that it is read.
+ * Value that changes each time it is read.
  *
  * Source: baselines/a2c/utils.py, `Scheduler`.
  *
@@ -105,7 +105,7 @@ export class Scheduler {
   #steps = 0;
 
   /**
-   * Makes a scheduler that has given no value yet.
+   * Creates a scheduler at its first value.
    *
    * @param options First value, number of values, schedule.
    * @throws {RangeError} If the number of values is not above 0.
@@ -122,13 +122,13 @@ export class Scheduler {
     this.#schedule = schedule;
   }
 
-  /** Values given so far. */
+  /** Values returned so far. */
   get steps(): number {
     return this.#steps;
   }
 
   /**
-   * Returns the present value; the next call returns the next one.
+   * Returns the current value; the next call returns the next one.
    *
    * @returns The value.
    */
@@ -147,7 +147,7 @@ export class Scheduler {
   }
 
   /**
-   * Saves the number of values given so far.
+   * Saves the number of values returned so far.
    *
    * @returns Plain data, owned by the caller.
    */
@@ -159,7 +159,7 @@ export class Scheduler {
    * Restores a state that {@link save} returned.
    *
    * @param state The count.
-   * @throws {TypeError} If there is no whole count of at least 0 in it.
+   * @throws {TypeError} If it does not hold a whole count of at least 0.
    */
   load(state: SchedulerState): void {
     const steps = state?.steps;

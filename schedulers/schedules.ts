@@ -2,11 +2,11 @@
  * Multiplier for each fraction of progress.
  *
  * Progress runs from 0 at the start to 1 at the planned end and may go beyond;
- * a rate of learning is its first value times the multiplier.
+ * a learning rate is its initial value times the multiplier.
  */
 export type Schedule = (progress: number) => number;
 
-/** Value for each step: a count of whatever is counted, from 0. */
+/** Value for each step, counted from 0. */
 export type StepSchedule = (step: number) => number;
 
 /**
@@ -14,7 +14,7 @@ export type StepSchedule = (step: number) => number;
  *
  * Source: baselines/a2c/utils.py, `constant`.
  *
- * @param _progress Fraction of the whole; left alone.
+ * @param _progress Fraction of the whole; unused.
  * @returns 1
  * @example
  * ```ts
@@ -29,8 +29,8 @@ export function constant(_progress: number): number {
 }
 
 /**
- * Falls evenly from 1 to 0 and then stays there, as a learning rate below 0
- * would climb: the last update of a run may begin beyond the planned end.
+ * Falls linearly from 1 to 0 and then stays there, as the last update of a run may
+ * begin beyond the planned end, and a learning rate must not be negative.
  *
  * Source: baselines/a2c/utils.py, `linear`, which falls further, below 0; that form
  * is `linearDecay(1, 0, 1)`.
@@ -118,7 +118,7 @@ export function doubleMiddleDrop(progress: number): number {
 }
 
 /**
- * Changes evenly from one value to another and continues at the same rate after
+ * Changes linearly from one value to another and continues at the same rate after
  * the last step: it is not clamped, as in the original. `linearDecay(1, 0, 1)`
  * is the `linear` of baselines, by progress; {@linkcode linear} stays at 0.
  *
@@ -152,7 +152,7 @@ export function linearDecay(
 
 /** Options of {@linkcode clampedLinear}. */
 export interface ClampedLinearOptions {
-  /** Step from which on the final value holds, above 0. */
+  /** Step from which the final value holds, above 0. */
   readonly numSteps: number;
   /** Value at the end. */
   readonly final: number;
@@ -165,7 +165,7 @@ export interface ClampedLinearOptions {
 }
 
 /**
- * Changes evenly from one value to another and then stays there.
+ * Changes linearly from one value to another and then stays there.
  *
  * Source: baselines/common/schedules.py, `LinearSchedule`.
  *
@@ -193,8 +193,8 @@ export function clampedLinear(options: ClampedLinearOptions): StepSchedule {
 }
 
 /**
- * Falls from 1 to 0 along half a cosine: slowly, fast, slowly. It holds its
- * ends outside of 0 to 1, as it would rise again.
+ * Falls from 1 to 0 along half a cosine: slowly, fast, slowly. It is clamped outside
+ * 0 to 1, where the cosine would rise again.
  *
  * Source: Loshchilov and Hutter 2017 (https://arxiv.org/abs/1608.03983),
  * equation 5, without restarts.
@@ -216,7 +216,7 @@ export function cosine(progress: number): number {
 }
 
 /**
- * Falls by the same factor in each equal part, from 1 to a hundredth.
+ * Falls exponentially, from 1 to a hundredth.
  *
  * @param progress Fraction of the whole.
  * @returns `0.01 ** progress`
@@ -253,8 +253,8 @@ export function scale(schedule: Schedule, factor: number): Schedule {
 /** Options of {@linkcode piecewise}. */
 export interface PiecewiseOptions {
   /**
-   * Value before the first point and from the last point on; without it, asking
-   * for such a step is an error.
+   * Value before the first point and from the last point on; without it, such a step
+   * is an error.
    *
    * @default undefined
    */
@@ -262,14 +262,14 @@ export interface PiecewiseOptions {
 }
 
 /**
- * Draws straight lines between points. Two points at one step are a jump: the
+ * Interpolates linearly between points. Two points at one step are a jump: the
  * later one's value holds at that step. The last point's step lies outside
  * already, as in the original.
  *
  * Source: baselines/common/schedules.py, `PiecewiseSchedule`.
  *
  * @param points Steps and values `[step, value]`, by steps that never fall.
- * @param options Value outside of the points.
+ * @param options Value outside the points.
  * @returns The schedule by steps.
  * @throws {RangeError} If a step is below the one before, or, when it is called,
  * if a step lies outside and no value was given for that.
@@ -309,7 +309,7 @@ export function piecewise(
     }
     if (options.outside !== undefined) return options.outside;
     throw new RangeError(
-      `Cannot tell the value at step ${step}: it lies outside of the points and no outside value was given`,
+      `Cannot compute the value at step ${step}: it lies outside the points and no outside value was given`,
     );
   };
 }
@@ -317,7 +317,7 @@ export function piecewise(
 /** Options of {@linkcode warmup}. */
 export interface WarmupOptions {
   /**
-   * Fraction of the whole that is spent rising, above 0 and below 1.
+   * Fraction of the whole that the warmup takes, above 0 and below 1.
    *
    * @default 0.05
    */
@@ -331,13 +331,12 @@ export interface WarmupOptions {
 }
 
 /**
- * Rises evenly to the first value of a schedule, which then has the rest of
- * the whole.
+ * Rises linearly to the first value of a schedule, which then takes the rest.
  *
  * @param schedule Schedule that follows; it sees progress 0 to 1.
  * @param options Length and start of the rise.
  * @returns The schedule with a rise before it.
- * @throws {RangeError} If the fraction lies outside of its range.
+ * @throws {RangeError} If the fraction lies outside its range.
  * @example
  * ```ts
  * import { linear, warmup } from "@bellman/schedulers";

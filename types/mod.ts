@@ -4,8 +4,8 @@
  *
  * An environment ({@linkcode Env}) runs alone or as one of several
  * ({@linkcode VecEnv}); an {@linkcode Algorithm} acts in them and learns from
- * each {@linkcode VecStep}; an {@linkcode Actor} only acts. What has state gives
- * it as a {@linkcode StateTree} by `save` and takes it back by `load`.
+ * each {@linkcode VecStep}; an {@linkcode Actor} only acts. Stateful objects return
+ * their state as a {@linkcode StateTree} from `save` and restore it by `load`.
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ export type StateArray =
 
 /**
  * State that can be saved: plain values, typed arrays, and lists and records of
- * them. It shares no memory with the object that gave it.
+ * them. It shares no memory with the object that returned it.
  */
 export type StateTree =
   | null
@@ -142,16 +142,16 @@ export type SpaceValue =
  */
 export type Batch = BoxArray | { [key: string]: Batch } | Batch[];
 
-/** Facts about a registered environment. */
+/** Metadata of a registered environment. */
 export interface EnvSpec {
   /** Name and version, such as `CartPole-v1`. */
   readonly id: string;
   /** Steps after which an episode is truncated. */
   readonly maxEpisodeSteps?: number;
-  /** Mean return from which on the environment counts as solved. */
+  /** Mean return from which the environment counts as solved. */
   readonly rewardThreshold?: number;
   /**
-   * True where observations may lie outside of their space's bounds, as in many
+   * True where observations may lie outside their space's bounds, as in many
    * environments of Gymnasium.
    *
    * @default false
@@ -173,9 +173,9 @@ export interface StepResult<O extends SpaceValue = SpaceValue> {
   readonly reward: number;
   /** True where the episode reached an end state of the task. */
   readonly terminated: boolean;
-  /** True where the episode was cut short, as by a time limit. */
+  /** True where the episode was truncated, as by a time limit. */
   readonly truncated: boolean;
-  /** Additional facts by name. */
+  /** Additional data by name. */
   readonly info?: Readonly<Record<string, unknown>>;
 }
 
@@ -206,24 +206,24 @@ export interface Env<
   readonly observationSpace: Space;
   /** Space of actions. */
   readonly actionSpace: Space;
-  /** Facts about it, if it was made by name. */
+  /** Its metadata, if it was made by name. */
   readonly spec?: EnvSpec;
   /**
    * Frames that an observation stacks along its last axis, oldest first, with
-   * the first one of an episode repeated: buffers may keep each frame once.
+   * the first one of an episode repeated: buffers may store each frame once.
    *
    * @default none
    */
   readonly stackedFrames?: number;
   /**
-   * Present scale of its observations, where a wrapper scales them: a policy that
-   * is exported applies it to observations as they were.
+   * Current scale of its observations, where a wrapper scales them: a policy that
+   * is exported applies it to unscaled observations.
    *
    * @default none
    */
   readonly observationScaling?: ObservationScaling;
   /**
-   * Steps per second at which its images look as fast as what they show.
+   * Steps per second for playback in real time.
    *
    * @default unknown
    */
@@ -242,7 +242,7 @@ export interface Env<
   save(): StateTree;
   /** Restores a state that `save` returned. */
   load(state: StateTree): void;
-  /** Draws the present state. */
+  /** Renders the current state. */
   render(options?: RenderOptions): RgbImage;
   /** Frees the environment's resources. */
   close(): void;
@@ -254,7 +254,7 @@ export interface InfoStatistic {
   readonly sum: number;
   /** Mean over these steps. */
   readonly mean: number;
-  /** Number of the last of them. */
+  /** Last value. */
   readonly last: number;
 }
 
@@ -266,7 +266,7 @@ export interface EpisodeStatistics {
   readonly return: number;
   /** Number of its steps. */
   readonly length: number;
-  /** True where it reached an end state, false where it was cut short. */
+  /** True where it reached an end state, false where it was truncated. */
   readonly terminated: boolean;
   /** Return of each life of a game that has several; their sum is `return`. */
   readonly lifeReturns?: readonly number[];
@@ -285,7 +285,7 @@ export interface VecStep {
   readonly rewards: Float64Array;
   /** 1 where the episode reached an end state, `[numEnvs]`. */
   readonly terminated: Uint8Array;
-  /** 1 where the episode was cut short, `[numEnvs]`. */
+  /** 1 where the episode was truncated, `[numEnvs]`. */
   readonly truncated: Uint8Array;
   /** Last observations of the episodes that ended; other rows are stale. */
   readonly finalObservations: Batch;
@@ -294,7 +294,7 @@ export interface VecStep {
    * otherwise than in rows that ended: a game has several lives.
    */
   readonly episodes?: readonly EpisodeStatistics[];
-  /** Environments whose host failed in this step, which cut their episodes. */
+  /** Environments that failed in this step, which truncated their episodes. */
   readonly lost?: readonly number[];
 }
 
@@ -308,8 +308,8 @@ export interface VecResetOptions {
    */
   seed?: number | readonly number[];
   /**
-   * Restart an environment whose host failed with the same seed, as where
-   * episodes are compared, instead of a new one.
+   * Restart a failed environment with the same seed instead of a new one, for
+   * comparable episodes.
    *
    * @default false
    */
@@ -317,8 +317,8 @@ export interface VecResetOptions {
 }
 
 /**
- * Several environments that are stepped together. One whose episode ended is
- * reset in the same step, so that each row of each step is a real transition.
+ * Several environments that are stepped together. An environment is reset in the step
+ * that ends its episode, so that each row of each step is a real transition.
  */
 export interface VecEnv {
   /** Number of environments. */
@@ -331,7 +331,7 @@ export interface VecEnv {
   readonly spec?: EnvSpec;
   /** Frames that an observation stacks; see {@linkcode Env.stackedFrames}. */
   readonly stackedFrames?: number;
-  /** Present scale of its observations; see {@linkcode Env.observationScaling}. */
+  /** Current scale of its observations; see {@linkcode Env.observationScaling}. */
   readonly observationScaling?: ObservationScaling;
   /** Starts an episode in each environment and returns the first observations. */
   reset(options?: VecResetOptions): Batch;
@@ -354,7 +354,7 @@ export type Awaitable<T> = T | Promise<T>;
 export interface Actor {
   /** Chooses actions for observations, one row for each environment. */
   act(observations: Batch): Awaitable<Batch>;
-  /** Takes in each step, so that recurrent actors reset the rows that ended. */
+  /** Records each step, so that recurrent actors reset the rows that ended. */
   observe?(step: VecStep): void;
   /** Frees the actor's resources. */
   close?(): void;
@@ -389,7 +389,7 @@ export interface ObservationScaling {
   /** Variance of each number. */
   readonly variance: ArrayLike<number>;
   /**
-   * Number added to the variance, inside of the root.
+   * Number added to the variance, inside the root.
    *
    * @default 1e-8
    */
@@ -423,7 +423,7 @@ export interface PolicyExport {
    */
   readonly deterministic?: boolean;
   /**
-   * Text by key that the file holds for its readers.
+   * Metadata of the file, as text by key.
    *
    * @default {}
    */
@@ -433,7 +433,7 @@ export interface PolicyExport {
 /** Named numbers that describe an update. */
 export type Statistics = Record<string, number>;
 
-/** Titles of an algorithm's statistics, then their names elsewhere, by name. */
+/** Titles of an algorithm's statistics, then their aliases, by name. */
 export type StatisticTitles = Readonly<
   Record<string, readonly [title: string, ...aliases: string[]]>
 >;
@@ -441,17 +441,17 @@ export type StatisticTitles = Readonly<
 /** Rows of saved states that lie in a file. */
 export interface SavedRows {
   /**
-   * Finds where the rows of a saved state lie.
+   * Locates the rows of a saved state.
    *
    * @param state State that `Algorithm.save` returned.
-   * @returns Plain data; nothing where the state has all.
+   * @returns Plain data; undefined where the state holds all rows.
    */
   of(state: StateTree): StateTree | undefined;
   /**
-   * Leaves rows where they lie, and uses the places of all others again. The
-   * training loop names those of all checkpoints.
+   * Keeps rows, and reuses the space of all others. The training loop passes those of
+   * all checkpoints.
    *
-   * @param rows What `of` found.
+   * @param rows Results of `of`.
    */
   keep(rows: readonly StateTree[]): void;
 }
@@ -461,9 +461,9 @@ export interface Algorithm {
   /** Chooses the actions to take in training, one row for each environment. */
   act(observations: Batch): Awaitable<Batch>;
   /**
-   * Takes in the step that followed the last actions; copies what it keeps.
+   * Records the step that followed the last actions; copies what it keeps.
    *
-   * @throws {RangeError} If a number in it is not finite: nothing is taken in then.
+   * @throws {RangeError} If a number in it is not finite; nothing is recorded then.
    */
   observe(step: VecStep): void;
   /**
@@ -482,11 +482,11 @@ export interface Algorithm {
   save(): StateTree;
   /** Restores a state that `save` returned. */
   load(state: StateTree): void;
-  /** Rows that saved states have outside of themselves, such as a replay buffer in a file. */
+  /** Rows that saved states refer to, such as a replay buffer in a file. */
   readonly rows?: SavedRows;
-  /** Makes an actor with the present parameters and a random stream of its own. */
+  /** Returns an actor with the current parameters and its own random stream. */
   policy(options?: PolicyOptions): Actor;
-  /** Writes the present policy as the bytes of an ONNX file. */
+  /** Writes the current policy as the bytes of an ONNX file. */
   exportPolicy?(options?: PolicyExport): Uint8Array;
   /** Frees the algorithm's resources. The training loop does not call it. */
   close?(): void;
@@ -501,10 +501,10 @@ export interface StepsTaken {
 }
 
 /**
- * Algorithm that steps environments of its own, in workers or in one program with its
- * updates: the training loop is given none.
+ * Algorithm that steps its own environments, in workers or in one program with its
+ * updates: the training loop gets none.
  */
 export interface SteppingAlgorithm extends Omit<Algorithm, "act" | "observe"> {
-  /** Takes steps, and learns from them; `update` returns the statistics of that. */
+  /** Takes steps and learns from them; `update` then returns the statistics. */
   advance(): StepsTaken;
 }

@@ -28,7 +28,7 @@ import {
 } from "./update.ts";
 
 /**
- * Advantage actor-critic as `Agent`, the command line and the benches know it.
+ * Definition of advantage actor-critic, for `Agent`, the command line and the benches.
  *
  * Source: Mnih et al. 2016 (https://arxiv.org/abs/1602.01783), synchronous as
  * in baselines/a2c.
@@ -40,7 +40,7 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   schema: a2cConfigSchema,
   presets: a2cPresets,
   smallConfig: { numSteps: 5, hiddenSizes: [8], lstmSize: 4 },
-  // One learning rate is for inputs and values of about one size.
+  // One learning rate needs inputs and values of about the same scale.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
   idle(config): Record<string, string> {
     if (objectiveOf(config) === "shared") {
@@ -64,7 +64,7 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   },
 };
 
-/** Makes the optimizer of a configuration, or the two of separate objectives. */
+/** Creates the optimizer of a configuration, or the two of separate objectives. */
 function optimizersOf(
   config: A2CConfig,
 ): { optimizer: Optimizer; valueOptimizer?: Optimizer } {
@@ -80,7 +80,7 @@ function objectiveOf(
   return objective ?? valueNetwork;
 }
 
-/** Parts of an agent that {@link onPolicyParts} makes. */
+/** Parts of an agent that {@link onPolicyParts} builds. */
 export interface OnPolicyParts
   extends Pick<AgentParts<ActorCritic>, "policy" | "experience" | "noise"> {
   /** Numbers of an update by name. */
@@ -88,7 +88,7 @@ export interface OnPolicyParts
 }
 
 /**
- * Makes the parts of actor-critics that learn from rollouts by advantages: networks,
+ * Builds the parts of actor-critics that learn from rollouts by advantages: networks,
  * rollout, learning rates and weight of the entropy.
  *
  * @param config Settings.
@@ -130,7 +130,7 @@ export function onPolicyParts(
     numValues: context.totalTimesteps,
     schedule: schedule(config.learningRateSchedule),
   });
-  // The original asks its scheduler once for each sample and takes the last answer.
+  // The original advances its scheduler once per sample and uses the last value.
   const rateAt = ({ steps }: Moment) => rate.valueAt(steps - 1);
   const valueRate = config.valueLearningRate ?? learningRate;
   const hasOwnValues = valueNetwork === "separate" && policy.stateSize === 0;
@@ -139,8 +139,8 @@ export function onPolicyParts(
     policy,
     experience: rollout({
       numSteps,
-      // A network of the values' own is asked once instead of at each step: the
-      // parameters are the same, and so are the values.
+      // A separate value network runs once instead of at each step: the parameters are
+      // the same, and so are the values.
       values: hasOwnValues ? "end" : "acting",
       bootstrapTruncated: config.bootstrapTruncated,
       ...advantageTargets(config),
@@ -197,7 +197,7 @@ export class A2C extends Agent<A2CConfig, ActorCritic> {
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
-   * @throws {TypeError} If a space is a dict or tuple, or gSDE is wanted for
+   * @throws {TypeError} If a space is a dict or tuple, or gSDE is set for
    * actions that are not box.
    */
   constructor(spaces: AgentSpaces, options: AgentOptions<A2CConfig> = {}) {

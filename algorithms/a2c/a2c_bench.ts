@@ -73,13 +73,13 @@ Deno.bench("update, batch 80, 4-64-64 tanh, two networks", (b) => {
 
 const MEGABYTE = 2 ** 20;
 
-/** The collector itself: what is measured is what it cannot take. */
+/** The garbage collector: only what it cannot free is measured. */
 function collector(): () => void {
   setFlagsFromString("--expose-gc");
   return runInNewContext("gc");
 }
 
-/** Resident memory in megabytes after the garbage is taken. */
+/** Resident memory in megabytes after garbage collection. */
 function residentMemory(collect: () => void): number {
   collect();
   return Deno.memoryUsage().rss / MEGABYTE;

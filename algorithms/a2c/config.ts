@@ -52,7 +52,7 @@ export interface A2CConfig extends OnPolicyConfig {
    */
   rmspropEpsilon: number;
   /**
-   * Minimize one weighted sum of the losses (shared), or each loss with an optimizer of its own (separate); null is as valueNetwork.
+   * Minimize one weighted sum of the losses (shared), or each loss with its own optimizer (separate); null follows valueNetwork.
    *
    * @default null
    */

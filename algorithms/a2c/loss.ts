@@ -2,14 +2,14 @@ import * as tf from "@tensorflow/tfjs";
 
 /**
  * Computes the policy-gradient loss `mean(A_t * -log pi(a_t | s_t))`. The advantages `A_t`
- * are numbers: no gradient flows through them.
+ * are constants: no gradient flows through them.
  *
  * Source: Mnih et al. 2016, section 4 (https://arxiv.org/abs/1602.01783);
  * `pg_loss` of baselines/a2c/a2c.py.
  *
  * @param logProb Logarithm of the probability of each action taken `[batch]`.
  * @param advantages Advantages of the taken actions `[batch]`.
- * @returns A scalar; its descent makes good actions likelier.
+ * @returns A scalar.
  *
  * @example
  * ```ts
@@ -85,9 +85,9 @@ export interface A2CLossOptions {
   readonly valueCoefficient?: number | tf.Scalar;
 }
 
-/** The loss of A2C and the parts that it is the sum of, all scalars. */
+/** The loss of A2C and its parts, all scalars. */
 export interface A2CLoss {
-  /** Loss that is minimized. */
+  /** Minimized loss. */
   readonly loss: tf.Scalar;
   /** {@link policyGradientLoss}, without the entropy. */
   readonly policyLoss: tf.Scalar;

@@ -1,9 +1,9 @@
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * Settings that are known to work, as YAML texts by environment id; `ALE` is for
+ * Settings that are known to work, as YAML texts by environment id; `ALE` covers
  * all ids that start with `ALE/`, and `baselines` has the original's settings, for
- * any. Each holds keys of {@linkcode A2CConfig} beside those of a run: `env`,
+ * any. Keys are those of {@linkcode A2CConfig} and of a run: `env`,
  * `totalTimesteps`, `numEnvs` and others.
  */
 export const a2cPresets: Readonly<Record<string, string>> = {

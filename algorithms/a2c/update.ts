@@ -46,19 +46,19 @@ export type A2CStatistics = Record<
   tf.Scalar
 >;
 
-/** Everything that an update moves. */
+/** Everything that an update changes. */
 export type A2CState = {
-  /** Parameters of policy and values. */
+  /** Parameters of the policy and the value function. */
   readonly policy: Params;
   /** Slots of the optimizer; those of two optimizers are under `policy/` and `value/`. */
   readonly optimizer: OptimizerState;
 };
 
-/** Result of an update: new tensors, those that it was given stay. */
+/** Result of an update, in new tensors; its inputs stay valid. */
 export interface A2CUpdateResult {
   /** State after the update. */
   readonly state: A2CState;
-  /** Losses, entropy and the norm of the gradient before it was clipped. */
+  /** Losses, entropy and the norm of the unclipped gradient. */
   readonly stats: A2CStatistics;
 }
 
@@ -74,7 +74,7 @@ export interface A2CUpdateOptions {
   /** Optimizer of the weighted sum, or of the policy's loss. */
   readonly optimizer: Optimizer;
   /**
-   * Optimizer of the value loss alone: the objectives are then separate.
+   * Optimizer of the value loss only: the objectives are then separate.
    *
    * @default none: one optimizer minimises the weighted sum
    */
@@ -94,9 +94,8 @@ export interface A2CUpdateOptions {
 }
 
 /**
- * Makes A2C's update for a model: losses, gradients, clipping and the step, as
- * one pure function of tensors that reads none of them, so that it can be
- * traced.
+ * Builds A2C's update for a model: losses, gradients, clipping and the step, as
+ * one pure function of tensors, which can be traced.
  *
  * Shared objective: one optimizer minimises
  * `policyLoss - entropyCoefficient * entropy + valueCoefficient * valueLoss`.
@@ -147,7 +146,7 @@ export function a2cUpdate(
 ): A2CUpdate {
   const { maxGradNorm = 0.5, valueOptimizer } = options;
   const objectives = objectivesOf(options);
-  // Separate objectives weigh no loss against another.
+  // Separate objectives need no loss weights.
   const valueCoefficient = valueOptimizer ? 0 : options.valueCoefficient;
   return ({ policy: params, optimizer }, batch, inputs) =>
     tidy(() => {
@@ -219,15 +218,15 @@ export function initA2CState(
 
 /** A loss, and the optimizer that minimises it. */
 interface Objective {
-  /** Name of the optimizer's slots in the state; none of a single one. */
+  /** Name of the optimizer's slots in the state; none for a single one. */
   readonly name?: "policy" | "value";
   readonly optimizer: Optimizer;
-  /** Start of the paths that it leaves to the other one. */
+  /** Prefix of the paths that it leaves to the other one. */
   readonly others?: string;
   loss(parts: A2CLoss): tf.Scalar;
 }
 
-/** Makes the weighted sum the objective, or both of its losses. */
+/** Returns the weighted sum as the objective, or both losses. */
 function objectivesOf(
   { optimizer, valueOptimizer }: Pick<
     A2CUpdateOptions,
@@ -299,7 +298,7 @@ export function evaluateBatch(
   };
 }
 
-/** Puts slots under a name, if there is one. */
+/** Prefixes slots with a name, if there is one. */
 function named(slots: OptimizerState, name?: string): OptimizerState {
   return name === undefined ? slots : nest(slots, name);
 }

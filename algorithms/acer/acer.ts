@@ -44,7 +44,7 @@ import {
 } from "./update.ts";
 
 /**
- * Actor-critic with experience replay, as `Agent` and the command line know it.
+ * Definition of actor-critic with experience replay, for `Agent` and the command line.
  *
  * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), as in
  * baselines/acer.
@@ -55,7 +55,7 @@ export const acer: AlgorithmDefinition<AcerConfig> = {
   summary: "Actor-critic with experience replay (Wang et al. 2017)",
   schema: acerConfigSchema,
   presets: acerPresets,
-  // One learning rate is for values of about one size.
+  // One learning rate needs values of about the same scale.
   runDefaults: { normalizeReward: true },
   statistics: {
     truncated_loss: ["Policy loss: truncated importance sampling", "loss_f"],
@@ -116,7 +116,7 @@ function partsOf(
     experience: segments(config),
     programs: {
       learn: update(options),
-      // Nobody reads the statistics of all but the last.
+      // Only the statistics of the last one are read.
       quiet: (...given) => ({ ...quiet(...given), stats: {} }),
     },
     choose: (_, isLast) => isLast ? "learn" : "quiet",
@@ -132,10 +132,10 @@ function partsOf(
   };
 }
 
-/** The parts of an agent that depend on its actions. */
+/** Parts of an agent that depend on its actions. */
 interface ActionParts extends Pick<AgentParts, "policy" | "actionValues"> {
   readonly init: (random: RandomStream) => Params;
-  /** Makes an update with statistics of the gradients' parts, or without. */
+  /** Builds an update with or without statistics of the gradients' parts. */
   readonly update: (options: Options) => AnyUpdate;
   readonly inputs: Readonly<Record<string, RandomInput>>;
 }
@@ -153,12 +153,12 @@ function networkOf(config: Options) {
   };
 }
 
-/** Segments of discrete actions as the agent draws them. */
+/** Segments of discrete actions as the agent samples them. */
 type DiscreteSegments = Omit<AcerBatch, "mu"> & {
   readonly behaviour: tf.Tensor2D;
 };
 
-/** Noises of an update from segments of other actions. */
+/** Noise of an update from segments of other actions. */
 type Noises = "noise" | "sampleNoise";
 
 /** One network for the policy and the values of all actions. */
@@ -247,12 +247,12 @@ function hiddenSpace(size: number): BoxSpace {
   return { type: "box", shape: [size], low: -1, high: 1, dtype: "float32" };
 }
 
-/** Refuses settings that exclude each other. */
+/** Throws if settings exclude each other. */
 function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
   const { numSteps, bufferSize, replayRatio, replayStart, burnIn } = config;
   const { type } = actionSpace;
   const { network } = config, isKept = replayRatio > 0;
-  // One of the user's own may be recurrent.
+  // A custom one may be recurrent.
   const isFeedForward = networkNames.includes(network) &&
     !network.includes("lstm");
   const rules: [isBroken: boolean, setting: string, wanted: string][] = [
@@ -290,8 +290,8 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
 
 /**
  * Actor-critic with experience replay: acts, learns from each new segment of
- * `numSteps` steps, and then from some that it keeps. Everything that it holds can
- * be saved and restored, bit for bit, its segments included.
+ * `numSteps` steps, and then from some that it stores. Its whole state, segments
+ * included, can be saved and restored, bit for bit.
  *
  * `update` returns the statistics of baselines/acer: {@linkcode AcerStatistics}.
  *
@@ -327,8 +327,8 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
  */
 export class ACER extends Agent<AcerConfig> {
   /**
-   * Estimates values of actions in one state: of all discrete ones, or of given
-   * ones up to a number that is the same for all.
+   * Estimates values of actions in one state: of all discrete ones, or of the
+   * given ones.
    *
    * @param observation One observation, as the environment gives it.
    * @param actions Actions `[count, ...]`; left out for discrete ones.
@@ -341,8 +341,8 @@ export class ACER extends Agent<AcerConfig> {
    *
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.
-   * @throws {RangeError} If a setting is out of its range, or does not go
-   * together with another one.
+   * @throws {RangeError} If a setting is out of its range, or conflicts with
+   * another one.
    * @throws {TypeError} If the actions are of a dict or tuple space.
    */
   constructor(spaces: AgentSpaces, options: AgentOptions<AcerConfig> = {}) {

@@ -159,7 +159,7 @@ export interface AcerConfig extends
    */
   importanceClip: number;
   /**
-   * Make up for what the limit of importance weights leaves out, by an expectation under the policy.
+   * Correct the bias of truncated importance weights, by an expectation under the policy.
    *
    * @default true
    */
@@ -180,7 +180,7 @@ export interface AcerConfig extends
    */
   delta: number;
   /**
-   * Share that the average policy's parameters keep at each update.
+   * Decay of the average policy's parameters.
    *
    * @default 0.99
    * @minimum 0
@@ -189,7 +189,7 @@ export interface AcerConfig extends
    */
   averageDecay: number;
   /**
-   * Parameters that the average takes up: those after the step, or those before it, as most variables of the original's graph do.
+   * Parameters that enter the average: those after the step, or those before it, as most variables of the original's graph do.
    *
    * @default "after_step"
    */
@@ -236,7 +236,7 @@ export interface AcerConfig extends
    */
   initialState: "stored" | "zeros";
   /**
-   * First steps of a replayed segment that only bring the recurrent state up to date.
+   * First steps of a replayed segment that only warm up the recurrent state (burn-in).
    *
    * @default 0
    * @minimum 0

@@ -29,7 +29,7 @@ const LARGEST_LOG_RATIO = 20;
 
 /** Policy, V function and advantages of actions. */
 export interface DuelingModel {
-  /** Policy and V function; its parameters are those of the model as they are. */
+  /** Policy and V function; its parameters are the model's, without a prefix. */
   readonly policy: ActorCritic;
   /**
    * Advantages of actions, in observations or, with a recurrent policy, in the
@@ -51,7 +51,7 @@ export interface ContinuousAcerBatch extends SegmentBatch {
 }
 
 /**
- * Makes parameters of a model.
+ * Initializes the parameters of a model.
  *
  * @param model Policy, V function and advantages.
  * @param random Random stream.
@@ -90,9 +90,9 @@ export function initDuelingModel(
 
 /**
  * Computes the gradients of ACER for actions of any distribution, such as box and
- * multi-discrete ones, with a stochastic dueling
- * network: `Q(a) = V + A(a) - mean(A(u_i))` with actions `u_i` of the policy, which
- * agrees with `V` in expectation.
+ * multi-discrete ones, with a stochastic dueling network:
+ * `Q(a) = V + A(a) - mean(A(u_i))` with actions `u_i` of the policy, which equals
+ * `V` in expectation.
  *
  * - Retrace with `min(1, rho^(1/d))` for `Q`, and with 1 in its place, `Qopc`, for
  *   the policy; `d` numbers are in a box action, and it is 1 for others
@@ -172,7 +172,7 @@ export function continuousAcerGradients(
   };
   const { policy: statistics, value: values, x } = run(policy);
 
-  // Actions are numbers: no gradient flows through their samples.
+  // Actions are constants: no gradient flows through their samples.
   const tiled = <T extends tf.Tensor>(x: T): T =>
     tf.tile(x, [samples, ...x.shape.slice(1).map(() => 1)]);
   const others = distribution.sample(tiled(statistics), batch.sampleNoise);
@@ -265,8 +265,9 @@ export function continuousAcerGradients(
 }
 
 /**
- * Makes ACER's update for actions of any distribution: {@link continuousAcerGradients}, clipping,
- * step and average, as one pure function of tensors.
+ * Builds ACER's update for actions of any distribution:
+ * {@link continuousAcerGradients}, clipping, step and average, as one pure function
+ * of tensors.
  *
  * @param model Policy, V function and advantages.
  * @param options Optimizer, weights and limits.

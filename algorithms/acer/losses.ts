@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 
 /** Keeps divisions and logarithms finite: `eps` of baselines/acer/acer.py. */
 const EPSILON = 1e-6;
-/** Keeps the explained variance of equal targets finite. */
+/** Keeps the explained variance of constant targets finite. */
 const SMALLEST_VARIANCE = 1e-12;
 
 /**
@@ -20,8 +20,8 @@ export interface SegmentRows {
   /** 1 where an action was taken, else 0 `[rows]`. */
   readonly taken: tf.Tensor1D;
   /**
-   * Importance weights of segments that were drawn by priorities, which every
-   * loss counts `[numEnvs]`.
+   * Importance weights of prioritized segments, which weight every loss
+   * `[numEnvs]`.
    *
    * @default 1 for each
    */
@@ -36,7 +36,7 @@ export interface AcerRows extends SegmentRows {
   readonly mu: tf.Tensor2D;
 }
 
-/** Numbers that the network gives for rows, each `[rows, n]`. */
+/** Outputs of the network for rows, each `[rows, n]`. */
 export interface AcerOutputs {
   /** Probabilities of the policy, `f`. */
   readonly f: tf.Tensor2D;
@@ -50,7 +50,7 @@ export interface RetraceInputs extends SegmentRows {
   readonly qTaken: tf.Tensor1D;
   /** Values of the observations. */
   readonly values: tf.Tensor1D;
-  /** Probability of the taken action under the policy, over that when acting. */
+  /** Probability of the taken action under the policy, divided by that when acting. */
   readonly ratios: tf.Tensor1D;
 }
 
@@ -96,7 +96,7 @@ export function retraceTargets(
   return tf.tidy(() => {
     const size = inputs.rewards.shape[0] / numEnvs;
     const rows = (x: tf.Tensor) => tf.reshape(x, [numEnvs, size]);
-    /** The rows that come `by` later; 0 past the end. */
+    /** Returns the rows that come `by` later; 0 past the end. */
     const later = (x: tf.Tensor, by: number) =>
       tf.pad(tf.slice(x, [0, by], [numEnvs, size - by]), [[0, 0], [0, by]]);
     const [rewards, q, values] = [inputs.rewards, inputs.qTaken, inputs.values]
@@ -116,7 +116,7 @@ export function retraceTargets(
 
 /** Options of {@link acerLoss}. */
 export interface AcerLossOptions {
-  /** Environments that the rows are of, one after the other. */
+  /** Environments that the rows come from, one after the other. */
   readonly numEnvs: number;
   /**
    * Discount of a step.
@@ -131,8 +131,8 @@ export interface AcerLossOptions {
    */
   readonly importanceClip?: number;
   /**
-   * True where what the truncation of importance weights leaves out is made up
-   * for by an expectation under the policy.
+   * True to correct the bias of truncated importance weights by an expectation under
+   * the policy.
    *
    * @default true
    */
@@ -169,7 +169,7 @@ export interface AcerLoss {
   readonly losses: AcerLosses;
   /** Targets of the taken actions' values `[rows]`, `qret`. */
   readonly targets: tf.Tensor1D;
-  /** Their distances from these values, `qret - q` `[rows]`. */
+  /** Their differences from these values, `qret - q` `[rows]`. */
   readonly errors: tf.Tensor1D;
   /**
    * Gradient of each row's gain `-(policy_loss - ent_coef entropy)` with respect
@@ -188,7 +188,7 @@ export interface AcerLoss {
  * - `loss = truncated_loss + bias_correction_loss + q_coef q_loss - ent_coef entropy`
  *
  * with `rho = f / mu` and `V = sum_a f(a) Q(a)`. The factors of the logarithms
- * are numbers: no gradient flows through them.
+ * are constants: no gradient flows through them.
  *
  * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 9;
  * `Model` of baselines/acer/acer.py.
@@ -389,25 +389,25 @@ export function countOf(taken: tf.Tensor1D): tf.Scalar {
 
 type Mean = (x: tf.Tensor) => tf.Scalar;
 
-/** Makes the mean over the rows that count. */
+/** Returns the mean over the rows that count. */
 function meanOver(taken: tf.Tensor1D, shares: tf.Tensor = taken): Mean {
   const count = countOf(taken);
   return (x) => tf.div(tf.sum(tf.mul(x, shares)), count);
 }
 
-/** Makes the mean over the rows with an action, by their segments' weights. */
+/** Returns the mean over the rows with an action, by their segments' weights. */
 export function weightedMean(rows: SegmentRows): Mean {
   return meanOver(rows.taken, sharesOf(rows));
 }
 
-/** Gives each row with an action its segment's weight `[rows]`. */
+/** Returns the segment's weight of each row with an action `[rows]`. */
 export function sharesOf({ taken, weights }: SegmentRows): tf.Tensor {
   if (weights === undefined) return taken;
   const perSegment = tf.reshape(taken, [weights.shape[0], -1]);
   return tf.reshape(tf.mul(perSegment, tf.expandDims(weights, 1)), [-1]);
 }
 
-/** Computes the mean distance from the targets in each segment `[numEnvs]`. */
+/** Computes the mean absolute error in each segment `[numEnvs]`. */
 export function segmentErrors(
   errors: tf.Tensor1D,
   { taken, weights }: SegmentRows,
@@ -418,7 +418,7 @@ export function segmentErrors(
   return tf.div(sums[0], tf.maximum(1, sums[1]));
 }
 
-/** Computes the share of the targets' variance that errors do not have. */
+/** Computes the explained variance of the targets. */
 export function explainedVarianceOf(
   targets: tf.Tensor,
   errors: tf.Tensor,

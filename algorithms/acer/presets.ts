@@ -2,10 +2,9 @@ import texts from "./presets/texts.json" with { type: "json" };
 
 /**
  * Settings that are known to work, as YAML texts by environment id, some of which
- * are followed by a variant; `ALE` is for all ids that start with `ALE/`, and
- * `baselines` has the original's settings, for any. Each holds keys of
- * {@linkcode AcerConfig} beside those of a run: `env`, `totalTimesteps`, `numEnvs`
- * and others.
+ * are followed by a variant; `ALE` covers all ids that start with `ALE/`, and
+ * `baselines` has the original's settings, for any. Keys are those of
+ * {@linkcode AcerConfig} and of a run: `env`, `totalTimesteps`, `numEnvs` and others.
  */
 export const acerPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": texts["cartpole_v1.yaml"],

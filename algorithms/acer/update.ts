@@ -41,19 +41,19 @@ export interface SegmentBatch extends SegmentRows {
 /** Segments of discrete actions. */
 export interface AcerBatch extends AcerRows, SegmentBatch {}
 
-/** Everything that an update moves. */
+/** Everything that an update changes. */
 export type AcerState = {
   /** Parameters of policy and Q function. */
   policy: Params;
-  /** Their moving average, whose policy is the centre of the trust region. */
+  /** Their moving average: the centre of the trust region. */
   average: Params;
   /** Slots of the optimizer. */
   slots: OptimizerState;
 };
 
 /**
- * Statistics of an update, all scalars. Those of the gradients' parts are there
- * with a trust region and `partNorms` only.
+ * Statistics of an update, all scalars. Those of the gradients' parts need a trust
+ * region and `partNorms`.
  */
 export type AcerStatistics =
   & AcerLosses
@@ -63,7 +63,7 @@ export type AcerStatistics =
     & Record<"q_grad_norm" | "policy_grad_norm", tf.Scalar>
   >;
 
-/** Result of an update: new tensors, those that it was given stay. */
+/** Result of an update, in new tensors; its inputs stay valid. */
 export interface AcerUpdateResult {
   /** State after the update. */
   state: AcerState;
@@ -120,14 +120,14 @@ export interface AcerUpdateOptions extends AcerGradientsOptions {
    */
   readonly maxGradNorm?: number | null;
   /**
-   * Share that the moving average keeps at each update, `alpha`.
+   * Decay of the moving average, `alpha`.
    *
    * @default 0.99
    */
   readonly averageDecay?: number;
   /**
-   * Parameters that the moving average takes up: those after the step, or those
-   * before it, as most variables of the released graph did.
+   * Parameters that enter the moving average: those after the step, or those before
+   * it, as most variables of the released graph did.
    *
    * @default "after_step"
    */
@@ -140,7 +140,7 @@ export interface AcerGradients {
   readonly gradients: Params;
   /** Losses, and norms of parts of the gradient. */
   readonly statistics: Omit<AcerStatistics, "grad_norm">;
-  /** Distances of the taken actions' values from their targets `[rows]`. */
+  /** Differences of the taken actions' values from their targets `[rows]`. */
   readonly errors: tf.Tensor1D;
 }
 
@@ -217,7 +217,7 @@ export function recurrenceOf(
 export interface NetworkGradients {
   /** Losses, for the log. */
   readonly losses: AcerLosses;
-  /** Distances of the taken actions' values from their targets `[rows]`. */
+  /** Differences of the taken actions' values from their targets `[rows]`. */
   readonly errors: tf.Tensor1D;
   /** Gradient of each row's gain with respect to the policy's statistics, `g`. */
   readonly gradient: tf.Tensor2D;
@@ -248,7 +248,7 @@ export function throughNetwork(
   const gradientsOf = (loss: (params: Params) => tf.Tensor) =>
     valueAndGradients((it) => ({ loss: loss(it) as tf.Scalar }), params)
       .gradients;
-  /** The gradient of both parts, which costs one product with the Jacobian. */
+  /** Computes the gradient of both parts in one product with the Jacobian. */
   const whole = (gradient: tf.Tensor2D) =>
     gradientsOf((it) => {
       const { statistics, qLoss } = parts(it);
@@ -279,9 +279,8 @@ export function throughNetwork(
 }
 
 /**
- * Makes ACER's update for a model: losses, projection, gradients, clipping, step
- * and average, as one pure function of tensors that reads none of them, so that it
- * can be traced.
+ * Builds ACER's update for a model: losses, projection, gradients, clipping, step
+ * and average, as one pure function of tensors, which can be traced.
  *
  * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), algorithm 2;
  * `Model` of baselines/acer/acer.py.
@@ -328,7 +327,7 @@ export function acerUpdate(
   );
 }
 
-/** Makes an update by its gradients: clipping, step and average. */
+/** Builds an update from its gradients: clipping, step and average. */
 export function updateBy<B extends SegmentRows>(
   gradientsOf: (state: AcerState, batch: B) => AcerGradients,
   options: AcerUpdateOptions,

@@ -22,8 +22,8 @@ import {
 } from "./update.ts";
 
 /**
- * Actor-critic with a Kronecker-factored trust region, as `Agent` and the command
- * line know it: A2C with natural steps.
+ * Definition of the actor-critic with a Kronecker-factored trust region, for `Agent`
+ * and the command line: A2C with natural steps.
  *
  * Source: Wu et al. 2017 (https://arxiv.org/abs/1708.05144), as in
  * baselines/acktr.
@@ -46,7 +46,7 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
     invertEvery: 3,
   },
   // Steps of values in the hundreds are bounded, and inputs of small variance are
-  // damped away: both have to be scaled.
+  // damped away: both must be scaled.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
   idle({ objective, valueNetwork }): Record<string, string> {
     if ((objective ?? valueNetwork) === "shared") {
@@ -88,7 +88,7 @@ function partsOf(
   const coldRatio = (coldLearningRate ?? learningRate) / learningRate;
   const isAlwaysFull = config.covUpdateEvery === 1;
   const rows = context.numEnvs * config.numSteps;
-  // Other updates than those that take in statistics need no noise.
+  // Only updates of the factors need noise.
   const ofStatistics = { rows, only: isAlwaysFull ? "learn" : "full" };
   const valueNoise = { kind: "normal", size: 1, ...ofStatistics } as const;
   const { noise } = policy.distribution;
@@ -135,7 +135,7 @@ function refreshed(
   return state;
 }
 
-/** Warns once where a step was skipped, as a number in it was not finite. */
+/** Warns once where a step was skipped because a number was not finite. */
 function warning(
   { make, ...spec }: ExperienceSpec,
   steps: readonly AcktrStep[],
@@ -202,8 +202,8 @@ export class ACKTR extends Agent<AcktrConfig, ActorCritic> {
    *
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.
-   * @throws {RangeError} If a setting is out of its range, or does not go
-   * together with another one.
+   * @throws {RangeError} If a setting is out of its range, or conflicts with
+   * another one.
    * @throws {TypeError} If a space is a dict or tuple.
    */
   constructor(spaces: AgentSpaces, options: AgentOptions<AcktrConfig> = {}) {

@@ -21,7 +21,7 @@ export interface AcktrConfig
    */
   maxGradNorm: number | null;
   /**
-   * Initial learning rate of the value's own steps, for separate objectives; null uses learningRate.
+   * Initial learning rate of the value's steps, for separate objectives; null uses learningRate.
    *
    * @default null
    * @exclusiveMinimum 0
@@ -30,7 +30,7 @@ export interface AcktrConfig
    */
   valueLearningRate: number | null;
   /**
-   * Length of a step, measured by the Fisher matrix, that it is shortened to; null does not shorten it.
+   * Largest length of a step, measured by the Fisher matrix; null for no limit.
    *
    * @default 0.001
    * @exclusiveMinimum 0
@@ -39,7 +39,7 @@ export interface AcktrConfig
    */
   klClip: number | null;
   /**
-   * The same for the value's own steps, for separate objectives; null uses klClip.
+   * The same for the value's steps, for separate objectives; null uses klClip.
    *
    * @default 0.01
    * @exclusiveMinimum 0
@@ -54,7 +54,7 @@ export interface AcktrConfig
    */
   klClipKind: "norm_constraint" | "kl";
   /**
-   * Weight of the values in the Fisher matrix: they are taken for means of normal distributions with the standard deviation 1 / (2 valueFisherCoefficient).
+   * Weight of the values in the Fisher matrix: they are treated as means of normal distributions with the standard deviation 1 / (2 valueFisherCoefficient).
    *
    * @default 1
    * @exclusiveMinimum 0
@@ -63,7 +63,7 @@ export interface AcktrConfig
    */
   valueFisherCoefficient: number;
   /**
-   * Actions whose likelihood gives the Fisher matrix: drawn anew from the policy (sampled), or those of the rollout, which the policy drew too (taken, as baselines).
+   * Actions whose likelihood gives the Fisher matrix: new samples of the policy (sampled), or those of the rollout (taken, as baselines).
    *
    * @default "sampled"
    */
@@ -110,7 +110,7 @@ export interface AcktrConfig
    */
   statisticsDecay: number;
   /**
-   * Updates between two that the factors take in; until the first inversion, each one is taken in.
+   * Updates between two updates of the factors; until the first inversion, each one updates them.
    *
    * @default 20
    * @minimum 1
@@ -137,7 +137,7 @@ export interface AcktrConfig
    */
   inversionPrecision: "double" | "single";
   /**
-   * Most examples that the factors of a convolution are made of: each has a row for every place.
+   * Largest number of examples for the factors of a convolution: each has a row for every position.
    *
    * @default 64
    * @minimum 2
@@ -146,7 +146,7 @@ export interface AcktrConfig
    */
   convolutionExamples: number;
   /**
-   * Updates at first that plain gradient descent with the same momentum takes; it also takes those until the first inversion.
+   * Initial updates by plain gradient descent with the same momentum, which also takes those until the first inversion.
    *
    * @default 10
    * @minimum 0
@@ -165,7 +165,7 @@ export interface AcktrConfig
    */
   coldLearningRate: number | null;
   /**
-   * Take one natural step on the weighted sum of the losses (shared), or one on each, of a length of its own (separate; with a separate valueNetwork); null takes two where no layer is shared.
+   * Take one natural step on the weighted sum of the losses (shared), or one on each (separate; with a separate valueNetwork); null takes two where no layer is shared.
    *
    * @default null
    */

@@ -27,13 +27,13 @@ import { type ActorCritic, nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { AcktrConfig } from "./config.ts";
 
-/** Numbers that change from update to update, and the noise of the sampled targets. */
+/** Values that change from update to update, and the noise of the sampled targets. */
 export interface AcktrInputs {
   /** Learning rate of this update. */
   readonly learningRate: tf.Scalar;
-  /** Learning rate of the value's own steps; separate objectives only. */
+  /** Learning rate of the value's steps; separate objectives only. */
   readonly valueLearningRate: tf.Scalar;
-  /** Share of the learning rate that cold updates take. */
+  /** Fraction of the learning rate that cold updates use. */
   readonly coldRatio: tf.Scalar;
   /** Weight of the entropy. */
   readonly entropyCoefficient: tf.Scalar;
@@ -48,13 +48,13 @@ export type AcktrStatistics =
   & A2CStatistics
   & Record<"trust_region_factor" | "steps_skipped", tf.Scalar>;
 
-/** Result of an update: new tensors, those that it was given stay. */
+/** Result of an update, in new tensors; its inputs stay valid. */
 export interface AcktrUpdateResult {
   /** Parameters and state of K-FAC after the update. */
   readonly state: A2CState;
   /** Losses, norm of the gradient, factor of the trust region. */
   readonly stats: AcktrStatistics;
-  /** 1 for each statistic that is finite, by the name of the step. */
+  /** 1 for each finite statistic, by the name of the step. */
   readonly results: Record<string, tf.Tensor1D>;
 }
 
@@ -64,7 +64,7 @@ export interface AcktrStep {
   readonly name: string;
   /** Its optimizer. */
   readonly kfac: Kfac;
-  /** True where it moves the parameter of that path. */
+  /** True where it updates the parameter of that path. */
   has(path: string): boolean;
 }
 
@@ -77,8 +77,8 @@ export interface AcktrUpdate {
   /** Takes one update, with statistics. */
   readonly apply: AcktrApply;
   /**
-   * Takes one of the updates that need no statistics; the noise is not used.
-   * They cost less.
+   * Takes an update that needs no statistics, which is cheaper; the noise is not
+   * used.
    */
   readonly applyLight: AcktrApply;
   /** True where the update of that number, from 0, needs statistics. */
@@ -96,8 +96,8 @@ export type AcktrApply = (
  * Finds the layers of an actor-critic, in the order of its parameters.
  *
  * @param model The policy and the value function.
- * @param params Its parameters, of any numbers.
- * @returns The layers; logarithms of standard deviations and gains are in none.
+ * @param params Its parameters, of any values.
+ * @returns The layers; log standard deviations and gains are in none.
  *
  * @example
  * ```ts
@@ -139,14 +139,13 @@ export function actorCriticLayers(
 }
 
 /**
- * Makes ACKTR's update for a model: the loss of A2C, and natural steps on it in
- * the place of an optimizer's. It is a pure function of tensors that reads none
- * of them, so that it can be traced.
+ * Builds ACKTR's update for a model: the loss of A2C, and natural steps on it
+ * instead of an optimizer's. It is a pure function of tensors, which can be traced.
  *
  * The Fisher matrix is that of the policy's actions and of values that are means
  * of normal distributions. Shared objective: one step on the weighted sum.
  * Separate objectives, which take networks without a common parameter: one step
- * on each, with a trust region of its own. Null: separate where it can be.
+ * on each, with separate trust regions. Null: separate where possible.
  *
  * Source: Wu et al. 2017 (https://arxiv.org/abs/1708.05144); baselines/acktr.
  *
@@ -154,7 +153,7 @@ export function actorCriticLayers(
  * @param layers Layers of the model, as `actorCriticLayers` finds them.
  * @param options Settings.
  * @returns The update.
- * @throws {RangeError} If a setting lies outside of its range.
+ * @throws {RangeError} If a setting lies outside its range.
  *
  * @example
  * ```ts
@@ -229,7 +228,7 @@ export function acktrUpdate(
     { entropyCoefficient, actionNoise, valueNoise }: AcktrInputs,
   ) => {
     const { actions } = batch;
-    // Drawn outside of what is differentiated.
+    // Sampled outside the differentiated function.
     const targets = fisherActions === "taken" ? actions : distribution.sample(
       evaluateBatch(model, params, batch).policy,
       actionNoise!,
@@ -311,7 +310,7 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
     others: "gradient",
     form: kfacForm,
     dampingKind: kfacForm === "inverse" ? "factored" : "plain",
-    // The average is as long whatever updates it is of.
+    // Keeps the average's horizon in updates, whatever the interval.
     average: { decay: options.statisticsDecay ** options.covUpdateEvery },
     momentumKind: "averaged",
     trustRegion: klClip === null ? null : { kind: klClipKind, limit: klClip },
@@ -319,7 +318,7 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
   };
 }
 
-/** Makes an optimizer that clips the gradients by their norm first. */
+/** Creates an optimizer that first clips the gradients by their norm. */
 function clipping(optimizer: Optimizer, maxNorm: number | null): Optimizer {
   return {
     ...optimizer,

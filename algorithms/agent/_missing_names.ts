@@ -2,8 +2,7 @@ import type { Tensors } from "./experience/context.ts";
 import type { Update } from "./definition.ts";
 
 /**
- * Adds the name of a missing tensor to errors of an update, and the names that
- * there are.
+ * Adds the missing tensor and the available names to errors of an update.
  *
  * @param update Update of an algorithm.
  */
@@ -27,7 +26,7 @@ export function namingMissing(update: Update): Update {
         watch("the inputs have", inputs),
       );
     } catch (error) {
-      // An optional name that was looked for explains no other error.
+      // A lookup of an optional name explains no other error.
       const isForWant = error instanceof Error && missing.length > 0 &&
         /\b(undefined|null)\b/.test(error.message);
       if (isForWant) error.message += `; ${missing[0]}`;

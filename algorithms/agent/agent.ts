@@ -89,7 +89,7 @@ export interface AgentOptions<Config extends object = object> {
    */
   readonly totalTimesteps?: number;
   /**
-   * Scales of observations and rewards that move with what is seen.
+   * Running scales of observations and rewards.
    *
    * @default none
    */
@@ -109,7 +109,7 @@ export interface AgentOptions<Config extends object = object> {
   readonly threads?: number | "auto";
 }
 
-/** Results of the policy where it did not act. */
+/** Policy results of steps that exploration chose. */
 const NOTHING: Decision["recorded"] = {};
 
 type Learner = CompiledStep<
@@ -120,8 +120,8 @@ type Learner = CompiledStep<
 type Run = Pick<Learner, "run">;
 
 /**
- * An agent of any algorithm: acts, records, and learns when a batch is due.
- * Everything that it holds can be saved and restored, bit for bit.
+ * An agent of any algorithm: acts, records, and learns when a batch is ready.
+ * Its whole state can be saved and restored, bit for bit.
  *
  * @typeParam Config Settings of the algorithm.
  * @typeParam P Policy that acts.
@@ -154,7 +154,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    *
    * @param observation One observation, as the environment gives it.
    * @param actions Actions `[count, ...]` as the policy samples them; left out
-   * for discrete actions, whose values are all returned.
+   * for discrete actions, which returns all values.
    * @returns Values `[count]`, a new array.
    */
   readonly qValues?: QValues;
@@ -163,17 +163,17 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /** Source of batches. */
   protected readonly experience: Experience;
   readonly #title: string;
-  /** The environment's, whose present scale files of the policy have. */
+  /** Scaling of the environment, written to exported policies. */
   readonly #spaces: AgentSpaces;
   readonly #parts: AnyParts<P>;
   readonly #runtime: AgentRuntime;
   readonly #normalization: Normalization;
   readonly #learner: Learner;
-  /** Programs beside `learn`, compiled when they are first chosen. */
+  /** Programs other than `learn`, compiled on first use. */
   readonly #programs: Record<string, Run> = {};
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
-  /** Present observations as they are kept, and as the policy sees them. */
+  /** Current observations as they are kept, and as the policy sees them. */
   readonly #seen: ObservationInputArray;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   #present: ObservationInputArray;
@@ -237,7 +237,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       observations,
       rewards: normalization.rewards,
     };
-    // Before what takes long: memory is what is missing most often.
+    // Before anything slow: memory is what runs out most often.
     this.experience = parts.experience.make(this.#runtime);
     const { replay } = this.experience;
     if (replay?.isInFile) this.rows = replay;
@@ -281,7 +281,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     });
   }
 
-  /** Makes a step that prepares what was drawn, and updates the state by it. */
+  /** Builds a step that prepares the drawn batch and updates the state. */
   #stepOf(program: string) {
     const update = namingMissing(this.#parts.programs[program] as Update);
     const numbers = Object.keys(this.#parts.inputs);
@@ -304,7 +304,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return this.#moment.updates;
   }
 
-  /** Copy of the policy's present parameters, by path. */
+  /** Copy of the policy's current parameters, by path. */
   get params(): Readonly<Record<string, ArrayWithShape>> {
     this.#sync("action");
     return this.#learner.read().policy as Record<string, ArrayWithShape>;
@@ -322,7 +322,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return this.#toEnv(this.#decision.actions);
   }
 
-  /** Overwrites the parts of the state that are computed outside of updates. */
+  /** Overwrites the parts of the state that are computed outside updates. */
   #sync(when: "action" | "update"): void {
     if (this.#parts.sync === undefined) return;
     const read = () => this.#learner.read();
@@ -355,11 +355,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Takes in the step that followed the last actions.
+   * Records the step that followed the last actions.
    *
    * @param step Rewards, ends and observations; copied.
-   * @throws {RangeError} If a number is not finite; nothing is taken in then.
-   * @throws {Error} If an update is due first.
+   * @throws {RangeError} If a number is not finite; nothing is recorded then.
+   * @throws {Error} If an update is needed first.
    * @throws {TypeError} If something is not in typed arrays.
    */
   observe(step: VecStep): void {
@@ -382,10 +382,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Learns from the batches that are due.
+   * Learns from the batches that are ready.
    *
    * @returns Statistics of the last update by their names in the algorithm, and
-   * `learning_rate`; `undefined` where no batch is due.
+   * `learning_rate`; `undefined` where no batch is ready.
    */
   update(): Statistics | undefined {
     const due = this.experience.due(this.#moment, this.#random);
@@ -426,8 +426,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Makes an actor that follows the newest parameters, with a random stream and a
-   * recurrent state of its own.
+   * Returns an actor that uses the latest parameters, with its own random stream
+   * and recurrent state.
    *
    * @param options Deterministic or not, number of environments, seed.
    * @returns The actor.
@@ -453,7 +453,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Writes the present policy as an ONNX file: scaling and encoding of
+   * Writes the current policy as an ONNX file: scaling and encoding of
    * observations, network, choice of the action. See `exportPolicy` of
    * `@bellman/policies`.
    *
@@ -500,7 +500,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       },
       steps,
       updates,
-      // None before the first update, as states from before they were saved.
+      // None before the first update.
       ...(Object.keys(this.#statistics).length > 0 && {
         statistics: { ...this.#statistics },
       }),
@@ -508,7 +508,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Restores a state that {@link save} gave.
+   * Restores what {@link save} returned.
    *
    * @param state The state; copied.
    * @throws {TypeError} If it is not the state of such an agent, or of one that
@@ -541,7 +541,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Keeps the replay buffer in a file, which may be larger than memory, where the
+   * Keeps the replay buffer in a file, which may exceed memory, where the
    * settings say so: before the first step, and before `load`, which checks all
    * rows of a file that is there. `save` brings the rows to the disk; they stay
    * until two later saves, and as long as `rows.keep` names them.

@@ -24,7 +24,7 @@ import type { ExperienceSpec } from "./experience/experience.ts";
 import type { ConfigSchema } from "./schema.ts";
 
 /**
- * An algorithm: its settings, and the parts that they make. `Agent`, the command
+ * An algorithm: its settings, and how to build its parts. `Agent`, the command
  * line, the learning bench and the docs know it by this value alone.
  *
  * @typeParam Config Settings.
@@ -68,22 +68,22 @@ export interface AlgorithmDefinition<
    */
   readonly smallConfig?: Partial<Config>;
   /**
-   * True where it learns from old steps: it takes original observations and
-   * rewards, and scales them itself when it acts and when it draws.
+   * True for off-policy algorithms: they take unscaled observations and rewards,
+   * and scale them when they act and sample.
    *
    * @default false
    */
   readonly hasReplay?: boolean;
   /**
-   * True where the policy always takes the best action, and exploration chooses in
-   * its place: evaluations have no other form.
+   * True where the policy is always greedy and exploration is separate: evaluation
+   * is then deterministic.
    *
    * @default false
    */
   readonly isGreedy?: boolean;
   /**
-   * Finds settings without effect given the others, and why: a run says so where
-   * one of them is given.
+   * Finds settings without effect given the others, and why: a run warns where one
+   * of them is given.
    *
    * @param config All settings.
    * @returns Reasons by setting.
@@ -91,7 +91,7 @@ export interface AlgorithmDefinition<
    */
   idle?(config: Config): Readonly<Record<string, string>>;
   /**
-   * Refuses settings that exclude each other; ranges are checked before.
+   * Throws if settings exclude each other; ranges are checked before.
    *
    * @param config All settings.
    * @param context Spaces and length of the run.
@@ -106,15 +106,15 @@ export interface AlgorithmDefinition<
    */
   build(config: Config, context: BuildContext): AnyParts<P>;
   /**
-   * Starts workers that act and learn in environments of their own, in the place of
-   * one agent.
+   * Starts workers that each act and learn in their own environment, instead of one
+   * agent.
    *
    * @default none: an agent acts in a vector environment
    */
   startWorkers?(run: WorkersRun<Config>): Awaitable<WorkersAlgorithm>;
 }
 
-/** Run of an algorithm whose workers have environments of their own. */
+/** Run of an algorithm with workers. */
 export interface WorkersRun<Config extends object = object> {
   /** Settings that differ from the defaults. */
   readonly config: Partial<Config>;
@@ -139,21 +139,20 @@ export interface WorkersRun<Config extends object = object> {
   readonly engine: Engine;
   /** Backend of the eager engine. */
   readonly backend: BackendName;
-  /** Takes a line about a worker that was replaced. */
+  /** Called with one line when a worker is replaced. */
   readonly onNotice: (line: string) => void;
-  /** True where a state is restored and acted by, and nothing is learned. */
+  /** True for evaluation: a state is restored, and nothing is learned. */
   readonly isForEvaluation: boolean;
 }
 
-/** Algorithm whose workers act and learn in environments of their own. */
+/** Algorithm whose workers each act and learn in their own environment. */
 export interface WorkersAlgorithm extends SteppingAlgorithm {
   /** Steps a second of each worker. */
   readonly workerRates: readonly number[];
 }
 
 /**
- * Settings that differ from the defaults. Where they name a network, one of your
- * own may stand.
+ * Settings that differ from the defaults. A custom network may replace a named one.
  *
  * @typeParam Config Settings of the algorithm.
  */
@@ -187,11 +186,10 @@ export interface AgentParts<
   readonly policy: P;
   /** State before the first update, in new tensors: the agent copies and frees them. */
   readonly state: S;
-  /** Source of batches: `rollout(...)`, `replay(...)`, `segments(...)` or one of its own. */
+  /** Source of batches: `rollout(...)`, `replay(...)`, `segments(...)` or a custom one. */
   readonly experience: ExperienceSpec;
   /**
-   * Numbers that change over the run, of which `learningRate` is logged, and random
-   * numbers.
+   * Values that change over the run (`learningRate` is logged) and random numbers.
    */
   readonly inputs: { readonly [Name in keyof I]: UpdateInput };
   /** Updates by name, each traced and compiled when it is first chosen. */
@@ -206,19 +204,18 @@ export interface AgentParts<
    */
   choose?(moment: Moment, isLast: boolean): string;
   /**
-   * Exploration in the place of the policy, such as random actions at first.
+   * Exploration that replaces the policy, such as random actions at first.
    *
    * @default none: the policy acts
    */
   readonly explore?: Explorer;
   /**
-   * Computes parts of the state outside of the compiled update: before actions, where
-   * parameters are learned elsewhere too, or after updates, where factors are
-   * inverted now and then.
+   * Computes parts of the state outside the compiled update: before actions, such as
+   * parameters that other workers change, or after updates, such as inverted factors.
    *
-   * @param when Before an action or a look at the parameters, or after an update.
+   * @param when Before an action or a read of the parameters, or after an update.
    * @param moment Progress of the run.
-   * @param read Copies the present state out.
+   * @param read Copies the current state out.
    * @returns The parts of the state that change, or `undefined` where all stay.
    */
   sync?(
@@ -229,7 +226,7 @@ export interface AgentParts<
   /**
    * Renewal of state-dependent noise (gSDE).
    *
-   * @default drawn anew at each step
+   * @default drawn again at each step
    */
   readonly noise?: StateDependentNoise;
   /**
@@ -238,7 +235,7 @@ export interface AgentParts<
    * @default none
    */
   readonly actionValues?: ActionValues;
-  /** Frees what the parts hold beside tensors, such as threads. */
+  /** Frees resources other than tensors, such as threads. */
   close?(): void;
 }
 
@@ -273,7 +270,7 @@ export type Update<
 // deno-lint-ignore no-explicit-any -- each algorithm has its own records
 export type AnyUpdate = Update<any, any, any>;
 
-/** Input of an update: a number of the moment, or random numbers drawn anew. */
+/** Input of an update: a scheduled value, or fresh random numbers. */
 export type UpdateInput = NumberInput | RandomInput;
 
 /** Number that changes over the run, such as the learning rate. */
@@ -288,14 +285,14 @@ export interface RandomInput {
   /** Numbers of a row. */
   readonly size: number;
   /**
-   * The one program that takes them, as drawing takes time.
+   * The one program that uses them, as drawing takes time.
    *
    * @default all
    */
   readonly only?: string;
 }
 
-/** Exploration in the place of the policy. */
+/** Exploration that replaces the policy. */
 export interface Explorer {
   /**
    * Chooses actions, or changes those of the policy.
@@ -305,12 +302,12 @@ export interface Explorer {
    */
   act(exploration: Exploration): TensorData;
   /**
-   * Saves what it keeps from step to step.
+   * Saves its state.
    *
    * @default nothing
    */
   save?(): StateTree;
-  /** Restores what `save` gave. */
+  /** Restores what `save` returned. */
   load?(state: StateTree): void;
 }
 
@@ -334,24 +331,24 @@ export interface ActionValues {
   ): tf.Tensor;
 }
 
-/** All tensors that an update moves, by part and path; `policy` acts. */
+/** All tensors that an update changes, by part and path; `policy` acts. */
 export type AgentState = { readonly [part: string]: Params };
 
-/** Numbers of an {@link AgentState}. */
+/** Arrays of an {@link AgentState}. */
 export type SavedState = {
   readonly [part: string]: Readonly<
     Record<string, { data: TensorData; shape: number[] }>
   >;
 };
 
-/** Result of an update: new tensors, those that it was given stay. */
+/** Result of an update, in new tensors; its inputs stay valid. */
 export interface UpdateResult<S extends AgentState = AgentState> {
   /** State after the update, of the same parts. */
   readonly state: S;
   /** Scalars for the log; each name keeps its last value. */
   readonly stats: Readonly<Record<string, tf.Tensor | undefined>>;
   /**
-   * Arrays for `Experience.learned`, such as errors that become priorities.
+   * Arrays for `Experience.learned`, such as TD errors for priorities.
    *
    * @default {}
    */
@@ -371,7 +368,7 @@ export interface Exploration {
 /** Renewal of noise that is a function of the state. */
 export interface StateDependentNoise {
   /**
-   * Tells where new noise is drawn.
+   * True where new noise is drawn.
    *
    * @param step Steps of each environment so far.
    */

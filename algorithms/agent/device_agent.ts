@@ -60,7 +60,7 @@ import type { RolloutOptions } from "./experience/rollout.ts";
  */
 export interface DeviceAgentOptions<Config extends object = object>
   extends Omit<AgentOptions<Config>, "normalization"> {
-  /** Environments that step side by side. */
+  /** Environments that step in parallel. */
   readonly numEnvs: number;
   /**
    * Updates of one call of the program: between two of them the training loop
@@ -70,8 +70,7 @@ export interface DeviceAgentOptions<Config extends object = object>
    */
   readonly updatesPerCall?: number;
   /**
-   * Environment steps of a call that are not to be exceeded, but by those of one
-   * update.
+   * Largest number of environment steps of a call, unless one update takes more.
    *
    * @default 1048576
    */
@@ -86,11 +85,11 @@ type Loop = CompiledStep<
 
 /**
  * An agent whose environments are tensors: acting, steps, targets and updates
- * are one compiled program, and only statistics come back. It takes any
+ * are one compiled program that returns only statistics. It takes any
  * definition whose experience is a rollout with `tensorTargets`.
  *
- * `train(agent, undefined, ...)` trains it. Everything that it holds, its episodes
- * too, can be saved and restored, bit for bit.
+ * `train(agent, undefined, ...)` trains it. Its whole state, running episodes
+ * included, can be saved and restored, bit for bit.
  *
  * @typeParam Config Settings of the algorithm.
  * @typeParam P Policy that acts.
@@ -149,8 +148,8 @@ export class DeviceAgent<
    * @param env Environments as tensors.
    * @param options Number of environments, settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
-   * @throws {TypeError} If settings exclude each other, or the algorithm is none
-   * that fits into a program.
+   * @throws {TypeError} If settings exclude each other, or the algorithm cannot run
+   * as one program.
    */
   constructor(
     definition: AlgorithmDefinition<Config, P>,
@@ -213,7 +212,7 @@ export class DeviceAgent<
     const numbers = Object.keys(this.#numbers);
     const call = (before: LoopState, given: Tensors) => {
       const { rounds, ...numbers } = given;
-      // One vector goes round in the place of many small tensors.
+      // One vector is passed on instead of many small tensors.
       const { pack, unpack } = packingOf(before.learned);
       const { random, draws } = this.#program
         .draw(before.random, { length, rounds });
@@ -251,7 +250,7 @@ export class DeviceAgent<
   }
 
   /**
-   * Runs the program once: its environments take steps, from which it learns.
+   * Runs the program once: steps its environments and learns from them.
    *
    * @returns The number of the steps, and the episodes that ended.
    */
@@ -299,14 +298,14 @@ export class DeviceAgent<
     return this.#moment.updates;
   }
 
-  /** Copy of the policy's present parameters, by path. */
+  /** Copy of the policy's current parameters, by path. */
   get params(): Readonly<Record<string, ArrayWithShape>> {
     const { learned } = this.#loop.read();
     return learned.policy as Record<string, ArrayWithShape>;
   }
 
   /**
-   * Gives the statistics of the last call.
+   * Returns the statistics of the last call.
    *
    * @returns Statistics of its last update, and `learning_rate`; `undefined`
    * where there was no call since.
@@ -318,8 +317,7 @@ export class DeviceAgent<
   }
 
   /**
-   * Returns an actor that uses the latest parameters, with a random stream of
-   * its own.
+   * Returns an actor that uses the latest parameters, with its own random stream.
    *
    * @param options Deterministic or not, number of environments, seed.
    * @returns The actor.
@@ -337,7 +335,7 @@ export class DeviceAgent<
   }
 
   /**
-   * Writes the present policy as an ONNX file; see `Agent.exportPolicy`.
+   * Writes the current policy as an ONNX file; see `Agent.exportPolicy`.
    *
    * @param options Size of the batch, deterministic or not.
    * @returns The bytes of the file.
@@ -362,7 +360,7 @@ export class DeviceAgent<
   }
 
   /**
-   * Restores a state that {@link save} gave.
+   * Restores what {@link save} returned.
    *
    * @param state The state; copied.
    * @throws {TypeError} If it is not the state of such an agent.

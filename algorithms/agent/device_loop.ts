@@ -36,15 +36,15 @@ export interface DeviceEpisodes {
 
 /** Step of environments that are tensors. */
 export interface DeviceStep {
-  /** Episodes after the step; those that ended have begun anew. */
+  /** Episodes after the step; those that ended were reset. */
   readonly episodes: DeviceEpisodes;
-  /** States before any began anew. */
+  /** States before any reset. */
   readonly last: Tensors;
   /** Rewards `[numEnvs]`. */
   readonly rewards: tf.Tensor;
-  /** Truth values `[numEnvs]`: the episode reached an end state. */
+  /** Booleans `[numEnvs]`: the episode reached an end state. */
   readonly terminated: tf.Tensor;
-  /** Truth values `[numEnvs]`: the episode was cut short. */
+  /** Booleans `[numEnvs]`: the episode was truncated. */
   readonly truncated: tf.Tensor;
   /** Length of each episode, this step included `[numEnvs]`, `int32`. */
   readonly lengths: tf.Tensor;
@@ -72,11 +72,11 @@ export interface DeviceEnv {
     episodes: DeviceEpisodes,
     options: { readonly actions: tf.Tensor; readonly uniform: tf.Tensor },
   ): DeviceStep;
-  /** Shows states `[rows, ...]`. */
+  /** Computes observations of states `[rows, ...]`. */
   observe(state: Tensors): tf.Tensor;
 }
 
-/** Everything that a call moves. */
+/** Everything that a call changes. */
 export interface LoopState {
   readonly learned: AgentState;
   readonly episodes: DeviceEpisodes;
@@ -90,7 +90,7 @@ export interface LoopResults {
   readonly stats: tf.Tensor;
   /**
    * Length and return of episodes that ended `[numSteps, 2, numEnvs]`: lengths
-   * of those that were cut short are negative, of those that go on 0.
+   * of those that were truncated are negative, of those that continue 0.
    */
   readonly ended: tf.Tensor;
 }
@@ -103,7 +103,7 @@ export interface LoopDraws {
   readonly uniform: tf.Tensor;
 }
 
-/** Inputs of an update beside the state. */
+/** Inputs of an update other than the state. */
 export interface LoopRow {
   /** Scalars of `AgentParts.numbers`. */
   readonly numbers: Readonly<Record<string, tf.Scalar>>;
@@ -149,7 +149,7 @@ export class DeviceLoop {
     this.#context = context;
   }
 
-  /** Makes the state at the start: new tensors, but for those that are learned. */
+  /** Builds the initial state: new tensors, except the learned ones. */
   start(learned: AgentState, words: Int32Array): LoopState {
     const { numEnvs } = this.#context, env = this.#device;
     return tidy(() => {
@@ -158,7 +158,7 @@ export class DeviceLoop {
       const uniform = randomUniform([env.startSize, numEnvs], { key, counter });
       return {
         learned,
-        // Tensors of their own, as some may be the same.
+        // Separate tensors, as some may be the same.
         episodes: cloned(env.begin(uniform)),
         random: { key, counter: tf.scalar(1, "int32") },
       };
@@ -166,7 +166,7 @@ export class DeviceLoop {
   }
 
   /**
-   * Draws the random numbers of all updates of a call: faster than for each. Those
+   * Draws the random numbers of all updates of a call at once, which is faster. Those
    * of an update depend on its number, not on where calls begin and end.
    *
    * @param random Key, and counter of the first update.
@@ -244,14 +244,14 @@ export class DeviceLoop {
   }
 
   /**
-   * Makes rows of an update. They lie step by step, as they were collected: of
-   * networks without memory the order of rows is of no matter.
+   * Builds the rows of an update, step-major as they were collected: without
+   * recurrence the order of rows does not matter.
    */
   #rows(x: tf.Tensor): tf.Tensor {
     return tf.reshape(x, [-1, ...x.shape.slice(2)]);
   }
 
-  /** Shows states, in the form that the policy encodes. */
+  /** Computes observations, in the form that the policy encodes. */
   #observe(state: Tensors): tf.Tensor {
     const { shape } = this.#parts.policy.observationInput;
     return tf.reshape(this.#device.observe(state), [-1, ...shape]);
@@ -321,14 +321,14 @@ export class DeviceLoop {
       valueOf(policy.apply(params, policy.encode(observations)));
     const flat = (x: tf.Tensor) => tf.reshape(x, [count, ...x.shape.slice(2)]);
     const lastValues = valuesOf(this.#observe(episodes.state));
-    // Of the very rows that are learned from: the update computes them as well.
+    // The same rows as the update's, which computes these values as well.
     const values = when === "acting" ? rollout.values : tf.reshape(
       valuesOf(this.#rows(rollout.observations)),
       shape,
     );
     const isCut = tf.mul(tf.sub(1, rollout.terminated), rollout.truncated);
     if (!bootstrapTruncated) return { values, finalValues: none(), lastValues };
-    // Time limits are seldom reached: mostly there is nothing to value.
+    // Time limits are rare: mostly there is nothing to value.
     const { finalValues } = switchCase(tf.cast(tf.max(isCut), "int32"), [
       () => ({ finalValues: none() as tf.Tensor }),
       () => {
@@ -343,7 +343,7 @@ export class DeviceLoop {
   }
 }
 
-/** Makes functions that join the tensors of each part to a vector, and back. */
+/** Returns functions that join the tensors of each part to a vector, and split it. */
 export function packingOf(like: AgentState): {
   pack: (state: AgentState) => AgentState;
   unpack: (packed: AgentState) => AgentState;
@@ -416,7 +416,7 @@ export function episodesIn(
   return episodes;
 }
 
-/** Returns the rollout of an algorithm that fits into a program. */
+/** Returns the rollout of an algorithm that can run as one program. */
 export function rolloutThatFits(
   title: string,
   parts: AnyParts,

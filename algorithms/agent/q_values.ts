@@ -10,7 +10,7 @@ import type { AgentRuntime } from "./experience/experience.ts";
  *
  * @param observation One observation, as the environment gives it.
  * @param actions Actions `[count, ...]` as the policy samples them; left out for
- * discrete actions, whose values are all returned.
+ * discrete actions, which returns all values.
  * @returns Values `[count]`, a new array.
  */
 export type QValues = (
@@ -18,12 +18,12 @@ export type QValues = (
   actions?: ArrayLike<number>,
 ) => Float32Array;
 
-/** Makes estimates of an agent's Q function, compiled for each number of actions. */
+/** Estimates an agent's Q function, compiled for each number of actions. */
 export function qValuesOf(
   { part, estimate }: ActionValues,
   { runtime, start, present }: {
     readonly runtime: AgentRuntime;
-    /** State at the start, whose shapes the present one has. */
+    /** Initial state, for the shapes. */
     readonly start: AgentState;
     readonly present: () => ResidentState<AgentState>;
   },

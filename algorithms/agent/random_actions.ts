@@ -3,7 +3,7 @@ import type { Space, StateTree } from "@bellman/types";
 import type { AgentContext } from "./experience/context.ts";
 import type { Explorer } from "./definition.ts";
 
-/** Steps that take the same random action, at most. */
+/** Largest number of steps that take the same random action. */
 const MOST_REPEATS = 100;
 
 /** Options of {@link randomActions}. */
@@ -14,13 +14,13 @@ export interface RandomActionsOptions {
    * Exponent mu of the number n of steps that take the same action, with a
    * probability in proportion to n^-mu.
    *
-   * @default none: actions are drawn anew at each step
+   * @default none: a new action at each step
    */
   readonly repeatExponent?: number;
 }
 
 /**
- * Makes an exploration that takes random actions at first: box actions are uniform
+ * Creates an exploration that takes random actions at first: box actions are uniform
  * in [-1, 1], as squashed policies sample them.
  *
  * @param context Space of the actions, number of environments.
@@ -95,7 +95,7 @@ export interface RepeatedActionsOptions {
 
 /**
  * Random actions of environments, each for `n` steps with `p(n) ~ n^-mu`: they
- * lead further away than as many that are drawn anew.
+ * explore further than independent ones.
  *
  * Source: Dabney et al. 2021 (https://arxiv.org/abs/2006.01782), algorithm 1.
  */
@@ -103,7 +103,7 @@ export class RepeatedActions {
   readonly #draw: RepeatedActionsOptions["draw"];
   /** Probability of at most `i + 1` steps. */
   readonly #cumulative: Float64Array;
-  /** Steps that each environment's action is still repeated for. */
+  /** Steps that each environment's action is still repeated. */
   readonly #left: Int32Array;
   /** Action of each environment; none before the first. */
   readonly #actions: TensorData[];
@@ -145,7 +145,7 @@ export class RepeatedActions {
     return 1 + this.#cumulative.findIndex((it) => share < it);
   }
 
-  /** Saves the actions, and the steps that each is still taken for. */
+  /** Saves the actions, and the steps that each is still repeated. */
   save(): StateTree {
     return {
       left: this.#left.slice(),
@@ -153,7 +153,7 @@ export class RepeatedActions {
     };
   }
 
-  /** Restores what {@link save} gave; copied. */
+  /** Restores what {@link save} returned; copied. */
   load(state: StateTree): void {
     const { left, actions } = (state ?? {}) as {
       left?: Int32Array;

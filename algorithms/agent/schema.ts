@@ -8,40 +8,40 @@ export interface ConfigSchema {
 export interface PropertySchema {
   /** Type or types of JSON. */
   readonly type?: string | readonly string[];
-  /** All values that there are. */
+  /** Allowed values. */
   readonly enum?: readonly unknown[];
-  /** The only value that there is. */
+  /** The only allowed value. */
   readonly const?: unknown;
-  /** Schemas of which a value fits one. */
+  /** Schemas, one of which a value fits. */
   readonly anyOf?: readonly PropertySchema[];
   /** Schema of each entry of a list. */
   readonly items?: PropertySchema;
   /** Help. */
   readonly description?: string;
-  /** Value where nothing is given. */
+  /** Default value. */
   readonly default?: unknown;
   /** Least number. */
   readonly minimum?: number;
   /** Largest number. */
   readonly maximum?: number;
-  /** Number that all must be above. */
+  /** Exclusive lower bound. */
   readonly exclusiveMinimum?: number;
-  /** Number that all must be below. */
+  /** Exclusive upper bound. */
   readonly exclusiveMaximum?: number;
   /** Least number of entries of a list. */
   readonly minItems?: number;
   /** Largest number of entries of a list. */
   readonly maxItems?: number;
-  /** Number that all must be multiples of. */
+  /** Number that all values are multiples of. */
   readonly multipleOf?: number;
-  /** Narrower range that another setting brings, in words. */
+  /** Narrower range that another setting imposes, as text. */
   readonly limit?: string;
   /** Other names of the key, separated by commas. */
   readonly alias?: string;
 }
 
 /**
- * Gives the settings of a schema where nothing is chosen.
+ * Returns the default settings of a schema.
  *
  * @typeParam Config Settings that the schema was made from.
  * @param schema The schema.
@@ -68,7 +68,7 @@ export function defaultsOf<Config extends object>(
   ) as Config;
 }
 
-/** Upper bounds from here on guard against overflow: unless broken, no message names them. */
+/** Upper bounds from here on guard against overflow: messages name them only when broken. */
 const GUARD = 1e4;
 
 /**
@@ -76,7 +76,7 @@ const GUARD = 1e4;
  *
  * @param config Settings by key.
  * @param options The schema, and the name of what is configured.
- * @throws {RangeError} With the first setting that does not.
+ * @throws {RangeError} For the first setting that does not.
  *
  * @example
  * ```ts
@@ -112,7 +112,7 @@ function checkNumber(
   const { type, exclusiveMinimum: above = -Infinity } = property;
   const { minimum: given = -Infinity, maximum = Infinity } = property;
   const whole = [type].flat().includes("integer") || property.multipleOf === 1;
-  // A count of -1 stands for a rule, and there is none of 0.
+  // A count of -1 represents a rule, and 0 is not allowed.
   const isRule = whole && given === -1;
   if (isRule && value === -1) return;
   const minimum = isRule ? 1 : given;

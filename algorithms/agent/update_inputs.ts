@@ -11,7 +11,7 @@ import { NUMBER } from "./experience/_tensor_types.ts";
 import type { Moment } from "./experience/context.ts";
 import type { NumberInput, RandomInput, UpdateInput } from "./definition.ts";
 
-/** Numbers and random numbers that updates take beside a batch. */
+/** Numbers and random numbers that updates take in addition to a batch. */
 export class UpdateInputs {
   /** Shapes and types by name. */
   readonly types: Record<string, TensorType> = {};
@@ -34,7 +34,7 @@ export class UpdateInputs {
     }
   }
 
-  /** Draws the inputs of an update by one of the programs. */
+  /** Draws the inputs of an update by one program. */
   draw(
     program: string,
     moment: Moment,

@@ -40,7 +40,7 @@ export interface MethodForm {
    * accumulate over `updateInterval` steps, and the target network is updated first.
    */
   readonly isOneStep: boolean;
-  /** True for Sarsa, whose target takes the next action. */
+  /** True for Sarsa, which bootstraps from the next action. */
   readonly takesNextAction?: boolean;
   /** True for methods with a target network, which explore by the epsilon-greedy policy. */
   readonly learnsQ: boolean;
@@ -55,21 +55,21 @@ export interface ActorLearnerOptions {
   /** Windows and pushes. */
   readonly form: MethodForm;
   /**
-   * Connects it to the server that it learns with.
+   * Server that it learns with.
    *
-   * @default a server of its own: the sequential form
+   * @default its own server: the sequential form
    */
   readonly connect?: ServerConnection;
 }
 
-/** Gives the server of an agent: of the first parameters, where there is none yet. */
+/** Returns the server of an agent; the first call creates it from the first parameters. */
 export type ServerConnection = (
   params: Float32Array,
   config: AsyncConfig,
 ) => ParameterServer;
 
 /**
- * Makes the parts of one actor-learner: an agent that acts by a copy of the shared
+ * Builds the parts of one actor-learner: an agent that acts with a copy of the shared
  * parameters, computes gradients of windows of its steps, and pushes them to the server.
  *
  * @param learner Policy and gradient.
@@ -85,7 +85,7 @@ export type ServerConnection = (
  * import { assertEquals } from "@std/assert";
  *
  * await selectBackend("cpu");
- * // One-step Q-learning with a network of one's own.
+ * // One-step Q-learning with a custom network.
  * const mine: AlgorithmDefinition<AsyncConfig> = {
  *   ...asyncQ,
  *   build: (config, context) =>
@@ -190,7 +190,7 @@ export function actorLearner<P extends Policy>(
 
 type Numbers = Readonly<Record<string, tf.Scalar>>;
 
-/** Draws the final exploration rate of a worker. */
+/** Samples the final exploration rate of a worker. */
 function drawEpsilon(
   { finalEpsilons, finalEpsilonProbabilities }: AsyncConfig,
   random: RandomStream,
@@ -206,7 +206,7 @@ interface ActorProgress {
   finalEpsilon: number;
   /** Gradients since the start. */
   gradients: number;
-  /** Steps that are to be learned from. */
+  /** Steps to learn from. */
   pending: number;
   /** True where the next window ended an episode. */
   hasEnded: boolean;
@@ -216,12 +216,12 @@ interface ActorProgress {
 interface ActorStepsOptions
   extends Pick<ActorLearnerOptions, "config" | "form"> {
   readonly server: ParameterServer;
-  /** Memory of the server, where it is this agent's alone. */
+  /** Memory of the server, where no other agent uses it. */
   readonly own: SharedParameters | undefined;
   readonly progress: ActorProgress;
-  /** Present learning rate. */
+  /** Current learning rate. */
   readonly rate: () => number;
-  /** Present exploration rate. */
+  /** Current exploration rate. */
   readonly epsilon: () => number;
   /** Views of the memory of the target network. */
   readonly target: ReturnType<typeof viewParams>;
@@ -231,7 +231,7 @@ interface ActorStepsOptions
 class ActorSteps extends Windows {
   readonly #options: ActorStepsOptions;
   readonly #target: Float32Array;
-  /** Its parts by their names in the batch. */
+  /** Its parts by name in the batch. */
   readonly #targetParts: Record<string, TensorData> = {};
 
   constructor(runtime: AgentRuntime, options: ActorStepsOptions) {
@@ -257,7 +257,7 @@ class ActorSteps extends Windows {
     this.#note();
   }
 
-  /** Notes the window that is next. */
+  /** Records the next window. */
   #note(): void {
     const { progress } = this.#options;
     progress.pending = this.length;

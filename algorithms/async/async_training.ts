@@ -44,14 +44,14 @@ export interface AsyncTrainingOptions
   readonly spaces: WorkersRun["spaces"];
 }
 
-/** Range of the workers; more than 1024 no machine has use for. */
+/** Range of the workers; no machine can use more than 1024. */
 const RUN = {
   properties: { workers: { type: "integer", minimum: 1, maximum: 1024 } },
 };
 
 /**
  * Asynchronous training: workers act and learn, each in its environment, on
- * parameters in shared memory. `train` is given no environment: the workers take
+ * parameters in shared memory. `train` gets no environment: the workers take
  * `stepsPerStop` steps at once in theirs.
  *
  * @example
@@ -77,7 +77,7 @@ const RUN = {
 export class AsyncTraining implements WorkersAlgorithm {
   /** Steps a second of each worker before the last stop. */
   readonly workerRates: number[];
-  /** Agent that evaluations act by: it has what the workers learn. */
+  /** Agent of evaluations, with the shared parameters. */
   readonly #agent: Agent<AsyncConfig>;
   readonly #method: AsyncMethod;
   #shared!: SharedParameters;
@@ -154,7 +154,7 @@ export class AsyncTraining implements WorkersAlgorithm {
     options: AsyncTrainingOptions,
   ): Promise<AsyncTraining> {
     const source = checkSource(options.source);
-    // This thread waits for its workers: what they download must be here.
+    // This thread blocks on its workers: what they download must be here.
     if ("module" in source && !options.isForEvaluation) {
       await import(source.module);
     }
@@ -167,7 +167,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 
   /**
-   * Lets the workers take steps together; all stand still afterwards.
+   * Runs the workers for some steps together; all are paused afterwards.
    *
    * @param steps Number of steps; by default `stepsPerStop`.
    * @returns That number, and the episodes that ended meanwhile.
@@ -177,7 +177,7 @@ export class AsyncTraining implements WorkersAlgorithm {
     const limit = shared.steps + steps, all: EpisodeStatistics[] = [];
     const taken = shared.taken.fill(0), start = performance.now();
     const isFixed = this.#agent.config.workerOrder === "fixed";
-    // Those that were replaced may have left steps to the others.
+    // Replaced workers may have left steps to the others.
     while (shared.steps < limit) {
       const next = isFixed ? [shared.steps % taken.length] : undefined;
       shared.allow(isFixed ? 1 : limit - shared.steps);
@@ -200,7 +200,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 
   /**
-   * Makes an actor that follows the parameters from stop to stop.
+   * Returns an actor whose parameters are updated at each stop.
    *
    * @param options Deterministic or not, number of environments, seed.
    * @returns The actor.
@@ -210,7 +210,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 
   /**
-   * Writes the present policy as an ONNX file.
+   * Writes the current policy as an ONNX file.
    *
    * @param options Scaling, size of the batch, deterministic or not.
    * @returns The bytes of the file.
@@ -228,10 +228,10 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 
   /**
-   * Restores what {@link save} gave.
+   * Restores what {@link save} returned.
    *
    * @param state The state; copied.
-   * @throws {RangeError} If it is of other workers or sizes.
+   * @throws {RangeError} If its workers or sizes differ.
    */
   load(state: StateTree): void {
     const { shared, workers } = state as Record<string, StateTree>;
@@ -246,7 +246,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 }
 
-/** The asynchronous methods as the command line knows them: with their workers. */
+/** Definitions of the asynchronous methods for the command line, with workers. */
 export const asyncAlgorithms: readonly AlgorithmDefinition<AsyncConfig>[] =
   asyncMethods.map((method) => ({
     ...method,

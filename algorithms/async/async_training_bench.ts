@@ -1,11 +1,11 @@
 // deno-lint-ignore-file no-console -- a bench that prints
 /**
- * Scaling of workers. Two take steps beside one, in turn: the clock's ratio is that of
- * this machine as busy as it is; processor time tells what two idle cores would do.
- * Then the parts of a step, in this thread, and a model of more workers, each with a
- * core of its own. A step costs more with others, as they have changed what it reads: what
- * it costs more with one other, times the chance that another was the last to change it.
- * At each stop all wait for the last.
+ * Scaling of workers. Two take steps and then one, in turn: the wall-clock ratio is that
+ * of this machine under load; processor time estimates two idle cores.
+ * Then the parts of a step, in this thread, and a model of more workers, each with its
+ * own core. A step costs more with others, as they change what it reads: the extra cost
+ * with one other, times the chance that another changed it last. At each stop all wait
+ * for the last.
  */
 import process from "node:process";
 import { Agent } from "@bellman/agent";
@@ -203,7 +203,7 @@ function partsOf(method: string, task: Task): Parts {
   };
 }
 
-/** Microseconds that a stop takes beside its steps: the quickest of many. */
+/** Microseconds that a stop takes without its steps: the fastest of many. */
 async function stopOf(): Promise<number> {
   const training = await AsyncTraining.start("a3c", {
     source: "CartPole-v1",

@@ -17,7 +17,7 @@ export interface AsyncConfig extends
     | "activation"
   > {
   /**
-   * Largest number of steps of a window (t_max), which ends with its episode, too.
+   * Largest number of steps of a window (t_max), which also ends with its episode.
    *
    * @default 8
    * @minimum 1
@@ -27,7 +27,7 @@ export interface AsyncConfig extends
    */
   maxSteps: number;
   /**
-   * Steps of a worker between two updates of the shared parameters (I_AsyncUpdate); the end of an episode updates them, too.
+   * Steps of a worker between two updates of the shared parameters (I_AsyncUpdate); the end of an episode also updates them.
    *
    * @default 4
    * @minimum 1
@@ -133,7 +133,7 @@ export interface AsyncConfig extends
    */
   decay: number;
   /**
-   * Term added to RMSProp's mean square, inside of the root.
+   * Term added to RMSProp's mean square, inside the root.
    *
    * @default 0.001
    * @exclusiveMinimum 0
@@ -180,7 +180,7 @@ export interface AsyncConfig extends
 /** JSON Schema of {@linkcode AsyncConfig}, made by `deno task schema`. */
 export const asyncConfigSchema: ConfigSchema = schema;
 
-/** Defaults of all settings; methods of Q-learning have a few of their own. */
+/** Defaults of all settings; methods of Q-learning override a few. */
 export const defaultAsyncConfig: Readonly<AsyncConfig> = defaultsOf<
   AsyncConfig
 >(asyncConfigSchema);

@@ -24,13 +24,13 @@ export interface LearnerBatch extends WindowTensors {
   readonly target?: Params;
 }
 
-/** A policy and the loss that it learns by: the same for one worker and for many. */
+/** A policy and its loss: the same for one worker and for many. */
 export interface Learner<P extends Policy = Policy> {
   /** Policy that acts. */
   readonly policy: P;
   /**
-   * Makes the loss of a window, summed over its steps. What it is learned towards
-   * is computed here: no gradient flows through it. All of it is compiled.
+   * Builds the loss of a window, summed over its steps. The targets are computed here
+   * without gradient. All of it is compiled.
    *
    * @param params Parameters that the gradient is taken at.
    * @param batch The window, and the target network.
@@ -43,7 +43,7 @@ export interface Learner<P extends Policy = Policy> {
   ): WindowLoss;
 }
 
-/** Inputs of {@link qLoss} beside the values, each `[steps]`. */
+/** Inputs of {@link qLoss} other than the values, each `[steps]`. */
 export interface QLossInputs {
   /** Targets `y`: constants, through which no gradient flows. */
   readonly targets: tf.Tensor1D;
@@ -133,22 +133,22 @@ export function a3cLoss(
   });
 }
 
-/** Sums numbers of a window `[steps]` over its own steps. */
+/** Sums values of a window `[steps]` over its valid steps. */
 function weighted(numbers: tf.Tensor, weights: tf.Tensor1D): tf.Scalar {
   return tf.sum(tf.mul(numbers, weights));
 }
 
-/** Returns the first rows, as many as a window has steps: the last is of what followed. */
+/** Returns the rows of a window's steps, without the one that it bootstraps from. */
 function stepsOf<T extends tf.Tensor>(rows: T): T {
   return tf.slice(rows, 0, rows.shape[0] - 1);
 }
 
 /**
- * Makes the learner of a Q function: the loss of each step is
+ * Creates the learner of a Q function: the loss of each step is
  * `(y - Q(s, a; theta))^2` with `y = r + gamma ... + gamma^k Q(s', a'; theta-)`,
  * where `a'` is the best action, or the next one of Sarsa.
  *
- * @param policy Policy whose `policy` outputs are the values of all actions.
+ * @param policy Policy with the values of all actions as its `policy` output.
  * @param options Smallest action.
  * @returns The learner.
  *
@@ -204,8 +204,7 @@ export type QPolicyOptions =
   & Partial<Pick<AsyncConfig, "network" | "hiddenSizes" | "activation">>;
 
 /**
- * Makes a policy that takes the best action by a Q function; what explores chooses in
- * its place.
+ * Creates a greedy policy of a Q function; exploration is separate.
  *
  * @param options Spaces and network.
  * @returns The policy; its output `policy` holds the values of all actions.
@@ -237,7 +236,7 @@ export function qPolicy(options: QPolicyOptions): Policy {
   }
   const { observationShape } = observationEncoder(observationSpace);
   const named = network === "auto" ? networkFor(observationShape) : network;
-  // After the convolutions comes no mlp.
+  // No mlp follows the convolutions.
   const sizes = named === "mlp" ? hiddenSizes : [];
   const networkOptions = { hiddenSizes: sizes, activation };
   const policy = stochasticPolicy({
@@ -245,12 +244,12 @@ export function qPolicy(options: QPolicyOptions): Policy {
     network: named,
     networkOptions,
   });
-  // Values take the place of logits: the best action is the likeliest one.
+  // Values serve as logits: the best action is the likeliest one.
   return { ...policy, sample: (_, output) => policy.mode(output) };
 }
 
 /**
- * Makes the learner of A3C: policy and values, learned from the returns of a window.
+ * Creates the learner of A3C: policy and values, learned from the returns of a window.
  *
  * @param policy Actor-critic.
  * @param config Weight of the value's error.

@@ -21,22 +21,21 @@ import { asyncPresets } from "./presets.ts";
 
 /**
  * An asynchronous method: an algorithm whose agents learn with a server. As an
- * `AlgorithmDefinition` it is the sequential form, one worker with parameters of
- * its own.
+ * `AlgorithmDefinition` it is the sequential form, one worker with its own parameters.
  */
 export interface AsyncMethod<P extends Policy = Policy>
   extends AlgorithmDefinition<AsyncConfig, P> {
   /**
-   * Makes the definition of an agent that learns with others.
+   * Returns the definition of an agent that learns with others.
    *
-   * @param connect Gives its view of the shared parameters.
+   * @param connect Returns its view of the shared parameters.
    */
   with(connect?: ServerConnection): AlgorithmDefinition<AsyncConfig, P>;
   /** Names of the statistics that its updates return. */
   readonly statisticNames: readonly string[];
 }
 
-/** Words for a method. */
+/** Texts of a method. */
 type Names = Pick<AsyncMethod, "name" | "title" | "summary">;
 
 /** Name, form and learner of a method. */
@@ -44,7 +43,7 @@ interface MethodOptions<P extends Policy> extends Names {
   readonly form: MethodForm;
   /** Settings of other methods. */
   readonly unused: readonly (keyof AsyncConfig)[];
-  /** Settings whose schema differs. */
+  /** Settings with another schema. */
   readonly properties?: ConfigSchema["properties"];
   /** Statistics of its loss. */
   readonly aux: readonly string[];
@@ -127,7 +126,7 @@ const Q_PROPERTIES = {
   },
 };
 
-/** Those of the one-step methods, whose updates add up fewer gradients. */
+/** Those of the one-step methods, which accumulate fewer gradients. */
 const ONE_STEP_PROPERTIES = {
   ...Q_PROPERTIES,
   learningRate: { ...learningRate, default: 0.001 },

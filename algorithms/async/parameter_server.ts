@@ -23,11 +23,11 @@ export interface ParameterServer {
    *
    * @param into Array that is written to `[size]`.
    * @param part Parameters or target network.
-   * @returns True where it was written to.
+   * @returns True where it was written.
    */
   pull(into: Float32Array, part: "params" | "target"): boolean;
   /**
-   * Moves the parameters by a gradient, by the rule of the optimizer.
+   * Applies a gradient to the parameters, by the rule of the optimizer.
    *
    * @param gradient Accumulated gradient `[size]`.
    * @param learningRate Learning rate of this update.
@@ -56,11 +56,11 @@ export interface SharedParametersOptions
   readonly targetInterval?: number;
 }
 
-/** Places of the counts that are saved: `T`, copies to the target network, starts of workers. */
+/** Indices of the counts that are saved: `T`, copies to the target network, starts of workers. */
 const STEPS = 0, TARGETS = 1, STARTS = 2;
 
 /**
- * Places of those that are not: changes of each part, steps that may be claimed, and
+ * Indices of those that are not: changes of each part, steps that may be claimed, and
  * steps of each worker since the last stop.
  */
 const VERSIONS = { params: 0, target: 1 } as const, LEFT = 2, TAKEN = 3;
@@ -75,17 +75,17 @@ export const MAX_STEPS: number = 2 ** 31 - 1;
 export type ParameterMemory = {
   /** Counts that are saved. */
   counts: Int32Array;
-  /** Counts of the present process. */
+  /** Counts of the current process. */
   passing: Int32Array;
   /** Parameters `theta`. */
   params: Float32Array;
   /** Target network `theta-`. */
   target: Float32Array;
-  /** Statistics of the optimizer: of all workers, or of one after the other. */
+  /** Statistics of the optimizer: shared, or one per worker. */
   slots: Float32Array;
-  /** Last report of one worker after the other. */
+  /** Last report of each worker. */
   reports: Float64Array;
-  /** Gradient and learning rate of the last push, of one worker after the other. */
+  /** Gradient and learning rate of the last push of each worker. */
   pushes: Float32Array;
   /** Memory of all these arrays. */
   whole: WebAssembly.Memory;
@@ -93,8 +93,8 @@ export type ParameterMemory = {
 
 /**
  * Parameters, target network and statistics in shared memory. Workers read and
- * write them without a lock, as in Hogwild: of two updates of one number at the
- * same moment, one may be lost.
+ * write them without a lock, as in Hogwild: of two simultaneous updates of one
+ * number, one may be lost.
  *
  * @example
  * ```ts
@@ -120,7 +120,7 @@ export class SharedParameters {
   readonly #options: SharedParametersOptions;
 
   /**
-   * Connects to a memory that there is.
+   * Connects to an existing memory.
    *
    * @param memory Its arrays.
    * @param options Rule, workers, interval of the target network.
@@ -162,7 +162,7 @@ export class SharedParameters {
     return Atomics.load(this.memory.counts, STEPS);
   }
 
-  /** Means of the statistics that workers reported last, if any has. */
+  /** Means of the statistics that workers reported last, if any. */
   get statistics(): readonly number[] | undefined {
     const { reports } = this.memory, rows: Float64Array[] = [];
     for (let at = 0; at < reports.length; at += REPORT) {
@@ -181,7 +181,7 @@ export class SharedParameters {
   }
 
   /**
-   * Lets workers, which stand still, claim the steps before another stop.
+   * Allows workers, which are paused, to claim the steps until the next stop.
    *
    * @param steps Steps of all workers together.
    */
@@ -275,15 +275,15 @@ export class SharedParameters {
   }
 
   /**
-   * Restores what `save` gave.
+   * Restores what `save` returned.
    *
    * @param state The state; copied.
-   * @throws {RangeError} If it is of other sizes.
+   * @throws {RangeError} If its sizes differ.
    */
   load(state: StateTree): void {
     const { passing } = this.memory;
     restoreArrays(this.#saved(), state);
-    // What was pulled before is of another time.
+    // Earlier pulls are outdated.
     for (const at of Object.values(VERSIONS)) Atomics.add(passing, at, 1);
   }
 

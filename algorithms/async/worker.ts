@@ -1,6 +1,6 @@
 /**
- * Program of an actor-learner in a thread. To import it does nothing: the thread that
- * starts workers does that too, so that nothing is left to download while it waits.
+ * Program of an actor-learner in a thread. Importing it does nothing: the thread that
+ * starts workers imports it too, so that nothing is downloaded while it waits.
  */
 import { Agent, type WorkersRun } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
@@ -42,7 +42,7 @@ export function main(): void {
   serveWorker(makeLearner);
 }
 
-/** Makes an agent that learns with the shared parameters: a step is as many as it can claim. */
+/** Creates an agent that learns with the shared parameters: a step is as many as it can claim. */
 async function makeLearner(
   settings: WorkerSettings,
   guard: Guard,

@@ -34,7 +34,7 @@ function naturalMatrix(
     return tf.matMul(tf.matMul(inverse, gradient), of("inverse_output"));
   }
   const input = of("basis_input"), output = of("basis_output");
-  // A factored damping is in the eigenvalues.
+  // The eigenvalues include factored damping.
   const moments = dampingKind === "plain"
     ? tf.add<tf.Tensor2D>(of("moments"), state.damping)
     : of("moments");
@@ -92,8 +92,8 @@ export function weightedFactors(
 }
 
 /**
- * Moves the averages of factors and moments by those of a batch, where that is
- * due: its numbers need not be finite where it is not.
+ * Updates the averages of factors and moments with those of a batch, if scheduled;
+ * otherwise its numbers need not be finite.
  */
 export function movedAverages(
   rows: FisherRows,
@@ -112,7 +112,7 @@ export function movedAverages(
   for (const layer of form === "ekfac" ? layers : []) {
     const of = layerTensors(state, layer), old = of("moments");
     const bases = { input: of("basis_input"), output: of("basis_output") };
-    // Moments are of all eigenvectors, or of none.
+    // Moments cover all eigenvectors, or none.
     if (bases.input.shape[0] > bases.input.shape[1]) continue;
     const made = eigenbasisMoments(rows[layer.kernel], bases);
     const slot = layerSlot("moments", layer);

@@ -52,7 +52,7 @@ export function batchFactors(
   const square = (it: tf.Tensor2D): tf.Tensor2D => tf.matMul(it, it, true);
   const factor = (rows: tf.Tensor2D, count: number): tf.Tensor2D => {
     const share = tf.div(weight, count);
-    // It costs least where numbers are fewest: each place has a row.
+    // It is cheapest where numbers are fewest: each position has a row.
     return positions > 1
       ? tf.mul(square(rows), share)
       : square(tf.mul(rows, tf.sqrt(share)));
@@ -101,7 +101,7 @@ export function eigenbasisMoments(
       const squares = tf.matMul(tf.square(inputs), tf.square(gradients), true);
       return tf.div(squares, examples);
     }
-    // An example's gradient is a sum over its places.
+    // An example's gradient is a sum over its positions.
     const ofExample = tf.matMul(
       tf.reshape(inputs, [examples, positions, -1]),
       tf.reshape(gradients, [examples, positions, -1]),
@@ -125,13 +125,13 @@ export interface AverageOptions {
    */
   readonly kind?: AverageKind;
   /**
-   * Share of the average that each batch keeps, from 0 to below 1.
+   * Decay of the average per batch, from 0 to below 1.
    *
    * @default 0.95
    */
   readonly decay?: number;
   /**
-   * Batches whose mean an `accumulated` average starts with.
+   * Batches in the initial mean of an `accumulated` average.
    *
    * @default 100
    */
@@ -142,7 +142,7 @@ export interface AverageOptions {
  * Computes the weights of one step of a moving average, `keep * average + add *
  * batch`.
  *
- * @param count Batches that the average is of so far.
+ * @param count Batches in the average so far.
  * @param options Kind and decay.
  * @returns The weights.
  *

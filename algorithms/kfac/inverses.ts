@@ -21,14 +21,14 @@ export interface InvertOptions {
    */
   readonly precision?: Precision;
   /**
-   * Most eigenvectors of the inputs; a larger factor has the leading ones, and
-   * one moment more for each output, with the mean of its other eigenvalues.
+   * Largest number of eigenvectors of the inputs; a larger factor has the leading ones,
+   * and one more moment for each output, with the mean of its other eigenvalues.
    *
    * @default Infinity
    */
   readonly largestBasis?: number;
   /**
-   * Eigenvectors of the inputs that were found last, where not all are found.
+   * Previous eigenvectors of the inputs, to start from where not all are computed.
    *
    * @default none
    */
@@ -36,7 +36,7 @@ export interface InvertOptions {
 }
 
 /**
- * Inverts a layer's factors, or finds their eigenvectors, all or the leading.
+ * Inverts a layer's factors, or computes all or the leading eigenvectors.
  *
  * @param factors The factors.
  * @param options Form, damping and precision.
@@ -75,7 +75,7 @@ export function invertFactors(
     ? { ...symmetricEigen(factors.input, { precision }), rest: 0 }
     : leadingEigen(factors.input, largestBasis, { precision: "single", start });
   const output = symmetricEigen(factors.output, { precision });
-  // Rounding makes no eigenvalue negative.
+  // Rounding may make eigenvalues negative.
   const left = [...values, ...(isWhole ? [] : [rest])]
     .map((it) => Math.max(it, 0) + added.input);
   const right = output.values.map((it) => Math.max(it, 0) + added.output);

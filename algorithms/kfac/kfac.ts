@@ -46,7 +46,7 @@ export interface KfacStepOptions {
   readonly learningRate: tf.Scalar;
   /**
    * Inputs and output gradients of the layers. They may be left out where
-   * {@link Kfac.needsRows} is false: factors stay, and the step is natural.
+   * {@link Kfac.needsRows} is false: factors are unchanged, and the step is natural.
    *
    * @default none
    */
@@ -69,7 +69,7 @@ export interface KfacStep {
   readonly coefficient: tf.Scalar;
   /** Product `g'F^-1g` of the gradient and the natural gradient. */
   readonly quadratic: tf.Scalar;
-  /** 1 for each statistic that is finite; where one is not the step is skipped. */
+  /** 1 for each finite statistic; the step is skipped unless all are. */
   readonly finite: tf.Tensor1D;
 }
 
@@ -80,11 +80,11 @@ export type KfacArrays = Readonly<
 
 /**
  * Natural-gradient descent with Kronecker-factored curvature (K-FAC), for any
- * network whose parameters lie in dense, convolutional and recurrent layers.
+ * network of dense, convolutional and recurrent layers.
  *
- * It holds settings and no numbers: the state is a map of tensors that `apply`,
- * a pure function, moves; it can be compiled together with the loss. Factors are
- * inverted outside of it, by `refresh`, after updates whose number alone decides.
+ * It holds only settings: the state is a map of tensors that the pure function
+ * `apply` updates, which can be compiled together with the loss. Factors are
+ * inverted outside it, by `refresh`, on a fixed schedule.
  *
  * Sources: Martens & Grosse 2015 (https://arxiv.org/abs/1503.05671); Grosse &
  * Martens 2016 (https://arxiv.org/abs/1602.01407) for convolutions; Wu et al.
@@ -128,18 +128,18 @@ export type KfacArrays = Readonly<
  * ```
  */
 export class Kfac {
-  /** Layers whose gradients are made natural. */
+  /** Layers with natural gradients. */
   readonly layers: readonly KfacLayer[];
   readonly #options;
   readonly #hasCold;
   readonly #warned = new Set<string>();
 
   /**
-   * Makes the optimizer.
+   * Creates the optimizer.
    *
    * @param layers Layers, registered or of `findLayers`.
    * @param options Settings.
-   * @throws {RangeError} If a setting lies outside of its range.
+   * @throws {RangeError} If a setting lies outside its range.
    * @throws {TypeError} If settings exclude each other.
    */
   constructor(layers: readonly KfacLayer[], options: KfacOptions = {}) {
@@ -170,7 +170,7 @@ export class Kfac {
   }
 
   /**
-   * Makes the state before the first step.
+   * Returns the state before the first step.
    *
    * @param params The parameters that will be optimized.
    * @returns New tensors by slot and path.
@@ -188,7 +188,7 @@ export class Kfac {
     for (const layer of this.layers) {
       const shapes = slotShapes(layerSizes(layer, params), this.#options);
       for (const name in shapes) {
-        // Bases of 0 move nothing; what divides them is no 0.
+        // Bases of 0 change nothing; divisors are not 0.
         const fill = name === "moments" ? tf.ones : tf.zeros;
         state[layerSlot(name, layer)] = fill(shapes[name]);
       }
@@ -203,13 +203,13 @@ export class Kfac {
   }
 
   /**
-   * Computes the loss, its gradients, and what the factors are made of.
+   * Computes the loss, its gradients, and the rows of the factors.
    *
    * @param objective A pure function of the parameters.
    * @param params The parameters.
    * @returns New tensors.
    * @throws {TypeError} If the objective does not use a layer's kernel as one.
-   * @throws {RangeError} If the likelihood is of fewer than two examples.
+   * @throws {RangeError} If the likelihood has fewer than two examples.
    */
   gradients(
     objective: (params: Params) => KfacObjective,
@@ -226,9 +226,8 @@ export class Kfac {
   }
 
   /**
-   * True where an update uses the statistics of its batch, or is cold. All others
-   * may leave out `rows`: where they are compiled as another step, without
-   * statistics, they cost less.
+   * True where an update uses the statistics of its batch, or is cold. Others may leave
+   * out `rows`, and are cheaper when they are compiled as a separate step.
    *
    * @param update Number of the update, from 0.
    */
@@ -241,7 +240,7 @@ export class Kfac {
    * Multiplies a gradient with the inverse of the damped Fisher matrix.
    *
    * @param gradients Gradients by path.
-   * @param state State, whose inverses are used.
+   * @param state State with the inverses.
    * @returns The natural gradient by path; parameters in no layer and not of
    * `diagonal` keep theirs.
    */
@@ -293,7 +292,7 @@ export class Kfac {
       const isWarm = mayBeCold
         ? tf.logicalAnd(isFine, tf.logicalNot(cold))
         : isFine;
-      // Numbers that are not finite are taken out where they come in.
+      // Numbers that are not finite are masked at the inputs.
       const warm = (it: tf.Tensor | number, otherwise = 0): tf.Tensor =>
         tf.where(isWarm, it, otherwise);
       const step = tf.mul<tf.Tensor1D>(warm(natural), warm(coefficient));
@@ -344,8 +343,8 @@ export class Kfac {
    *
    * @param update Number of the update that was taken last, from 0.
    * @param read Copies the state out; called only where an inversion is needed.
-   * @returns The whole new state, or `undefined` where it stays. A layer whose
-   * factors cannot be inverted keeps its inverse, and stays where it has none.
+   * @returns The whole new state, or `undefined` where it is unchanged. A layer with
+   * factors that cannot be inverted keeps its inverse, or does not move without one.
    */
   refresh<Arrays extends KfacArrays>(
     update: number,
@@ -368,13 +367,13 @@ export class Kfac {
       ["input", "output"].map((it) => `the ${it} factor of layer '${kernel}'`)
     );
     const names = [...factors, "the gradient", "the natural gradient"];
-    // Without statistics there are the last two.
+    // Without statistics only the last two exist.
     const first = names.length - finite.length;
     const name = names.find((_, i) => finite[i - first] === 0);
     return name && `Skipped a step of K-FAC: ${name} is not finite`;
   }
 
-  /** Inverts a layer's factors; warns once, and returns nothing, where that fails. */
+  /** Inverts a layer's factors; warns once, and returns nothing, if that fails. */
   #inverse(layer: KfacLayer, state: KfacArrays): KfacArrays {
     const { form, dampingKind, largestBasis } = this.#options;
     const numbersOf = (slot: string) => state[slot]?.data as Float32Array;
@@ -385,7 +384,7 @@ export class Kfac {
         output: numbersOf(layerSlot("output", layer)),
       }, {
         form,
-        // A plain damping is added at each step.
+        // Plain damping is added at each step.
         damping: dampingKind === "plain" ? 0 : numbersOf("damping")[0],
         precision: this.#options.inversionPrecision,
         largestBasis,
@@ -420,7 +419,7 @@ export class Kfac {
   }
 }
 
-/** Joins the tensors at the paths of others to one vector. */
+/** Joins the tensors at the same paths to one vector. */
 function vectorOf(values: Params, like: Params, prefix = ""): tf.Tensor1D {
   return flattenParams(values, Object.keys(like).map((path) => prefix + path));
 }

@@ -1,7 +1,7 @@
 /**
- * Cost of ACKTR's updates beside A2C's, of the same network and batch: agents
+ * Cost of ACKTR's updates compared with A2C's, for the same network and batch: agents
  * take turns, each for a whole period of inversions, in processor time, which
- * depends less than the clock's on what else the machine does. Run with
+ * depends less on the machine's load. Run with
  * `taskset -c 1 deno task bench algorithms/kfac`.
  */
 import process from "node:process";
@@ -20,7 +20,7 @@ interface Network {
   readonly rounds: number;
 }
 
-/** Networks by what they are called, with batches of `20 numEnvs` rows. */
+/** Networks by name, with batches of `20 numEnvs` rows. */
 const NETWORKS: Record<string, Network> = {
   "two networks 64-64, batch 640": {
     network: "mlp",
@@ -63,7 +63,7 @@ const NUMBERS = {
   dtype: "float32",
 } as const;
 
-/** One objective and one optimizer of A2C, as of the original. */
+/** One objective and one optimizer of A2C, as in the original. */
 const RMSPROP = { optimizer: "rmsprop_tf1", objective: "shared" } as const;
 
 /** Returns the processor time of this process in milliseconds. */
@@ -72,7 +72,7 @@ function processorTime(): number {
   return (user + system) / 1000;
 }
 
-/** Makes a function that takes a rollout, and gives the time of its update. */
+/** Returns a function that collects a rollout and returns the time of its update. */
 function updating(
   name: string,
   { network, numEnvs, valueNetwork }: Network,
@@ -149,7 +149,7 @@ function measure(title: string, network: Network): void {
     return `${name}: ${medianOf(each).toFixed(3)} ms, of A2C's ` +
       `${told(ratios)}, between inversions ${told(between)}`;
   });
-  // deno-lint-ignore no-console -- what the bench is for
+  // deno-lint-ignore no-console -- the bench prints
   console.log([`${title}:`, ...lines].join("\n  "));
   for (const agent of agents) agent.close();
 }
@@ -157,11 +157,11 @@ function measure(title: string, network: Network): void {
 for (const [title, network] of Object.entries(NETWORKS)) {
   let hasRun = false;
   Deno.bench({
-    name: `updates of ACKTR beside A2C: ${title}`,
+    name: `updates of ACKTR and A2C: ${title}`,
     n: 1,
     warmup: 0,
     fn: () => {
-      // It has rounds of its own, and is called more than once.
+      // It has its own rounds, and is called more than once.
       if (!hasRun) measure(title, network);
       hasRun = true;
     },

@@ -9,23 +9,23 @@ import * as tf from "@tensorflow/tfjs";
 
 /**
  * A layer `s = W' a + b` of a network, dense, convolutional or recurrent: its
- * block of the Fisher matrix is a Kronecker product. It is known by the path of
- * its kernel.
+ * block of the Fisher matrix is a Kronecker product. The path of its kernel
+ * identifies it.
  */
 export interface KfacLayer {
   /** Path of the kernel `[..., outputs]`, the second factor of a product. */
   readonly kernel: string;
   /**
-   * Path of the bias `[outputs]`, the layer's weight for an input of 1.
+   * Path of the bias `[outputs]`.
    *
    * @default none
    */
   readonly bias?: string;
 }
 
-/** Loss of a batch, and the likelihood whose Fisher matrix is used. */
+/** Loss of a batch, and the likelihood that defines the Fisher matrix. */
 export interface KfacObjective {
-  /** Loss that is minimized. */
+  /** Minimized loss. */
   readonly loss: tf.Scalar;
   /**
    * Logarithm of each example's likelihood `[batch]`: of targets sampled from
@@ -40,11 +40,11 @@ export interface KfacObjective {
   readonly aux?: Params;
 }
 
-/** Two things of a layer, for its inputs and for its output gradients. */
+/** A pair for a layer: for its inputs and for its output gradients. */
 export interface FactorPair<T> {
-  /** That of the inputs. */
+  /** Value for the inputs. */
   readonly input: T;
-  /** That of the output gradients. */
+  /** Value for the output gradients. */
   readonly output: T;
 }
 
@@ -106,14 +106,14 @@ export function layerPaths(layers: readonly KfacLayer[]): string[] {
 export interface FindLayersOptions<Types extends TypeTree> {
   /** Parameters of the network. */
   readonly params: Params;
-  /** Shapes and types of all else that the function takes. */
+  /** Shapes and types of the function's other inputs. */
   readonly inputs: Types;
 }
 
 /**
  * Finds the layers of a network in the operations that use its parameters:
- * matrix products and two-dimensional convolutions, with the bias that is added
- * to what they make. The function is traced, not computed.
+ * matrix products and two-dimensional convolutions, with the bias that is added to
+ * their outputs. The function is traced, not computed.
  *
  * @param apply The network, or the objective: a pure function of parameters and
  * inputs in TensorFlow.js operations.
@@ -139,7 +139,7 @@ export interface FindLayersOptions<Types extends TypeTree> {
  * ```
  */
 export function findLayers<const Types extends TypeTree>(
-  // deno-lint-ignore no-explicit-any -- the inputs are as free as the function
+  // deno-lint-ignore no-explicit-any -- the function takes any inputs
   apply: (params: Params, inputs: any) => unknown,
   options: FindLayersOptions<Types>,
 ): KfacLayer[] {

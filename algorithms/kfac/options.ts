@@ -22,7 +22,7 @@ export interface TrustRegion {
 export interface KfacOptions
   extends KfacScheduleOptions, Omit<FisherRowsOptions, "layers"> {
   /**
-   * Parameters in no layer: an error, or their plain gradient.
+   * Handling of parameters in no layer: an error, or their plain gradient.
    *
    * @default "error"
    */
@@ -43,7 +43,7 @@ export interface KfacOptions
   /**
    * Most eigenvectors of a layer's inputs. A layer with more inputs has the
    * leading ones, in single precision, and the mean of the other eigenvalues for
-   * all other directions; its moments are not measured in the form `ekfac`.
+   * all other directions; the form `ekfac` does not measure its moments.
    *
    * @default Infinity
    */
@@ -101,7 +101,7 @@ export interface KfacOptions
    */
   readonly inversionPrecision?: Precision;
   /**
-   * Called with one line for each layer whose factors cannot be inverted.
+   * Called with one line for each layer with factors that cannot be inverted.
    *
    * @default console.warn
    */
@@ -109,9 +109,9 @@ export interface KfacOptions
 }
 
 /**
- * Checks the ranges of settings, and which exclude each other.
+ * Checks the ranges and the combination of settings.
  *
- * @throws {RangeError} If a setting lies outside of its range.
+ * @throws {RangeError} If a setting lies outside its range.
  * @throws {TypeError} If settings exclude each other.
  */
 export function checkOptions(options: KfacOptions): void {
@@ -139,7 +139,7 @@ export function checkOptions(options: KfacOptions): void {
   );
 }
 
-/** Checks settings of one range by their names. */
+/** Checks settings of one range by name. */
 function check(
   settings: Record<string, number | undefined>,
   wanted: string,

@@ -18,7 +18,7 @@ export interface PredictiveDistribution {
   logProb(targets: tf.Tensor): tf.Tensor1D;
 }
 
-/** Computes something of a tensor that no gradient flows through. */
+/** Computes a function of a tensor without gradient. */
 function withoutGradient(
   input: tf.Tensor,
   compute: (input: tf.Tensor) => tf.Tensor,
@@ -30,8 +30,8 @@ function withoutGradient(
 }
 
 /**
- * Makes the distribution over classes of a softmax output. Several choices are
- * a head each, of the logits that are their own.
+ * Returns the distribution over classes of a softmax output. Several choices are one
+ * head each, with separate logits.
  *
  * @param logits Unnormalized logarithms of probabilities `[batch, classes]`.
  * @returns The distribution; targets are classes `[batch]`, sampled with uniform
@@ -72,7 +72,7 @@ export function categorical(logits: tf.Tensor2D): PredictiveDistribution {
 /** Options of {@link gaussian}. */
 export interface GaussianOptions {
   /**
-   * Variance of every number.
+   * Variance of every dimension.
    *
    * @default 1
    */
@@ -87,8 +87,8 @@ export interface GaussianOptions {
 }
 
 /**
- * Makes independent normal distributions about the outputs. A value head is one
- * of a fixed variance: its Fisher matrix is the Gauss-Newton matrix of the
+ * Returns independent normal distributions around the outputs. A value head has a
+ * fixed variance: its Fisher matrix is the Gauss-Newton matrix of the
  * squared error.
  *
  * @param mean Means `[batch]` or `[batch, numbers]`.
@@ -133,8 +133,8 @@ export function gaussian(
 
 /**
  * Computes the logarithm of each example's likelihood for targets that are
- * sampled from the model: what the Fisher matrix is of. Those of several heads
- * are added up.
+ * sampled from the model, as the Fisher matrix needs it. Those of several heads
+ * are summed.
  *
  * @param head Distribution that the model predicts.
  * @param noise Random numbers, a row for each example.

@@ -14,7 +14,7 @@ export interface LayerRows {
   readonly inputs: tf.Tensor2D;
   /** Gradients of each example's log-likelihood by the outputs `[rows, outputs]`. */
   readonly gradients: tf.Tensor2D;
-  /** Rows of one example that follow each other: places of a convolution. */
+  /** Consecutive rows of one example: positions of a convolution. */
   readonly positions: number;
   /** Examples of the batch. */
   readonly examples: number;
@@ -28,7 +28,7 @@ export interface FisherRowsOptions {
   /** Layers of the network. */
   readonly layers: readonly KfacLayer[];
   /**
-   * Most examples of a convolution, which has a row for every place.
+   * Largest number of examples of a convolution, which has a row for every position.
    *
    * @default Infinity
    */
@@ -39,10 +39,10 @@ export interface FisherRowsOptions {
  * Computes the inputs of all layers and the gradients of the log-likelihood by
  * their outputs, in the same operations as the likelihood itself.
  *
- * @param logLikelihood Function of the parameters that gives one number for
- * each example.
+ * @param logLikelihood Function of the parameters that returns one number for each
+ * example.
  * @param params The parameters.
- * @param options The layers, and which examples are taken.
+ * @param options The layers, and the number of examples.
  * @returns New tensors by the paths of the kernels.
  * @throws {TypeError} If a layer's kernel is not used as one.
  * @throws {RangeError} If there are fewer than two examples: the factors of one
@@ -90,7 +90,7 @@ export function fisherRows(
   });
 }
 
-/** Joins the rows of a layer's uses, with a 1 behind the inputs for the bias. */
+/** Joins the rows of a layer's uses, with a 1 after the inputs for the bias. */
 function layerRows(
   { kernel, bias }: KfacLayer,
   uses: readonly WeightUse[],
@@ -117,7 +117,7 @@ function layerRows(
       : input
   );
   const needsOne = withOne && uses.every(({ windows }) => !windows);
-  // Steps of a recurrent layer are examples of their own.
+  // Steps of a recurrent layer are separate examples.
   const positions = uses.length > 1 ? 1 : inputs.shape[0] / examples;
   return {
     inputs: needsOne

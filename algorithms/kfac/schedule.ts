@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 
-/** Times of cold updates, of statistics and of inversions. */
+/** Schedule of cold updates, statistics and inversions. */
 export interface KfacScheduleOptions {
   /**
    * Updates between two updates of the factors; until the first inversion, each
@@ -10,14 +10,14 @@ export interface KfacScheduleOptions {
    */
   readonly covUpdateEvery?: number;
   /**
-   * Updates between two inversions; the first comes as long after the last cold
+   * Updates between two inversions; the first one is as many after the last cold
    * update.
    *
    * @default 10
    */
   readonly invertEvery?: number;
   /**
-   * Updates at first that the cold optimizer takes.
+   * Initial updates by the cold optimizer.
    *
    * @default 0
    */
@@ -43,13 +43,13 @@ export interface KfacScheduleOptions {
 export interface KfacScheduled {
   /** True where the cold optimizer takes the step. */
   readonly cold: boolean;
-  /** True where the factors take in the batch. */
+  /** True where the batch updates the factors. */
   readonly covariance: boolean;
   /** True where factors are inverted after the update. */
   readonly inverse: boolean;
 }
 
-/** Counts the updates without statistics, and those that are cold. */
+/** Counts the initial updates without statistics, and the cold ones. */
 function firstUpdates(options: KfacScheduleOptions) {
   const { coldUpdates = 0, invertEvery = 10 } = options;
   // The original counts each cold update twice.

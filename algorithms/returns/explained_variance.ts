@@ -43,6 +43,6 @@ export function explainedVariance(
     targetSquares += (targets[i] - meanTarget) ** 2;
     errorSquares += (targets[i] - predictions[i] - meanError) ** 2;
   }
-  // Rounding of the mean must not pass for variance.
+  // Rounding of the mean must not count as variance.
   return varies && targetSquares > 0 ? 1 - errorSquares / targetSquares : NaN;
 }

@@ -2,17 +2,16 @@
  * Returns and advantages of reinforcement learning: n-step returns, generalized
  * advantage estimation, V-trace and Retrace as pure functions on typed arrays.
  *
- * Arrays are env-major: number `env * numSteps + step` belongs to a step. Ends
- * of two kinds are distinguished. Nothing follows a `terminated` step; a
- * `truncated` one was cut short, so that the value of its final observation
- * replaces what would have followed. With `out`, nothing is allocated.
+ * Arrays are env-major: index `env * numSteps + step` is a step. Nothing follows a
+ * `terminated` step; a `truncated` one bootstraps from the value of its final
+ * observation. With `out`, nothing is allocated.
  *
  * @example
  * ```ts
  * import { generalizedAdvantageEstimation } from "@bellman/returns";
  * import { assertEquals } from "@std/assert";
  *
- * // Two environments, three steps; the first is cut short by a time limit.
+ * // Two environments, three steps; the first is truncated by a time limit.
  * const { returns } = generalizedAdvantageEstimation({
  *   rewards: Float32Array.of(1, 1, 1, 0, 0, 1),
  *   values: new Float32Array(6),

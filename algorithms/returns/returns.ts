@@ -3,14 +3,14 @@ export type FloatArray = Float32Array | Float64Array;
 
 /**
  * Record of `numSteps` steps of `numEnvs` environments. Arrays are env-major
- * `[env, step]`: number `env * numSteps + step` belongs to a step.
+ * `[env, step]`: index `env * numSteps + step` is a step.
  */
 export interface Trajectory {
   /** Rewards of the steps `[env, step]`. */
   readonly rewards: ArrayLike<number>;
   /** Not 0 where the step reached an end state `[env, step]`. */
   readonly terminated: ArrayLike<number>;
-  /** Not 0 where the step's episode was cut short `[env, step]`. */
+  /** Not 0 where the step's episode was truncated `[env, step]`. */
   readonly truncated: ArrayLike<number>;
   /**
    * Values of the true last observations `[env, step]`, read only where a step
@@ -30,11 +30,11 @@ export interface ValuedTrajectory extends Trajectory {
   readonly values: ArrayLike<number>;
 }
 
-/** Trajectory of another policy than the one that is learned about. */
+/** Trajectory of another policy than the learned one. */
 export interface OffPolicyTrajectory extends ValuedTrajectory {
   /**
    * Probability of each taken action under the learned policy, divided by that
-   * under the policy which acted `[env, step]`.
+   * under the policy that acted `[env, step]`.
    */
   readonly ratios: ArrayLike<number>;
 }
@@ -173,8 +173,8 @@ export function discountWithDones(
 }
 
 /**
- * Result of {@linkcode generalizedAdvantageEstimation}: a type and no interface,
- * so that it is a record of arrays, as a rollout's `inputs` are.
+ * Result of {@linkcode generalizedAdvantageEstimation}: a type, not an interface, so
+ * that it is a record of arrays, as a rollout's `inputs` are.
  */
 export type Advantages = {
   /** Advantages of the taken actions `[env, step]`. */
@@ -193,7 +193,7 @@ export interface AdvantageOptions extends ReturnsOptions {
    */
   readonly lambda?: number;
   /**
-   * Arrays that the results are written to `[env, step]`, other ones than the
+   * Arrays that the results are written to `[env, step]`, distinct from the
    * trajectory's; nothing is allocated then.
    *
    * @default new Float64Arrays
@@ -284,13 +284,13 @@ export type VtraceResult = {
 /** Options of {@linkcode vtrace}. */
 export interface VtraceOptions extends ReturnsOptions {
   /**
-   * Largest ratio of a temporal difference: which policy's value is learned.
+   * Largest ratio of a temporal difference, which determines the policy whose value is learned.
    *
    * @default 1
    */
   readonly rhoBar?: number;
   /**
-   * Largest ratio of a trace: how fast it is learned.
+   * Largest ratio of a trace, which determines how fast it is learned.
    *
    * @default 1
    */
@@ -302,7 +302,7 @@ export interface VtraceOptions extends ReturnsOptions {
    */
   readonly lambda?: number;
   /**
-   * Arrays that the results are written to `[env, step]`, other ones than the
+   * Arrays that the results are written to `[env, step]`, distinct from the
    * trajectory's; nothing is allocated then.
    *
    * @default new Float64Arrays
@@ -400,7 +400,7 @@ export interface RetraceOptions extends ReturnsOptions {
    */
   readonly lambda?: number;
   /**
-   * Array that the targets are written to `[env, step]`, another one than the
+   * Array that the targets are written to `[env, step]`, distinct from the
    * trajectory's; nothing is allocated then.
    *
    * @default a new Float64Array
@@ -471,7 +471,7 @@ export function retrace(
   return out;
 }
 
-/** Checks the layout, and returns the number of numbers of an `[env, step]` array. */
+/** Checks the layout, and returns the length of an `[env, step]` array. */
 function sizeOf(
   action: string,
   { numEnvs, numSteps }: ReturnsOptions,
@@ -538,8 +538,8 @@ function hasEnded(
 }
 
 /**
- * Returns the value of what follows a step that ended its episode: nothing
- * follows an end state, but an episode that was cut short would have continued.
+ * Returns the value after a step that ended its episode: 0 after termination, the
+ * final value after truncation.
  */
 function valueAfterEnd(
   { terminated, finalValues }: Trajectory,

@@ -42,7 +42,7 @@ export interface SacConfig {
    */
   targetUpdateInterval: number;
   /**
-   * Learning rate of the policy, and of critics and temperature that have none of their own; null uses 0.0003 or, for discrete actions, 0.001.
+   * Learning rate of the policy, and default of those of critics and temperature; null uses 0.0003 or, for discrete actions, 0.001.
    *
    * @default null
    * @exclusiveMinimum 0

@@ -2,14 +2,14 @@ import mujoco from "./presets/mujoco.json" with { type: "json" };
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * The environments of MuJoCo, which share their settings, and what each has in
- * place of them. Both are rl-baselines3-zoo's as far as it trains SAC on them;
- * it does not on the last five, which take what is shared.
+ * The environments of MuJoCo with their overrides of the shared settings. Both are
+ * rl-baselines3-zoo's, but for the last five, on which it does not train SAC and
+ * which use the shared ones.
  */
 const MUJOCO: Readonly<Record<string, Readonly<Record<string, number>>>> =
   mujoco;
 
-/** Joins the shared settings with an environment's own in place of them. */
+/** Merges the shared settings with an environment's overrides. */
 function mujocoPreset(
   id: string,
   own: Readonly<Record<string, number>>,
@@ -24,10 +24,8 @@ function mujocoPreset(
 
 /**
  * Settings that are known to work, as YAML texts: by environment id, where `ALE`
- * is for all ids that start with `ALE/`, and by names of their own for other
- * forms of SAC. Each holds keys of
- * {@linkcode SacConfig} beside those of a run: `env`, `totalTimesteps`,
- * `numEnvs`.
+ * covers all ids that start with `ALE/`, and by name for other forms of SAC. Keys are
+ * those of {@linkcode SacConfig} and of a run: `env`, `totalTimesteps`, `numEnvs`.
  */
 export const sacPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1": texts["pendulum_v1.yaml"],

@@ -47,7 +47,7 @@ export interface SacOptions extends AgentOptions<SacConfig> {
   readonly rewardScale?: (iteration: number) => number;
 }
 
-/** Soft actor-critic, as `Agent` and the command line know it. */
+/** Definition of soft actor-critic, for `Agent` and the command line. */
 export const sac: AlgorithmDefinition<SacConfig, StochasticPolicy> = {
   name: "sac",
   title: "SAC",
@@ -91,11 +91,11 @@ export const sac: AlgorithmDefinition<SacConfig, StochasticPolicy> = {
 };
 
 /**
- * Soft actor-critic: acts, remembers every transition, and learns from batches
- * of them how to be rewarded and yet stay as random as it can. Everything that
- * it holds can be saved and restored, bit for bit, its transitions included.
+ * Soft actor-critic: acts, stores every transition, and maximizes reward and entropy
+ * from batches of them. Its whole state, transitions included, can be saved and
+ * restored, bit for bit.
  *
- * Box actions take the form that is used today (two Q functions, a learned
+ * Box actions use the form that is common today (two Q functions, a learned
  * temperature) or, with `critics: "value"`, that of the first paper; discrete
  * ones take Christodoulou's.
  *
@@ -140,7 +140,7 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
    *
    * @param observation One observation, as the environment gives it.
    * @param actions Box actions `[count, ...]` in [-1, 1]; left out for discrete
-   * actions, whose values are all returned.
+   * actions, which returns all values.
    * @returns Values `[count]`, a new array.
    */
   declare readonly qValues: NonNullable<Agent["qValues"]>;
@@ -160,18 +160,18 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
     super({ ...sac, build }, spaces, options);
   }
 
-  /** Transitions that it can learn from. */
+  /** Stored transitions. */
   get replaySize(): number {
     return this.experience.replay!.buffer.length;
   }
 }
 
-/** Parts in which the forms of SAC differ. */
+/** Parts that differ between the forms of SAC. */
 export interface SacForm
   extends Pick<AgentParts<StochasticPolicy>, "policy" | "state"> {
   /** Update. */
   readonly learn: AnyUpdate;
-  /** Names of the noises that the update takes for a batch of observations. */
+  /** Names of the noise inputs of the update for a batch of observations. */
   readonly noises: readonly string[];
   /** Q function of an action, or of all discrete ones. */
   readonly qf: {
@@ -213,7 +213,7 @@ function partsOf(
   };
 }
 
-/** Makes the exploration before the first update. */
+/** Creates the exploration before the first update. */
 function explorerOf(
   { initialExploration, learningStarts, repeatExponent }: SettledConfig,
   context: AgentContext,
@@ -225,7 +225,7 @@ function explorerOf(
   });
 }
 
-/** Makes networks, first state and update by the kind of actions. */
+/** Builds networks, first state and update by the kind of actions. */
 function formOf(config: SettledConfig, context: BuildContext): SacForm {
   const { observationSpace, actionSpace, random } = context;
   const { hiddenSizes, activation, network, initializer } = config;
@@ -282,7 +282,7 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
   };
 }
 
-/** Makes an update of actions from `start` on out of one of actions from 0 on. */
+/** Converts an update of actions from 0 on to one of actions from `start` on. */
 function countingFrom(
   start: number,
   update: SacUpdate<SacNumbers>,
@@ -293,7 +293,7 @@ function countingFrom(
   };
 }
 
-/** Describes the noises of an update. */
+/** Describes the noise inputs of an update. */
 function noisesOf(
   { policy, noises }: SacForm,
   { batchSize, nSteps }: SettledConfig,
@@ -309,7 +309,7 @@ function noisesOf(
   return inputs;
 }
 
-/** Makes the numbers of an update: rates, step of the target networks, scale. */
+/** Returns the hyperparameters of an update: rates, step of the target networks, scale. */
 function numbersOf(
   config: SettledConfig,
   { totalTimesteps }: AgentContext,
@@ -340,7 +340,7 @@ function numbersOf(
   };
 }
 
-/** Refuses settings that exclude each other. */
+/** Throws if settings exclude each other. */
 function checkConfig(
   config: SacConfig,
   context: AgentContext,

@@ -648,7 +648,7 @@ for (const [name, [spaces, config]] of Object.entries(PLOTTED)) {
       assertEquals(draw(), svg);
       assertEquals(svg.match(/class="bp-panel"/g)?.length, 2);
       if (actionSpace.type === "box") {
-        // No sample is outside of the bounds; one more dot is in the legend.
+        // No sample is outside the bounds; one more dot is in the legend.
         assertEquals(svg.match(/<circle/g)?.length, 21);
       }
       stage.play(agent, 5);

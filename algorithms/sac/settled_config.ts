@@ -1,7 +1,7 @@
 import type { AgentContext } from "@bellman/agent";
 import type { SacConfig } from "./config.ts";
 
-/** Settings of which none depends on the kind of actions any more. */
+/** Settings with all defaults resolved. */
 export interface SettledConfig extends SacConfig {
   learningRate: number;
   batchSize: number;

@@ -1,6 +1,6 @@
 /**
- * Finds what install tasks have set up: the folder that holds it, the variables
- * and files that take its place, and permissions that are missing.
+ * Finds what install tasks have set up: its folder, the variables and files that
+ * override it, and missing permissions.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ import { resolve } from "node:path";
  * @param os The platform.
  * @param environment Its environment's variables by name.
  * @throws {Error} If neither it nor a home folder is known.
- * @throws {Deno.errors.NotCapable} If a variable is not permitted to be read.
+ * @throws {Deno.errors.NotCapable} If a variable may not be read.
  * @example
  * ```ts
  * import { cacheFolder } from "@bellman/files/installed";
@@ -52,7 +52,7 @@ export function cacheFolder(
   );
 }
 
-/** The variable that leads to the platform's cache folder, and the way on. */
+/** The variable of the platform's cache folder, and the path from there. */
 const CACHES: Record<string, [variable: string, below: string]> = {
   darwin: ["HOME", "/Library/Caches"],
   linux: ["XDG_CACHE_HOME", ""],
@@ -60,11 +60,11 @@ const CACHES: Record<string, [variable: string, below: string]> = {
 };
 
 /**
- * Returns a variable of the environment that says where something is, or
- * undefined where it is unset or empty.
+ * Returns an environment variable that holds a path, or undefined where it is unset
+ * or empty.
  *
  * @param name Its name.
- * @throws {Deno.errors.NotCapable} If it is not permitted to be read.
+ * @throws {Deno.errors.NotCapable} If it may not be read.
  * @example
  * ```ts
  * import { neededVariable } from "@bellman/files/installed";
@@ -83,8 +83,8 @@ export function neededVariable(name: string): string | undefined {
 }
 
 /**
- * Returns a variable of the environment, or undefined where it is unset, empty
- * or not permitted to be read.
+ * Returns an environment variable, or undefined where it is unset, empty or may not
+ * be read.
  *
  * @param name Its name.
  * @example
@@ -112,8 +112,8 @@ export interface InstallTask {
 }
 
 /**
- * Returns the command that sets something up: the repository's task, or the
- * published module where this code was itself loaded from there.
+ * Returns the command that installs something: the repository's task, or the published
+ * module where this code was loaded from there.
  *
  * @param install The task.
  * @param loadedFrom The address of this code.
@@ -140,7 +140,7 @@ export function installCommand(
 }
 
 /**
- * Reports a missing permission, which otherwise reads as a missing file. Other
+ * Reports a missing permission, which otherwise looks like a missing file. Other
  * errors are left to the caller.
  *
  * @param error Error that was thrown.
@@ -176,9 +176,9 @@ export function tellPermission(
 }
 
 /**
- * True where there is a file.
+ * True where a file exists.
  *
- * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ * @throws {Deno.errors.NotCapable} If it may not be read.
  * @example
  * ```ts
  * import { isFile } from "@bellman/files/installed";
@@ -199,9 +199,9 @@ export function isFile(path: string): boolean {
 /**
  * Finds an installed file.
  *
- * @param place Its place below the cache folder.
- * @returns Its absolute path; undefined if it is not there.
- * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ * @param place Its path below the cache folder.
+ * @returns Its absolute path; undefined if it does not exist.
+ * @throws {Deno.errors.NotCapable} If it may not be read.
  * @example
  * ```ts
  * import { installedFile } from "@bellman/files/installed";
@@ -222,15 +222,15 @@ export function installedFile(place: string): string | undefined {
 }
 
 /**
- * Finds a file that a variable of the environment names or, where it is unset,
- * that was installed.
+ * Finds a file that an environment variable names or, where it is unset, the
+ * installed one.
  *
  * @param what Name of it, such as `MuJoCo library`.
  * @param variable The variable.
  * @param place Place of the installed file below the cache folder.
  * @returns Its absolute path; undefined if none was installed.
  * @throws {RangeError} If the variable names no file.
- * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ * @throws {Deno.errors.NotCapable} If it may not be read.
  * @example
  * ```ts
  * import { findInstalled } from "@bellman/files/installed";
@@ -247,7 +247,7 @@ export function findInstalled(
 ): string | undefined {
   const asked = neededVariable(variable);
   if (asked === undefined) return installedFile(place);
-  // A bare name would be looked for in the system's folders.
+  // A bare name would be searched in the system's folders.
   const path = resolve(asked);
   if (isFile(path)) return path;
   throw new RangeError(

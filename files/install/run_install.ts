@@ -17,7 +17,7 @@ import {
   wheelFor,
 } from "./wheels.ts";
 
-/** Options of an install task's command line by name, its own among them. */
+/** Options of an install task's command line by name, the task's included. */
 export interface InstallOptions {
   /** True where the licences are accepted. */
   "accept-license"?: boolean;
@@ -27,7 +27,7 @@ export interface InstallOptions {
   help?: boolean;
   /** Wheels given by path; what is not given is downloaded. */
   wheel?: string[];
-  /** An option of the task alone. */
+  /** An option of this task only. */
   [name: string]: string | boolean | string[] | undefined;
 }
 
@@ -37,20 +37,20 @@ export interface Installation {
   title: string;
   /** The task's name, such as `install-atari`. */
   task: string;
-  /** The folder to install into unless `--dir` says another. */
+  /** The folder to install into unless `--dir` is given. */
   dir: () => string;
   /** The packages that it is made of. */
   packages: readonly PinnedPackage[];
   /** Lines about licences, printed before anything is fetched. */
   notice: readonly string[];
   /**
-   * Other packages that the folder may hold, and that then are replaced.
+   * Other packages that the folder may hold, which are replaced.
    *
    * @default none
    */
   replaced?: readonly PinnedPackage[];
   /**
-   * Options of the task's own.
+   * Options of this task only.
    *
    * @default none
    */
@@ -59,7 +59,7 @@ export interface Installation {
     usage: string;
     /** Their types, as `parseArgs` takes them. */
     types: NonNullable<ParseArgsConfig["options"]>;
-    /** Returns the installation that they ask for. */
+    /** Returns the installation that they select. */
     choose(options: InstallOptions): Installation;
   };
 }
@@ -81,7 +81,7 @@ function usageOf({ task, own }: Installation): string {
  * Reads an install task's arguments.
  *
  * @param args As typed.
- * @param installation Installation with the task's name and own options.
+ * @param installation Installation with the task's name and options.
  * @throws {InstallError} If one is not known or lacks its value.
  */
 function parseOptions(
@@ -109,8 +109,8 @@ function parseOptions(
 }
 
 /**
- * Returns the lines that say where in a folder things are, of those that are
- * there, and how to use them from one that is not looked into by itself.
+ * Returns lines with the paths of what a folder holds, and how to use a folder that
+ * is not searched by default.
  */
 function told(installation: Installation, dir: string): string[] {
   const there = installation.packages.filter(({ at }) =>
@@ -143,7 +143,7 @@ function checkLicences(
 /** A signal that ends the process, with its exit code. */
 class Interruption extends Error {
   constructor(
-    /** 128 and the signal's number, as shells tell it. */
+    /** 128 plus the signal's number, as in shells. */
     readonly exitCode: number,
   ) {
     super("it was interrupted");
@@ -175,7 +175,7 @@ async function interruptibly<T>(
   }
 }
 
-/** Installs what is wanted and not there; returns the lines that tell it. */
+/** Installs what is missing; returns the lines that report it. */
 async function install(
   installation: Installation,
   options: InstallOptions,
@@ -183,7 +183,7 @@ async function install(
 ): Promise<string[]> {
   const { packages, replaced = [] } = installation;
   const { wheel: paths = [] } = options;
-  // It stays the same wherever the process goes.
+  // Absolute, in case the process changes its folder.
   const dir = resolve(options.dir ?? installation.dir());
   const installed = installedPackages(dir);
   const needed = packages.filter((it) =>
@@ -217,8 +217,8 @@ async function install(
  * @param installation The installation.
  * @param args The command line's arguments.
  * @param output Output of lines, by default to stdout and stderr.
- * @returns The exit code: 0 if it is installed; 2 for licences that are yet to
- * be accepted, arguments, wheels or a folder that cannot be; 1 if it failed; 130
+ * @returns The exit code: 0 if it is installed; 2 for licences that are not
+ * accepted, or invalid arguments, wheels or folder; 1 if it failed; 130
  * or 143 if it was interrupted.
  * @example
  * ```ts

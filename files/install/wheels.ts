@@ -17,7 +17,7 @@ export class InstallError extends Error {
   override name = "InstallError";
 }
 
-/** A package of PyPI in one version, whose wheels are known by their hashes. */
+/** One version of a PyPI package, with the hashes of its wheels. */
 export interface PinnedPackage {
   /** Its name, such as `ale-py`. */
   name: string;
@@ -28,15 +28,14 @@ export interface PinnedPackage {
   /** SHA-256 of its wheels by file name. */
   wheels: Readonly<Record<string, string>>;
   /**
-   * True where machine code is taken, so that only wheels for the machine's own
-   * platform will do.
+   * True for machine code, which needs a wheel for this platform.
    *
    * @default false
    */
   isNative?: boolean;
   /**
-   * Returns the place of a wheel's entry in the installed folder; undefined for
-   * entries that are left out. Licence files are kept anyway.
+   * Returns the path of a wheel's entry in the installed folder; undefined for skipped
+   * entries. Licence files are always kept.
    */
   place(entry: string): string | undefined;
   /** Files that must be in the installed folder. */
@@ -50,8 +49,8 @@ export interface PinnedPackage {
    */
   at?: string;
   /**
-   * The variable of the environment that points to one's own copy: where it is
-   * set and no wheel fits the platform, the package is left out.
+   * The environment variable that points to a custom copy: where it is set and no wheel
+   * fits the platform, the package is skipped.
    */
   variable: string;
 }
@@ -71,7 +70,7 @@ export function platform(): string {
   return `${Deno.build.os}-${Deno.build.arch}`;
 }
 
-/** Ends of wheels' names, by the platform that their machine code is for. */
+/** Suffixes of wheels' names, by the platform of their machine code. */
 const ENDS: Readonly<Record<string, RegExp>> = {
   "linux-x86_64": /linux_\w+_x86_64\.whl$/,
   "linux-aarch64": /linux_\w+_aarch64\.whl$/,
@@ -81,7 +80,7 @@ const ENDS: Readonly<Record<string, RegExp>> = {
   "windows-aarch64": /win_arm64\.whl$/,
 };
 
-/** True where a package's wheel of that file name is of use on a platform. */
+/** True where a package's wheel of that file name fits a platform. */
 function isFor(
   on: string,
   file: string,
@@ -91,7 +90,7 @@ function isFor(
 }
 
 /**
- * Returns the wheel of a package to take: of machine code, the first for a
+ * Returns the wheel of a package to install: for machine code the first for a
  * platform, whatever Python the machine has.
  *
  * @param of The package's wheels, and whether they are of machine code.
@@ -120,7 +119,7 @@ export function isPinned(of: PinnedPackage, sha256: string): boolean {
   );
 }
 
-/** Returns the line of pip's output that says what went wrong. */
+/** Returns the line of pip's output with the error. */
 function reason(stderr: Uint8Array): string {
   const lines = new TextDecoder().decode(stderr).trim().split("\n");
   return lines.findLast((line) => line.startsWith("ERROR:")) ?? lines.at(-1)!;
@@ -128,7 +127,7 @@ function reason(stderr: Uint8Array): string {
 
 /**
  * Downloads the pinned wheel for this platform with `pip download`, which knows
- * mirrors and proxies. Its hash is checked where it is read.
+ * mirrors and proxies. Its hash is checked when it is read.
  *
  * @param wanted The package.
  * @param folder Folder of the wheel.
@@ -175,7 +174,7 @@ export async function downloadWheel(
   throw new Error(`pip cannot download ${release}: ${reason(output.stderr)}`);
 }
 
-/** Wanted files of one wheel. */
+/** Selected files of one wheel. */
 export interface WheelContent {
   /** The package that the wheel is of. */
   package: PinnedPackage;
@@ -183,17 +182,17 @@ export interface WheelContent {
   file: string;
   /** The wheel's SHA-256. */
   sha256: string;
-  /** Bytes of files by their place in the installed folder. */
+  /** Bytes of files by their path in the installed folder. */
   files: Map<string, Uint8Array>;
 }
 
 const fileName = (path: string): string => path.split(/[\\/]/).at(-1)!;
 
 /**
- * Returns the place of an entry: licence files are kept beside what is wanted.
+ * Returns the path of an entry: licence files are kept in addition to what is selected.
  */
 function placeOf(entry: string, { name, place }: PinnedPackage) {
-  // Some wheels list their folders too.
+  // Some wheels also list folders.
   if (entry.endsWith("/")) return undefined;
   const isLicence =
     /\.dist-info\/(licenses\/)?[^/]*(LICEN[CS]E|NOTICE|COPYING)/i
@@ -202,9 +201,9 @@ function placeOf(entry: string, { name, place }: PinnedPackage) {
 }
 
 /**
- * Checks a wheel and takes the wanted files out of it.
+ * Checks a wheel and extracts the selected files.
  *
- * @param path The wheel's file, of any name: it is known by its hash.
+ * @param path The wheel's file, of any name: its hash identifies it.
  * @param packages Packages that it may be of.
  * @throws {InstallError} If it cannot be read, has another hash than the pinned
  * ones, or is for another platform.

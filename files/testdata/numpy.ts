@@ -27,7 +27,7 @@ function imports(python: string): boolean {
   }
 }
 
-/** Runs a script and gives what it prints, as JSON. */
+/** Runs a script and returns its output, parsed as JSON. */
 export async function runNumpy(
   python: string,
   script: string,

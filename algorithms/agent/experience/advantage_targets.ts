@@ -17,7 +17,7 @@ export interface AdvantageOptions {
 }
 
 /**
- * Makes the targets of an actor-critic's rollout: `advantages` by generalized
+ * Returns the targets of an actor-critic's rollout: `advantages` by generalized
  * advantage estimation, `returns`, and the statistic `explained_variance`, as
  * functions of arrays and of tensors.
  *
@@ -86,7 +86,7 @@ function normalizedTensor(values: tf.Tensor): tf.Tensor {
   return tf.div(tf.sub(values, mean), tf.add(tf.sqrt(variance), 1e-8));
 }
 
-/** Most steps that are written out one after the other: they are faster then. */
+/** Largest number of steps that is unrolled, which is faster. */
 const MAX_UNROLLED = 16;
 
 /**
@@ -132,7 +132,7 @@ export function tensorAdvantages(
     body({ valueTp1, advantage }, row) {
       const goesOn = tf.sub(1, row.terminated);
       const runs = tf.mul(goesOn, tf.sub(1, row.truncated));
-      // After an end the value of what follows is another one, or none.
+      // After an end, another value follows, or none.
       const cut = tf.mul(tf.mul(goesOn, row.truncated), row.finalValues);
       const following = tf.add(tf.mul(runs, valueTp1), cut);
       const delta = tf.sub(

@@ -8,7 +8,7 @@ export interface AgentSpaces {
   readonly observationSpace: Space;
   /** Space of one action: any but dict and tuple. */
   readonly actionSpace: Space;
-  /** Environments that step side by side. */
+  /** Environments that step in parallel. */
   readonly numEnvs: number;
   /**
    * Frames that an observation stacks along its last axis, as `VecFrameStack`
@@ -18,7 +18,7 @@ export interface AgentSpaces {
    */
   readonly stackedFrames?: number;
   /**
-   * Present scale of the observations, where the environment gives them scaled:
+   * Current scale of the observations, where the environment gives them scaled:
    * files of the policy apply it.
    *
    * @default none
@@ -47,6 +47,6 @@ export interface Moment {
   readonly steps: number;
   /** Updates so far. */
   readonly updates: number;
-  /** Share of the run that is over, from 0 to 1. */
+  /** Fraction of the run that is done, from 0 to 1. */
   readonly progress: number;
 }

@@ -22,17 +22,17 @@ import type { ReplayStore } from "./replay_store.ts";
 export interface ExperienceSpec<Options = unknown> {
   /** Its kind: `rollout`, `replay`, `segments` or another one. */
   readonly kind: string;
-  /** Sizes, and the rhythm of learning. */
+  /** Sizes and update frequency. */
   readonly options: Options;
   /**
-   * Makes the experience of one agent.
+   * Creates the experience of one agent.
    *
    * @param runtime Policy, observations and number of environments of the agent.
    */
   make(runtime: AgentRuntime): Experience;
 }
 
-/** One decision of an agent; the arrays are written anew by the next one. */
+/** One decision of an agent; the arrays are overwritten by the next one. */
 export interface Decision {
   /** Observations as the environment gave them, in the encoder's type. */
   readonly observations: ObservationInputArray;
@@ -50,13 +50,13 @@ export interface Decision {
   readonly nextState?: Float32Array;
 }
 
-/** Everything around an {@link Experience}. */
+/** Inputs that an {@link Experience} is created from. */
 export interface AgentRuntime extends AgentContext {
   /** Policy that acts. */
   readonly policy: Policy;
-  /** Newest parameters of the policy. */
+  /** Latest parameters of the policy. */
   readonly params: () => ResidentState<Params>;
-  /** Compilation of functions of the policy. */
+  /** Compiles functions of the policy. */
   readonly compilation: PolicyCompilation;
   /** Observations as they are kept and as the policy sees them. */
   readonly observations: Observations;
@@ -73,7 +73,7 @@ export interface Experience {
   /** Shapes and types of what is drawn, by name. */
   readonly batch: Readonly<Record<string, TensorType>>;
   /**
-   * Computes beside the actions what a step is recorded with, such as values.
+   * Computes what a step is recorded with in addition to actions, such as values.
    *
    * @param output Output of the policy.
    * @param given Parameters and noise.
@@ -86,8 +86,8 @@ export interface Experience {
    * Records a step.
    *
    * @param decision The decision.
-   * @param step The environments' answer; copied.
-   * @throws {Error} If an update is due first.
+   * @param step The environments' step; copied.
+   * @throws {Error} If an update is needed first.
    */
   add(decision: Decision, step: VecStep): void;
   /**
@@ -98,16 +98,16 @@ export interface Experience {
    */
   due(moment: Moment, random: RandomStream): number;
   /**
-   * Gives the batch of the next update.
+   * Returns the batch of the next update.
    *
    * @param moment Progress of the run.
    * @param random Stream of learning.
-   * @returns Arrays of `batch`, which the next call may write anew.
+   * @returns Arrays of `batch`, which the next call may overwrite.
    */
   draw(moment: Moment, random: RandomStream): Arrays;
   /**
-   * Turns the arrays that were drawn into the batch of an update, such as encoded
-   * observations, as a part of the compiled update.
+   * Turns the drawn arrays into the batch of an update, for example encodes
+   * observations, as part of the compiled update.
    *
    * @param drawn Tensors of `batch`.
    * @param params Parameters of the policy.
@@ -118,20 +118,20 @@ export interface Experience {
     params: Params,
   ): { readonly batch: Tensors; readonly stats?: Tensors };
   /**
-   * Takes in the results of the update from the last batch.
+   * Records the results of the update from the last batch.
    *
    * @param results Arrays of `UpdateResult.results`.
    * @returns Statistics of that batch, for the log.
    */
   learned(results: Arrays): Statistics;
   /**
-   * What it replays, where it does; the state of it is `replay` of `save`.
+   * The replay buffer, if there is one; its state is `replay` of `save`.
    *
    * @default none
    */
   readonly replay?: ReplayStore;
-  /** Saves everything that it holds, as plain data. */
+  /** Saves its whole state, as plain data. */
   save(): StateTree;
-  /** Restores what `save` gave. */
+  /** Restores what `save` returned. */
   load(state: StateTree): void;
 }

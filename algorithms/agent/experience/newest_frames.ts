@@ -52,7 +52,7 @@ export class NewestFrames {
     ];
   }
 
-  /** Checks the stacks of a transition and leaves their newest frames in it. */
+  /** Checks the stacks of a transition and reduces them to their newest frames. */
   take(transition: Transition): void {
     const { observation, nextObservation } = transition;
     const { terminated, truncated } = transition;
@@ -60,7 +60,7 @@ export class NewestFrames {
       const ended = (terminated[row] | truncated[row]) !== 0;
       // The first frame of an episode repeats.
       if (this.#starts[row] === 1) this.#check(row, observation, observation);
-      // An environment that was lost may have ended anywhere.
+      // A failed environment may have ended anywhere.
       if (!ended) this.#check(row, observation, nextObservation);
       this.#starts[row] = ended ? 1 : 0;
     }
@@ -73,7 +73,7 @@ export class NewestFrames {
     this.#starts.fill(-1);
   }
 
-  /** Throws unless a stack is another one without its oldest frame. */
+  /** Throws unless a stack continues the previous one. */
   #check(row: number, before: TensorData, after: TensorData): void {
     const stacked = this.#stacked, channels = this.#channels;
     const end = (row + 1) * this.#size;

@@ -10,48 +10,48 @@ import {
 import type { BoxArray, Space, StateTree, VecStep } from "@bellman/types";
 
 /**
- * Scale of observations that moves with those that are seen, such as
+ * Running scale of observations, such as
  * `ObservationNormalizer` of `@bellman/envs`.
  */
 export interface ObservationScale {
   /** Space of scaled observations. */
   readonly space: Space;
-  /** Present scale, for the file of a policy. */
+  /** Current scale, for the file of a policy. */
   readonly scaling: NonNullable<ExportPolicyOptions["scaling"]>;
-  /** Takes observations `[rows, ...]` into the statistics. */
+  /** Updates the statistics with observations `[rows, ...]`. */
   see(batch: ArrayLike<number>): void;
-  /** Scales observations `[rows, ...]` by the present statistics. */
+  /** Scales observations `[rows, ...]` by the current statistics. */
   apply(batch: ArrayLike<number>, target: Float32Array): void;
   /** Saves the statistics as plain data. */
   save(): StateTree;
-  /** Restores what `save` gave. */
+  /** Restores what `save` returned. */
   load(state: StateTree): void;
 }
 
 /**
- * Scale of rewards that moves with those that are seen, such as
+ * Running scale of rewards, such as
  * `RewardNormalizer` of `@bellman/envs`.
  */
 export interface RewardScale {
-  /** Takes the rewards of one step `[numEnvs]` into the statistics. */
+  /** Updates the statistics with the rewards of one step `[numEnvs]`. */
   see(
     rewards: ArrayLike<number>,
     ends: { readonly terminated: Uint8Array; readonly truncated: Uint8Array },
   ): void;
   /**
-   * Scales rewards by the present statistics; each is a sum that may be as large
+   * Scales rewards by the current statistics; each is a sum that may be as large
    * as `span` rewards.
    */
   scale(rewards: ArrayLike<number>, target: Float32Array, span?: number): void;
   /** Saves the statistics as plain data. */
   save(): StateTree;
-  /** Restores what `save` gave. */
+  /** Restores what `save` returned. */
   load(state: StateTree): void;
 }
 
 /**
- * Scales that an agent applies itself, by the statistics of the moment, when it
- * acts and when it draws a batch. Its environments are not to scale, too.
+ * Scales that an agent applies itself, by the current statistics, when it acts and
+ * when it samples a batch. Its environments must not scale as well.
  */
 export interface Normalization {
   /**
@@ -68,7 +68,7 @@ export interface Normalization {
   readonly rewards?: RewardScale;
 }
 
-/** Pairs every scale of an agent with its saved statistics. */
+/** Pairs each scale of an agent with its saved statistics. */
 export function scalesWith(
   normalization: Normalization,
   { saved, agent }: { readonly saved: StateTree; readonly agent: string },
@@ -89,8 +89,8 @@ export function scalesWith(
 }
 
 /**
- * Observations as the environment gives them and as they are kept, and as the
- * policy sees them: the same, or scaled by the statistics of the moment.
+ * Observations as they are stored, and as the policy sees them: the same, or scaled
+ * by the current statistics.
  *
  * @example
  * ```ts
@@ -129,7 +129,7 @@ export class Observations {
   }
 
   /**
-   * Makes an array of the kind that observations are kept in.
+   * Creates an array of the type that observations are stored in.
    *
    * @param rows Number of observations.
    * @returns A new array, all 0.
@@ -139,7 +139,7 @@ export class Observations {
   }
 
   /**
-   * Takes observations that are acted on in training into the statistics.
+   * Updates the statistics with observations that training acts on.
    *
    * @param observations Observations `[rows, ...]`.
    */
@@ -148,11 +148,11 @@ export class Observations {
   }
 
   /**
-   * Makes a function from kept observations to those that the policy sees.
+   * Returns a function from stored observations to those that the policy sees.
    *
    * @param rows Number of observations.
-   * @returns A function that gives the array that it got or, scaled, one that
-   * its next call writes anew.
+   * @returns A function that returns its argument or, scaled, an array that
+   * its next call overwrites.
    */
   view(
     rows: number,
@@ -167,11 +167,11 @@ export class Observations {
   }
 
   /**
-   * Makes a function from the environment's observations to those that the
+   * Returns a function from the environment's observations to those that the
    * policy sees.
    *
    * @param rows Number of observations.
-   * @returns A function whose next call writes the array anew.
+   * @returns A function whose next call overwrites the array.
    */
   reader(rows: number): (given: ObservationArray) => ObservationInputArray {
     const kept = this.buffer(rows), view = this.view(rows);
@@ -180,10 +180,10 @@ export class Observations {
 }
 
 /**
- * Gives the true observations after a step: the last ones of episodes that ended.
+ * Returns the true observations after a step: the last ones of episodes that ended.
  *
  * @param step The step, of environments whose observations are arrays.
- * @param size Numbers of one observation; by default counted.
+ * @param size Size of one observation; by default computed.
  * @returns Observations `[numEnvs, ...]`: those of the step, or a copy where an
  * episode ended.
  *

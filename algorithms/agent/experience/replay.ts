@@ -17,21 +17,20 @@ import { ReplayStore, type ReplayStoreOptions } from "./replay_store.ts";
 
 /** Options of {@link replay}. */
 export interface ReplayOptions extends ReplayStoreOptions {
-  /** Transitions that are kept. */
+  /** Capacity in transitions. */
   readonly bufferSize: number;
-  /** Transitions of one update. */
+  /** Batch size in transitions. */
   readonly batchSize: number;
   /** Transitions that are collected before the first update. */
   readonly learningStarts: number;
   /**
-   * Steps of all environments between two times of learning.
+   * Steps of all environments between two rounds of updates.
    *
    * @default 1
    */
   readonly trainFrequency?: number;
   /**
-   * Updates at each of these times; -1 makes as many as transitions were
-   * collected.
+   * Updates per round; -1 makes as many as transitions were collected.
    *
    * @default 1
    */
@@ -56,7 +55,7 @@ export interface ReplayOptions extends ReplayStoreOptions {
   readonly between?: boolean;
   /**
    * True where the value of the last observation counts where a time limit cut
-   * an episode; false takes the cut for an end.
+   * an episode; false treats truncation as termination.
    *
    * @default true
    */
@@ -64,15 +63,15 @@ export interface ReplayOptions extends ReplayStoreOptions {
 }
 
 /**
- * Makes an experience of transitions that are kept and drawn by chance. They are
- * kept as the environment gave them, and drawn as the policy sees them now.
+ * Creates an experience of transitions that are stored and sampled. They are
+ * stored as the environment returned them, and sampled as the policy sees them now.
  *
  * A batch has encoded `observations`, `actions`, `rewards`, `terminated` (0 or 1) and
  * `nextObservations`; with several steps `discounts` of what follows and, on
  * request, `betweenObservations` and `betweenDiscounts`; with priorities
  * `weights`, and then an update returns `tdErrors` among its results.
  *
- * @param options Sizes, and the rhythm of learning.
+ * @param options Sizes and update frequency.
  * @returns The `experience` of an algorithm's parts.
  *
  * @example
@@ -97,7 +96,7 @@ export function replay(options: ReplayOptions): ExperienceSpec<ReplayOptions> {
 }
 
 /**
- * Throws unless a buffer has room for a step, a batch and what is collected first.
+ * Throws unless a buffer has room for a step, a batch and the first collection.
  *
  * @param options Sizes.
  * @param run Name of the algorithm, and number of environments.
@@ -146,14 +145,14 @@ class Replay implements Experience {
   readonly #batch: ReturnType<ReplayBuffer["batch"]>;
   /** Arrays of the batch by the names of an update. */
   readonly #arrays: Arrays;
-  /** Functions to observations as the policy sees them, by those names. */
+  /** Functions that turn observations into what the policy sees, by those names. */
   readonly #views: readonly (readonly [string, View])[];
   readonly #newest: NewestFrames | undefined;
   readonly #next: ObservationInputArray;
   readonly #rewards: Float32Array;
   readonly #scaledRewards: Float32Array;
   readonly #none: Uint8Array;
-  /** Rewards that a drawn sum is worth. */
+  /** Number of rewards in a sampled sum. */
   readonly #span: number;
 
   constructor(options: ReplayOptions, runtime: AgentRuntime) {
@@ -200,7 +199,7 @@ class Replay implements Experience {
       make: (parts) =>
         allocated(capacity, () => new ReplayBuffer({ ...sizes, ...parts })),
     });
-    // A batch is of the same arrays whatever the buffer has room for.
+    // The arrays of a batch do not depend on the buffer's capacity.
     const small = { ...sizes, capacity: numEnvs * stackedFrames };
     this.#batch = new ReplayBuffer(small).batch(batchSize);
     const { hasPriorities } = this.replay;
@@ -289,7 +288,7 @@ class Replay implements Experience {
     return batch;
   }
 
-  /** Encodes observations, and makes numbers of the flags. */
+  /** Encodes observations, and converts the flags to numbers. */
   prepare(drawn: Tensors): { batch: Tensors } {
     const { policy } = this.#runtime;
     const encoded = this.#views.map(([name]) =>
@@ -311,8 +310,8 @@ class Replay implements Experience {
   }
 
   /**
-   * Restores what `save` gave; without transitions the buffer is empty, and the
-   * first stacks of frames that it draws repeat the first frame after it.
+   * Restores what `save` returned; without transitions the buffer is empty, and the
+   * first stacks of frames sampled then repeat the first frame.
    */
   load(state: StateTree): void {
     this.replay.load((state as Record<string, StateTree>).replay);
@@ -320,7 +319,7 @@ class Replay implements Experience {
   }
 }
 
-/** Creates a buffer, or says in one line why not: most often memory is short. */
+/** Creates a buffer, or reports in one line why not: most often too little memory. */
 export function allocated<T>(capacity: number, create: () => T): T {
   try {
     return create();

@@ -9,22 +9,22 @@ import { isStateRecord } from "@bellman/files";
 import type { SavedRows, StateTree } from "@bellman/types";
 import type { Moment } from "./context.ts";
 
-/** Options of drawing by priorities. */
+/** Options of prioritized sampling. */
 export interface PriorityOptions {
   /**
-   * Chances of transitions or segments: equal, in proportion to their error, or by its rank.
+   * Sampling of transitions or segments: uniform, in proportion to their error, or by its rank.
    *
    * @default "uniform"
    */
   readonly replay?: "uniform" | "proportional" | "rank";
   /**
-   * Exponent of priorities: 0 draws uniformly.
+   * Exponent of priorities: 0 samples uniformly.
    *
    * @default 0.6
    */
   readonly priorityAlpha?: number;
   /**
-   * Exponent of importance weights at first; it rises to 1 over the run.
+   * Initial exponent of importance weights; it rises to 1 over the run.
    *
    * @default 0.4
    */
@@ -40,7 +40,7 @@ export interface PriorityOptions {
 /** Options of a {@link ReplayStore}. */
 export interface ReplayStoreOptions extends PriorityOptions {
   /**
-   * Place of what is replayed: memory, or the file of `Agent.openReplay`.
+   * Storage of the buffer: memory, or the file of `Agent.openReplay`.
    *
    * @default "memory"
    */
@@ -61,15 +61,15 @@ export interface StoredBuffer {
   clear(): void;
   /** Saves everything; of rows in a file, where they are. */
   save(): object;
-  /** Restores what `save` gave. */
+  /** Restores what `save` returned. */
   load(state: never): void;
 }
 
 /** Parts that a buffer is made with. */
 export interface BufferParts {
-  /** Sampler by priorities; none draws uniformly. */
+  /** Prioritized sampler; none samples uniformly. */
   readonly sampler?: PrioritySampler;
-  /** Place of the rows; memory without it. */
+  /** Storage of the rows; memory without it. */
   readonly storage?: Storage;
 }
 
@@ -103,14 +103,14 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   #priorities = new Float64Array();
   #buffer: B | undefined;
   #file: FileStorage | undefined;
-  /** State of a buffer whose file is not open yet. */
+  /** Saved state of a buffer whose file is not open yet. */
   #unopened: StateTree | undefined = null;
 
   /**
-   * Creates a store; its buffer is there at once, unless it is for a file.
+   * Creates a store; its buffer exists at once, unless it is for a file.
    *
    * @param options Priorities, place, and whether it is saved.
-   * @param buffer Plural name of what it replays, and the function that makes it.
+   * @param buffer Plural name of what it replays, and the function that creates it.
    */
   constructor(
     options: ReplayStoreOptions,
@@ -160,9 +160,9 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   }
 
   /**
-   * Makes errors the priorities of what they are of, where there are any.
+   * Sets priorities from errors, where priorities are used.
    *
-   * @param slots Places in the buffer, as a batch has them.
+   * @param slots Slots in the buffer, as a batch has them.
    * @param errors Absolute errors, as many.
    */
   prioritize(slots: ArrayLike<number>, errors: TensorData): void {
@@ -178,7 +178,7 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   }
 
   /**
-   * Opens a file, or begins one; the buffer is empty then.
+   * Opens or creates a file; the buffer is then empty.
    *
    * @param path The file; its folder exists.
    * @throws {SyntaxError} If the path is no file's.
@@ -189,7 +189,7 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
     this.#unopened = undefined;
   }
 
-  /** Closes the file, if it is open: the agent acts from now on, and collects nothing. */
+  /** Closes the file, if it is open: the agent then only acts. */
   close(): void {
     if (this.#file === undefined) return;
     this.#buffer = this.#unopened = undefined;
@@ -212,9 +212,9 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   }
 
   /**
-   * Restores what {@link save} gave; without a buffer in it, this one is emptied.
+   * Restores what {@link save} returned; without a buffer in it, this one is emptied.
    *
-   * @throws {TypeError} If it is something else.
+   * @throws {TypeError} If it is not such a state.
    */
   load(state: StateTree): void {
     if (state !== null && !isStateRecord(state)) {
@@ -228,27 +228,26 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   }
 
   /**
-   * Finds where the file has the rows of a saved state.
+   * Locates the rows of a saved state in the file.
    *
    * @param state State of the agent.
-   * @returns Plain data; nothing of a buffer in memory.
+   * @returns Plain data; undefined for a buffer in memory.
    */
   of(state: StateTree): StateTree | undefined {
     return partsOf(partsOf(partsOf(state).experience).replay).storage;
   }
 
   /**
-   * Leaves the rows of saved states in the file, and uses the places of all others
-   * again.
+   * Keeps the rows of saved states in the file, and reuses all others.
    *
-   * @param rows What {@link of} found in each state that may be loaded.
+   * @param rows Results of {@link of} for each state that may be loaded.
    */
   keep(rows: readonly StateTree[]): void {
     this.#file?.keep(rows);
   }
 
   /**
-   * Replaces the buffer of a saved state, whose rows are lost, by the present one.
+   * Replaces the buffer of a saved state, whose rows are lost, by the current one.
    *
    * @param state State of the agent.
    * @returns A state that the agent loads.

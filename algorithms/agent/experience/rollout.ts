@@ -28,7 +28,7 @@ import { nextObservations } from "./observations.ts";
 
 /** A complete rollout; arrays are env-major, `[numEnvs, numSteps]`. */
 export interface RolloutData {
-  /** Environments side by side. */
+  /** Parallel environments. */
   readonly numEnvs: number;
   /** Steps of each environment. */
   readonly numSteps: number;
@@ -36,11 +36,11 @@ export interface RolloutData {
   readonly rewards: Float64Array;
   /** 1 where an episode reached an end state. */
   readonly terminated: Uint8Array;
-  /** 1 where an episode was cut short. */
+  /** 1 where an episode was truncated. */
   readonly truncated: Uint8Array;
   /** Values of the observations that were acted on. */
   readonly values: Float32Array;
-  /** Values of the last observations of episodes that were cut short. */
+  /** Values of the last observations of episodes that were truncated. */
   readonly finalValues: Float32Array;
   /** Values of the observations after the last step `[numEnvs]`. */
   readonly lastValues: Float32Array;
@@ -64,11 +64,11 @@ export interface RolloutTensors {
   readonly rewards: tf.Tensor;
   /** 1 where an episode reached an end state. */
   readonly terminated: tf.Tensor;
-  /** 1 where an episode was cut short. */
+  /** 1 where an episode was truncated. */
   readonly truncated: tf.Tensor;
   /** Values of the observations that were acted on. */
   readonly values: tf.Tensor;
-  /** Values of the last observations of episodes that were cut short. */
+  /** Values of the last observations of episodes that were truncated. */
   readonly finalValues: tf.Tensor;
   /** Values of the observations after the last step `[numEnvs]`. */
   readonly lastValues: tf.Tensor;
@@ -92,21 +92,21 @@ export interface RolloutOptions {
   readonly numSteps: number;
   /**
    * Time at which the policy's `value` is taken: at each step, with the actions,
-   * or once at the end for all steps, where it has a network of its own.
+   * or once at the end for all steps, where it has a separate network.
    *
    * @default never: all values are 0
    */
   readonly values?: "acting" | "end";
   /**
    * True where the value of the last observation counts where a time limit cut
-   * an episode; false takes the cut for an end.
+   * an episode; false treats truncation as termination.
    *
    * @default true
    */
   readonly bootstrapTruncated?: boolean;
   /**
-   * Results of the policy that each step is recorded with beside its value, by name:
-   * their types, and what they are of an output.
+   * Further policy results that each step is recorded with, by name: their types, and
+   * how they follow from an output.
    *
    * @default none
    */
@@ -125,13 +125,13 @@ export interface RolloutOptions {
    * Computes the same on tensors, as a pure function, for a loop on the device.
    *
    * @param data The rollout.
-   * @default none: there is no loop on the device
+   * @default none: no loop on the device
    */
   tensorTargets?(data: RolloutTensors): TensorTargets;
 }
 
 /**
- * Makes an experience of the steps since the last update, which are learned from
+ * Creates an experience of the steps since the last update, which are learned from
  * once, as one batch: `observations` as the policy saw them, `actions`, what
  * `targets` computes and, of recurrent policies, `state` before the first step
  * `[numEnvs, stateSize]` and `masks`, 1 where an episode starts.
@@ -171,14 +171,14 @@ class Rollout implements Experience {
   readonly record: Experience["record"];
   readonly #options: RolloutOptions;
   readonly #policy: AgentRuntime["policy"];
-  /** Names of what steps are recorded with beside values. */
+  /** Names of what steps are recorded with in addition to values. */
   readonly #recorded: readonly string[];
   /** True where the update computes values and targets. */
   readonly #isPrepared: boolean;
   #stats: Statistics = {};
   readonly #values: Values | undefined;
   readonly #read: (given: ObservationArray) => ObservationInputArray;
-  /** All observations of a rollout and those after it: values at the end. */
+  /** All observations of a rollout and those after it, for values at the end. */
   readonly #all: ObservationInputArray | undefined;
   /** Observations after the last step, where values are taken at the end. */
   readonly #last: ObservationInputArray;
@@ -303,7 +303,7 @@ class Rollout implements Experience {
     if (this.#buffer.full) this.#end(decision, step);
   }
 
-  /** Computes values of the last observations of episodes that were cut short. */
+  /** Computes values of the last observations of episodes that were truncated. */
   #finalValues({ nextState }: Decision, step: VecStep): Float32Array {
     const { terminated, truncated } = step;
     const isCut = this.#options.bootstrapTruncated &&
@@ -417,13 +417,13 @@ class Rollout implements Experience {
     this.#buffer.load(saved.buffer as RolloutBufferState);
     this.#initialState.set(saved.initialState as Float32Array);
     this.#data.lastValues.set(saved.lastValues as Float32Array);
-    // Older files lack them: training saves no full rollout, which needs them.
+    // Older files lack them, but hold no full rollout, which needs them.
     const last = saved.lastObservations ?? [];
     this.#last.set(last as ObservationInputArray);
   }
 }
 
-/** Fields that the update computes targets of. */
+/** Fields that the update computes targets from. */
 const PREPARED = { terminated: FLAG, truncated: FLAG, finalValues: NUMBER };
 
 /**
@@ -449,7 +449,7 @@ export function targetsOfTensors(
   return tensorTargets!({ ...data, terminated: ended });
 }
 
-/** Computes what a step is recorded with beside its value. */
+/** Computes what a step is recorded with in addition to its value. */
 export function recordedOf(
   { recorded = {} }: Pick<RolloutOptions, "recorded">,
   output: PolicyOutput,
@@ -457,7 +457,7 @@ export function recordedOf(
   return mapNames(Object.keys(recorded), (name) => recorded[name].of(output));
 }
 
-/** Returns the error of a step that comes before the update that is due. */
+/** Returns the error of a step before the update that is needed. */
 export function unlearned(what: string): Error {
   return new Error(
     `Cannot record a step after a full ${what}: call update() to learn from it first`,
@@ -483,7 +483,7 @@ type Values = (
   memory?: PolicyMemory,
 ) => Float32Array;
 
-/** Makes a function to values by the newest parameters, compiled for each number of rows. */
+/** Returns a value function of the latest parameters, compiled for each number of rows. */
 function valuesOf({ policy, compilation, params }: AgentRuntime): Values {
   const compileFor = (rows: number) =>
     compilePolicy(policy, (output) => ({ values: valueOf(output) }), {

@@ -25,7 +25,7 @@ import {
 export interface SegmentsOptions extends ReplayStoreOptions {
   /** Steps of each environment between two new segments. */
   readonly numSteps: number;
-  /** Steps of each environment that are kept, in whole segments. */
+  /** Capacity in steps of each environment, in whole segments. */
   readonly bufferSize: number;
   /** Steps of each environment that are collected before any are replayed. */
   readonly replayStart: number;
@@ -36,27 +36,27 @@ export interface SegmentsOptions extends ReplayStoreOptions {
   readonly replayRatio: number;
   /**
    * True where the value of the last observation counts where a time limit cut
-   * an episode; false takes the cut for an end.
+   * an episode; false treats truncation as termination.
    *
    * @default true
    */
   readonly bootstrapTruncated?: boolean;
   /**
-   * Truncated episodes of an environment that a segment has a row for, each with
-   * its last observation. Of one more the last step is not learned from.
+   * Truncated episodes of an environment that a segment has a row for, each with its
+   * last observation. The last step of any further one is dropped.
    *
    * @default 1
    */
   readonly truncationsPerSegment?: number;
   /**
-   * Recurrent state that segments start from: the one when acting, or zeros.
+   * Recurrent state that segments start from: the one stored when acting, or zeros.
    *
    * @default "stored"
    */
   readonly initialState?: "stored" | "zeros";
   /**
-   * First rows of replayed segments that only bring the recurrent state up to
-   * date and are not learned from.
+   * First rows of replayed segments that only warm up the recurrent state
+   * (burn-in).
    *
    * @default 0
    */
@@ -64,9 +64,9 @@ export interface SegmentsOptions extends ReplayStoreOptions {
 }
 
 /**
- * Makes an experience of segments, `numSteps` steps of each environment: each is
+ * Creates an experience of segments, `numSteps` steps of each environment: each is
  * learned from once when it is new, and then replayed with others, each drawn
- * uniformly for its environment, or all of them by priorities.
+ * uniformly for its environment, or all by priority.
  *
  * A batch has rows, by default `numSteps + 2` for each environment, env-major: `observations`
  * as the policy sees them now, `actions`, `rewards`, `terminated`, `behaviour`
@@ -82,7 +82,7 @@ export interface SegmentsOptions extends ReplayStoreOptions {
  * With priorities a batch also has `weights`, one for each segment, 1 for new
  * ones, and an update returns `tdErrors` of the segments among its results.
  *
- * @param options Sizes, and the rhythm of replay.
+ * @param options Sizes and replay ratio.
  * @returns The `experience` of an algorithm's parts.
  *
  * @example
@@ -136,7 +136,7 @@ class Segments implements Experience {
   /** Rows of each environment. */
   readonly #size: number;
   readonly replay: ReplayStore<SequenceReplayBuffer> | undefined;
-  /** Rows that are being collected, or new. */
+  /** Rows being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
   #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
@@ -149,7 +149,7 @@ class Segments implements Experience {
   /** Rows of each environment so far. */
   readonly #filled: Int32Array;
   #length = 0;
-  /** Steps that were left out for want of a row. */
+  /** Steps that were dropped for lack of a row. */
   #dropped = 0;
 
   constructor(options: SegmentsOptions, runtime: AgentRuntime) {
@@ -177,7 +177,7 @@ class Segments implements Experience {
     this.#options = options;
     this.#runtime = runtime;
     this.#size = segmentRows(numSteps, options.truncationsPerSegment);
-    // Frames are kept once each; where episodes end tells how they are stacked.
+    // Each frame is stored once; the ends of episodes determine the stacks.
     const kept = this.#newest
       ? { ...fields, observations: this.#newest.frame, ends: FLAG }
       : fields;
@@ -250,7 +250,7 @@ class Segments implements Experience {
       truncated,
     });
     const data = this.#rows as Record<string, Float32Array>;
-    /** Rows that are still needed: of steps, and the last one. */
+    /** Rows that are still needed: for steps, and the last one. */
     const left = numSteps - this.#length - 1;
     const needed = left === 0 ? 0 : left + 1;
     for (let env = 0; env < numEnvs; env++) {
@@ -387,7 +387,7 @@ class Segments implements Experience {
     return buffer.sample(random, { into: this.#replayed });
   }
 
-  /** Leaves the first rows of each segment to the recurrent state. */
+  /** Masks the burn-in rows of each segment. */
   #warmUp(taken: TensorData): void {
     const { burnIn = 0 } = this.#options;
     for (let row = 0; row < taken.length; row += this.#size) {
@@ -421,7 +421,7 @@ class Segments implements Experience {
     };
   }
 
-  /** Restores what `save` gave; without segments, it replays none of before. */
+  /** Restores what `save` returned; without segments the buffer is empty. */
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
     restoreArrays(this.#rows, saved.rows);
@@ -433,7 +433,7 @@ class Segments implements Experience {
   }
 }
 
-/** Draws from a Poisson distribution: events before waiting times add up to 1. */
+/** Samples a Poisson distribution: events before waiting times add up to 1. */
 function poisson(random: RandomStream, mean: number): number {
   const limit = Math.exp(-mean);
   let count = 0;

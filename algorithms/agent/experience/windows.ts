@@ -18,8 +18,8 @@ export interface WindowsOptions {
   /** Discount of a step. */
   readonly gamma: number;
   /**
-   * True to learn the value of the next action that is taken, as Sarsa does, and
-   * to wait for it.
+   * True to learn the value of the next action that is taken, as Sarsa does, which
+   * waits for it.
    *
    * @default false
    */
@@ -34,13 +34,13 @@ export interface WindowTensors {
   readonly actions: tf.Tensor;
   /** Row of the observation after the last step `[1]`. */
   readonly lastRow: tf.Tensor1D;
-  /** Action that was taken there, if any was `[1]`. */
+  /** Action taken there, if any `[1]`. */
   readonly nextAction: tf.Tensor;
-  /** 1 where no action was taken there, so that the best one stands for it `[1]`. */
+  /** 1 where no action was taken there, so that the best one is used `[1]`. */
   readonly nextIsBest: tf.Tensor1D;
   /** Discounted sums of the rewards from each step to the last `[maxSteps]`. */
   readonly returns: tf.Tensor1D;
-  /** Factors of the value of what followed, which is to be added `[maxSteps]`. */
+  /** Factors of the bootstrap value, which the update adds `[maxSteps]`. */
   readonly discounts: tf.Tensor1D;
   /** 1 for a step, 0 for a row after the last one `[maxSteps]`. */
   readonly weights: tf.Tensor1D;
@@ -51,10 +51,10 @@ export interface WindowTensors {
 }
 
 /**
- * Experience of one environment's steps since the last update, each learned from once: what
- * n-step methods learn from as they act. A window ends after `maxSteps`, or with
+ * Experience of one environment's steps since the last update, each learned from
+ * once, as n-step methods do. A window ends after `maxSteps`, or with
  * its episode; rows after its last step have the weight 0. Its returns lack the
- * value of what followed, which the update adds: {@link WindowTensors}.
+ * bootstrap value, which the update adds: {@link WindowTensors}.
  *
  * @example
  * ```ts
@@ -80,15 +80,15 @@ export class Windows implements Experience {
   readonly #options: WindowsOptions;
   readonly #policy: AgentRuntime["policy"];
   readonly #read: (given: ObservationArray) => ObservationInputArray;
-  /** Numbers of an observation, as the environment gives it. */
+  /** Size of an observation, as the environment gives it. */
   readonly #size: number;
-  /** Arrays by the names of the batch, with a row more: Sarsa may have two windows. */
+  /** Arrays by the names of the batch, with one more row: Sarsa may have two windows. */
   readonly #arrays: Record<string, TensorData> = {};
-  /** Their rows of the oldest window. */
+  /** Their rows for the oldest window. */
   readonly #window: Record<string, TensorData> = {};
   readonly #rewards: Float64Array;
   #length = 0;
-  /** True where the last step ended its episode, and where it had no future. */
+  /** True where the last step ended its episode, and where it terminated. */
   readonly #end = { ended: false, terminated: false };
 
   /**
@@ -139,12 +139,12 @@ export class Windows implements Experience {
     }
   }
 
-  /** Steps that are to be learned from. */
+  /** Steps to learn from. */
   get length(): number {
     return this.#length;
   }
 
-  /** True where the window that is drawn ended an episode. */
+  /** True where the current window ended an episode. */
   get hasEnded(): boolean {
     return this.#end.ended && this.#length <= this.#options.maxSteps;
   }
@@ -178,7 +178,7 @@ export class Windows implements Experience {
     return Math.floor((this.#length - Number(takesNextAction)) / maxSteps);
   }
 
-  /** Gives the arrays of the oldest of them. */
+  /** Returns the arrays of the oldest one. */
   draw(): Arrays {
     const { maxSteps, gamma } = this.#options;
     const window = this.#window, count = Math.min(this.#length, maxSteps);
@@ -206,7 +206,7 @@ export class Windows implements Experience {
     return { batch: { ...drawn, observations } };
   }
 
-  /** Forgets the oldest of them. */
+  /** Drops the oldest one. */
   learned(_results?: Arrays): Statistics {
     const { maxSteps } = this.#options;
     const { observations, actions } = this.#window;
@@ -219,7 +219,7 @@ export class Windows implements Experience {
     return {};
   }
 
-  /** Saves the steps that are to be learned from. */
+  /** Saves the steps to learn from. */
   save(): StateTree {
     return {
       arrays: copyArrays(this.#arrays),
@@ -229,7 +229,7 @@ export class Windows implements Experience {
     };
   }
 
-  /** Restores what `save` gave. */
+  /** Restores what `save` returned. */
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
     const { arrays, rewards, length, ...end } = saved;

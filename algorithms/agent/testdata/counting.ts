@@ -17,7 +17,7 @@ export interface CountingConfig {
   replay: "uniform" | "proportional";
 }
 
-/** Records of what an agent asked its parts. */
+/** Records of the calls that an agent made to its parts. */
 export interface Trace {
   explored: number;
   refreshed: number[];
@@ -25,8 +25,8 @@ export interface Trace {
 }
 
 /**
- * An algorithm that learns nothing: it adds up the rewards of its batches, moves
- * its parameters by noise, and shows what it was given.
+ * An algorithm that learns nothing: it adds up the rewards of its batches, changes
+ * its parameters by noise, and records its inputs.
  */
 export function counting(
   trace: Trace = { explored: 0, refreshed: [] },

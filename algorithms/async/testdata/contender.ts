@@ -1,4 +1,4 @@
-/** A thread that pushes gradients to parameters that others push to, too. */
+/** A thread that pushes gradients to parameters that others also push to. */
 import {
   type ParameterMemory,
   SharedParameters,

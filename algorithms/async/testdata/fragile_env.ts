@@ -1,4 +1,4 @@
-/** CartPole whose host fails at random: it throws, exits, waits or calculates for ever. */
+/** CartPole with a host that fails at random: it throws, exits, waits or computes forever. */
 import { make, SeededRandom, SyncVecEnv } from "@bellman/envs";
 import type { Env, VecEnv } from "@bellman/types";
 

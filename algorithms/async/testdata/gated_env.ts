@@ -1,4 +1,4 @@
-/** CartPole whose first host fails while a file is there; the next one waits until it is not. */
+/** CartPole with a first host that fails while a file exists; the next one waits until it is gone. */
 import { make, SyncVecEnv } from "@bellman/envs";
 import type { GroupOptions } from "@bellman/envs/workers";
 import type { VecEnv } from "@bellman/types";

@@ -1,4 +1,4 @@
-/** An environment of any source, in a process of its own. */
+/** An environment of any source, in its own process. */
 import {
   type GroupOptions,
   type GroupSource,

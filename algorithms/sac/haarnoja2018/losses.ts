@@ -3,8 +3,8 @@ import * as tf from "@tensorflow/tfjs";
 /**
  * Computes the policy loss by likelihood ratio, `-mean(log pi(a | s) A(s, a))`, with the
  * soft advantage `A(s, a) = Q(s, a) - alpha (log pi(a | s) - log p(a)) -
- * V(s)`. The actions and their advantages are numbers: the gradient flows
- * through the logarithm alone.
+ * V(s)`. The actions and their advantages are constants: the gradient flows
+ * only through the logarithm.
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), the
  * gradient of equation 10; `policy_kl_loss` of haarnoja/sac.

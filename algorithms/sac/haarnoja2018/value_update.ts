@@ -47,7 +47,7 @@ export interface SacValueUpdateOptions {
    */
   readonly optimizer?: Optimizer;
   /**
-   * Discount, where the batch has none of its own.
+   * Discount, where the batch has none.
    *
    * @default 0.99
    */
@@ -74,16 +74,15 @@ export interface SacValueUpdateOptions {
    */
   readonly policyRegularization?: number;
   /**
-   * True takes the policy's loss of haarnoja/sac: the first Q function in the
-   * place of the smaller one and, where it is reparameterized, no prior.
+   * True for the policy loss of haarnoja/sac: the first Q function instead of the
+   * smaller one and, where it is reparameterized, no prior.
    *
    * @default false
    */
   readonly haarnojaPolicyLoss?: boolean;
   /**
-   * True lets the likelihood-ratio loss of a mixture also send a gradient
-   * through the sampled action into its density, as the released program of
-   * haarnoja/sac does: the estimate is then biased.
+   * True to differentiate the likelihood-ratio loss of a mixture also through the
+   * sampled action, as the released haarnoja/sac does: the estimate is then biased.
    *
    * @default false
    */
@@ -123,12 +122,12 @@ export type SacValueStatistics =
     tf.Scalar
   >;
 
-/** Numbers of an update, and noise of the actions that it samples. */
+/** Hyperparameters of an update, and noise of the actions that it samples. */
 export type SacValueInputs = Omit<SacInputs, "nextNoise">;
 
 /**
- * Pure function from one state to the next. The temperature is 1: the scale of
- * the rewards stands for the inverse of it.
+ * Pure function from one state to the next. The temperature is 1: the reward scale is
+ * its inverse.
  */
 export type SacValueUpdate = SacUpdate<
   SacValueInputs,
@@ -138,8 +137,8 @@ export type SacValueUpdate = SacUpdate<
 
 /**
  * Makes the update of soft actor-critic with a V function: two Q functions, V
- * and a target network of V. It is one pure function of tensors that reads
- * none of them, so that it can be traced. All gradients are taken at the
+ * and a target network of V. It is one pure function of tensors, which can be
+ * traced. All gradients are taken at the
  * parameters before the update.
  *
  * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with
@@ -156,7 +155,7 @@ export type SacValueUpdate = SacUpdate<
  * @param model The policy, V and the form of the Q functions.
  * @param options Optimizer, discount and forms of the policy's loss.
  * @returns The update.
- * @throws {TypeError} If a mixture is to be reparameterized.
+ * @throws {TypeError} If a mixture is reparameterized.
  *
  * @example
  * ```ts
@@ -323,7 +322,7 @@ interface Acting {
   readonly noise: tf.Tensor2D;
 }
 
-/** Makes the policy of a model with the loss that options choose. */
+/** Builds the policy of a model with the loss that options choose. */
 function valuePolicy(
   { policy, qf }: SacModel,
   options: SacValueUpdateOptions,
@@ -354,7 +353,7 @@ function valuePolicy(
     return { output, ...sampled };
   }
 
-  /** Computes `log pi(a | s) - log p(a)` of an action of its own in each state. */
+  /** Computes `log pi(a | s) - log p(a)` of a sampled action in each state. */
   function logRatio(
     params: Params,
     observations: tf.Tensor,
@@ -364,7 +363,7 @@ function valuePolicy(
     return hasPrior ? tf.sub(logProb, normalPriorLogProb(action)) : logProb;
   }
 
-  /** Acts in each state, and estimates the actions. */
+  /** Samples an action in each state, and evaluates it. */
   function act(
     params: Params,
     critics: Params,
@@ -381,7 +380,7 @@ function valuePolicy(
 
   /**
    * Computes its loss, and the parts of it by name, with
-   * its actions before the update and `V(s)` as numbers.
+   * its actions before the update and `V(s)` as constants.
    */
   function loss(
     params: Params,
@@ -428,7 +427,7 @@ function valuePolicy(
 }
 
 /**
- * Gives the same log-probabilities without the gradient through the tanh's
+ * Returns the same log-probabilities without the gradient through the tanh's
  * slope: the original differentiates the density at the sample, not that slope.
  */
 function withoutTanhGradient(

@@ -1,4 +1,4 @@
-/** Gradients of updates beside numeric differentiation. */
+/** Gradients of updates compared with numeric differentiation. */
 import { assertAlmostEquals } from "@std/assert";
 import type { Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";

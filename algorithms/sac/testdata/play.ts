@@ -105,7 +105,7 @@ export class Stage {
     };
   }
 
-  /** Stacks of frames go on for ever: a first frame would have to repeat. */
+  /** Stacks of frames never end: a first frame would have to repeat. */
   #flags(step: number, every: number): Uint8Array {
     const { observationSpace, numEnvs } = this.#spaces;
     const endless = observationSpace.type === "box" &&

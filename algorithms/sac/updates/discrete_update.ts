@@ -21,7 +21,7 @@ import {
   type SacUpdateOptions,
 } from "./update.ts";
 
-/** Policy that gives logits, and Q functions that value all discrete actions. */
+/** Policy that returns logits, and Q functions of all discrete actions. */
 export interface DiscreteSacModel {
   /** Policy. */
   readonly policy: SacPolicy;
@@ -33,8 +33,8 @@ export interface DiscreteSacModel {
 export interface DiscreteSacUpdateOptions
   extends Pick<SacUpdateOptions, "optimizer" | "gamma"> {
   /**
-   * Mean entropy that a learned temperature holds the policy to, as a share of
-   * the largest there is, `log(n)`.
+   * Target entropy for a learned temperature, as a fraction of the maximum,
+   * `log(n)`.
    *
    * @default 0.98
    */
@@ -44,7 +44,7 @@ export interface DiscreteSacUpdateOptions
 /**
  * Makes the update of soft actor-critic for discrete actions. The Q functions
  * give the values of all actions at once, so that expectations over the policy
- * are exact and there is no noise. Otherwise it is as `sacUpdate`, in the same
+ * are exact and there is no noise. Otherwise it equals `sacUpdate`, in the same
  * order and over the same state.
  *
  * - `y = r + b + gamma (1 - d) sum_a' pi(a' | s') (min_i Q'_i(s', a') - alpha

@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 /** Options of {@link softValues}. */
 export interface SoftValueOptions {
   /**
-   * Temperature `alpha`: the worth of a nat of entropy.
+   * Temperature `alpha`, the weight of the entropy.
    *
    * @default 1
    */
@@ -11,7 +11,7 @@ export interface SoftValueOptions {
   /**
    * Logarithm of the density that the prior gives each action `[batch]`.
    *
-   * @default 0: the uniform prior, whose density is taken as the measure
+   * @default 0: the uniform prior
    */
   readonly logPrior?: tf.Tensor1D;
 }
@@ -22,7 +22,7 @@ export interface SoftValueOptions {
  * actions this is the soft value `V(s)`.
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 3;
- * `sac.py` of haarnoja/sac, from which the prior `p` is.
+ * `sac.py` of haarnoja/sac for the prior `p`.
  *
  * @param q Estimates `Q(s, a)` `[batch]`, of two critics the smaller one.
  * @param logProb Logarithm of the policy's density `log pi(a | s)` `[batch]`.
@@ -66,7 +66,7 @@ export interface CriticLossOptions {
 
 /**
  * Computes the loss of a critic, Q or V: `mean(w (Q(s, a) - y)^2) / 2`. The targets are
- * numbers: no gradient is to flow through them.
+ * constants: no gradient flows through them.
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equations 5
  * and 7; `td_loss` and `vf_loss` of haarnoja/sac.
@@ -101,8 +101,8 @@ export function criticLoss(
 }
 
 /**
- * Computes the distance of each row's estimates from their target,
- * `mean_i |y - Q_i(s, a)|`, which prioritized replay takes as its priority.
+ * Computes the TD error of each row, `mean_i |y - Q_i(s, a)|`, which prioritized
+ * replay uses as its priority.
  *
  * @param values Estimates of each critic, `[batch]` each.
  * @param targets Their targets `[batch]`.
@@ -136,7 +136,7 @@ export function absoluteTdErrors(
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 12.
  *
- * @param values Soft values of the policy's own actions `[batch]`, of
+ * @param values Soft values of the policy's actions `[batch]`, of
  * `softValues`; for a policy over finitely many actions, of
  * `discreteSoftValues`.
  * @returns A scalar.
@@ -158,23 +158,23 @@ export function reparameterizedPolicyLoss(values: tf.Tensor1D): tf.Scalar {
 
 /** Options of {@link temperatureLoss}. */
 export interface TemperatureLossOptions {
-  /** Mean entropy that the policy is to have, in nats. */
+  /** Target of the policy's mean entropy, in nats. */
   readonly targetEntropy: number;
 }
 
 /**
  * Computes the loss of the temperature, `-log(alpha) mean(log pi(a | s) + targetEntropy)`:
- * its descent makes entropy dearer while the policy has too little of it. No
+ * descending it raises the temperature while the policy's entropy is too low. No
  * gradient flows into the policy.
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905), equation 18,
- * with `log(alpha)` in the place of `alpha`, as haarnoja's own programs and
+ * with `log(alpha)` instead of `alpha`, as haarnoja's own programs and
  * Stable-Baselines3 have it.
  *
  * @param logAlpha Logarithm of the temperature, a scalar.
  * @param logProb Logarithm of the density of sampled actions `[batch]`, or
- * exact entropies of the policy with their sign turned.
- * @param options The entropy that is wanted.
+ * exact negative entropies of the policy.
+ * @param options Target entropy.
  * @returns A scalar.
  *
  * @example

@@ -24,8 +24,8 @@ export interface SacBatch {
   /** 1 where the episode terminated, else 0, where it was truncated too. */
   readonly terminated: tf.Tensor1D;
   /**
-   * Encoded observations after the (last) reward; of rows that ended, the true
-   * final ones.
+   * Encoded observations after the (last) reward; for ended rows the true final
+   * ones.
    */
   readonly nextObservations: tf.Tensor;
   /**
@@ -36,7 +36,7 @@ export interface SacBatch {
   readonly discounts?: tf.Tensor1D;
   /**
    * Encoded observations between the rewards of n-step replay
-   * `[batch * (n - 1), ...observationShape]`, whose entropies count too.
+   * `[batch * (n - 1), ...observationShape]`, whose entropies also count.
    *
    * @default none: only the entropy after the last reward counts
    */
@@ -44,17 +44,16 @@ export interface SacBatch {
   /** With those, `gamma^k` of each, 0 past a return's end `[batch, n - 1]`. */
   readonly betweenDiscounts?: tf.Tensor2D;
   /**
-   * Importance weights of prioritized replay `[batch]`. They weigh the errors
-   * of the Q functions, as priorities favour some outcomes of an action over
-   * others. The other losses are minimised state by state, whichever states
-   * are drawn.
+   * Importance weights of prioritized replay `[batch]`. They weight only the errors of
+   * the Q functions, as priorities bias the outcomes of an action. The other losses
+   * are minimised state by state.
    *
    * @default 1 for each row
    */
   readonly weights?: tf.Tensor1D;
 }
 
-/** Numbers that may change from update to update, as tensors. */
+/** Hyperparameters that may change from update to update, as tensors. */
 export interface SacNumbers {
   /** Learning rate of the policy. */
   readonly learningRate: tf.Scalar;
@@ -85,9 +84,9 @@ export interface SacNumbers {
   readonly rewardScale?: tf.Scalar;
 }
 
-/** Numbers of an update, and noise of the actions that it samples. */
+/** Hyperparameters of an update, and noise of the actions that it samples. */
 export interface SacInputs extends SacNumbers {
-  /** Noise of the policy's actions now `[batch, policy.noise.size]`. */
+  /** Noise of the policy's current actions `[batch, policy.noise.size]`. */
   readonly noise: tf.Tensor2D;
   /** Noise of its actions after the transition `[batch, policy.noise.size]`. */
   readonly nextNoise: tf.Tensor2D;
@@ -98,7 +97,7 @@ export interface SacInputs extends SacNumbers {
   readonly betweenNoise?: tf.Tensor2D;
 }
 
-/** Everything that an update moves: parameters, and slots of their optimizers. */
+/** Everything that an update changes: parameters, and slots of their optimizers. */
 export type SacState = {
   /** Parameters of the policy. */
   policy: Params;
@@ -137,7 +136,7 @@ export type SacStatistics =
   & Record<"q_loss" | "policy_loss" | "temperature" | "entropy", tf.Scalar>
   & Partial<Record<"temperature_loss", tf.Scalar>>;
 
-/** Result of an update: new tensors, those that it was given stay. */
+/** Result of an update, in new tensors; its inputs stay valid. */
 export interface SacUpdateResult<S = SacState, T = SacStatistics> {
   /** State after the update. */
   state: S;

@@ -26,7 +26,7 @@ export interface Descent<A extends Params> {
   aux: A;
 }
 
-/** Takes one step of an optimizer down a loss. */
+/** Takes one optimizer step on a loss. */
 export function descend<A extends Params>(
   loss: (params: Params) => LossValue<A>,
   { params, slots }: { params: Params; slots: OptimizerState },
@@ -219,8 +219,8 @@ export interface DiagnosticInputs {
  * `q1_bellman_error`, `q2_bellman_error` (the losses
  * `criticLoss` without weights). Deviations are the population's.
  *
- * Source: `log_diagnostics` of haarnoja/sac, whose `qf2` prints `qf1`: here it
- * is the second function's.
+ * Source: `log_diagnostics` of haarnoja/sac, which prints `qf1` for `qf2`: here it
+ * is `qf2`.
  *
  * @param inputs Estimates and their targets.
  * @returns Scalars by name.

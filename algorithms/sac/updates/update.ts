@@ -42,28 +42,27 @@ export interface SacUpdateOptions {
    */
   readonly optimizer?: Optimizer;
   /**
-   * Discount, where the batch has none of its own.
+   * Discount, where the batch has none.
    *
    * @default 0.99
    */
   readonly gamma?: number;
   /**
-   * Mean entropy that a learned temperature holds the policy to, in nats.
+   * Target entropy for a learned temperature, in nats.
    *
-   * @default -(numbers in one action)
+   * @default -(action dimensions)
    */
   readonly targetEntropy?: number;
 }
 
 /**
- * Makes the update of soft actor-critic as it is used today: two Q functions
- * with target networks, no V function, a temperature that is learned or given.
- * It is one pure function of tensors that reads none of them, so that it can
- * be traced.
+ * Builds the update of soft actor-critic as it is used today: two Q functions
+ * with target networks, no V function, a learned or fixed temperature. It is one
+ * pure function of tensors, which can be traced.
  *
  * The order is that of Stable-Baselines3: the temperature before the update is
  * used throughout; both critics take one step; the policy takes its step
- * against the new critics; at last the target networks move.
+ * against the new critics; finally the target networks move.
  *
  * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with
  *   `y = r + b + gamma (1 - d) (min_i Q'_i(s', a') - alpha log pi(a' | s'))`,
@@ -184,8 +183,7 @@ export interface CriticTargetInputs {
   /** Soft value `V(s')` of the state after the last reward. */
   readonly nextValues: tf.Tensor1D;
   /**
-   * Worth of the entropies between the rewards of n-step replay, of
-   * {@link entropyBonus}.
+   * Entropy bonus between the rewards of n-step replay, from {@link entropyBonus}.
    *
    * @default 0
    */
@@ -245,7 +243,7 @@ export function criticTargets(
 }
 
 /**
- * Computes the worth of the entropies at the states between the rewards of a soft n-step
+ * Computes the entropy bonus of the states between the rewards of a soft n-step
  * return, `b = alpha sum_{k=1}^{n-1} gamma^k (log p(a_k) - log pi(a_k | s_k))`.
  * With it `r_0 + ... + gamma^{n-1} r_{n-1} + b + gamma^n V(s_n)` is the soft
  * value of the first action wherever the policy acted itself: every state after
@@ -255,13 +253,13 @@ export function criticTargets(
  * (https://arxiv.org/abs/1801.01290), equation 2, applied n times.
  *
  * @param logProbs Logarithms of the policy's density, less that of a prior
- * other than uniform, at an action of its own in each state
+ * other than uniform, at a sampled action in each state
  * `[batch * (n - 1)]`; for a policy over finitely many actions the negative
  * entropies.
  * @param discounts `gamma^k` of each state, 0 past the end of a return
  * `[batch, n - 1]`.
  * @param options Temperature.
- * @returns Worths `[batch]`.
+ * @returns Bonuses `[batch]`.
  *
  * @example
  * ```ts
@@ -297,8 +295,7 @@ export interface SacStateOptions {
    */
   readonly optimizer?: Optimizer;
   /**
-   * Temperature that learning starts from; null where it is not learned but
-   * given with each update.
+   * Initial temperature; null where it is not learned but given with each update.
    *
    * @default 1
    */

@@ -28,7 +28,7 @@ export function pinned(file: string, wheel: Uint8Array) {
   return { [file]: createHash("sha256").update(wheel).digest("hex") };
 }
 
-/** A package whose wheel holds one library. */
+/** A package with one library in its wheel. */
 export function toyPackage(wheel: Uint8Array): PinnedPackage {
   return {
     name: "toy-box",
@@ -43,7 +43,7 @@ export function toyPackage(wheel: Uint8Array): PinnedPackage {
   };
 }
 
-/** A package of machine code that no platform has a wheel of. */
+/** A package of machine code without a wheel for any platform. */
 export function withoutWheel(of: PinnedPackage): PinnedPackage {
   return { ...of, isNative: true, wheels: { "toy_box-1.0-x-y-z.whl": "" } };
 }
@@ -93,13 +93,13 @@ export const CODE = "machine code";
 /** The toys' wheel. */
 export const WHEEL = wheelOf({ "toy_box/lib.so": CODE, "toy_box/x.py": "" });
 
-/** What an install task came to. */
+/** Result of an install task. */
 export interface Install {
   code: number;
   output: RecordedOutput;
 }
 
-/** A folder with the wheel in it, and a task that installs it beside. */
+/** A folder with the wheel in it, and a task that installs it next to it. */
 export async function withToys(
   run: (toys: {
     folder: string;
