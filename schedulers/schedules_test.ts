@@ -123,7 +123,8 @@ Deno.test("piecewise without an outside value is an error outside", () => {
   assertEquals(value(5), 1.5);
   for (const step of [-1, 10]) {
     assertRefused({
-      [`RangeError: Cannot compute the value at step ${step}`]: () => value(step),
+      [`RangeError: Cannot compute the value at step ${step}`]: () =>
+        value(step),
     });
   }
 });
