@@ -135,7 +135,7 @@ for (const [name, { steps, meanReturn }] of Object.entries(LEARNED)) {
 Deno.test("a network of the guide stands where a name does", async () => {
   const file = writeCode(
     "own_algorithm",
-    "## A network of your own",
+    "## A custom network",
     "fourier",
   );
   const run = `${dir}/fourier`;
