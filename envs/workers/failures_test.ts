@@ -36,9 +36,7 @@ function drawActions(
 
 /** The copies of groups in which an action breaks. */
 function brokenBy(actions: Int32Array, groupOf: readonly number[]): number[] {
-  const groups = new Set(
-    groupOf.filter((_, copy) => actions[copy] !== GO),
-  );
+  const groups = new Set(groupOf.filter((_, copy) => actions[copy] !== GO));
   return [...groupOf.keys()].filter((copy) => groups.has(groupOf[copy]));
 }
 

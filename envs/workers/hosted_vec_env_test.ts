@@ -20,6 +20,7 @@ import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import makeFragile from "./testdata/fragile_env.ts";
 import makeNested from "./testdata/nested_env.ts";
 import { fragile, once, ScriptedHosts } from "./testdata/scripted_hosts.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const GO = (n: number) => new Int32Array(n);
 
@@ -92,9 +93,7 @@ Deno.test("fresh episodes have seeds that derive from those of the copies", () =
 
 Deno.test("episodes of copies that keep their seeds begin again, and the step says whose", () => {
   const { hosts, env } = fragile({ numEnvs: 5, groups: 3 });
-  const first = [
-    ...env.reset({ seed: 3, keepSeeds: true }) as Float64Array,
-  ];
+  const first = [...env.reset({ seed: 3, keepSeeds: true }) as Float64Array];
   const rows = (from: number, to: number) => first.slice(3 * from, 3 * to);
   for (let times = 0; times < 2; times++) {
     assertEquals(env.step(GO(5)).lost, undefined);
@@ -127,11 +126,10 @@ Deno.test("hosts that all fail as they start are given up on, however long that 
     return type === "step" || type === "reset" ? "timeout" : undefined;
   };
   try {
-    assertThrows(
-      () => env.step(GO(1)),
-      Error,
-      "Cannot go on with environment 0: it was restarted 3 times in a row, and now it gave no answer",
-    );
+    assertRefused({
+      "Error: Cannot go on with environment 0: it was restarted 3 times in a row, and now it gave no answer":
+        () => env.step(GO(1)),
+    });
   } finally {
     performance.now = now;
   }
@@ -168,20 +166,12 @@ Deno.test("restarts are told with the host's own error, then they are too many",
   }
   assertEquals(
     events.map((it) => [it.host, it.name, it.restarts, it.limit]),
-    [
-      [2, "environment 4", 1, 2],
-      [2, "environment 4", 2, 2],
-    ],
+    [[2, "environment 4", 1, 2], [2, "environment 4", 2, 2]],
   );
   const [{ error }] = events;
   assertEquals(
     [error.reason, error.thrown, error.message, error.stack],
-    [
-      "error",
-      "RangeError",
-      "step failed in life 1",
-      "deep inside",
-    ],
+    ["error", "RangeError", "step failed in life 1", "deep inside"],
   );
   // Another group has restarts of its own.
   hosts.script = once(0, "step");
@@ -233,10 +223,7 @@ Deno.test("a restart is shown in one line", () => {
   } finally {
     stderr.writeSync = writeSync;
   }
-  assertMatch(
-    shown,
-    /^Warning: .*RangeError: step failed in life 1\n$/,
-  );
+  assertMatch(shown, /^Warning: .*RangeError: step failed in life 1\n$/);
 });
 
 Deno.test("who throws over a restart ends it all, and is told so again", () => {
@@ -329,11 +316,10 @@ Deno.test("what a host throws in the first reset reaches the caller at once", ()
 Deno.test("a host that cannot be started is one clear error, and none is left", () => {
   const hosts = new ScriptedHosts(makeFragile, { numEnvs: 2, groups: 2 });
   hosts.script = once(1, "open", "error");
-  assertThrows(
-    () => new HostedVecEnv(hosts),
-    RangeError,
-    "Cannot start environment 1: open failed in life 1",
-  );
+  assertRefused({
+    "RangeError: Cannot start environment 1: open failed in life 1": () =>
+      new HostedVecEnv(hosts),
+  });
   assertEquals(hosts.isClosed, true);
   const odd = new ScriptedHosts(
     ({ first, numEnvs }) =>
@@ -342,11 +328,10 @@ Deno.test("a host that cannot be started is one clear error, and none is left", 
       ),
     { numEnvs: 3, groups: 2 },
   );
-  assertThrows(
-    () => new HostedVecEnv(odd),
-    Error,
-    "Cannot start environment 2: its observations are a whole number from 0 to 5, those of other environments a whole number from 0 to 3",
-  );
+  assertRefused({
+    "Error: Cannot start environment 2: its observations are a whole number from 0 to 5, those of other environments a whole number from 0 to 3":
+      () => new HostedVecEnv(odd),
+  });
 });
 
 Deno.test("bad input changes nothing", () => {
@@ -355,27 +340,21 @@ Deno.test("bad input changes nothing", () => {
   env.reset({ seed: 0 });
   const before = env.save();
   hosts.log.length = 0;
-  assertThrows(
-    () => env.step(GO(4)),
-    RangeError,
-    "Cannot step 5 copies with 4",
-  );
-  assertThrows(
-    () => env.step(Int32Array.of(0, 0, 99, 0, 0)),
-    RangeError,
-    "Cannot take action 99",
-  );
-  assertThrows(() => env.reset({ seed: -1 }), RangeError, "Cannot seed");
-  assertThrows(() => env.reset({ seed: [1] }), RangeError, "Cannot seed 5");
+  assertRefused({
+    "RangeError: Cannot step 5 copies with 4": () => env.step(GO(4)),
+    "RangeError: Cannot take action 99": () =>
+      env.step(Int32Array.of(0, 0, 99, 0, 0)),
+    "RangeError: Cannot seed": () => env.reset({ seed: -1 }),
+    "RangeError: Cannot seed 5": () => env.reset({ seed: [1] }),
+  });
   assertEquals(hosts.log, []);
   assertEquals(env.save(), before);
   env.close();
   env.close();
-  assertThrows(
-    () => env.step(GO(5)),
-    TypeError,
-    "Cannot step environments that were closed",
-  );
+  assertRefused({
+    "TypeError: Cannot step environments that were closed": () =>
+      env.step(GO(5)),
+  });
   for (
     const [name, value] of [
       ["stepTimeoutMs", 0],
@@ -383,11 +362,10 @@ Deno.test("bad input changes nothing", () => {
       ["restarts", -1],
     ] as const
   ) {
-    assertThrows(
-      () => fragile({ [name]: value }),
-      RangeError,
-      `Cannot host environments with ${name} ${value}`,
-    );
+    assertRefused({
+      [`RangeError: Cannot host environments with ${name} ${value}`]: () =>
+        fragile({ [name]: value }),
+    });
   }
 });
 

@@ -352,14 +352,12 @@ Deno.test("children whose prints nobody reads any more go on", async () => {
   assert(prints.includes("stderr says b"), prints);
 });
 
-Deno.test({
-  name: "children that cannot be served are one clear error at once",
+Deno.test("children that cannot be served are one clear error at once", {
   permissions: { run: true },
-  fn: () => {
-    assertThrows(
-      () => new ChildGroup(),
-      Deno.errors.NotCapable,
-      "Cannot start workers without the permission to read",
-    );
-  },
+}, () => {
+  assertThrows(
+    () => new ChildGroup(),
+    Deno.errors.NotCapable,
+    "Cannot start workers without the permission to read",
+  );
 });

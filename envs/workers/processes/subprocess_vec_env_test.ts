@@ -43,16 +43,14 @@ Deno.test("what is denied here in part is not permitted there", () => {
   assertEquals(own.filter((it) => /read|net/.test(it)), []);
 });
 
-Deno.test({
-  name: "processes that cannot be served are one clear error at once",
+Deno.test("processes that cannot be served are one clear error at once", {
   permissions: { run: true },
-  fn: () => {
-    assertThrows(
-      () => new SubprocessVecEnv("CartPole-v1", { numEnvs: 1 }),
-      Deno.errors.NotCapable,
-      "Cannot start workers without the permission to read",
-    );
-  },
+}, () => {
+  assertThrows(
+    () => new SubprocessVecEnv("CartPole-v1", { numEnvs: 1 }),
+    Deno.errors.NotCapable,
+    "Cannot start workers without the permission to read",
+  );
 });
 
 Deno.test("numbers that cannot be are refused before a process starts", async () => {

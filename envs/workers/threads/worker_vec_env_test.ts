@@ -14,6 +14,7 @@ import type { ModuleSource } from "../group_source.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";
+import { assertRefused } from "../../../tests/testdata/refused.ts";
 
 testHosted(
   "WorkerVecEnv",
@@ -72,18 +73,16 @@ Deno.test("the calling thread hosts environments that it knows by their id", asy
       assertEquals(all.slice(6 * row, 6 * row + 6), one.reset({ seed: it }))
     );
   });
-  assertThrows(
-    () => new WorkerVecEnv(NESTED, options),
-    TypeError,
-    "in the calling thread: expected those of a registered id",
-  );
+  assertRefused({
+    "TypeError: in the calling thread: expected those of a registered id": () =>
+      new WorkerVecEnv(NESTED, options),
+  });
   // Known here, but not in a worker.
   register({ id: "OnlyHere-v0", make: () => make("CartPole-v1") });
-  assertThrows(
-    () => new WorkerVecEnv("OnlyHere-v0", options),
-    RangeError,
-    "Cannot start environments 0 to 1 of OnlyHere-v0: Unknown environment",
-  );
+  assertRefused({
+    "RangeError: Cannot start environments 0 to 1 of OnlyHere-v0: Unknown environment":
+      () => new WorkerVecEnv("OnlyHere-v0", options),
+  });
 });
 
 Deno.test("numbers that cannot be are refused", () => {
@@ -106,27 +105,23 @@ Deno.test("numbers that cannot be are refused", () => {
   }
 });
 
-Deno.test({
-  name: "workers that may not be loaded are one clear error at once",
+Deno.test("workers that may not be loaded are one clear error at once", {
   permissions: { read: false },
-  fn: () => {
-    assertThrows(
-      () => new WorkerVecEnv("CartPole-v1", { numEnvs: 1 }),
-      Deno.errors.NotCapable,
-      "Cannot start workers without the permission to read",
-    );
-  },
+}, () => {
+  assertRefused({
+    "NotCapable: Cannot start workers without the permission to read": () =>
+      new WorkerVecEnv("CartPole-v1", { numEnvs: 1 }),
+  });
 });
 
 Deno.test("copies that nothing makes any more are not waited for", async () => {
   const module =
     "data:text/javascript,export default () => new Promise(() => {})";
   await leavesNothing(() => {
-    assertThrows(
-      () => new WorkerVecEnv({ module }, { numEnvs: 1 }),
-      Error,
-      "Cannot start environment 0: its worker ended",
-    );
+    assertRefused({
+      "Error: Cannot start environment 0: its worker ended": () =>
+        new WorkerVecEnv({ module }, { numEnvs: 1 }),
+    });
   });
 });
 
