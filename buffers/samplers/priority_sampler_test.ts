@@ -44,7 +44,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-function testKinds(name: string, test: (kind: Kind) => void): void {
+function test(name: string, test: (kind: Kind) => void): void {
   for (const kind of KINDS) {
     Deno.test(`${kind.name}: ${name}`, () => test(kind));
   }
@@ -78,7 +78,7 @@ function draw(sampler: PrioritySampler, count: number, seed = 1) {
 
 const someSlots = [1, 0, 0.25, 3, 3, 0, 8, 0.5, 0.001, 2];
 
-testKinds("rows are drawn as often as their priorities say", (kind) => {
+test("rows are drawn as often as their priorities say", (kind) => {
   for (const alpha of [0, 0.5, 1, 2]) {
     const sampler = holding(kind, someSlots, { alpha });
     const counts = someSlots.map(() => 0);
@@ -92,7 +92,7 @@ testKinds("rows are drawn as often as their priorities say", (kind) => {
   }
 });
 
-testKinds("a stratified batch takes a row from each part", (kind) => {
+test("a stratified batch takes a row from each part", (kind) => {
   const sampler = holding(kind, someSlots, { alpha: 1 });
   const expected = kind.probabilities(someSlots, 1);
   const { slots } = draw(sampler, 1000);
@@ -102,7 +102,7 @@ testKinds("a stratified batch takes a row from each part", (kind) => {
   });
 });
 
-testKinds("weights are (N P)^-beta over the largest one", (kind) => {
+test("weights are (N P)^-beta over the largest one", (kind) => {
   const priorities = fc.array(
     fc.oneof(fc.constant(0), fc.double({ min: 1e-3, max: 1e3, noNaN: true })),
     { minLength: 1, maxLength: 60, size: "max" },
@@ -124,7 +124,7 @@ testKinds("weights are (N P)^-beta over the largest one", (kind) => {
   ));
 });
 
-testKinds("beta can change from draw to draw", (kind) => {
+test("beta can change from draw to draw", (kind) => {
   const sampler = holding(kind, someSlots, { alpha: 1, beta: 1 });
   const full = draw(sampler, 30).weights;
   sampler.beta = 0.5;
@@ -137,7 +137,7 @@ testKinds("beta can change from draw to draw", (kind) => {
   assertEquals(sampler.beta, 0);
 });
 
-testKinds("new rows have the largest priority so far", (kind) => {
+test("new rows have the largest priority so far", (kind) => {
   const sampler = kind.make({ alpha: 1, beta: 1 });
   sampler.resize(4);
   sampler.added(0, 2);
@@ -151,54 +151,48 @@ testKinds("new rows have the largest priority so far", (kind) => {
   assertEquals(draw(sampler, 50), draw(same, 50));
 });
 
-testKinds("priorities of rows that are not held change nothing", (kind) => {
+test("priorities of rows that are not held change nothing", (kind) => {
   const sampler = holding(kind, someSlots);
   const before = sampler.save();
   sampler.updatePriorities([1, 5], [100, 200]);
   assertEquals(sampler.save(), before);
 });
 
-testKinds(
-  "rows that were replaced since they were drawn are passed over",
-  (kind) => {
-    const sampler = holding(kind, [1, 1, 1], { alpha: 0.01 });
-    const { slots } = draw(sampler, 3);
-    assertEquals(slots, Int32Array.of(0, 1, 2));
-    sampler.removed(1, 1);
-    sampler.added(1, 1);
-    sampler.updatePriorities(slots, [2, 9, 3]);
-    const expected = kind.make({ alpha: 0.01 });
-    expected.resize(3);
-    expected.added(0, 3);
-    expected.updatePriorities([0, 2], [2, 3]);
-    assertEquals(sampler.save(), expected.save());
-    // Other arrays, and arrays with other slots by now, are taken at their word.
-    sampler.updatePriorities(slots.slice(), [2, 9, 3]);
-    expected.updatePriorities([1], [9]);
-    assertEquals(sampler.save(), expected.save());
-    slots[1] = 2;
-    sampler.updatePriorities(slots.subarray(0), [2, 3, 4]);
-    slots[0] = 1;
-    sampler.updatePriorities(slots, [5, 6, 7]);
-    expected.updatePriorities([0, 2], [2, 4]);
-    expected.updatePriorities([1, 2], [5, 7]);
-    assertEquals(sampler.save(), expected.save());
-  },
-);
+test("rows that were replaced since they were drawn are passed over", (kind) => {
+  const sampler = holding(kind, [1, 1, 1], { alpha: 0.01 });
+  const { slots } = draw(sampler, 3);
+  assertEquals(slots, Int32Array.of(0, 1, 2));
+  sampler.removed(1, 1);
+  sampler.added(1, 1);
+  sampler.updatePriorities(slots, [2, 9, 3]);
+  const expected = kind.make({ alpha: 0.01 });
+  expected.resize(3);
+  expected.added(0, 3);
+  expected.updatePriorities([0, 2], [2, 3]);
+  assertEquals(sampler.save(), expected.save());
+  // Other arrays, and arrays with other slots by now, are taken at their word.
+  sampler.updatePriorities(slots.slice(), [2, 9, 3]);
+  expected.updatePriorities([1], [9]);
+  assertEquals(sampler.save(), expected.save());
+  slots[1] = 2;
+  sampler.updatePriorities(slots.subarray(0), [2, 3, 4]);
+  slots[0] = 1;
+  sampler.updatePriorities(slots, [5, 6, 7]);
+  expected.updatePriorities([0, 2], [2, 4]);
+  expected.updatePriorities([1, 2], [5, 7]);
+  assertEquals(sampler.save(), expected.save());
+});
 
-testKinds(
-  "after a load all rows are others than those drawn before",
-  (kind) => {
-    const sampler = holding(kind, [1, 2, 3]);
-    const state = sampler.save();
-    const { slots } = draw(sampler, 3);
-    sampler.load(state);
-    sampler.updatePriorities(slots, [7, 8, 9]);
-    assertEquals(sampler.save(), state);
-  },
-);
+test("after a load all rows are others than those drawn before", (kind) => {
+  const sampler = holding(kind, [1, 2, 3]);
+  const state = sampler.save();
+  const { slots } = draw(sampler, 3);
+  sampler.load(state);
+  sampler.updatePriorities(slots, [7, 8, 9]);
+  assertEquals(sampler.save(), state);
+});
 
-testKinds("of a slot that comes twice the last priority stays", (kind) => {
+test("of a slot that comes twice the last priority stays", (kind) => {
   const twice = holding(kind, someSlots);
   twice.updatePriorities([3, 0, 3], [1, 2, 0.25]);
   const once = holding(kind, someSlots);
@@ -206,7 +200,7 @@ testKinds("of a slot that comes twice the last priority stays", (kind) => {
   assertEquals(draw(twice, 50), draw(once, 50));
 });
 
-testKinds("bad priorities change nothing", (kind) => {
+test("bad priorities change nothing", (kind) => {
   const sampler = holding(kind, someSlots);
   const before = sampler.save();
   const wrong: [number[], number[], string][] = [
@@ -229,7 +223,7 @@ testKinds("bad priorities change nothing", (kind) => {
   assertEquals(sampler.save(), before);
 });
 
-testKinds("where no row is held none is drawn", (kind) => {
+test("where no row is held none is drawn", (kind) => {
   const sampler = kind.make();
   assertThrows(() => draw(sampler, 3), RangeError, "Cannot sample 3 rows");
   sampler.resize(5);
@@ -238,7 +232,7 @@ testKinds("where no row is held none is drawn", (kind) => {
   assertThrows(() => draw(sampler, 3), RangeError, "Cannot sample 3 rows");
 });
 
-testKinds("more slots leave the others as they are", (kind) => {
+test("more slots leave the others as they are", (kind) => {
   const grown = holding(kind, someSlots);
   grown.resize(40);
   assertEquals(draw(grown, 50), draw(holding(kind, someSlots), 50));
@@ -246,7 +240,7 @@ testKinds("more slots leave the others as they are", (kind) => {
   assertEquals(draw(grown, 200).slots.includes(39), true);
 });
 
-testKinds("a loaded sampler goes on as the saved one", (kind) => {
+test("a loaded sampler goes on as the saved one", (kind) => {
   const change = fc.oneof(
     fc.record({ add: fc.nat(9) }),
     fc.record({ remove: fc.nat(9) }),
@@ -283,7 +277,7 @@ testKinds("a loaded sampler goes on as the saved one", (kind) => {
   );
 });
 
-testKinds("states of other samplers are not loaded", (kind) => {
+test("states of other samplers are not loaded", (kind) => {
   const sampler = holding(kind, someSlots);
   const before = sampler.save() as Record<string, StateTree>;
   const numbers = kind.name === "proportional" ? "leaves" : "priorities";
@@ -302,7 +296,7 @@ testKinds("states of other samplers are not loaded", (kind) => {
   assertEquals(sampler.save(), before);
 });
 
-testKinds("options are checked", ({ make }) => {
+test("options are checked", ({ make }) => {
   assertThrows(() => make({ alpha: -1 }), RangeError, "alpha -1");
   assertThrows(() => make({ beta: Infinity }), RangeError, "beta Infinity");
 });

@@ -16,11 +16,11 @@ import { compile, compileStep } from "./compile.ts";
 
 await selectBackend("cpu");
 
-function testXla(name: string, test: () => void): void {
+function test(name: string, test: () => void): void {
   testEngines(name, test, ["xla"]);
 }
 
-testXla("the state is one vector that is written in place", () => {
+test("the state is one vector that is written in place", () => {
   const step = compileStep(({ w, b }) => ({
     state: { w: tf.add(w, 1), b: tf.add(b, 1) },
   }), {
@@ -37,7 +37,7 @@ testXla("the state is one vector that is written in place", () => {
   assertStrictEquals((step.state as { w: TensorData }).w, w);
 });
 
-testXla("a large run of tensors is a vector of its own", () => {
+test("a large run of tensors is a vector of its own", () => {
   const optimizer = adam();
   const params = { w: tf.ones([40, 30]), b: tf.ones([30]) };
   const step = compileStep(
@@ -67,7 +67,7 @@ testXla("a large run of tensors is a vector of its own", () => {
   assertEquals([slots.step[0], step.read().kept.data[4]], [2, 1]);
 });
 
-testXla("large tensors of an optimizer are vectors of their own", () => {
+test("large tensors of an optimizer are vectors of their own", () => {
   const optimizer = adam();
   const start = () => {
     const params = { w: tf.ones([160, 120]), a: tf.ones([3]), b: tf.ones([4]) };
@@ -98,7 +98,7 @@ testXla("large tensors of an optimizer are vectors of their own", () => {
   }
 });
 
-testXla("several steps write the same state in turns", () => {
+test("several steps write the same state in turns", () => {
   const step = compileStep(
     ({ n, kept }) => ({ state: { n: tf.add(n, kept), kept } }),
     {
@@ -121,7 +121,7 @@ testXla("several steps write the same state in turns", () => {
   assertEquals(step.read().kept.data[0], 4);
 });
 
-testXla("the larger of NaN and a number is NaN", () => {
+test("the larger of NaN and a number is NaN", () => {
   const fn = compile(({ x }) => ({ y: tf.relu(x), z: tf.max(x) }), {
     inputs: { x: float(2) },
     engine: "xla",
@@ -130,7 +130,7 @@ testXla("the larger of NaN and a number is NaN", () => {
   assertEquals([...y, ...z], [1, NaN, NaN]);
 });
 
-testXla("a run repeats bit for bit", () => {
+test("a run repeats bit for bit", () => {
   const make = () => {
     const step = compileStep(({ w }, { x }) => {
       const loss = (w: tf.Tensor) =>
@@ -153,7 +153,7 @@ testXla("a run repeats bit for bit", () => {
   assertEquals(make(), make());
 });
 
-testXla("equal functions share a program", () => {
+test("equal functions share a program", () => {
   const make = () =>
     compile(({ x }) => ({ y: tf.softmax(tf.sin(x)) }), {
       inputs: { x: float(7, 5) },
@@ -165,29 +165,26 @@ testXla("equal functions share a program", () => {
   assertEquals(b.run({ x }).y, y);
 });
 
-testXla(
-  "constants are numbers that fill, or inputs where they are large",
-  () => {
-    const size = MOST_WRITTEN + 1;
-    const table = tf.tensor1d(
-      Float32Array.from({ length: size }, (_, i) => i % 7),
-    );
-    const flags = tf.tensor1d(new Uint8Array(size).fill(1, 3), "bool");
-    const same = tf.tensor2d(new Float32Array(2 * size).fill(-2), [2, size]);
-    const fn = compile(({ x }: { x: tf.Tensor }) => {
-      const { state } = scan({ sum: x }, {
-        length: 3,
-        rows: {},
-        body: ({ sum }) => {
-          const row = tf.where(flags, table, tf.zerosLike(table));
-          return { state: { sum: tf.add(sum, tf.sum(row)) }, results: {} };
-        },
-      });
-      return { sum: tf.add(state.sum, tf.sum(tf.mul(same, x))), table };
-    }, { inputs: { x: float() }, engine: "xla" });
-    const { sum, table: back } = fn.run({ x: Float32Array.of(1) });
-    const row = [...table.dataSync()].reduce((a, b) => a + b, 0) - 3;
-    assertAlmostEquals(sum[0], 1 + 3 * row - 4 * size, 64);
-    assertEquals(back, table.dataSync());
-  },
-);
+test("constants are numbers that fill, or inputs where they are large", () => {
+  const size = MOST_WRITTEN + 1;
+  const table = tf.tensor1d(
+    Float32Array.from({ length: size }, (_, i) => i % 7),
+  );
+  const flags = tf.tensor1d(new Uint8Array(size).fill(1, 3), "bool");
+  const same = tf.tensor2d(new Float32Array(2 * size).fill(-2), [2, size]);
+  const fn = compile(({ x }: { x: tf.Tensor }) => {
+    const { state } = scan({ sum: x }, {
+      length: 3,
+      rows: {},
+      body: ({ sum }) => {
+        const row = tf.where(flags, table, tf.zerosLike(table));
+        return { state: { sum: tf.add(sum, tf.sum(row)) }, results: {} };
+      },
+    });
+    return { sum: tf.add(state.sum, tf.sum(tf.mul(same, x))), table };
+  }, { inputs: { x: float() }, engine: "xla" });
+  const { sum, table: back } = fn.run({ x: Float32Array.of(1) });
+  const row = [...table.dataSync()].reduce((a, b) => a + b, 0) - 3;
+  assertAlmostEquals(sum[0], 1 + 3 * row - 4 * size, 64);
+  assertEquals(back, table.dataSync());
+});

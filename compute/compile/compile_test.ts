@@ -11,7 +11,7 @@ import { assertNoLeak } from "../testdata/assert_no_leak.ts";
 import {
   INSTALLED,
   testCompiledEngines,
-  testEngines,
+  testEngines as test,
 } from "../testdata/engines.ts";
 import { float, typed } from "../testdata/traced.ts";
 import { compile, compileStep } from "./compile.ts";
@@ -19,7 +19,7 @@ import type { EngineName } from "./options.ts";
 
 await selectBackend("cpu");
 
-testEngines("inputs and outputs may be nested", (engine) => {
+test("inputs and outputs may be nested", (engine) => {
   const compiled = compile(({ params, x }) => ({
     y: { value: tf.add(tf.matMul(x, params.w), params.b), stats: {} },
     best: tf.argMax(x, 1),
@@ -40,34 +40,31 @@ testEngines("inputs and outputs may be nested", (engine) => {
   });
 });
 
-testEngines(
-  "a number, an array, a tensor or data with a shape is taken",
-  (engine) => {
-    const compiled = compile(
-      ({ x, rate, count }) => ({
-        y: tf.mul(tf.mul(x, rate), tf.cast(count, "float32")),
-      }),
-      {
-        inputs: { x: float(2), rate: float(1, 1), count: typed("int32") },
-        engine,
-      },
-    );
-    const x = Float32Array.of(1, 2);
-    const ways = [x, tf.tensor1d(x), { data: x, shape: [2] }];
-    for (const way of ways) {
-      const { y } = compiled.run({ x: way, rate: 0.5, count: 3 });
-      assertEquals([...y], [1.5, 3]);
-    }
-    const { y } = compiled.run({
-      x,
-      rate: Float32Array.of(2),
-      count: tf.scalar(-1, "int32"),
-    });
-    assertEquals([...y], [-2, -4]);
-  },
-);
+test("a number, an array, a tensor or data with a shape is taken", (engine) => {
+  const compiled = compile(
+    ({ x, rate, count }) => ({
+      y: tf.mul(tf.mul(x, rate), tf.cast(count, "float32")),
+    }),
+    {
+      inputs: { x: float(2), rate: float(1, 1), count: typed("int32") },
+      engine,
+    },
+  );
+  const x = Float32Array.of(1, 2);
+  const ways = [x, tf.tensor1d(x), { data: x, shape: [2] }];
+  for (const way of ways) {
+    const { y } = compiled.run({ x: way, rate: 0.5, count: 3 });
+    assertEquals([...y], [1.5, 3]);
+  }
+  const { y } = compiled.run({
+    x,
+    rate: Float32Array.of(2),
+    count: tf.scalar(-1, "int32"),
+  });
+  assertEquals([...y], [-2, -4]);
+});
 
-testEngines("bytes are whole numbers to the function", (engine) => {
+test("bytes are whole numbers to the function", (engine) => {
   const compiled = compile(
     ({ pixels }) => ({ sum: tf.sum(pixels), same: pixels }),
     { inputs: { pixels: typed("uint8", 2) }, engine },
@@ -76,7 +73,7 @@ testEngines("bytes are whole numbers to the function", (engine) => {
   assertEquals([...sum, ...same], [510, 255, 255]);
 });
 
-testEngines("empty tensors are taken and made", (engine) => {
+test("empty tensors are taken and made", (engine) => {
   const compiled = compile(
     ({ x }) => ({ sum: tf.sum(x), none: tf.neg(x) }),
     { inputs: { x: float(0, 3) }, engine },
@@ -85,24 +82,21 @@ testEngines("empty tensors are taken and made", (engine) => {
   assertEquals([...sum, none.length], [0, 0]);
 });
 
-testEngines(
-  "a function may take nothing and may leave inputs alone",
-  (engine) => {
-    const constant = compile(() => ({ y: tf.tensor1d([1, 2]) }), {
-      inputs: {},
-      engine,
-    });
-    assertEquals([...constant.run({}).y], [1, 2]);
-    const alone = compile(({ x }) => ({ x }), {
-      inputs: { unused: float(3), x: float(1) },
-      engine,
-    });
-    const { x } = alone.run({ unused: new Float32Array(3), x: 7 });
-    assertEquals([...x], [7]);
-  },
-);
+test("a function may take nothing and may leave inputs alone", (engine) => {
+  const constant = compile(() => ({ y: tf.tensor1d([1, 2]) }), {
+    inputs: {},
+    engine,
+  });
+  assertEquals([...constant.run({}).y], [1, 2]);
+  const alone = compile(({ x }) => ({ x }), {
+    inputs: { unused: float(3), x: float(1) },
+    engine,
+  });
+  const { x } = alone.run({ unused: new Float32Array(3), x: 7 });
+  assertEquals([...x], [7]);
+});
 
-testEngines("a result may be the next call's input", (engine) => {
+test("a result may be the next call's input", (engine) => {
   const step = compile(
     ({ x }) => {
       const next = tf.mul(x, 2);
@@ -145,20 +139,17 @@ Deno.test("results of eager are copies, of given tensors too", () => {
   assertEquals([...given.dataSync()], [1, 2]);
 });
 
-testEngines(
-  "arrays that are new at every call give right numbers",
-  (engine) => {
-    const sum = compile(({ a, b }) => ({ y: tf.add(a, b) }), {
-      inputs: { a: float(2), b: float(2) },
-      engine,
-    });
-    const fixed = Float32Array.of(1, 2);
-    for (let i = 0; i < 3000; i++) {
-      const { y } = sum.run({ a: Float32Array.of(i, -i), b: fixed });
-      assertEquals(y[0] === i + 1 && y[1] === 2 - i, true);
-    }
-  },
-);
+test("arrays that are new at every call give right numbers", (engine) => {
+  const sum = compile(({ a, b }) => ({ y: tf.add(a, b) }), {
+    inputs: { a: float(2), b: float(2) },
+    engine,
+  });
+  const fixed = Float32Array.of(1, 2);
+  for (let i = 0; i < 3000; i++) {
+    const { y } = sum.run({ a: Float32Array.of(i, -i), b: fixed });
+    assertEquals(y[0] === i + 1 && y[1] === 2 - i, true);
+  }
+});
 
 Deno.test("arrays that were transferred are refused", () => {
   const twice = compile(({ x }) => ({ y: tf.mul(x, 2) }), {
@@ -178,7 +169,7 @@ Deno.test("arrays that were transferred are refused", () => {
   );
 });
 
-testEngines("calls leave no tensors behind", (engine) => {
+test("calls leave no tensors behind", (engine) => {
   const compiled = compile(
     ({ x }) => ({ dx: tf.grad((x) => tf.sum(tf.square(x)))(x) }),
     { inputs: { x: float(2) }, engine },
@@ -188,7 +179,7 @@ testEngines("calls leave no tensors behind", (engine) => {
   given.dispose();
 });
 
-testEngines("the graph is that of the declared shapes", (engine) => {
+test("the graph is that of the declared shapes", (engine) => {
   const { graph } = compile(
     ({ x }) => ({ y: tf.add(tf.mul(x, 1), tf.exp(x)) }),
     { inputs: { x: float(2) }, engine },
@@ -250,7 +241,7 @@ function mixedStep(engine: EngineName) {
   }), { state, inputs: { x: float() }, engine, name: "mixed" });
 }
 
-testEngines("the state moves, leaves of any type and rank", (engine) => {
+test("the state moves, leaves of any type and rank", (engine) => {
   const step = mixedStep(engine);
   assertEquals(step.engine, engine);
   const { before } = step.run({ x: 2 });
@@ -267,7 +258,7 @@ testEngines("the state moves, leaves of any type and rank", (engine) => {
   step.close();
 });
 
-testEngines("read copies, and write restores exactly", (engine) => {
+test("read copies, and write restores exactly", (engine) => {
   const step = mixedStep(engine);
   step.run({ x: 1 });
   const saved = step.read();
@@ -283,7 +274,7 @@ testEngines("read copies, and write restores exactly", (engine) => {
   step.close();
 });
 
-testEngines("a part of a state is written, and the rest stays", (engine) => {
+test("a part of a state is written, and the rest stays", (engine) => {
   const step = mixedStep(engine);
   step.run({ x: 1 });
   const before = step.read();
@@ -302,7 +293,7 @@ testEngines("a part of a state is written, and the rest stays", (engine) => {
   step.close();
 });
 
-testEngines("the first state's tensors are copied", (engine) => {
+test("the first state's tensors are copied", (engine) => {
   const w = tf.tensor1d([1, 2]);
   const step = compileStep(
     ({ w }) => ({ state: { w: tf.add(w, 1) } }),
@@ -316,7 +307,7 @@ testEngines("the first state's tensors are copied", (engine) => {
   step.close();
 });
 
-testEngines("writing a state that does not fit changes nothing", (engine) => {
+test("writing a state that does not fit changes nothing", (engine) => {
   const step = mixedStep(engine);
   const saved = step.read();
   const { w, counters } = saved;
@@ -344,7 +335,7 @@ testEngines("writing a state that does not fit changes nothing", (engine) => {
   step.close();
 });
 
-testEngines("other compiled functions read the state in place", (engine) => {
+test("other compiled functions read the state in place", (engine) => {
   for (const reader of INSTALLED) {
     const step = mixedStep(engine);
     const sum = compile(({ w }) => ({ sum: tf.sum(w) }), {
@@ -360,7 +351,7 @@ testEngines("other compiled functions read the state in place", (engine) => {
   }
 });
 
-testEngines("a step may take its own state as an input", (engine) => {
+test("a step may take its own state as an input", (engine) => {
   const step = compileStep(
     ({ w }, { x }) => ({ state: { w: tf.add(tf.mul(w, 2), x) }, x }),
     { state: { w: tf.tensor1d([1, 2]) }, inputs: { x: float(2) }, engine },
@@ -395,7 +386,7 @@ Deno.test("the state of onnx lies in two places, in turns", () => {
   assertStrictEquals(step.state.w, first);
 });
 
-testEngines("another step goes on from where the state is", (engine) => {
+test("another step goes on from where the state is", (engine) => {
   // Long enough for loops, which write some of the state where they read it.
   const size = 2048;
   type State = { w: tf.Tensor; v: tf.Tensor };
@@ -425,7 +416,7 @@ testEngines("another step goes on from where the state is", (engine) => {
   for (const it of [step, plain]) it.close();
 });
 
-testEngines("what one step passes on, another may change", (engine) => {
+test("what one step passes on, another may change", (engine) => {
   // Long enough for loops.
   const size = 2048;
   type State = { w: tf.Tensor; kept: tf.Tensor };
@@ -463,7 +454,7 @@ testEngines("what one step passes on, another may change", (engine) => {
   step.close();
 });
 
-testEngines("records without tensors stay", (engine) => {
+test("records without tensors stay", (engine) => {
   const step = compileStep(
     ({ w, slots }) => ({
       state: { w: tf.add(w, Object.keys(slots).length + 1), slots },
@@ -483,7 +474,7 @@ testEngines("records without tensors stay", (engine) => {
   step.close();
 });
 
-testEngines("a step without state is a function", (engine) => {
+test("a step without state is a function", (engine) => {
   const step = compileStep(
     (_, { x }) => ({ state: {}, y: tf.exp(x) }),
     { state: {}, inputs: { x: float() }, engine },
@@ -492,34 +483,31 @@ testEngines("a step without state is a function", (engine) => {
   assertEquals(step.read(), {});
 });
 
-testEngines(
-  "a new state of another name, shape or type is refused",
-  (engine) => {
-    const state = { w: tf.tensor1d([1, 2]) };
-    const refused = (make: (w: tf.Tensor) => unknown, message: string) => {
-      const act = () =>
-        compileStep(
-          ({ w }) => ({ state: make(w) as { w: tf.Tensor } }),
-          { state, inputs: {}, engine, name: "learn" },
-        ).run({});
-      assertThrows(act, TypeError, message);
-    };
-    const action = engine === "eager" ? "run" : "compile";
-    refused(() => ({}), `Cannot ${action} learn: it returns no 'state.w'`);
-    refused(
-      (w) => ({ w: tf.sum(w) }),
-      `Cannot ${action} learn: it returns 'state.w' as float32[], its state has float32[2]`,
-    );
-    refused((w) => ({ w: tf.cast(w, "int32") }), "as int32[2], its state has");
-    refused(
-      (w) => ({ w, v: w }),
-      "it returns 'state.v', which its state does not",
-    );
-    refused(() => undefined, "");
-  },
-);
+test("a new state of another name, shape or type is refused", (engine) => {
+  const state = { w: tf.tensor1d([1, 2]) };
+  const refused = (make: (w: tf.Tensor) => unknown, message: string) => {
+    const act = () =>
+      compileStep(
+        ({ w }) => ({ state: make(w) as { w: tf.Tensor } }),
+        { state, inputs: {}, engine, name: "learn" },
+      ).run({});
+    assertThrows(act, TypeError, message);
+  };
+  const action = engine === "eager" ? "run" : "compile";
+  refused(() => ({}), `Cannot ${action} learn: it returns no 'state.w'`);
+  refused(
+    (w) => ({ w: tf.sum(w) }),
+    `Cannot ${action} learn: it returns 'state.w' as float32[], its state has float32[2]`,
+  );
+  refused((w) => ({ w: tf.cast(w, "int32") }), "as int32[2], its state has");
+  refused(
+    (w) => ({ w, v: w }),
+    "it returns 'state.v', which its state does not",
+  );
+  refused(() => undefined, "");
+});
 
-testEngines("a step that fails leaves the state as it was", (engine) => {
+test("a step that fails leaves the state as it was", (engine) => {
   const step = mixedStep(engine);
   const before = step.read();
   assertThrows(() => step.run({} as never), TypeError, "without the input 'x'");
@@ -529,7 +517,7 @@ testEngines("a step that fails leaves the state as it was", (engine) => {
   step.close();
 });
 
-testEngines("inputs of another shape move the same state", (engine) => {
+test("inputs of another shape move the same state", (engine) => {
   const notices: string[] = [];
   const step = compileStep(
     ({ total }, { x }) => ({ state: { total: tf.add(total, tf.sum(x)) } }),
@@ -550,7 +538,7 @@ testEngines("inputs of another shape move the same state", (engine) => {
   step.close();
 });
 
-testEngines("steps leave no tensors behind", (engine) => {
+test("steps leave no tensors behind", (engine) => {
   const before = tf.memory().numTensors;
   const step = mixedStep(engine);
   const saved = step.read();

@@ -9,7 +9,7 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import { valueAndGradients } from "../gradients.ts";
-import { testEngines } from "../testdata/engines.ts";
+import { testEngines as test } from "../testdata/engines.ts";
 import { float } from "../testdata/traced.ts";
 import { whileLoop } from "../tracing/control_flow.ts";
 import { compile, compileStep } from "./compile.ts";
@@ -93,7 +93,7 @@ function thrownBy(
   );
 }
 
-testEngines("a mistake in a function names its line", (engine) => {
+test("a mistake in a function names its line", (engine) => {
   const action = engine === "eager" ? "run" : "compile";
   for (const [name, fault] of Object.entries(FAULTS)) {
     // TensorFlow.js itself sums along an axis that is not there.
@@ -107,7 +107,7 @@ testEngines("a mistake in a function names its line", (engine) => {
   }
 });
 
-testEngines("a gradient names the operation that has none", (engine) => {
+test("a gradient names the operation that has none", (engine) => {
   const update = ({ x }: { x: tf.Tensor }) => {
     const { loss } = valueAndGradients(({ w }) => {
       const isLarge = tf.cast(tf.greater(w, 1), "float32");
@@ -140,52 +140,46 @@ Deno.test("a gradient outside of what is compiled names its operation, too", () 
   );
 });
 
-testEngines(
-  "a gradient of nothing, or of many numbers, is refused",
-  (engine) => {
-    const lossOf = (loss: (w: tf.Tensor) => tf.Tensor) =>
-      thrownBy(({ x, row }) =>
-        valueAndGradients(
-          ({ w }) => ({ loss: loss(w) as tf.Scalar }),
-          { w: x, b: row },
-        ).loss, engine).message;
-    assertMatch(
-      lossOf(() => tf.scalar(1)),
-      /_test\.ts:\d+: Cannot take gradients of a loss that depends on no parameter: expected one of w, b$/,
-    );
-    assertMatch(
-      lossOf((w) => tf.square(w)),
-      /of shape \[2,3\]: expected one number, such as its tf\.mean$/,
-    );
-  },
-);
+test("a gradient of nothing, or of many numbers, is refused", (engine) => {
+  const lossOf = (loss: (w: tf.Tensor) => tf.Tensor) =>
+    thrownBy(({ x, row }) =>
+      valueAndGradients(
+        ({ w }) => ({ loss: loss(w) as tf.Scalar }),
+        { w: x, b: row },
+      ).loss, engine).message;
+  assertMatch(
+    lossOf(() => tf.scalar(1)),
+    /_test\.ts:\d+: Cannot take gradients of a loss that depends on no parameter: expected one of w, b$/,
+  );
+  assertMatch(
+    lossOf((w) => tf.square(w)),
+    /of shape \[2,3\]: expected one number, such as its tf\.mean$/,
+  );
+});
 
-testEngines(
-  "mistakes in nested functions and steps name their lines",
-  (engine) => {
-    const loop = ({ x }: { x: tf.Tensor }) =>
-      whileLoop({ x }, {
-        condition: ({ x }) => tf.less(tf.sum(x), 1),
-        body: ({ x }) => ({ x: tf.add(x, tf.ones([5])) }),
-      }).x;
-    assertStringIncludes(
-      thrownBy(loop, engine).message,
-      lineOf("x: tf.add(x, tf"),
-    );
-    const state = { w: tf.ones([2, 3]) as tf.Tensor };
-    const { message } = assertThrows(() =>
-      compileStep(({ w }, { x }) => {
-        const product = tf.matMul(w, x);
-        return { state: { w: tf.add(w, product) } };
-      }, { state, inputs: { x: float(2, 3) }, name: "the step", engine })
-        .run({ x: numbers.x }), Error);
-    assertStringIncludes(message, `the step at ${lineOf("const product")}: `);
-  },
-);
+test("mistakes in nested functions and steps name their lines", (engine) => {
+  const loop = ({ x }: { x: tf.Tensor }) =>
+    whileLoop({ x }, {
+      condition: ({ x }) => tf.less(tf.sum(x), 1),
+      body: ({ x }) => ({ x: tf.add(x, tf.ones([5])) }),
+    }).x;
+  assertStringIncludes(
+    thrownBy(loop, engine).message,
+    lineOf("x: tf.add(x, tf"),
+  );
+  const state = { w: tf.ones([2, 3]) as tf.Tensor };
+  const { message } = assertThrows(() =>
+    compileStep(({ w }, { x }) => {
+      const product = tf.matMul(w, x);
+      return { state: { w: tf.add(w, product) } };
+    }, { state, inputs: { x: float(2, 3) }, name: "the step", engine })
+      .run({ x: numbers.x }), Error);
+  assertStringIncludes(message, `the step at ${lineOf("const product")}: `);
+});
 
 class OwnError extends Error {}
 
-testEngines("an error of a class of one's own comes through", (engine) => {
+test("an error of a class of one's own comes through", (engine) => {
   const own = new OwnError("to be told apart");
   const thrown = thrownBy(() => {
     throw own;

@@ -3,6 +3,9 @@ import { SeededRandom } from "../random.ts";
 import { openSimulations, openTask, Simulation } from "./_simulation.ts";
 import type { MujocoTaskName } from "./tasks/tasks.ts";
 import { isMujocoInstalled } from "./mod.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
+
+const test = testsWith("MuJoCo", isMujocoInstalled());
 
 /** What contact forces cost, and where it is told. */
 const COSTS: [name: MujocoTaskName, weight: string, told: string][] = [
@@ -40,43 +43,35 @@ function course(name: MujocoTaskName, given: object) {
 }
 
 for (const [name, weight, told] of COSTS) {
-  Deno.test(
-    `${name} computes contact forces where they are seen or cost something [MuJoCo]`,
-    { ignore: !isMujocoInstalled() },
-    () => {
-      const hidden = { includeCfrcExtInObservation: false };
-      const free = { [weight]: 0 };
-      assertEquals(course(name, {}).computed, STEPS);
-      assertEquals(course(name, hidden).computed, STEPS);
-      const seen = course(name, free),
-        none = course(name, { ...free, ...hidden });
-      assertEquals([seen.computed, none.computed], [STEPS, 0]);
-      // What is told is Gymnasium's: a reward of minus nothing.
-      assertEquals(none.info[told], -0);
-      assertEquals(none.info, seen.info);
-      assertEquals(none.rewards, seen.rewards);
-    },
-  );
+  test(`${name} computes contact forces where they are seen or cost something`, () => {
+    const hidden = { includeCfrcExtInObservation: false };
+    const free = { [weight]: 0 };
+    assertEquals(course(name, {}).computed, STEPS);
+    assertEquals(course(name, hidden).computed, STEPS);
+    const seen = course(name, free),
+      none = course(name, { ...free, ...hidden });
+    assertEquals([seen.computed, none.computed], [STEPS, 0]);
+    // What is told is Gymnasium's: a reward of minus nothing.
+    assertEquals(none.info[told], -0);
+    assertEquals(none.info, seen.info);
+    assertEquals(none.rewards, seen.rewards);
+  });
 }
 
-Deno.test(
-  "simulations that were made are freed with their model where one fails [MuJoCo]",
-  { ignore: !isMujocoInstalled() },
-  () => {
-    const task = openTask("Hopper", {}), { model } = task;
-    const freed: string[] = [];
-    let made = 0;
-    const makeData = () => {
-      if (made === 2) throw new Error("out of memory");
-      made++;
-      return { close: () => freed.push("data") };
-    };
-    const broken = {
-      ...task,
-      model: { ...model, makeData, close: () => freed.push("model") },
-    } as unknown as typeof task;
-    assertThrows(() => openSimulations(broken, 3), Error, "out of memory");
-    assertEquals(freed, ["data", "data", "model"]);
-    model.close();
-  },
-);
+test("simulations that were made are freed with their model where one fails", () => {
+  const task = openTask("Hopper", {}), { model } = task;
+  const freed: string[] = [];
+  let made = 0;
+  const makeData = () => {
+    if (made === 2) throw new Error("out of memory");
+    made++;
+    return { close: () => freed.push("data") };
+  };
+  const broken = {
+    ...task,
+    model: { ...model, makeData, close: () => freed.push("model") },
+  } as unknown as typeof task;
+  assertThrows(() => openSimulations(broken, 3), Error, "out of memory");
+  assertEquals(freed, ["data", "data", "model"]);
+  model.close();
+});

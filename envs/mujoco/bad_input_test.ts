@@ -4,8 +4,10 @@ import { make } from "../registry/registry.ts";
 import { findLibrary, findModel } from "./install/installed.ts";
 import { openNativeLibrary } from "./physics/_native_library.ts";
 import { isMujocoInstalled, MujocoEnv } from "./mod.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
 
 const hasNative = isMujocoInstalled() && findLibrary() !== undefined;
+const test = testsWith("MuJoCo", hasNative);
 /** Versions before 4 cannot compute a state without risking the process. */
 const canTry = hasNative &&
   openNativeLibrary(findLibrary()!).symbols.mjb_forward !== null;
@@ -89,28 +91,24 @@ Deno.test("a file that is no library is refused", () =>
     oneLine(() => openNativeLibrary(path), `Cannot open the MuJoCo library`);
   }));
 
-Deno.test(
-  "a library is refused without headers, or with those of another version [MuJoCo]",
-  { ignore: !hasNative },
-  () =>
-    withVariables(() => ({}), async (folder) => {
-      const installed = findLibrary()!;
-      const path = `${folder}/${installed.split("/").at(-1)}`;
-      await Deno.copyFile(installed, path);
-      oneLine(
-        () => openNativeLibrary(path),
-        `expected its headers in '${folder}/include/mujoco'`,
-      );
-      const headers = `${folder}/include/mujoco`;
-      await Deno.mkdir(headers, { recursive: true });
-      const define = "#define mjVERSION_HEADER 3010000\n";
-      await Deno.writeTextFile(`${headers}/mujoco.h`, define);
-      oneLine(
-        () => openNativeLibrary(path),
-        "the headers beside it of 3010000",
-      );
-    }),
-);
+test("a library is refused without headers, or with those of another version", () =>
+  withVariables(() => ({}), async (folder) => {
+    const installed = findLibrary()!;
+    const path = `${folder}/${installed.split("/").at(-1)}`;
+    await Deno.copyFile(installed, path);
+    oneLine(
+      () => openNativeLibrary(path),
+      `expected its headers in '${folder}/include/mujoco'`,
+    );
+    const headers = `${folder}/include/mujoco`;
+    await Deno.mkdir(headers, { recursive: true });
+    const define = "#define mjVERSION_HEADER 3010000\n";
+    await Deno.writeTextFile(`${headers}/mujoco.h`, define);
+    oneLine(
+      () => openNativeLibrary(path),
+      "the headers beside it of 3010000",
+    );
+  }));
 
 Deno.test(
   "models that are missing or do not parse are refused with MuJoCo's words [MuJoCo]",
@@ -197,28 +195,24 @@ Deno.test("models that lack what the rules speak of are refused [MuJoCo]", {
   }
 });
 
-Deno.test(
-  "a library of the present folder is found by its bare name [MuJoCo]",
-  { ignore: !hasNative },
-  async () => {
-    const own = findLibrary()!, before = Deno.cwd();
-    await withVariables(
-      () => ({ BELLMAN_MUJOCO_LIBRARY: "libown.so" }),
-      (it) => {
-        Deno.symlinkSync(own, `${it}/libown.so`);
-        Deno.symlinkSync(`${dirname(own)}/include`, `${it}/include`);
-        Deno.chdir(it);
-        try {
-          const path = findLibrary()!;
-          assertEquals(path, `${Deno.cwd()}/libown.so`);
-          assertEquals(openNativeLibrary(path).path, path);
-        } finally {
-          Deno.chdir(before);
-        }
-      },
-    );
-  },
-);
+test("a library of the present folder is found by its bare name", async () => {
+  const own = findLibrary()!, before = Deno.cwd();
+  await withVariables(
+    () => ({ BELLMAN_MUJOCO_LIBRARY: "libown.so" }),
+    (it) => {
+      Deno.symlinkSync(own, `${it}/libown.so`);
+      Deno.symlinkSync(`${dirname(own)}/include`, `${it}/include`);
+      Deno.chdir(it);
+      try {
+        const path = findLibrary()!;
+        assertEquals(path, `${Deno.cwd()}/libown.so`);
+        assertEquals(openNativeLibrary(path).path, path);
+      } finally {
+        Deno.chdir(before);
+      }
+    },
+  );
+});
 
 Deno.test({
   name: "a missing permission is not told as a missing library",

@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { diagonalGaussian, squashedGaussian } from "./continuous.ts";
 import { assertClose } from "../testdata/assertions.ts";
-import { testOnBackends, values } from "../testdata/backends.ts";
+import { testOnBackends as test, values } from "../testdata/backends.ts";
 import {
   noiseFor,
   testAnyDistribution,
@@ -25,7 +25,7 @@ testAnyDistribution(
 
 const number = fc.integer({ min: -100, max: 100 }).map((n) => n / 50);
 
-testOnBackends("integrals are what they should be", () => {
+test("integrals are what they should be", () => {
   // Midpoints over ten deviations either side.
   const points = 2000;
   fc.assert(
@@ -61,7 +61,7 @@ testOnBackends("integrals are what they should be", () => {
   );
 });
 
-testOnBackends("the density is the product over the numbers", () => {
+test("the density is the product over the numbers", () => {
   const [mean, std, x] = [[1, -2], [2, 0.5], [0, -1.5]];
   const density = mean.map((m, i) =>
     Math.exp(-0.5 * ((x[i] - m) / std[i]) ** 2) /
@@ -72,7 +72,7 @@ testOnBackends("the density is the product over the numbers", () => {
   assertClose(logProb, [Math.log(density[0] * density[1])], 1e-6);
 });
 
-testOnBackends("samples have the mean and the deviation", () => {
+test("samples have the mean and the deviation", () => {
   const rows = 4000;
   const distribution = diagonalGaussian(2);
   const parameters = tf.tile(
@@ -87,7 +87,7 @@ testOnBackends("samples have the mean and the deviation", () => {
   assertClose(variance, [0.25, 4], 0.1);
 });
 
-testOnBackends("gradients are finite for small and large deviations", () => {
+test("gradients are finite for small and large deviations", () => {
   for (const logStd of [-20, 0, 20]) {
     const parameters = tf.tensor2d([[3, logStd]]);
     const other = tf.tensor2d([[-2, -logStd / 4]]);
@@ -165,62 +165,59 @@ const slopeGradients = {
 };
 
 for (const squashCorrection of ["exact", "epsilon"] as const) {
-  testOnBackends(
-    `${squashCorrection}: exact to |x| = 30, and its gradient`,
-    () => {
-      const distribution = squashedGaussian(1, { squashCorrection });
-      const rows = [
-        -30,
-        -20,
-        -12,
-        -8.5,
-        -5,
-        -1,
-        -1e-4,
-        0,
-        1e-3,
-        2,
-        7,
-        10,
-        25,
-        30,
-      ]
-        .flatMap((x) => [-3, 0, 1.5].map((logStd) => ({ x, logStd, z: 0.75 })));
-      const means = rows.map(({ x, logStd, z }) =>
-        Math.fround(x - Math.exp(logStd) * z)
-      );
-      const parameters = tf.tensor2d(
-        rows.map(({ logStd }, i) => [means[i], logStd]),
-      );
-      const noise = tf.tensor2d(rows.map(({ z }) => [z]));
-      const raw = rows.map(({ logStd, z }, i) =>
-        means[i] + Math.exp(Math.fround(logStd)) * z
-      );
-      const score = (p: tf.Tensor) =>
-        distribution.sampleWithLogProb(p as tf.Tensor2D, noise).logProb;
-      const expected = rows.map(({ logStd, z }, i) =>
-        -0.5 * z * z - logStd - HALF_LOG_TWO_PI -
-        slopes[squashCorrection](raw[i])
-      );
-      assertClose(score(parameters), expected, 1e-6);
-      assertClose(
-        distribution.logProbOfRaw(
-          parameters,
-          tf.tensor2d(raw, [raw.length, 1]),
-        ),
-        expected,
-        1e-5,
-      );
-      const gradients = rows.flatMap(({ logStd, z }, i) => {
-        const slope = -slopeGradients[squashCorrection](raw[i]);
-        return [slope, slope * Math.exp(logStd) * z - 1];
-      });
-      assertClose(tf.grad(score)(parameters), gradients, 2e-6);
-    },
-  );
+  test(`${squashCorrection}: exact to |x| = 30, and its gradient`, () => {
+    const distribution = squashedGaussian(1, { squashCorrection });
+    const rows = [
+      -30,
+      -20,
+      -12,
+      -8.5,
+      -5,
+      -1,
+      -1e-4,
+      0,
+      1e-3,
+      2,
+      7,
+      10,
+      25,
+      30,
+    ]
+      .flatMap((x) => [-3, 0, 1.5].map((logStd) => ({ x, logStd, z: 0.75 })));
+    const means = rows.map(({ x, logStd, z }) =>
+      Math.fround(x - Math.exp(logStd) * z)
+    );
+    const parameters = tf.tensor2d(
+      rows.map(({ logStd }, i) => [means[i], logStd]),
+    );
+    const noise = tf.tensor2d(rows.map(({ z }) => [z]));
+    const raw = rows.map(({ logStd, z }, i) =>
+      means[i] + Math.exp(Math.fround(logStd)) * z
+    );
+    const score = (p: tf.Tensor) =>
+      distribution.sampleWithLogProb(p as tf.Tensor2D, noise).logProb;
+    const expected = rows.map(({ logStd, z }, i) =>
+      -0.5 * z * z - logStd - HALF_LOG_TWO_PI -
+      slopes[squashCorrection](raw[i])
+    );
+    assertClose(score(parameters), expected, 1e-6);
+    assertClose(
+      distribution.logProbOfRaw(
+        parameters,
+        tf.tensor2d(raw, [raw.length, 1]),
+      ),
+      expected,
+      1e-5,
+    );
+    const gradients = rows.flatMap(({ logStd, z }, i) => {
+      const slope = -slopeGradients[squashCorrection](raw[i]);
+      return [slope, slope * Math.exp(logStd) * z - 1];
+    });
+    assertClose(tf.grad(score)(parameters), gradients, 2e-6);
+  });
 }
 
-testOnBackends("a constant sample has the score as its gradient", () => {
+test("a constant sample has the score as its gradient", () => {
   const distribution = squashedGaussian(2);
   const [mean, logStd, z] = [[0.5, -2], [-1, 0.25], [0.75, -1.5]];
   const parameters = tf.tensor2d([[...mean, ...logStd]]);
@@ -236,7 +233,7 @@ testOnBackends("a constant sample has the score as its gradient", () => {
   assertEquals(values(tf.grad(of("action"))(parameters)), [0, 0, 0, 0]);
 });
 
-testOnBackends("noise may come from a computation that is tidied away", () => {
+test("noise may come from a computation that is tidied away", () => {
   const distribution = squashedGaussian(1);
   const score = (p: tf.Tensor) =>
     tf.tidy(() =>
@@ -249,7 +246,7 @@ testOnBackends("noise may come from a computation that is tidied away", () => {
   assertClose(tf.grad(score)(tf.zeros([1, 2])), [2, 3]);
 });
 
-testOnBackends("the entropy is the mean of -logProb", () => {
+test("the entropy is the mean of -logProb", () => {
   const number = fc.integer({ min: -100, max: 100 });
   const distribution = squashedGaussian(1);
   fc.assert(
@@ -273,7 +270,7 @@ testOnBackends("the entropy is the mean of -logProb", () => {
   );
 });
 
-testOnBackends("the divergence is that of the Gaussians", () => {
+test("the divergence is that of the Gaussians", () => {
   const [p, q] = [1, 2].map((seed) =>
     tf.clipByValue(
       noiseFor({ noise: { kind: "normal", size: 4 } }, 20, seed),
@@ -288,7 +285,7 @@ testOnBackends("the divergence is that of the Gaussians", () => {
   );
 });
 
-testOnBackends("deviations are clipped, with no gradient outside", () => {
+test("deviations are clipped, with no gradient outside", () => {
   const distribution = squashedGaussian(1, { logStdBounds: [-2, 1] });
   const inside = [-2, -2, -1.999, 1, 1];
   const parameters = tf.tensor2d([-9, -2, -1.999, 1, 7].map((s) => [0.3, s]));
@@ -308,7 +305,7 @@ testOnBackends("deviations are clipped, with no gradient outside", () => {
   assertEquals(moved, [false, true, true, true, false]);
 });
 
-testOnBackends("actions at the bounds are moved inside", () => {
+test("actions at the bounds are moved inside", () => {
   const distribution = squashedGaussian(1);
   const parameters = tf.tensor2d([[0, 0.5], [0, 0.5]]);
   const actions = tf.tensor2d([[1], [-1]]);
@@ -324,12 +321,12 @@ testOnBackends("actions at the bounds are moved inside", () => {
   assert(values(gradient).every(Number.isFinite));
 });
 
-testOnBackends("the mode is the tanh of the mean", () => {
+test("the mode is the tanh of the mean", () => {
   const mode = squashedGaussian(2).mode(tf.tensor2d([[0.5, -40, 1, 1]]));
   assertClose(mode, [Math.tanh(0.5), -1], 1e-6);
 });
 
-testOnBackends("regularization is as in the original", () => {
+test("regularization is as in the original", () => {
   const row = tf.tensor2d([[1, -2, 0.5, -30]]);
   assertClose(squashedGaussian(2).regularization(row), [
     0.5 * (1 + 4) / 2 + 0.5 * (0.25 + 400) / 2,

@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 import { gaussianMixture } from "./gaussian_mixture.ts";
 import { squashedGaussian } from "./continuous.ts";
 import { assertClose } from "../testdata/assertions.ts";
-import { testOnBackends, values } from "../testdata/backends.ts";
+import { testOnBackends as test, values } from "../testdata/backends.ts";
 import { testContinuous } from "../testdata/continuous_properties.ts";
 import { noiseFor, testSampling } from "../testdata/distribution_properties.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
@@ -86,7 +86,7 @@ function numericGradient(
 
 for (const component of [0, 1]) {
   for (const reparameterize of [true, false]) {
-    testOnBackends(
+    test(
       `component ${component}, ${
         reparameterize ? "moving" : "fixed"
       }: value and gradient`,
@@ -120,7 +120,7 @@ for (const component of [0, 1]) {
   }
 }
 
-testOnBackends("gradients reach the action only through the component", () => {
+test("gradients reach the action only through the component", () => {
   const mixture = gaussianMixture(1, { components: 2, squash: false });
   const parameters = tf.tensor2d([[0, 1, 0.5, 0, -1, -0.5]]);
   const gradient = (reparameterize?: boolean) =>
@@ -137,7 +137,7 @@ testOnBackends("gradients reach the action only through the component", () => {
   assertClose(gradient(true), [0, 0, 0, 0, 1, 2 * Math.exp(-0.5)]);
 });
 
-testOnBackends("components are chosen as often as they weigh", () => {
+test("components are chosen as often as they weigh", () => {
   const rows = 20_000;
   const mixture = gaussianMixture(1, { components: 4 });
   const weights = [0.5, 0.05, 0.15, 0.3];
@@ -156,7 +156,7 @@ testOnBackends("components are chosen as often as they weigh", () => {
   });
 });
 
-testOnBackends("the ends of the noise choose the first and the last", () => {
+test("the ends of the noise choose the first and the last", () => {
   const mixture = gaussianMixture(1, { components: 3, squash: false });
   const row = [0, 1, -20, 0, 2, -20, 0, 3, -20];
   const parameters = tf.tensor2d([row, row]);
@@ -164,7 +164,7 @@ testOnBackends("the ends of the noise choose the first and the last", () => {
   assertEquals(values(mixture.sample(parameters, noise)), [1, 3]);
 });
 
-testOnBackends("nothing breaks with far and narrow components", () => {
+test("nothing breaks with far and narrow components", () => {
   const mixture = gaussianMixture(1, { components: 2 });
   const parameters = tf.tensor2d([[-60, 30, -20, 60, -30, 2]]);
   const noise = tf.tensor2d([[-2.5, -3]]);
@@ -177,7 +177,7 @@ testOnBackends("nothing breaks with far and narrow components", () => {
   }
 });
 
-testOnBackends("a mixture of one is a squashed Gaussian", () => {
+test("a mixture of one is a squashed Gaussian", () => {
   const one = gaussianMixture(2, { components: 1 });
   const gaussian = squashedGaussian(2);
   const noise = noiseFor(one, 10);
@@ -197,7 +197,7 @@ testOnBackends("a mixture of one is a squashed Gaussian", () => {
   );
 });
 
-testOnBackends("the mode is the mean of the heaviest component", () => {
+test("the mode is the mean of the heaviest component", () => {
   const mixture = gaussianMixture(2, { components: 2 });
   const parameters = tf.tensor2d([[0, 1, 2, 0, 0, 0.5, -1, -2, 0, 0]]);
   const heaviest = [-1, -2].map(Math.tanh);

@@ -12,7 +12,7 @@ import {
   assertGradientsFlow,
   assertNoLeaks,
 } from "../testdata/assertions.ts";
-import { testOnBackends, values } from "../testdata/backends.ts";
+import { testOnBackends as test, values } from "../testdata/backends.ts";
 import { testCompiled } from "../testdata/compiled.ts";
 import { noiseFor } from "../testdata/distribution_properties.ts";
 import { seededRandom } from "../testdata/random.ts";
@@ -58,7 +58,7 @@ const CASES: Record<string, Partial<StochasticPolicyOptions>> = {
 };
 
 for (const [name, options] of Object.entries(CASES)) {
-  testOnBackends(`a policy with ${name}`, () => {
+  test(`a policy with ${name}`, () => {
     const m = stochasticPolicy({
       observationSpace: BOX,
       actionSpace: ACTIONS,
@@ -95,7 +95,7 @@ for (const [name, options] of Object.entries(CASES)) {
   });
 }
 
-testOnBackends("paths and first values of the parameters", () => {
+test("paths and first values of the parameters", () => {
   const plain = policy().init(seededRandom(1));
   assertEquals(
     Object.entries(plain).map(([path, it]) => [path, it.shape]),
@@ -116,40 +116,34 @@ testOnBackends("paths and first values of the parameters", () => {
   assertEquals(values(logStd), new Array(10).fill(-1));
 });
 
-testOnBackends(
-  "an object of state-dependent exploration says what it takes",
-  () => {
-    const m = policy({ useSde: true });
-    assertEquals(m.noise, { kind: "normal", size: 5 * 2 });
-    assertEquals(m.distribution.noise, { kind: "normal", size: 2 });
-    assertEquals([m.usesStateDependentExploration, m.stateSize], [true, 0]);
-    assertEquals(policy().usesStateDependentExploration, false);
-  },
-);
+test("an object of state-dependent exploration says what it takes", () => {
+  const m = policy({ useSde: true });
+  assertEquals(m.noise, { kind: "normal", size: 5 * 2 });
+  assertEquals(m.distribution.noise, { kind: "normal", size: 2 });
+  assertEquals([m.usesStateDependentExploration, m.stateSize], [true, 0]);
+  assertEquals(policy().usesStateDependentExploration, false);
+});
 
-testOnBackends(
-  "samples by a noise matrix are from the distribution",
-  () => {
-    const rows = 4000;
-    const m = policy({
-      useSde: true,
-      sdeInitialLogStd: 0.3,
-      networkOptions: { hiddenSizes: [8], activation: "tanh" },
-    });
-    const params = m.init(seededRandom(2));
-    const one = tf.tensor2d([[0.5, -1, 2]]);
-    const output = m.apply(params, tf.tile(one, [rows, 1]));
-    const actions = m.sample(params, output, { noise: noiseFor(m, rows) });
-    const logProb = m.distribution.logProb(output.policy, actions);
-    const [entropy] = values(m.distribution.entropy(output.policy));
-    const { mean, variance } = tf.moments(tf.neg(logProb));
-    const error = Math.sqrt(values(variance)[0] / rows);
-    const [measured] = values(mean);
-    assert(Math.abs(measured - entropy) < 5 * error, `${measured}, ${entropy}`);
-  },
-);
+test("samples by a noise matrix are from the distribution", () => {
+  const rows = 4000;
+  const m = policy({
+    useSde: true,
+    sdeInitialLogStd: 0.3,
+    networkOptions: { hiddenSizes: [8], activation: "tanh" },
+  });
+  const params = m.init(seededRandom(2));
+  const one = tf.tensor2d([[0.5, -1, 2]]);
+  const output = m.apply(params, tf.tile(one, [rows, 1]));
+  const actions = m.sample(params, output, { noise: noiseFor(m, rows) });
+  const logProb = m.distribution.logProb(output.policy, actions);
+  const [entropy] = values(m.distribution.entropy(output.policy));
+  const { mean, variance } = tf.moments(tf.neg(logProb));
+  const error = Math.sqrt(values(variance)[0] / rows);
+  const [measured] = values(mean);
+  assert(Math.abs(measured - entropy) < 5 * error, `${measured}, ${entropy}`);
+});
 
-testOnBackends("means are clipped with state-dependent exploration", () => {
+test("means are clipped with state-dependent exploration", () => {
   const m = policy({ useSde: true, networkOptions: { hiddenSizes: [] } });
   const params: Params = {
     ...m.init(seededRandom(1)),
@@ -162,7 +156,7 @@ testOnBackends("means are clipped with state-dependent exploration", () => {
   assertClose(row, [2, -2, ...values(logStd)]);
 });
 
-testOnBackends("deviations train the features", () => {
+test("deviations train the features", () => {
   const m = policy({ useSde: true });
   const params = m.init(seededRandom(1));
   const deviation = (kernel: tf.Tensor) => {
