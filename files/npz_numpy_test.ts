@@ -64,10 +64,10 @@ function expected(arrays: Record<string, NpyArray>): unknown {
   );
 }
 
-Deno.test({
-  name: "numpy reads what is written [NumPy]",
-  ...withNumpy,
-  fn: () =>
+Deno.test(
+  "numpy reads what is written [NumPy]",
+  withNumpy,
+  () =>
     withFolder(async (folder) => {
       for (const compress of [false, true]) {
         await saveNpz(ALL, `${folder}/all.npz`, { compress });
@@ -82,7 +82,7 @@ Deno.test({
         expected(few),
       );
     }),
-});
+);
 
 const MAKE = `
 import json, sys, numpy as np
@@ -111,10 +111,10 @@ np.savez(sys.argv[1] + "/complex.npz", x=np.ones(2, np.complex64))
 np.savez(sys.argv[1] + "/above.npz", x=np.array([2**60]))
 print("null")`;
 
-Deno.test({
-  name: "what numpy writes is read [NumPy]",
-  ...withNumpy,
-  fn: () =>
+Deno.test(
+  "what numpy writes is read [NumPy]",
+  withNumpy,
+  () =>
     withFolder(async (folder) => {
       await runNumpy(numpy!, MAKE, folder);
       for (const name of ["stored", "deflated", "streamed"]) {
@@ -156,4 +156,4 @@ Deno.test({
         );
       }
     }),
-});
+);

@@ -369,24 +369,22 @@ test("a Python without Gymnasium is told in one line", () => {
   Deno.removeSync(bare);
 });
 
-Deno.test({
-  name: "a variable that may not be read is told where Python is a wrong one",
-  permissions: { run: true, read: true },
-  fn: () => {
+Deno.test(
+  "a variable that may not be read is told where Python is a wrong one",
+  { permissions: { run: true, read: true } },
+  () => {
     const { message } = refusal("CartPole-v1", { python: "no-such-python" });
     assert(message.includes("--allow-env=BELLMAN_PYTHON"), message);
   },
-});
+);
 
-Deno.test({
-  name: "a Python that cannot be served is one clear error at once",
+Deno.test("a Python that cannot be served is one clear error at once", {
   permissions: { run: true },
-  fn: () => {
-    assertRefused({
-      "NotCapable: Cannot start workers without the permission to read": () =>
-        open("CartPole-v1"),
-    });
-  },
+}, () => {
+  assertRefused({
+    "NotCapable: Cannot start workers without the permission to read": () =>
+      open("CartPole-v1"),
+  });
 });
 
 const onLinux = { ignore: NO_GYMNASIUM || Deno.build.os !== "linux" };

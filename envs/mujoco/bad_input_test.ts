@@ -214,26 +214,22 @@ test("a library of the present folder is found by its bare name", async () => {
   );
 });
 
-Deno.test({
-  name: "a missing permission is not told as a missing library",
+Deno.test("a missing permission is not told as a missing library", {
   permissions: { env: false, read: true },
-  fn() {
-    oneLine(
-      () => new MujocoEnv("Hopper"),
-      "it needs the permission --allow-env=BELLMAN_MUJOCO_LIBRARY",
-    );
-    assertEquals(isMujocoInstalled(), false);
-  },
+}, () => {
+  oneLine(
+    () => new MujocoEnv("Hopper"),
+    "it needs the permission --allow-env=BELLMAN_MUJOCO_LIBRARY",
+  );
+  assertEquals(isMujocoInstalled(), false);
 });
 
-Deno.test({
-  name: "models that may not be read are not told as missing",
+Deno.test("models that may not be read are not told as missing", {
   permissions: { env: true, read: false },
-  fn() {
-    oneLine(
-      () => findModel("/models/hopper.xml"),
-      "Cannot look for '/models/hopper.xml': it needs the permission --allow-read=/models/hopper.xml",
-    );
-    assertEquals(isMujocoInstalled(), false);
-  },
+}, () => {
+  oneLine(
+    () => findModel("/models/hopper.xml"),
+    "Cannot look for '/models/hopper.xml': it needs the permission --allow-read=/models/hopper.xml",
+  );
+  assertEquals(isMujocoInstalled(), false);
 });

@@ -41,16 +41,14 @@ Deno.test("cacheFolder says what to set where nothing is known", () => {
   });
 });
 
-Deno.test({
-  name: "cacheFolder says which permission it lacks",
+Deno.test("cacheFolder says which permission it lacks", {
   permissions: { env: ["HOME"] },
-  fn: () => {
-    assertEquals(typeof neededVariable("HOME"), "string");
-    assertRefused({
-      "NotCapable: Cannot read the variable BELLMAN_CACHE: it needs the permission --allow-env=BELLMAN_CACHE":
-        () => cacheFolder(),
-    });
-  },
+}, () => {
+  assertEquals(typeof neededVariable("HOME"), "string");
+  assertRefused({
+    "NotCapable: Cannot read the variable BELLMAN_CACHE: it needs the permission --allow-env=BELLMAN_CACHE":
+      () => cacheFolder(),
+  });
 });
 
 const INSTALL_TOYS = { task: "install-toys", module: "@bellman/toys/install" };
@@ -78,15 +76,13 @@ Deno.test("isFile tells files from folders and from what is not there", () => {
   assertEquals(paths.map(isFile), [true, false, false]);
 });
 
-Deno.test({
-  name: "isFile says which permission it lacks",
+Deno.test("isFile says which permission it lacks", {
   permissions: { read: false },
-  fn: () => {
-    assertRefused({
-      "NotCapable: Cannot look for '/some/file': it needs the permission --allow-read=/some/file":
-        () => isFile("/some/file"),
-    });
-  },
+}, () => {
+  assertRefused({
+    "NotCapable: Cannot look for '/some/file': it needs the permission --allow-read=/some/file":
+      () => isFile("/some/file"),
+  });
 });
 
 Deno.test("findInstalled takes the file that a variable names, or the installed one", () => {

@@ -56,26 +56,22 @@ test("aleLibrary opens a library of the present folder by its bare name", async 
   }
 });
 
-Deno.test({
-  name: "aleLibrary says which permission it lacks",
+Deno.test("aleLibrary says which permission it lacks", {
   permissions: { env: false, read: true },
-  fn() {
-    const message = "needs the permission --allow-env=BELLMAN_ALE_LIBRARY";
-    oneLine(assertThrows(aleLibrary, Deno.errors.NotCapable, message));
-    assertEquals(isAtariInstalled(), false);
-  },
+}, () => {
+  const message = "needs the permission --allow-env=BELLMAN_ALE_LIBRARY";
+  oneLine(assertThrows(aleLibrary, Deno.errors.NotCapable, message));
+  assertEquals(isAtariInstalled(), false);
 });
 
-Deno.test({
-  name: "aleLibrary says which folder it may not read",
+Deno.test("aleLibrary says which folder it may not read", {
   permissions: { env: true, read: false },
-  fn: () =>
-    withVariable("BELLMAN_ALE_LIBRARY", "/some/libale_c.so", () => {
-      const message = "needs the permission --allow-read=/some/libale_c.so";
-      oneLine(assertThrows(aleLibrary, Deno.errors.NotCapable, message));
-      assertEquals(isAtariInstalled(), false);
-    }),
-});
+}, () =>
+  withVariable("BELLMAN_ALE_LIBRARY", "/some/libale_c.so", () => {
+    const message = "needs the permission --allow-read=/some/libale_c.so";
+    oneLine(assertThrows(aleLibrary, Deno.errors.NotCapable, message));
+    assertEquals(isAtariInstalled(), false);
+  }));
 
 Deno.test("the library lies in the cache folder", () =>
   withVariable("BELLMAN_CACHE", "/some/cache", () => {

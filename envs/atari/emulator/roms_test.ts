@@ -33,16 +33,14 @@ Deno.test("romFile refuses files that are absent or another ROM", () =>
     assertThrows(find, Error, "as its MD5 is c99a74c555371a433d121f551d6c6398");
   }));
 
-Deno.test({
-  name: "romFile says which permission it lacks",
+Deno.test("romFile says which permission it lacks", {
   permissions: { read: false },
-  fn: () => {
-    assertThrows(
-      () => romFile(atariGame("pong"), "/roms"),
-      Deno.errors.NotCapable,
-      "Cannot read the ROM '/roms/pong.bin': it needs the permission --allow-read=/roms/pong.bin",
-    );
-  },
+}, () => {
+  assertThrows(
+    () => romFile(atariGame("pong"), "/roms"),
+    Deno.errors.NotCapable,
+    "Cannot read the ROM '/roms/pong.bin': it needs the permission --allow-read=/roms/pong.bin",
+  );
 });
 
 Deno.test("romFile's path leads there from any folder [ALE]", {
