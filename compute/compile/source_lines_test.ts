@@ -165,7 +165,7 @@ test("mistakes in nested functions and steps name their lines", (engine) => {
     }).x;
   assertStringIncludes(
     thrownBy(loop, engine).message,
-    lineOf("x: tf.add(x, tf"),
+    lineOf("body: ({ x })"),
   );
   const state = { w: tf.ones([2, 3]) as tf.Tensor };
   const { message } = assertThrows(() =>

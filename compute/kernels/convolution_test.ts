@@ -15,26 +15,38 @@ import { given, testCompiled } from "../testdata/compiled_agrees.ts";
 import { testCompiledEngines } from "../testdata/engines.ts";
 import { trace } from "../tracing/trace.ts";
 
-const convolve = (it: Convolution) => (x: tf.Tensor, filter: tf.Tensor) =>
-  tf.conv2d(
-    x as tf.Tensor4D,
-    filter as tf.Tensor4D,
-    it.strides,
-    it.pad,
-    "NHWC",
-    it.dilations,
-  );
+const KINDS = { conv2d: tf.conv2d, depthwiseConv2d: tf.depthwiseConv2d };
 
-testCompiled("conv2d", convolutions, (it) => ({
-  fn: convolve(it),
-  inputs: imageAndFilter(it),
-}), 40);
+for (const [kind, op] of Object.entries(KINDS)) {
+  const convolve = (it: Convolution) => (x: tf.Tensor, filter: tf.Tensor) =>
+    (op as typeof tf.conv2d)(
+      x as tf.Tensor4D,
+      filter as tf.Tensor4D,
+      it.strides,
+      it.pad,
+      "NHWC",
+      it.dilations,
+    );
 
-testCompiled("both gradients of conv2d", withoutDilations, (it) => ({
-  fn: convolve(it),
-  inputs: imageAndFilter(it),
-  gradients: true,
-}), 60);
+  testCompiled(kind, convolutions, (it) => ({
+    fn: convolve(it),
+    inputs: imageAndFilter(it),
+  }), 40);
+
+  testCompiled(`both gradients of ${kind}`, withoutDilations, (it) => ({
+    fn: convolve(it),
+    inputs: imageAndFilter(it),
+    gradients: true,
+  }), 60);
+
+  for (const activation of ACTIVATIONS) {
+    testCompiled(
+      `fused ${kind} with ${activation}`,
+      fc.record({ it: withoutDilations, bias: fc.boolean() }),
+      (it) => fusedConvolution(kind as keyof typeof KINDS, activation, it),
+    );
+  }
+}
 
 testCompiled("conv2dTranspose", withoutDilations, (it) => {
   const pad = namedPadding(it);
@@ -136,36 +148,6 @@ Deno.test("windows that are longer than the image are refused", () => {
   );
 });
 
-for (const activation of ACTIVATIONS) {
-  testCompiled(
-    `fused conv2d with ${activation}`,
-    fc.record({ it: withoutDilations, bias: fc.boolean() }),
-    (settings) => fusedConvolution("conv2d", activation, settings),
-  );
-}
-
-const convolveDepthwise =
-  (it: Convolution) => (x: tf.Tensor, filter: tf.Tensor) =>
-    tf.depthwiseConv2d(
-      x as tf.Tensor4D,
-      filter as tf.Tensor4D,
-      it.strides,
-      it.pad as "same",
-      "NHWC",
-      it.dilations,
-    );
-
-testCompiled("depthwiseConv2d", convolutions, (it) => ({
-  fn: convolveDepthwise(it),
-  inputs: imageAndFilter(it),
-}), 40);
-
-testCompiled("both gradients of depthwiseConv2d", withoutDilations, (it) => ({
-  fn: convolveDepthwise(it),
-  inputs: imageAndFilter(it),
-  gradients: true,
-}), 60);
-
 testCompiled("separableConv2d", withoutDilations, (it) => ({
   fn: (x, filter, points) =>
     tf.separableConv2d(
@@ -181,11 +163,3 @@ testCompiled("separableConv2d", withoutDilations, (it) => ({
   ],
   gradients: true,
 }));
-
-for (const activation of ACTIVATIONS) {
-  testCompiled(
-    `fused depthwiseConv2d with ${activation}`,
-    fc.record({ it: withoutDilations, bias: fc.boolean() }),
-    (settings) => fusedConvolution("depthwiseConv2d", activation, settings),
-  );
-}

@@ -35,49 +35,19 @@ Deno.test("episodes that end begin anew, and are counted to their end", () => {
       maxEpisodeSteps: 3,
     });
     episodes = step.episodes;
-    seen.push({
-      last: numbers(step.last.count),
-      now: numbers(episodes.state.count),
-      terminated: numbers(step.terminated),
-      truncated: numbers(step.truncated),
-      lengths: numbers(step.lengths),
-      returns: numbers(step.returns),
-    });
+    const { last, terminated, truncated, lengths, returns } = step;
+    const { count } = episodes.state;
+    seen.push(
+      [last.count, count, terminated, truncated, lengths, returns].map(numbers),
+    );
   }
+  // Counts at last and now, both ends, lengths and returns.
   assertEquals(seen, [
-    {
-      last: [1, 2, -4],
-      now: [1, 2, -4],
-      terminated: [0, 0, 0],
-      truncated: [0, 0, 0],
-      lengths: [1, 1, 1],
-      returns: [2, 2, 2],
-    },
-    {
-      last: [2, 3, -3],
-      now: [2, 0, -3],
-      terminated: [0, 1, 0],
-      truncated: [0, 0, 0],
-      lengths: [2, 2, 2],
-      returns: [4, 4, 4],
-    },
-    {
-      // Both at once, and a time limit alone.
-      last: [3, 1, -2],
-      now: [0, 1, 2],
-      terminated: [1, 0, 0],
-      truncated: [1, 0, 1],
-      lengths: [3, 1, 3],
-      returns: [6, 2, 6],
-    },
-    {
-      last: [1, 2, 3],
-      now: [1, 2, 2],
-      terminated: [0, 0, 1],
-      truncated: [0, 0, 0],
-      lengths: [1, 2, 1],
-      returns: [2, 4, 2],
-    },
+    [[1, 2, -4], [1, 2, -4], [0, 0, 0], [0, 0, 0], [1, 1, 1], [2, 2, 2]],
+    [[2, 3, -3], [2, 0, -3], [0, 1, 0], [0, 0, 0], [2, 2, 2], [4, 4, 4]],
+    // Both at once, and a time limit alone.
+    [[3, 1, -2], [0, 1, 2], [1, 0, 0], [1, 0, 1], [3, 1, 3], [6, 2, 6]],
+    [[1, 2, 3], [1, 2, 2], [0, 0, 1], [0, 0, 0], [1, 2, 1], [2, 4, 2]],
   ]);
 });
 

@@ -82,11 +82,12 @@ Deno.test("runInstall fills the folder that a link leads to", () =>
     ]]);
   }));
 
-Deno.test("runInstall takes what lacks bytes for missing", () =>
+Deno.test("runInstall takes what is gone or lacks bytes for missing", () =>
   withToys(async ({ dir, wheel, install }) => {
     await install("--wheel", wheel, "--accept-license");
-    for (const text of ["", "machine"]) {
-      await Deno.writeTextFile(`${dir}/lib.so`, text);
+    for (const text of [undefined, "", "machine"]) {
+      if (text === undefined) await Deno.remove(`${dir}/lib.so`);
+      else await Deno.writeTextFile(`${dir}/lib.so`, text);
       assertEquals((await install()).code, 2);
       await install("--wheel", wheel, "--accept-license");
       assertEquals(await Deno.readTextFile(`${dir}/lib.so`), CODE);

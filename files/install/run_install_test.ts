@@ -79,15 +79,6 @@ Deno.test("runInstall does nothing the second time", () =>
     assertEquals((await entries(dir)).includes("kept"), true);
   }));
 
-Deno.test("runInstall installs again what lacks a file", () =>
-  withToys(async ({ dir, wheel, install }) => {
-    await install("--wheel", wheel, "--accept-license");
-    await Deno.remove(`${dir}/lib.so`);
-    assertEquals((await install()).code, 2);
-    await install("--wheel", wheel, "--accept-license");
-    assertEquals((await entries(dir)).includes("lib.so"), true);
-  }));
-
 Deno.test("runInstall installs into the folder that is asked for", () =>
   withToys(async ({ folder, wheel, install }) => {
     const there = `${folder}/there`;
