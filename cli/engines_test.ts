@@ -49,22 +49,14 @@ test("a run is resumed and evaluated with the engine that is named", async () =>
 Deno.test("a run of another plugin is refused unless an engine is named", async () => {
   const plugin = "XLA (PJRT 0.1) on a chip";
   const out = `${dir}/other`;
-  const refused = await train(
-    ...["--steps=40", `--set=plugin=${plugin}`, `--out=${out}`],
-  );
+  const options = ["--steps=40", `--set=plugin=${plugin}`, `--out=${out}`];
+  const refused = await train(...options);
   assertEquals(refused.code, 2);
   assertStringIncludes(
     refused.err,
     `the run was made with ${plugin}; name an engine with --engine to take it all the same`,
   );
-  const named = await train(
-    ...[
-      "--steps=40",
-      `--set=plugin=${plugin}`,
-      `--out=${out}`,
-      "--engine=onnx",
-    ],
-  );
+  const named = await train(...options, "--engine=onnx");
   assertEquals(named.code, 0, named.err);
 });
 

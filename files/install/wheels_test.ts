@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { downloadWheel, wheelFor } from "./wheels.ts";
 import {
   inFolder,
@@ -7,6 +7,7 @@ import {
   wheelOf,
   withoutWheel,
 } from "./testdata/toys.ts";
+import { assertRejected } from "../../tests/testdata/refused.ts";
 
 const TOY = toyPackage(wheelOf({}));
 
@@ -55,60 +56,41 @@ Deno.test("wheelFor knows the tags that wheels of a platform have", () => {
   }
 });
 
-const ignore = Deno.build.os === "windows";
+const test = (name: string, run: () => Promise<void>) =>
+  Deno.test(name, { ignore: Deno.build.os === "windows" }, run);
 
-Deno.test(
-  "downloadWheel asks pip for the pinned wheel",
-  { ignore },
-  () =>
-    withPython('echo "$*" > "${0%/*}/asked"', async (folder) => {
-      const path = await downloadWheel(TOY, folder);
-      assertEquals(path, `${folder}/${TOY_WHEEL}`);
-      const asked = await Deno.readTextFile(`${folder}/asked`);
-      assertEquals(
-        asked.trim(),
-        "-m pip download --quiet --no-deps --disable-pip-version-check " +
-          "--only-binary :all: --implementation cp --abi cp311 " +
-          "--python-version 311 --platform manylinux_2_28_x86_64 " +
-          `--dest ${folder} toy-box==1.0`,
-      );
-    }),
-);
+test("downloadWheel asks pip for the pinned wheel", () =>
+  withPython('echo "$*" > "${0%/*}/asked"', async (folder) => {
+    const path = await downloadWheel(TOY, folder);
+    assertEquals(path, `${folder}/${TOY_WHEEL}`);
+    const asked = await Deno.readTextFile(`${folder}/asked`);
+    assertEquals(
+      asked.trim(),
+      "-m pip download --quiet --no-deps --disable-pip-version-check " +
+        "--only-binary :all: --implementation cp --abi cp311 " +
+        "--python-version 311 --platform manylinux_2_28_x86_64 " +
+        `--dest ${folder} toy-box==1.0`,
+    );
+  }));
 
-Deno.test(
-  "downloadWheel tells pip's failure in one line",
-  { ignore },
-  () =>
-    withPython(
-      'echo "WARNING: slow" >&2; echo "ERROR: no such thing" >&2; exit 1',
-      async (folder) => {
-        await assertRejects(
-          () => downloadWheel(TOY, folder),
-          Error,
-          "pip cannot download toy-box 1.0: ERROR: no such thing",
-        );
-      },
-    ),
-);
+test("downloadWheel tells pip's failure in one line", () =>
+  withPython(
+    'echo "WARNING: slow" >&2; echo "ERROR: no such thing" >&2; exit 1',
+    (folder) =>
+      assertRejected({
+        "Error: pip cannot download toy-box 1.0: ERROR: no such thing": () =>
+          downloadWheel(TOY, folder),
+      }),
+  ));
 
-Deno.test(
-  "downloadWheel says what to do without Python",
-  { ignore },
-  () =>
-    withPython(undefined, async (folder) => {
-      await assertRejects(
-        () => downloadWheel(TOY, folder),
-        Error,
-        "give wheels with --wheel",
-      );
-    }),
-);
+test("downloadWheel says what to do without Python", () =>
+  withPython(undefined, (folder) =>
+    assertRejected({
+      "Error: give wheels with --wheel": () => downloadWheel(TOY, folder),
+    })));
 
-Deno.test("downloadWheel says what to do where no wheel fits", async () => {
-  const none = withoutWheel(TOY);
-  await assertRejects(
-    () => downloadWheel(none, "/nowhere"),
-    Error,
-    `for ${Deno.build.os}-${Deno.build.arch}: set BELLMAN_TOYS`,
-  );
-});
+Deno.test("downloadWheel says what to do where no wheel fits", () =>
+  assertRejected({
+    [`Error: for ${Deno.build.os}-${Deno.build.arch}: set BELLMAN_TOYS`]: () =>
+      downloadWheel(withoutWheel(TOY), "/nowhere"),
+  }));

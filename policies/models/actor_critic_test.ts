@@ -15,6 +15,7 @@ import { testOnBackends, values } from "../testdata/backends.ts";
 import { noiseFor } from "../testdata/distribution_properties.ts";
 import { seededRandom } from "../testdata/random.ts";
 import { BOX, IMAGE } from "../testdata/spaces.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const ACTIONS: Space[] = [
   { type: "discrete", n: 3 },
@@ -245,41 +246,25 @@ testOnBackends("discrete observations go in one-hot", () => {
 });
 
 Deno.test("models that cannot be are refused", () => {
-  const cases: [Partial<ActorCriticOptions>, ErrorConstructor, string][] = [
-    [
-      { observationSpace: { type: "dict", spaces: { a: BOX } } },
-      TypeError,
-      "wrap the environment in VecFlattenObservation",
-    ],
-    [
-      { actionSpace: { type: "tuple", spaces: [BOX] } },
-      TypeError,
-      "Cannot choose a distribution for tuple actions",
-    ],
-    [
-      { useSde: true },
-      TypeError,
-      "Cannot use state-dependent exploration for discrete actions",
-    ],
-    [
-      { network: "mpl" as NetworkName },
-      RangeError,
-      "Unknown network 'mpl': did you mean 'mlp'?",
-    ],
-    [
-      { network: mlp({ inputShape: [4] }) },
-      RangeError,
-      "Cannot apply a network for inputs [4] to observations [3]",
-    ],
-    [
-      { valueNetwork: "copy" as "shared" },
-      RangeError,
-      "Cannot use the value network 'copy'",
-    ],
-  ];
-  for (const [options, type, message] of cases) {
-    assertThrows(() => model(options), type, message);
-  }
+  const make = (options: Partial<ActorCriticOptions>) => () => model(options);
+  assertRefused({
+    "TypeError: wrap the environment in VecFlattenObservation": make({
+      observationSpace: { type: "dict", spaces: { a: BOX } },
+    }),
+    "TypeError: Cannot choose a distribution for tuple actions": make({
+      actionSpace: { type: "tuple", spaces: [BOX] },
+    }),
+    "TypeError: Cannot use state-dependent exploration for discrete actions":
+      make({ useSde: true }),
+    "RangeError: Unknown network 'mpl': did you mean 'mlp'?": make({
+      network: "mpl" as NetworkName,
+    }),
+    "RangeError: Cannot apply a network for inputs [4] to observations [3]":
+      make({ network: mlp({ inputShape: [4] }) }),
+    "RangeError: Cannot use the value network 'copy'": make({
+      valueNetwork: "copy" as "shared",
+    }),
+  });
 });
 
 testOnBackends("a network must not take the paths of the heads", () => {
