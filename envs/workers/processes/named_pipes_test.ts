@@ -3,54 +3,8 @@ import { FRAME_HEADER, frameOf, FrameReader } from "./frames.ts";
 import { AnswerPipe, NamedPipe, WAKE, WHOLE_WRITE } from "./named_pipes.ts";
 import { ChildGroup } from "./child_group.ts";
 
-Deno.test("short messages go through a named pipe, one after the other", {
-  ignore: Deno.build.os === "windows",
-}, async () => {
-  const folder = await Deno.makeTempDir(), path = `${folder}/pipe`;
-  await new Deno.Command("mkfifo", { args: [path] }).output();
-  const pipe = new NamedPipe(path);
-  // A reader of its own: `cat` ends when the pipe is closed.
-  const reader = new Deno.Command("cat", { args: [path], stdout: "piped" })
-    .spawn();
-  const messages: number[][] = [];
-  const frames = new FrameReader({
-    message: (bytes) => messages.push([...bytes]),
-    stray: () => messages.push([-1]),
-  });
-  const longest = new Uint8Array(4084).fill(7);
-  assert(pipe.send(frameOf(Uint8Array.of(1, 2, 3))));
-  assert(pipe.send(frameOf()));
-  assert(pipe.send(frameOf(longest)));
-  assert(!pipe.send(frameOf(longest, Uint8Array.of(8))));
-  const output = reader.stdout.getReader();
-  while (messages.length < 3) {
-    const { value, done } = await output.read();
-    if (done) break;
-    frames.read(value);
-  }
-  assertEquals(messages, [[1, 2, 3], [], [...longest]]);
-  pipe.close();
-  assertEquals((await output.read()).done, true);
-  await reader.status;
-  await Deno.remove(folder, { recursive: true });
-});
-
-Deno.test("a named pipe that nobody reads does not block", {
-  ignore: Deno.build.os === "windows",
-}, async () => {
-  const folder = await Deno.makeTempDir(), path = `${folder}/pipe`;
-  await new Deno.Command("mkfifo", { args: [path] }).output();
-  const pipe = new NamedPipe(path);
-  assert(pipe.send(frameOf(new Uint8Array(4000))));
-  pipe.close();
-  await Deno.remove(folder, { recursive: true });
-});
-
-const ignore = Deno.build.os === "windows";
-
-function frame(...bytes: number[]): Uint8Array {
-  return frameOf(Uint8Array.from(bytes));
-}
+const test = (name: string, run: () => Promise<void>) =>
+  Deno.test(name, { ignore: Deno.build.os === "windows" }, run);
 
 async function withPipe(
   use: (path: string) => void | Promise<void>,
@@ -61,9 +15,46 @@ async function withPipe(
   await Deno.remove(folder, { recursive: true });
 }
 
-Deno.test("answers come one after the other, rings in between do not count", {
-  ignore,
-}, () =>
+test("short messages go through a named pipe, one after the other", () =>
+  withPipe(async (path) => {
+    const pipe = new NamedPipe(path);
+    // A reader of its own: `cat` ends when the pipe is closed.
+    const reader = new Deno.Command("cat", { args: [path], stdout: "piped" })
+      .spawn();
+    const messages: number[][] = [];
+    const frames = new FrameReader({
+      message: (bytes) => messages.push([...bytes]),
+      stray: () => messages.push([-1]),
+    });
+    const longest = new Uint8Array(4084).fill(7);
+    assert(pipe.send(frameOf(Uint8Array.of(1, 2, 3))));
+    assert(pipe.send(frameOf()));
+    assert(pipe.send(frameOf(longest)));
+    assert(!pipe.send(frameOf(longest, Uint8Array.of(8))));
+    const output = reader.stdout.getReader();
+    while (messages.length < 3) {
+      const { value, done } = await output.read();
+      if (done) break;
+      frames.read(value);
+    }
+    assertEquals(messages, [[1, 2, 3], [], [...longest]]);
+    pipe.close();
+    assertEquals((await output.read()).done, true);
+    await reader.status;
+  }));
+
+test("a named pipe that nobody reads does not block", () =>
+  withPipe((path) => {
+    const pipe = new NamedPipe(path);
+    assert(pipe.send(frameOf(new Uint8Array(4000))));
+    pipe.close();
+  }));
+
+function frame(...bytes: number[]): Uint8Array {
+  return frameOf(Uint8Array.from(bytes));
+}
+
+test("answers come one after the other, rings in between do not count", () =>
   withPipe((path) => {
     const pipe = new AnswerPipe(path);
     const writer = Deno.openSync(path, { write: true });
@@ -97,21 +88,17 @@ Deno.test("answers come one after the other, rings in between do not count", {
     pipe.close();
   }));
 
-Deno.test(
-  "a ring lets a sleeper see that it is over",
-  { ignore },
-  () =>
-    withPipe((path) => {
-      const pipe = new AnswerPipe(path);
-      const writer = Deno.openSync(path, { write: true });
-      writer.writeSync(WAKE);
-      let asked = 0;
-      assertEquals(pipe.receive(() => asked++ > 0), undefined);
-      assertEquals(asked, 2);
-      writer.close();
-      pipe.close();
-    }),
-);
+test("a ring lets a sleeper see that it is over", () =>
+  withPipe((path) => {
+    const pipe = new AnswerPipe(path);
+    const writer = Deno.openSync(path, { write: true });
+    writer.writeSync(WAKE);
+    let asked = 0;
+    assertEquals(pipe.receive(() => asked++ > 0), undefined);
+    assertEquals(asked, 2);
+    writer.close();
+    pipe.close();
+  }));
 
 for (
   const [how, script, hasEnded] of [
@@ -119,28 +106,22 @@ for (
     ["stays silent", "sleep 30", false],
   ] as const
 ) {
-  Deno.test(
-    `a caller that sleeps in a pipe is woken when the child ${how}`,
-    { ignore },
-    () =>
-      withPipe((path) => {
-        const group = new ChildGroup({ graceMs: 0 });
-        group.start(0, { program: "sh", args: ["-c", script] });
-        let used: string[] = [];
-        // The pipe to it leads nowhere.
-        group.usePipes(0, [path, path], (paths) => used = paths);
-        assertEquals(used, [path, path]);
-        const timeoutMs = hasEnded ? 60_000 : 300;
-        assertEquals(group.waitFor([0], timeoutMs), hasEnded);
-        assertEquals(group.end(0) !== undefined, hasEnded);
-        group.close();
-      }),
-  );
+  test(`a caller that sleeps in a pipe is woken when the child ${how}`, () =>
+    withPipe((path) => {
+      const group = new ChildGroup({ graceMs: 0 });
+      group.start(0, { program: "sh", args: ["-c", script] });
+      let used: string[] = [];
+      // The pipe to it leads nowhere.
+      group.usePipes(0, [path, path], (paths) => used = paths);
+      assertEquals(used, [path, path]);
+      const timeoutMs = hasEnded ? 60_000 : 300;
+      assertEquals(group.waitFor([0], timeoutMs), hasEnded);
+      assertEquals(group.end(0) !== undefined, hasEnded);
+      group.close();
+    }));
 }
 
-Deno.test("an answer that comes elsewhere is remembered until the next one", {
-  ignore,
-}, () =>
+test("an answer that comes elsewhere is remembered until the next one", () =>
   withPipe((input) =>
     withPipe((output) => {
       const group = new ChildGroup();
