@@ -119,8 +119,8 @@ Deno.removeSync(`${copyOfRun("no-progress")}/progress.csv`);
 /** Values that settings refuse, with what is expected, by the command. */
 const SETTINGS: Record<string, string> = {
   "train": String.raw`
-numSteps=1e12: an integer from 1 to 100000000
-numSteps=0: an integer from 1 to 100000000
+numSteps=1e12: an integer from 1 to 1000000
+numSteps=0: an integer from 1 to 1000000
 hiddenSizes=64: a list of at most 100, each an integer from 1 to 1000000, as in [64, 64]
 learningRate=1e300: a number above 0 and at most 1e+30
 learningRate=0: a number above 0 and at most 1e+30
@@ -198,10 +198,8 @@ train --seed 4294967296
   Cannot use seed = 4294967296 of the command line: expected an integer from 0 to 4294967295
 train --seed abc
   Cannot use seed = "abc" of the command line: expected an integer from 0 to 4294967295
-train --set numSteps=1e8
-  Cannot train with numSteps = 100000000: that takes … of this machine
 train --set hiddenSizes=[1e6,1e6]
-  Cannot train with hiddenSizes = [1000000,1000000]: that takes … of this machine
+  Cannot train with these settings: their arrays are larger than memory (…); lower bufferSize, numSteps, hiddenSizes or numEnvs
 train --name ../x
   Cannot use --name ../x: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'
 train --name x --out runs/y
@@ -211,7 +209,7 @@ train --set hiddenSizes=[64,
 train --set network=lstm --set lstmSize=0
   Cannot use lstmSize = 0 of the command line: expected an integer from 1 to 1000000
 train --set network=lstm --set lstmSize=1e6
-  Cannot train with lstmSize = 1000000: that takes … of this machine
+  Cannot train with these settings: their arrays are larger than memory (…); lower bufferSize, numSteps, hiddenSizes or numEnvs
 train --set useSde=true
   Cannot use state-dependent exploration for discrete actions: it is for box actions
 train --set sdeSampleFrequency=0
@@ -293,9 +291,9 @@ train sac --env CartPole-v1 --set critics=value
 train sac --env Pendulum-v1 --set bufferSize=100
   Cannot run SAC with batchSize = 256: expected at most bufferSize, 100
 train sac --env Pendulum-v1 --set bufferSize=1e13
-  Cannot train with bufferSize = 10000000000000: that takes … fits
+  Cannot hold 10000000000000 transitions: lower bufferSize or make observations smaller (Cannot make a buffer of 10000000000000 rows: expected fewer than 2^31)
 train sac --env Pendulum-v1 --set batchSize=1e8
-  Cannot train with batchSize = 100000000: that takes … of this machine
+  Cannot run SAC with batchSize = 100000000: expected at most bufferSize, 1000000
 train sac --env Pendulum-v1 --set learningStarts=2000000
   Cannot run SAC with learningStarts = 2000000: expected at most bufferSize, 1000000
 train sac --env Pendulum-v1 --set policy=mixture
