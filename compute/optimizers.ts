@@ -166,7 +166,7 @@ export interface SgdOptions {
  *
  * @param options Momentum.
  * @returns The optimizer.
- * @throws {RangeError} If the momentum lies outside of 0 to 1.
+ * @throws {RangeError} If the momentum lies outside 0 to 1.
  * @example
  * ```ts
  * import { sgd } from "@bellman/compute";
@@ -265,7 +265,7 @@ function adamWith(options: AdamOptions, correct: Correction): Optimizer {
  *
  * @param options Betas and epsilon.
  * @returns The optimizer; its state counts the steps under `step`.
- * @throws {RangeError} If a setting lies outside of its range.
+ * @throws {RangeError} If a setting lies outside its range.
  * @example
  * ```ts
  * import { adam } from "@bellman/compute";
@@ -297,7 +297,7 @@ export function adam(options: AdamOptions = {}): Optimizer {
  *
  * @param options Betas and epsilon.
  * @returns The optimizer; its state counts the steps under `step`.
- * @throws {RangeError} If a setting lies outside of its range.
+ * @throws {RangeError} If a setting lies outside its range.
  * @example
  * ```ts
  * import { adamTf1 } from "@bellman/compute";
@@ -335,7 +335,7 @@ export interface RmspropOptions {
    */
   decay?: number;
   /**
-   * Added to the root of the mean square, outside of the root.
+   * Added to the root of the mean square, outside the root.
    *
    * @default 1e-8
    */
@@ -344,12 +344,12 @@ export interface RmspropOptions {
 
 /**
  * Makes RMSProp as it is written today (PyTorch's form): the mean square starts
- * at 0 and the epsilon stands outside of the root,
+ * at 0 and the epsilon stands outside the root,
  * `w = w - lr g / (sqrt(ms) + epsilon)`.
  *
  * @param options Decay and epsilon.
  * @returns The optimizer.
- * @throws {RangeError} If a setting lies outside of its range.
+ * @throws {RangeError} If a setting lies outside its range.
  * @example
  * ```ts
  * import { rmsprop } from "@bellman/compute";
@@ -388,7 +388,7 @@ export interface RmspropTf1Options {
    */
   decay?: number;
   /**
-   * Added to the mean square, inside of the root.
+   * Added to the mean square, inside the root.
    *
    * @default 1e-5
    */
@@ -404,7 +404,7 @@ export interface RmspropTf1Options {
  *
  * @param options Decay and epsilon.
  * @returns The optimizer.
- * @throws {RangeError} If a setting lies outside of its range.
+ * @throws {RangeError} If a setting lies outside its range.
  * @example
  * ```ts
  * import { rmspropTf1 } from "@bellman/compute";

@@ -160,7 +160,7 @@ export function paramTypes(params: Params): Record<string, TensorType> {
   );
 }
 
-/** A tensor's numbers outside of the backend: row-major data and its shape. */
+/** A tensor's numbers outside the backend: row-major data and its shape. */
 export type ArrayWithShape = {
   /** The numbers, row-major. */
   data: Float32Array | Int32Array;

@@ -6,10 +6,10 @@ import type { RandomStream } from "./random_stream.ts";
 
 /** Key and counter that random numbers follow from, as tensors of `int32`. */
 export interface RandomSource {
-  /** Two words, `[2]`: a key has numbers of its own. */
+  /** Two words, `[2]`: each key has different numbers. */
   readonly key: tf.Tensor;
   /**
-   * Number of the call, a scalar: each one has numbers of its own. With numbers
+   * Number of the call, a scalar: each one has different numbers. With numbers
    * `[n]`, each row of a result `[n, ...]` is that of a call of its own.
    */
   readonly counter: tf.Tensor;

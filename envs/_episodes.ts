@@ -6,7 +6,7 @@ const STAGES = ["new", "running", "ended"] as const;
 
 /** Stage and random stream of one environment's episodes. */
 export class Episodes {
-  /** Stage of the present episode. */
+  /** Stage of the current episode. */
   stage: typeof STAGES[number] = "new";
   #name: string;
   #defaultSeed: number;
@@ -27,7 +27,7 @@ export class Episodes {
   }
 
   /**
-   * Starts an episode; a seed starts the random stream anew.
+   * Starts an episode; a seed restarts the random stream.
    *
    * @returns The random stream.
    * @throws {RangeError} If the seed is not a whole number of at least 0.

@@ -106,7 +106,7 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
   protected abstract beginRow(row: number, random: SeededRandom): void;
 
   /**
-   * Writes the present observation of an environment.
+   * Writes the current observation of an environment.
    *
    * @param row Index of the environment.
    * @param observations Observations of all environments.
@@ -124,7 +124,7 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
   /**
    * Saves the states of all environments.
    *
-   * @returns Entries of the snapshot, beside `steps`, `observations` and `randoms`.
+   * @returns Entries of the snapshot other than `steps`, `observations` and `randoms`.
    */
   protected abstract saveRows(): Record<string, StateTree>;
 

@@ -2,9 +2,9 @@
 export interface EnvDataFault {
   /** Part of the data: `the reward`, or `observation[1]`. */
   readonly field: string;
-  /** Value or type in words. */
+  /** Description of the value or type. */
   readonly got: string;
-  /** Value or type that would have been right, in words. */
+  /** Description of the expected value or type. */
   readonly wanted: string;
 }
 
@@ -30,7 +30,7 @@ export interface EnvDataPlace {
   readonly step?: number;
 }
 
-/** Describes an environment and its step in words. */
+/** Describes an environment and its step. */
 export function describePlace({ id, copy, step }: EnvDataPlace): string {
   const name = id ?? "an environment";
   const env = copy === undefined ? name : `${name}, copy ${copy}`;

@@ -181,7 +181,7 @@ export class EnvStreams {
   }
 
   /**
-   * Starts the streams anew; without a seed they continue, from those of the
+   * Restarts the streams; without a seed they continue, from those of the
    * default one if there were none.
    *
    * @throws {RangeError} If a seed is wrong, or there are too few or too many.

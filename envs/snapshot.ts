@@ -77,7 +77,7 @@ const ARRAYS = [
   Uint8Array,
 ].map((it): unknown => it.prototype);
 
-/** Most lists and records inside of each other: deeper ones hold themselves. */
+/** Most lists and records inside each other: deeper ones hold themselves. */
 const DEPTH = 100;
 
 const PLAIN =

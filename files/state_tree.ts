@@ -76,7 +76,7 @@ export function copyArrays(
  *
  * @param arrays Arrays by name.
  * @param state The state; copied.
- * @throws {RangeError} If it is of other names or lengths; nothing is written then.
+ * @throws {RangeError} If names or lengths differ; nothing is written then.
  *
  * @example
  * ```ts
@@ -139,7 +139,7 @@ const ODD_NUMBERS: Readonly<Record<string, number>> = {
   "-0": -0,
 };
 
-/** Splits a state; arrays are not copied. Throws a TypeError that names what is not plain. */
+/** Splits a state; arrays are not copied. Throws a TypeError with the path of what is not plain. */
 export function splitState(tree: StateTree): SplitState {
   const tensors = new Map<string, SafeTensor>();
   return { json: split(tree, [], tensors), tensors };

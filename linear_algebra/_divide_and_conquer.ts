@@ -211,7 +211,7 @@ interface Deflated {
   /** Their values and weights. */
   values: number[];
   z: number[];
-  /** Place of each of them in `byPlace`. */
+  /** Index of each of them in `byPlace`. */
   place: Int32Array;
   /** The same rows: those of the top half, of both, of the bottom half. */
   byPlace: Int32Array;

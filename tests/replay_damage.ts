@@ -233,7 +233,7 @@ async function judge(
     : "the same numbers from an older checkpoint, which is told";
 }
 
-/** Damages a file of rows, one time in four the newest checkpoint as well. */
+/** Damages a file of rows, one time in four the latest checkpoint as well. */
 function damage(
   dir: string,
   random: SeededRandom,

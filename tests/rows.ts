@@ -47,7 +47,7 @@ export function blockStart({ blockBytes }: SavedRows, place: number): number {
   return DATA_START + place * blockBytes;
 }
 
-/** Tells whether a file has all rows that a checkpoint names, as they were. */
+/** True where a file has all rows that a checkpoint names, as they were. */
 export function hasRows(file: Uint8Array, rows: SavedRows): boolean {
   return rows.places.every((place, i) => {
     if (place < 0) return true;

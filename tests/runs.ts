@@ -6,7 +6,7 @@ import { assertEquals } from "@std/assert";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 
-/** `train` in a process of its own, with variables of its environment. */
+/** `train` in a separate process, with variables of its environment. */
 export function trainProcess(
   args: readonly string[],
   env: Record<string, string> = {},

@@ -248,7 +248,7 @@ export interface Env<
   close(): void;
 }
 
-/** Numbers of an entry of `info` over the steps of an episode that have it. */
+/** Statistics of an entry of `info` over the steps of an episode that have it. */
 export interface InfoStatistic {
   /** Sum over these steps. */
   readonly sum: number;
@@ -270,7 +270,7 @@ export interface EpisodeStatistics {
   readonly terminated: boolean;
   /** Return of each life of a game that has several; their sum is `return`. */
   readonly lifeReturns?: readonly number[];
-  /** Numbers of the environment's `info`, by name, where they are recorded. */
+  /** Statistics of the environment's `info`, by name, where they are recorded. */
   readonly infoStatistics?: Readonly<Record<string, InfoStatistic>>;
 }
 
@@ -438,7 +438,7 @@ export type StatisticTitles = Readonly<
   Record<string, readonly [title: string, ...aliases: string[]]>
 >;
 
-/** Rows of saved states that lie in a file. */
+/** Rows of saved states that are stored in a file. */
 export interface SavedRows {
   /**
    * Locates the rows of a saved state.

@@ -83,7 +83,7 @@ function objectiveOf(
 /** Parts of an agent that {@link onPolicyParts} builds. */
 export interface OnPolicyParts
   extends Pick<AgentParts<ActorCritic>, "policy" | "experience" | "noise"> {
-  /** Numbers of an update by name. */
+  /** Hyperparameters of an update by name. */
   readonly inputs: Record<keyof A2CHyperparameters, NumberInput>;
 }
 

@@ -26,7 +26,7 @@ export interface A2CBatch {
   readonly masks?: tf.Tensor1D;
 }
 
-/** Numbers that change from update to update, as tensors. */
+/** Hyperparameters that change from update to update, as tensors. */
 export interface A2CHyperparameters {
   /** Learning rate of this update. */
   readonly learningRate: tf.Scalar;

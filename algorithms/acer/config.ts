@@ -138,7 +138,7 @@ export interface AcerConfig extends
    */
   priorityEpsilon: number;
   /**
-   * Place of the replay buffer: memory, or a file in the run's folder, which may be larger than memory.
+   * Storage of the replay buffer: memory, or a file in the run's folder, which may be larger than memory.
    *
    * @default "memory"
    */

@@ -376,7 +376,7 @@ export function divergenceGradient(
   return tf.tidy(() => tf.neg(tf.div(fAverage, tf.add(f, EPSILON))));
 }
 
-/** Marks the taken action of each row by 1 `[rows, n]`. */
+/** One-hot encodes the taken action of each row `[rows, n]`. */
 export function oneHot(actions: tf.Tensor1D, n: number): tf.Tensor2D {
   const all = tf.range(0, n, 1, "int32");
   return tf.cast(tf.equal(tf.expandDims(actions, 1), all), "float32");

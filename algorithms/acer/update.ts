@@ -73,7 +73,7 @@ export interface AcerUpdateResult {
   results?: { readonly tdErrors: tf.Tensor1D };
 }
 
-/** Numbers that change from update to update, as tensors. */
+/** Hyperparameters that change from update to update, as tensors. */
 export interface AcerInputs {
   /** Learning rate of this update. */
   readonly learningRate: tf.Scalar;

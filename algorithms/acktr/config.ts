@@ -63,7 +63,7 @@ export interface AcktrConfig
    */
   valueFisherCoefficient: number;
   /**
-   * Actions whose likelihood gives the Fisher matrix: new samples of the policy (sampled), or those of the rollout (taken, as baselines).
+   * Actions whose likelihood defines the Fisher matrix: new samples of the policy (sampled), or those of the rollout (taken, as baselines).
    *
    * @default "sampled"
    */
@@ -93,7 +93,7 @@ export interface AcktrConfig
    */
   largestBasis: number;
   /**
-   * Share of the velocity that each step keeps.
+   * Momentum: fraction of the velocity that each step keeps.
    *
    * @default 0.5
    * @minimum 0
@@ -101,7 +101,7 @@ export interface AcktrConfig
    */
   momentum: number;
   /**
-   * Share of the factors' moving averages that each update keeps.
+   * Decay of the factors' moving averages per update.
    *
    * @default 0.99
    * @minimum 0

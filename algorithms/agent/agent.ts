@@ -158,7 +158,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns Values `[count]`, a new array.
    */
   readonly qValues?: QValues;
-  /** The replay buffer, where settings keep it in a file. */
+  /** The replay buffer, if it is in a file. */
   readonly rows?: ReplayStore;
   /** Source of batches. */
   protected readonly experience: Experience;
@@ -173,7 +173,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #programs: Record<string, Run> = {};
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
-  /** Current observations as they are kept, and as the policy sees them. */
+  /** Current observations as stored, and as the policy sees them. */
   readonly #seen: ObservationInputArray;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   #present: ObservationInputArray;
@@ -548,7 +548,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    *
    * @param path The file; its folder exists.
    * @throws {TypeError} If the settings keep the replay buffer in memory.
-   * @throws {SyntaxError} If the path is no file's.
+   * @throws {SyntaxError} If the path is not that of a file.
    */
   openReplay(path: string | URL): void {
     if (this.rows === undefined) {

@@ -49,7 +49,7 @@ export interface AlgorithmDefinition<
   /** Settings that are known to work, as YAML texts by environment id. */
   readonly presets: Readonly<Record<string, string>>;
   /**
-   * Settings of a run whose defaults differ for this algorithm.
+   * Defaults of run settings that differ for this algorithm.
    *
    * @default {}
    */
@@ -122,7 +122,7 @@ export interface WorkersRun<Config extends object = object> {
   readonly seed: number;
   /** Steps of all workers in the whole run. */
   readonly totalTimesteps: number;
-  /** Module whose default export makes a worker's environment. */
+  /** Module with the environment's factory as its default export. */
   readonly source: {
     /** Its absolute URL. */
     readonly module: string;

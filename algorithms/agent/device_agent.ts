@@ -136,7 +136,7 @@ export class DeviceAgent<
   readonly #context: AgentContext;
   readonly #compilation: PolicyCompilation;
   readonly #loop: Loop;
-  /** Numbers of the updates of a call, by name. */
+  /** Inputs of the updates of a call, by name. */
   readonly #numbers: Readonly<Record<string, Float32Array>>;
   readonly #moment = { steps: 0, updates: 0, progress: 0 };
   #statistics: Statistics | undefined;

@@ -99,7 +99,7 @@ export interface LoopResults {
 export interface LoopDraws {
   /** Noise of the policy `[numSteps, numEnvs, size]`. */
   readonly noise: tf.Tensor;
-  /** Uniform numbers of first states `[numSteps, startSize, numEnvs]`. */
+  /** Uniform random numbers of initial states `[numSteps, startSize, numEnvs]`. */
   readonly uniform: tf.Tensor;
 }
 
@@ -395,7 +395,7 @@ function endedOf(
   return tf.stack([length, returns]);
 }
 
-/** Lists the episodes that ended, in the order of their steps. */
+/** Lists the episodes that ended, ordered by step. */
 export function episodesIn(
   ended: TensorData,
   numEnvs: number,

@@ -20,17 +20,17 @@ export interface PropertySchema {
   readonly description?: string;
   /** Default value. */
   readonly default?: unknown;
-  /** Least number. */
+  /** Inclusive lower bound. */
   readonly minimum?: number;
-  /** Largest number. */
+  /** Inclusive upper bound. */
   readonly maximum?: number;
   /** Exclusive lower bound. */
   readonly exclusiveMinimum?: number;
   /** Exclusive upper bound. */
   readonly exclusiveMaximum?: number;
-  /** Least number of entries of a list. */
+  /** Smallest length of a list. */
   readonly minItems?: number;
-  /** Largest number of entries of a list. */
+  /** Largest length of a list. */
   readonly maxItems?: number;
   /** Number that all values are multiples of. */
   readonly multipleOf?: number;
@@ -72,7 +72,7 @@ export function defaultsOf<Config extends object>(
 const GUARD = 1e4;
 
 /**
- * Throws unless all numbers of a configuration lie in the ranges of a schema.
+ * Checks the numbers of a configuration against the ranges of a schema.
  *
  * @param config Settings by key.
  * @param options The schema, and the name of what is configured.

@@ -72,7 +72,7 @@ function processorTime(): number {
   return (user + system) / 1000;
 }
 
-/** Milliseconds of a call: by the clock, and of processor time. */
+/** Wall-clock and processor time of a call, in milliseconds. */
 function timesOf(call: () => void): { clock: number; processor: number } {
   const before = processorTime(), start = performance.now();
   call();

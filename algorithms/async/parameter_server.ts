@@ -6,7 +6,7 @@ import type { AsyncConfig } from "./config.ts";
 
 /**
  * The one interface between a worker and the parameters that all workers learn:
- * shared memory here, messages where it lies on another machine.
+ * shared memory here, messages between machines.
  */
 export interface ParameterServer {
   /** Number of parameters. */
@@ -65,7 +65,7 @@ const STEPS = 0, TARGETS = 1, STARTS = 2;
  */
 const VERSIONS = { params: 0, target: 1 } as const, LEFT = 2, TAKEN = 3;
 
-/** Numbers of a worker's report: their count, and the statistics. */
+/** Length of a worker's report: the count, and the statistics. */
 const REPORT = 9;
 
 /** Largest number of steps that the counter holds. */

@@ -18,7 +18,7 @@ export interface BatchFactorsOptions {
  * the layer's block of the Fisher matrix of one example.
  *
  * Dense layers: `A = E[a a']`, `G = E[g g']` (Martens & Grosse 2015, section 3).
- * Convolutions: `A` is the expected sum over the places and `G` the mean over
+ * Convolutions: `A` is the expected sum over the positions and `G` the mean over
  * them (Grosse & Martens 2016, section 3.1), recurrent layers likewise over
  * the steps of an example. Other scales of the two, such as those of baselines,
  * have the same product, and the same step with either damping.

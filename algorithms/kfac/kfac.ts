@@ -73,7 +73,7 @@ export interface KfacStep {
   readonly finite: tf.Tensor1D;
 }
 
-/** Numbers of a state, as a compiled step reads and writes them. */
+/** Arrays of a state, as a compiled step reads and writes them. */
 export type KfacArrays = Readonly<
   Record<string, { data: ArrayLike<number>; shape: readonly number[] }>
 >;
@@ -402,7 +402,7 @@ export class Kfac {
     }
   }
 
-  /** Sorts parameters: each layer's lie one after the other, as its matrix. */
+  /** Sorts parameters so that each layer's are contiguous, as its matrix. */
   #inOrder(params: Params): Params {
     const paths = layerPaths(this.layers);
     const sorted = paths.map((path) => [path, params[path]]);

@@ -74,7 +74,7 @@ export interface KfacOptions
    */
   readonly trustRegion?: TrustRegion | null;
   /**
-   * Share of the velocity that each step keeps, from 0 to below 1.
+   * Momentum: fraction of the velocity that each step keeps, from 0 to below 1.
    *
    * @default 0.9
    */

@@ -122,7 +122,7 @@ export function nStepReturns(
 }
 
 /**
- * Sums the discounted rewards to come, `R_t = r_t + gamma R_{t+1}
+ * Sums the discounted future rewards, `R_t = r_t + gamma R_{t+1}
  * (1 - done_t)`, where nothing follows the last step.
  *
  * With a single done, time limits count as end states, as in the original; use

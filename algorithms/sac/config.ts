@@ -101,7 +101,7 @@ export interface SacConfig {
    */
   targetEntropy: number | null;
   /**
-   * Share of the largest entropy that is the target, for discrete actions.
+   * Target entropy as a fraction of the maximum entropy, for discrete actions.
    *
    * @default 0.3
    * @exclusiveMinimum 0
@@ -232,7 +232,7 @@ export interface SacConfig {
    */
   priorityEpsilon: number;
   /**
-   * Place of the replay buffer: memory, or a file in the run's folder, which may be larger than memory.
+   * Storage of the replay buffer: memory, or a file in the run's folder, which may be larger than memory.
    *
    * @default "memory"
    */

@@ -46,7 +46,7 @@ export interface TrainContext {
   /** Mean length of the last episodes, NaN while there is none. */
   readonly meanLength: number;
   /**
-   * Records a number of your own: the next row of the log has the mean of those
+   * Records a custom number: the next row of the log has the mean of those
    * that were recorded under a name since the last one. A resumed run keeps them.
    *
    * @param name Its name with a group, such as `rollout/lost_sales`; one without is
@@ -111,7 +111,7 @@ export interface Callback {
   onEnd?(context: TrainContext, result: TrainResult): Awaitable<void>;
   /** State to keep in checkpoints. */
   save?(): StateTree;
-  /** Restores a state that `save` gave. */
+  /** Restores a state that `save` returned. */
   load?(state: StateTree): void;
 }
 

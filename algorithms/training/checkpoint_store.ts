@@ -247,7 +247,7 @@ export class CheckpointStore {
 
   /**
    * Removes the numbered checkpoints after a step: a run that resumes there
-   * makes them anew. Those before it that are damaged go, too. The best one stays.
+   * writes them again. Damaged ones before it are removed, too. The best one stays.
    *
    * @param step The last step to keep, whose checkpoint has been loaded.
    * @param options Number of those up to there to keep, as in `save`: all by default;

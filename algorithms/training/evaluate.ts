@@ -96,7 +96,7 @@ const DEFAULT_MAX_STEPS = 10_000;
 
 /**
  * Limits the steps of an evaluation's episodes by default: a greedy policy may
- * walk in a circle for ever where an environment has no limit of steps. It depends
+ * walk in a circle forever where an environment has no limit of steps. It depends
  * on nothing that is learned, so that scores of one run can be compared.
  *
  * @param env The environment, of which the limit is read.

@@ -1,6 +1,6 @@
 /**
- * Lets the event loop turn now and then. Awaiting promises that are already
- * resolved does not, and signals (Ctrl-C) and timers would wait for ever.
+ * Yields to the event loop now and then. Awaiting promises that are already
+ * resolved does not, and signals (Ctrl-C) and timers would wait forever.
  *
  * @example
  * ```ts

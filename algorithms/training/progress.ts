@@ -111,7 +111,7 @@ const rateWindow = 10_000;
  * then every ten.
  *
  * As a logger it also shows a line for each evaluation and, in a terminal, a table
- * of the newest statistics right above the bar, at most every two seconds. Where
+ * of the latest statistics right above the bar, at most every two seconds. Where
  * evaluations come too fast to be read, a terminal shows some of them.
  *
  * @param options Output, and its colours and size.
@@ -149,7 +149,7 @@ class Display implements ProgressDisplay {
   readonly #isColored: boolean;
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
-  /** The newest row of an update, and that in the table. */
+  /** The latest row of an update, and that in the table. */
   #newest: LogRow | undefined;
   #table: LogRow | undefined;
   #tableAt = -Infinity;

@@ -110,7 +110,7 @@ export class CheckpointRows {
     this.#store = store;
   }
 
-  /** True where the state has rows outside of its file. */
+  /** True where the state has rows outside its file. */
   has(state: StateTree): boolean {
     return this.#rowsOf(state) !== undefined;
   }
@@ -295,7 +295,7 @@ export class CallbackList {
     return states;
   }
 
-  /** Restores callbacks; those that the state does not know begin anew. */
+  /** Restores callbacks; those that the state does not know start over. */
   load(state: StateTree): void {
     const states = state as Record<string, StateTree>;
     this.#callbacks.forEach((callback, i) => {

@@ -43,7 +43,7 @@ const ITEM = "_index_";
  * https://minari.farama.org/content/dataset_standards.
  *
  * @param file The opened file.
- * @returns The episodes in turn, each read when it is asked for.
+ * @returns The episodes in turn, each read lazily.
  * @throws {SyntaxError} If a group or an array of an episode is missing.
  * @throws {TypeError} If an array holds something else than numbers.
  * @throws {RangeError} If a 64-bit number is above 2^53.

@@ -98,7 +98,7 @@ export interface Returns {
 
 /**
  * Sums the rewards of up to `steps` steps from each row on, up to the end of
- * the episode or the newest row.
+ * the episode or the latest row.
  */
 export function sumRewards(
   episodes: Episodes,

@@ -10,7 +10,7 @@ export interface SavedFinals {
   readonly slots: Int32Array;
   /** Values after each of them, of each leaf. */
   readonly ended: readonly FieldArray[];
-  /** Values after the newest step of each environment. */
+  /** Values after the latest step of each environment. */
   readonly newest: readonly FieldArray[];
 }
 
@@ -18,7 +18,7 @@ export interface SavedFinals {
 const FIRST_ROOM = 8;
 
 /**
- * True next values that no row holds: those of the newest step, one for each
+ * True next values that no row holds: those of the latest step, one for each
  * environment, and after them those of steps that ended an episode. As the
  * oldest rows go first, the latter are a queue: entry `n` lies at place
  * `n % room`, and a slot's entry is found by bisection. Every array is
@@ -59,12 +59,12 @@ export class FinalValues {
     );
   }
 
-  /** Returns all rows of a leaf as units, those of the newest step first. */
+  /** Returns all rows of a leaf as units, those of the latest step first. */
   units(index: number): Units {
     return this.#rows[index].units;
   }
 
-  /** Keeps the values after the newest step, from a row of each array on. */
+  /** Keeps the values after the latest step, from a row of each array on. */
   setNewest(values: readonly ArrayLike<number>[], row: number): void {
     this.#write(0, values, row, this.#ring.numEnvs);
   }
@@ -137,7 +137,7 @@ export class FinalValues {
     this.#restore(saved);
   }
 
-  /** Copies all entries, and the values after the newest step. */
+  /** Copies all entries, and the values after the latest step. */
   save(): SavedFinals {
     const { numEnvs } = this.#ring, count = this.#pushed - this.#popped;
     const places = Int32Array.from(

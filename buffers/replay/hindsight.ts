@@ -78,7 +78,7 @@ const STRATEGIES: readonly HindsightStrategy[] = [
 
 /**
  * Gives drawn rows goals that were reached after all: a goal that an episode
- * achieved replaces the one that it pursued, and the reward is computed anew. Nothing
+ * achieved replaces the one that it pursued, and the reward is recomputed. Nothing
  * is stored twice, and goals come from any row that a buffer holds, of
  * unfinished episodes, too.
  *

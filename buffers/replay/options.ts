@@ -52,7 +52,7 @@ export interface EpisodeOptions {
    * Names of values after a step, and the field that holds them before it. They
    * are added and drawn like fields, but stored once: the value after a step is
    * the one before the environment's next step. Only where an episode ended, and
-   * for the newest step, they are kept beside the rows.
+   * for the latest step, they are stored in addition to the rows.
    *
    * @default {}
    */
@@ -147,7 +147,7 @@ export type ReplayRows = {
     slots: Int32Array;
     /** Values after each of them. */
     ended: { [name: string]: FieldData };
-    /** Values after the newest step of each environment. */
+    /** Values after the latest step of each environment. */
     newest: { [name: string]: FieldData };
   } | null;
 };

@@ -19,7 +19,7 @@ import { RowWriter } from "./row_writer.ts";
  * Keeps the last rows that were added, and draws batches of them by chance.
  *
  * Each field is one array, allocated once; row numbers (slots) begin again at 0
- * after `capacity`. A row may stand for itself, or be the step of an episode:
+ * after `capacity`. A row may be independent, or be the step of an episode:
  * then what comes next is stored once, stacks of frames and returns of several
  * steps are put together when they are drawn, and nothing reaches over the end
  * of an episode, be it terminated or truncated. Adding, and drawing into the
@@ -111,7 +111,7 @@ export class ReplayBuffer {
     return this.#ring.held === this.#ring.steps;
   }
 
-  /** Bytes of memory that its rows, and what is kept beside them, take up. */
+  /** Bytes of memory that its rows, and what is stored in addition to them, take up. */
   get byteLength(): number {
     return this.#memory.byteLength;
   }

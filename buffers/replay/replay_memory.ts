@@ -56,7 +56,7 @@ export class ReplayMemory {
     });
   }
 
-  /** Bytes that rows, and what is kept beside them, take up in memory. */
+  /** Bytes that rows, and what is stored in addition to them, take up in memory. */
   get byteLength(): number {
     const first = this.finals?.byteLength ?? 0;
     return this.rows.reduce((sum, it) => sum + it.column.byteLength, first);

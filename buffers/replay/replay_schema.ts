@@ -266,7 +266,7 @@ export function makeRing(
 ): Ring {
   checkCount("capacity", capacity);
   checkCount("numEnvs", numEnvs);
-  // Rows that stand for themselves are steps of their own.
+  // Rows that are independent are steps of their own.
   const width = episodes === undefined ? 1 : numEnvs;
   checkMultiple(capacity, width);
   const steps = capacity / width;

@@ -27,7 +27,7 @@ export class Ring implements RingOptions {
   first = 0;
   /** Rows that may be drawn. */
   length = 0;
-  /** The first slot of the newest step; -1 for none. */
+  /** The first slot of the latest step; -1 for none. */
   newest = -1;
 
   constructor({ numEnvs, steps, margin }: RingOptions) {
@@ -56,7 +56,7 @@ export class Ring implements RingOptions {
     this.newest = total > 0 ? this.slotOf(total - 1) : -1;
   }
 
-  /** True where a slot belongs to the newest step. */
+  /** True where a slot belongs to the latest step. */
   isNewest(slot: number): boolean {
     return slot >= this.newest && slot < this.newest + this.numEnvs;
   }

@@ -30,7 +30,7 @@ export class RowWriter {
     this.#tell("added", Math.max(total, ring.firstStep), end);
   }
 
-  /** Tells the sampler of steps, in one or two parts that do not wrap. */
+  /** Notifies the sampler of steps, in one or two parts that do not wrap. */
   #tell(what: "added" | "removed", first: number, end: number): void {
     if (first >= end) return;
     const { ring } = this.#memory, { steps, numEnvs } = ring;

@@ -27,7 +27,7 @@ export interface Stacks {
 export class Stacker {
   readonly #rows: FieldRows;
   readonly #shape: StackShape;
-  /** Start of each frame of the present stack, in units. */
+  /** Start of each frame of the current stack, in units. */
   readonly #starts: Float64Array;
   /** Frames of a stack that do not all lie in rows in memory. */
   readonly #apart: Target;
@@ -231,7 +231,7 @@ const FRAMES = 4;
 /** Pixels of a frame from which on the kernel is faster. */
 const LEAST_PIXELS = 64;
 
-/** Frames that there is room for; the last four make the present stack. */
+/** Frames that there is room for; the last four make the current stack. */
 const PLACES = 8;
 
 /** Bytes that the kernel may write after the end. */
@@ -262,7 +262,7 @@ class StackKernel {
   /** The finished stack. */
   #out = this.#bytes;
   #rows!: FieldRows;
-  /** The row of each frame of the present stack, and the place that it is at. */
+  /** The row of each frame of the current stack, and the place that it is at. */
   readonly #present = new Int32Array(FRAMES);
   readonly #places = new Int32Array(FRAMES);
 
@@ -312,7 +312,7 @@ class StackKernel {
     target.units.set(this.#out, at * FRAMES * size);
   }
 
-  /** True where a stack follows the present one by one frame. */
+  /** True where a stack follows the current one by one frame. */
   #isNext(rows: Int32Array, first: number): boolean {
     const present = this.#present;
     for (let k = 0; k < FRAMES - 1; k++) {

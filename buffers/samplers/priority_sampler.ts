@@ -91,7 +91,7 @@ export abstract class PrioritySampler implements Sampler {
   }
 
   /**
-   * Lets slots be drawn, with the largest priority so far.
+   * Makes slots available, with the largest priority so far.
    *
    * @param first The first of them.
    * @param count Number of slots, side by side.
@@ -102,7 +102,7 @@ export abstract class PrioritySampler implements Sampler {
   }
 
   /**
-   * Lets slots no longer be drawn.
+   * Makes slots unavailable.
    *
    * @param first The first of them.
    * @param count Number of slots, side by side.

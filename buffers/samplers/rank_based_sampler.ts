@@ -124,7 +124,7 @@ export class Ranking {
     this.priorities = new Float64Array(capacity);
   }
 
-  /** Ranks slots anew by priorities; those of 0 are not ranked. */
+  /** Ranks slots again by priorities; those of 0 are not ranked. */
   load(priorities: ArrayLike<number>): void {
     this.priorities.fill(0);
     this.priorities.set(priorities);

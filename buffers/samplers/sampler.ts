@@ -161,7 +161,7 @@ export class UniformSampler implements Sampler {
   }
 
   /**
-   * Saves nothing: it draws anew each time.
+   * Saves nothing: it draws again each time.
    *
    * @returns Plain data.
    */
@@ -169,7 +169,7 @@ export class UniformSampler implements Sampler {
     return {};
   }
 
-  /** Restores nothing: it draws anew each time. */
+  /** Restores nothing: it draws again each time. */
   load(): void {}
 }
 

@@ -12,7 +12,7 @@ const FAN_OUT = 1 << FAN_OUT_BITS;
  *
  * Each node has 16 children, so that a million leaves lie five levels deep, and
  * the nodes take nearly one and a half bytes for each leaf of 8 bytes. A node is always
- * computed anew from its children: sums do not drift, and follow from the leaves
+ * recomputed from its children: sums do not drift, and follow from the leaves
  * alone. That is done when a sum is next needed, once for all changes until then.
  *
  * @example

@@ -73,7 +73,7 @@ export interface SequenceReplayBufferOptions {
    * Place of the segments: memory, or a file that may be larger than memory, such
    * as `FileStorage` of `@bellman/buffers/storage`, which no other buffer uses.
    *
-   * @default memory of its own
+   * @default its own memory
    */
   readonly storage?: Storage;
 }

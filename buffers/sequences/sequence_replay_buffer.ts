@@ -151,7 +151,7 @@ export class SequenceReplayBuffer {
     return this.#memory.ring.length / this.numEnvs;
   }
 
-  /** Numbers of the newest segments, of each environment; none where it is empty. */
+  /** Numbers of the latest segments, of each environment; none where it is empty. */
   get newest(): Int32Array {
     const { ring } = this.#memory, count = Math.min(ring.length, this.numEnvs);
     return Int32Array.from(
@@ -379,7 +379,7 @@ export class SequenceReplayBuffer {
   }
 }
 
-/** Rows that stand for themselves, kept as they are given. */
+/** Rows that are independent, kept as they are given. */
 function rowSchema(kept: Schema): ReplaySchema {
   return {
     stored: kept,

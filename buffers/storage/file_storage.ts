@@ -122,7 +122,7 @@ export class FileStorage implements Storage {
   #blocks: BlockCache | undefined;
   /** Saves whose rows stay. */
   #kept: readonly FileStorageState[] = [];
-  /** The newest ones, the last one first. */
+  /** The latest ones, the last one first. */
   #newest: readonly FileStorageState[] = [];
   #isClosed = false;
 
@@ -267,7 +267,7 @@ export class FileStorage implements Storage {
   }
 
   /**
-   * Takes over the rows of a save, in the place of the present ones.
+   * Takes over the rows of a save, instead of the current ones.
    *
    * @param state What {@link check} accepted.
    */

@@ -35,7 +35,7 @@ interface Row {
 /** Numbers of a drawn row, by field. */
 export type DrawnRow = Record<string, readonly number[]>;
 
-/** Keeps every step for ever, and looks rows up one by one. */
+/** Keeps every step forever, and looks rows up one by one. */
 export class NaiveReplay {
   /** `[step][env]`. */
   readonly history: Row[][] = [];

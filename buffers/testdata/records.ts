@@ -10,7 +10,7 @@ export const flags = {
   truncated: { shape: [], dtype: "uint8" },
 } as const;
 
-/** A buffer of records that stand for themselves. */
+/** A buffer of records that are independent. */
 export function records(
   capacity: number,
   options: Partial<ReplayBufferOptions> = {},

@@ -1,7 +1,7 @@
 /**
  * Overwrites all rows of a file again and again until it is killed: those of one
  * save have one number, and of the next one more. The state of the last save is
- * in a file beside it.
+ * in a file next to it.
  */
 import { loadStateSync, saveStateSync } from "@bellman/files";
 import { FileStorage } from "../storage/file_storage.ts";

@@ -170,7 +170,7 @@ async function startRun(
   }
 }
 
-/** Resumes a run from its newest checkpoint, or the one before where that fails. */
+/** Resumes a run from its latest checkpoint, or the one before where that fails. */
 async function resumeRun(
   dir: string,
   options: ParsedOptions,

@@ -31,7 +31,7 @@ export const ALGORITHMS: readonly AlgorithmDefinition[] = algorithms;
 const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
 
 /**
- * Adds an algorithm of your own to the command line. A module that calls this is
+ * Adds a custom algorithm to the command line. A module that calls this is
  * named in `algorithmModules`.
  *
  * @param definition The algorithm.

@@ -121,7 +121,7 @@ Deno.test("statistics of algorithms have titles, told in the README of each", as
       import.meta.url,
     );
     const [, table] = (await Deno.readTextFile(url))
-      .split("## Statistics of its own\n");
+      .split("## Additional statistics\n");
     const rows = table.split("\n").filter((line) => line.startsWith("| `"))
       .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
     assertEquals(

@@ -11,7 +11,7 @@ export interface RegisteredRun {
 const factories: ((run: RegisteredRun) => Logger)[] = [];
 
 /**
- * Adds a logger of your own to every run that is trained: it gets the same rows,
+ * Adds a custom logger to every run that is trained: it gets the same rows,
  * episodes, settings and images as TensorBoard. A module that calls this is named
  * in `algorithmModules`, as one with an algorithm is.
  *

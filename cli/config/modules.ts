@@ -103,7 +103,7 @@ export function moduleUrls(
   return config[key].map((module) => urlOf(module, key));
 }
 
-/** Refuses pipes and devices, which an import would read for ever. */
+/** Refuses pipes and devices, which an import would read forever. */
 function checkReadable(url: string): void {
   if (!url.startsWith("file:")) return;
   const found = statSync(fileURLToPath(url), { throwIfNoEntry: false });

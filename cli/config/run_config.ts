@@ -85,7 +85,7 @@ export interface RunConfig {
    */
   numEnvs: number;
   /**
-   * Placement of the environments: in this thread (sync), in this thread and worker threads that share its memory (workers), or in processes of their own, which may crash (subprocesses). Evaluations get workers or processes of their own.
+   * Placement of the environments: in this thread (sync), in this thread and worker threads that share its memory (workers), or in separate processes, which may crash (subprocesses). Evaluations get workers or separate processes.
    *
    * @default "sync"
    * @alias vec_env
@@ -266,7 +266,7 @@ export interface RunConfig {
    */
   checkpointInterval: number;
   /**
-   * Number of newest checkpoints to keep, in addition to the best one.
+   * Number of latest checkpoints to keep, in addition to the best one.
    *
    * @default 3
    * @minimum 1

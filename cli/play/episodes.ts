@@ -66,7 +66,7 @@ export async function playEpisodes(
         const { step: length, return: total } = moment;
         const episode = { env: 0, return: total, length, terminated: false };
         ended.push({ ...episode, isCut: true });
-        // Recurrent actors begin anew with the environment.
+        // Recurrent actors start over with the environment.
         const truncated = new Uint8Array([1]);
         step = { ...step, truncated, observations: vec.reset() };
       }

@@ -75,7 +75,7 @@ export function describeEvaluation(
 }
 
 /**
- * Exports the present policy as an ONNX file, with the environment's scaling. By
+ * Exports the current policy as an ONNX file, with the environment's scaling. By
  * default it chooses actions as in the run's evaluations.
  */
 export function policyFile(

@@ -13,7 +13,7 @@ import { onAnyEngine, setUpRun } from "./run_setup.ts";
 /** Options of {@linkcode loadRun}. */
 export interface LoadRunOptions {
   /**
-   * Checkpoint: the best one, the newest, or that of a step.
+   * Checkpoint: the best one, the latest, or that of a step.
    *
    * @default "best"
    */

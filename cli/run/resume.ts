@@ -8,7 +8,7 @@ import { checkpointsOf, checkResumable, type SavedRun } from "./saved_run.ts";
 import type { TrainingRun } from "./training_run.ts";
 
 /**
- * Resumes a locked run from its newest checkpoint, or the one before where that
+ * Resumes a locked run from its latest checkpoint, or the one before where that
  * cannot be restored.
  *
  * @param run The run.

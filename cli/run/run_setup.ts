@@ -35,7 +35,7 @@ export interface RunSetup {
   engine: string;
   environments: Environments;
   algorithm: Algorithm | SteppingAlgorithm;
-  /** Describes the present speed of workers that learn. */
+  /** Describes the current speed of workers that learn. */
   speed?: () => string;
   close(): void;
 }

@@ -149,7 +149,7 @@ function openReplay(run: TrainingRun): void {
   run.resumeFrom = { ...state, algorithm: rows.replaceIn(state.algorithm) };
 }
 
-/** Draws the present agent after a step. */
+/** Draws the current agent after a step. */
 type Plot = (step: number) => Promise<void>;
 
 /** Pictures that are made while a run trains. */

@@ -81,7 +81,7 @@ const UNHEARD =
   "\nThe run stops when its environment comes back; a second Ctrl-C ends it at once\n";
 
 /**
- * Listens in a thread of its own, which hears signals even while an environment
+ * Listens in a separate thread, which hears signals even while an environment
  * keeps the main thread in an endless loop. The second signal has its default
  * effect.
  */
@@ -205,7 +205,7 @@ export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
 /** Takes an error that nothing could catch. */
 type StrayErrorHandler = (thrown: unknown) => void;
 
-/** Handlers, of which the newest one alone is called. */
+/** Handlers, of which only the latest one is called. */
 const handlers: StrayErrorHandler[] = [];
 
 function onRejection(event: PromiseRejectionEvent): void {

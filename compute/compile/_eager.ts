@@ -66,7 +66,7 @@ function toArrays(tree: unknown): Tree<TensorData> {
 }
 
 /**
- * Makes a function on the present backend of TensorFlow.js, over tensors of a
+ * Makes a function on the current backend of TensorFlow.js, over tensors of a
  * state that it holds.
  */
 export function eagerFunction(source: Source, settings: Settings) {
@@ -143,7 +143,7 @@ function calling<T>({ trace, types }: Source, call: () => T): T {
   }
 }
 
-/** Keeps a tree of tensors beyond the present scope, by references. */
+/** Keeps a tree of tensors beyond the current scope, by references. */
 function kept(tree: unknown): Tree<tf.Tensor> {
   return mapLeaves(tree, isTensor, (tensor) => tf.keep(tensor.clone()));
 }

@@ -104,7 +104,7 @@ export class OnnxEngine implements ResidentEngine {
     return { graph: { ...graph, outputs }, passed: new Set(passed) };
   }
 
-  /** True where the arena has room for the loops, beside the state. */
+  /** True where the arena has room for the loops, in addition to the state. */
   #hasRoomFor(staged: Staged): boolean {
     const hasLoops = staged.stages.some(({ kind }) => kind === "loop");
     if (this.#arena === undefined) return !hasLoops;

@@ -20,7 +20,7 @@ import {
 /** A function, compiled for inputs of one set of shapes. */
 export interface Variant {
   readonly graph: Graph;
-  /** Arrays of the outputs beside the state, by name; written at each run. */
+  /** Arrays of the outputs in addition to the state, by name; written at each run. */
   readonly results: ReadonlyMap<string, TensorData>;
   /** Computes from an array for each input, and moves the state. */
   run(given: readonly TensorData[]): void;
@@ -30,7 +30,7 @@ export interface Variant {
 export interface ResidentEngine {
   /** Compiles a function; the first one lays the state out, as suits it. */
   compile(graph: Graph): Variant;
-  /** Returns the arrays of the present state, of which a device may have newer numbers. */
+  /** Returns the arrays of the current state, of which a device may have newer numbers. */
   pull(): StateMemory;
   /** Takes over what was written into the arrays of `pull`. */
   push(): void;

@@ -96,7 +96,7 @@ function placed({ crossing, joined }: Staged): Set<Value> {
   return new Set(values.filter((value) => !parts.has(value)));
 }
 
-/** Counts the numbers of an arena that the stages need beside the state. */
+/** Counts the numbers of an arena that the stages need in addition to the state. */
 export function scratchSpace(staged: Staged): number {
   // A number that the caller gives is copied to where a loop can read it.
   const scalars = staged.stages.flatMap((stage) =>

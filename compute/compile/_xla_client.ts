@@ -92,7 +92,7 @@ function outOfMemory(
   return new XlaError(`run ${name}${size}`, NO_MEMORY, `${why}: ${ADVICE}`);
 }
 
-/** Returns the bytes that a program takes, if its plugin tells. */
+/** Returns the bytes that a program needs, if its plugin reports them. */
 function memoryOf(program: Executable): number | undefined {
   try {
     const { code, inputs, outputs, aliased, temporary } = program.memory;

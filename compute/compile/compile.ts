@@ -31,7 +31,7 @@ export interface Compiled<Types, Outputs> {
    * Computes.
    *
    * @param inputs A number, array or tensor for each input.
-   * @returns Arrays that are written anew by the next call; what is to last
+   * @returns Arrays that are overwritten by the next call; what is to last
    * must be copied.
    * @throws {TypeError} If an input is missing or of another type.
    * @throws {RangeError} If an array has another size, or there are more sets
@@ -46,7 +46,7 @@ export interface Compiled<Types, Outputs> {
  *
  * The function must not depend on the numbers of its tensors other than by
  * operations on them; see {@linkcode trace}. Where ONNX Runtime cannot be used
- * the same function runs eagerly on the present backend of TensorFlow.js,
+ * the same function runs eagerly on the current backend of TensorFlow.js,
  * unless the engine is `onnx`.
  *
  * @param fn A function from nested records of tensors to nested records.
@@ -140,7 +140,7 @@ export interface CompiledStep<State, Types, Outputs> {
   /** Its operations, for the declared shapes. */
   readonly graph: Graph;
   /**
-   * The present state, to be handed to other compiled functions. It is good
+   * The current state, to be handed to other compiled functions. It is good
    * until the next {@linkcode run}.
    */
   readonly state: ResidentState<State>;
@@ -148,8 +148,8 @@ export interface CompiledStep<State, Types, Outputs> {
    * Takes one step: the state is replaced by the new one.
    *
    * @param inputs A number, array or tensor for each input.
-   * @returns Results of the function beside the state, in arrays that are
-   * written anew by the next call.
+   * @returns Results of the function in addition to the state, in arrays that are
+   * overwritten by the next call.
    * @throws {TypeError} If an input is missing or of another type.
    * @throws {RangeError} If an array has another size.
    */
@@ -192,7 +192,7 @@ export interface CompiledStep<State, Types, Outputs> {
  * unless {@linkcode CompiledStep.read} asks for it.
  *
  * @param fn A function of a state and inputs, each nested records of tensors.
- * It returns the new state as `state` and anything else beside it.
+ * It returns the new state as `state` and any other results.
  * @param options The state at the start, declarations of the inputs, engine.
  * @returns The step, holding the state.
  * @throws {TypeError} If the function cannot be traced, or the new state has

@@ -227,7 +227,7 @@ export const WHILE = "While";
  */
 export const SWITCH = "Switch";
 
-/** A graph inside of an operation, and what it takes from outside. */
+/** A graph inside an operation, and what it takes from outside. */
 export interface Nested {
   /** Graph; what it takes from outside are its last inputs. */
   readonly graph: Graph;
@@ -248,7 +248,7 @@ export interface Switch {
   readonly branches: readonly Nested[];
 }
 
-/** Returns the graphs inside of an operation. */
+/** Returns the graphs inside an operation. */
 export function nestedIn({ op, attributes }: Node): readonly Nested[] {
   if (op === SWITCH) return (attributes as unknown as Switch).branches;
   if (op !== WHILE) return [];
@@ -256,7 +256,7 @@ export function nestedIn({ op, attributes }: Node): readonly Nested[] {
   return [condition, body];
 }
 
-/** Changes the graphs inside of operations. */
+/** Changes the graphs inside operations. */
 export function mapNested(
   graph: Graph,
   change: (graph: Graph) => Graph,

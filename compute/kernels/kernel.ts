@@ -65,7 +65,7 @@ export type Kernel = PrimitiveKernel | CompositeKernel;
 /** Kernels by their names in TensorFlow.js. */
 export type Kernels = Readonly<Record<string, Kernel>>;
 
-/** Runs a kernel on the present backend, which traces it. */
+/** Runs a kernel on the current backend, which traces it. */
 export function run(
   op: string,
   inputs: tf.NamedTensorMap,

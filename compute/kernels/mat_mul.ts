@@ -126,7 +126,7 @@ function sumOfOuterProducts(
   return program.transpose(barrier(program, product), [1, 0]);
 }
 
-/** Transposes a matrix in a step of its own. */
+/** Transposes a matrix in a separate step. */
 function transposedBefore(program: ProgramBuilder, x: HloTensor): HloTensor {
   const turned = program.transpose(x, [1, 0]);
   // XLA leaves a matrix in its order and copies it later. A vector has but one
@@ -184,7 +184,7 @@ const GEMM: PrimitiveKernel<MatMulAttributes> = {
   },
 };
 
-/** Settings of a fused kernel, beside those of the kernel before it. */
+/** Settings of a fused kernel, in addition to those of the kernel before it. */
 type FusedAttributes = Attributes & {
   readonly activation?: tf.backend_util.Activation;
   readonly leakyreluAlpha?: number;

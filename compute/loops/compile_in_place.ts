@@ -19,7 +19,7 @@ export interface InPlaceOptions {
 
 /**
  * Compiles a function that computes number by number to WebAssembly: one pass
- * over vectors in a shared memory, some of which it writes anew, four numbers at a
+ * over vectors in a shared memory, some of which it overwrites, four numbers at a
  * time. Other threads may read and write the same vectors meanwhile.
  *
  * @param fn Function of tensors: additions, products, roots and the like.

@@ -31,7 +31,7 @@ const MIN_NODES = 4;
 
 /**
  * Savings of one operation less, and cost of one more run of a graph, in
- * nanoseconds; measured by the bench beside this file.
+ * nanoseconds; measured by the bench next to this file.
  */
 const SAVED_PER_NUMBER = 0.25, SAVED_PER_NODE = 1000, RUN_COST = 20_000;
 
@@ -196,7 +196,7 @@ interface ScalarNodes {
   readonly last: ReadonlySet<Node>;
 }
 
-/** Finds the operations on single numbers that can be done beside a graph. */
+/** Finds the operations on single numbers that can run next to a graph. */
 function findScalars(graph: Graph): ScalarNodes {
   const producers = producersOf(graph);
   const consumers = consumersOf(graph);

@@ -31,7 +31,7 @@ export interface ExportOnnxOptions<Types> {
 
 /**
  * Writes a pure function of tensors as an ONNX file, of standard operators
- * alone: any runtime reads it. Tensors from outside of the function, such as
+ * alone: any runtime reads it. Tensors from outside the function, such as
  * trained parameters, are numbers in the file. Inputs and outputs are named by
  * their keys, joined by dots.
  *

@@ -81,7 +81,7 @@ function freeNames(graph: Graph): string[] {
 
 /**
  * Names what makes each output. An output that is an input, a constant or
- * another output gets an operation of its own.
+ * another output gets a separate operation.
  */
 function makeOutputs(
   graph: Graph,
@@ -156,7 +156,7 @@ function lowerGatherRows(node: Node, { model, names }: Target): string {
   return model.op("ScatterND", [zeros, at, inner.get(output)!]);
 }
 
-/** Lowers a graph inside of an operation, of some tensors. */
+/** Lowers a graph inside an operation, of some tensors. */
 function lowerNested(
   { graph, captured }: Nested,
   { model, inputs, state = [] }: {
@@ -240,13 +240,13 @@ function lowerSwitch(node: Node, { model, names }: Target): string[] {
   return from(0);
 }
 
-/** Returns the graphs inside of a node. */
+/** Returns the graphs inside a node. */
 function graphsIn({ attributes }: OnnxNode): OnnxGraph[] {
   return Object.values(attributes)
     .flatMap((it) => typeof it === "object" && "graph" in it ? [it.graph] : []);
 }
 
-/** Lists the names that a node takes, those of graphs inside of it included. */
+/** Lists the names that a node takes, those of graphs inside it included. */
 function namesIn(node: OnnxNode): string[] {
   const inside = graphsIn(node).flatMap(({ nodes }) => nodes.flatMap(namesIn));
   return [...node.inputs, ...inside];

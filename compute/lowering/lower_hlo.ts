@@ -64,7 +64,7 @@ function typeOutside({ shape, dtype }: Value): Value {
 /**
  * Lowers a graph to a StableHLO program. Inputs that nothing takes are left
  * out. A vector that is not fixed is given to the output that takes its place:
- * its memory is written anew.
+ * its memory is overwritten.
  *
  * @param graph The graph.
  * @param vectors Vectors of inputs that are outputs of the same names as well.
@@ -184,7 +184,7 @@ function lowerNodes(
   }
 }
 
-/** Lowers a graph inside of an operation, of some tensors. */
+/** Lowers a graph inside an operation, of some tensors. */
 function lowerNested(
   program: ProgramBuilder,
   graph: Graph,

@@ -21,7 +21,7 @@ type OnnxAttribute =
   | { readonly float: number }
   | { readonly graph: OnnxGraph };
 
-/** A graph inside of a node: it sees the names around it. */
+/** A graph inside a node: it sees the names around it. */
 export interface OnnxGraph {
   readonly inputs: readonly OnnxPort[];
   readonly outputs: readonly OnnxPort[];
@@ -292,7 +292,7 @@ export class ModelBuilder {
     const own = new Set(
       this.nodes.slice(start).flatMap(({ outputs }) => outputs),
     );
-    // What comes from outside, or twice, gets an operation of its own.
+    // What comes from outside, or twice, gets a separate operation.
     const outputs = made.map((name) =>
       own.delete(name) ? name : this.op("Identity", [name])
     );
@@ -301,7 +301,7 @@ export class ModelBuilder {
     return { nodes: this.nodes.splice(start), outputs };
   }
 
-  /** Adds the name of an input of a graph inside of a node. */
+  /** Adds the name of an input of a graph inside a node. */
   input(): string {
     return this.#name("i");
   }

@@ -423,7 +423,7 @@ export class ProgramBuilder {
       dtype,
     }));
     const start = this.#lines.length;
-    // Constants of a region are not known outside of it.
+    // Constants of a region are not known outside it.
     const constants = [...this.#constants];
     this.#constants.clear();
     const made = make(given);

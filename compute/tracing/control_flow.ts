@@ -187,7 +187,7 @@ export interface WhileOptions<State> {
  * Repeats a function of tensors as long as another one says so. In a compiled
  * function this is one operation, however many rounds there are; elsewhere it is
  * a loop of JavaScript. Both functions may use tensors from outside; gradients
- * are those of what is inside of a round.
+ * are those of what is inside a round.
  *
  * @typeParam State Nested records of tensors.
  * @param state State before the first round.

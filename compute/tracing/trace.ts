@@ -50,7 +50,7 @@ export type TypeTree = Tree<TensorType | tf.Tensor>;
  * records what it does: TensorFlow.js's kernels with shapes and types.
  *
  * Gradients, nested functions and custom gradients are recorded like anything
- * else. Tensors from outside of the function become constants. What depends on
+ * else. Tensors from outside the function become constants. What depends on
  * numbers cannot be traced: reading a tensor throws. Errors within the function
  * name the file and the line that they come from.
  *

@@ -302,7 +302,7 @@ function toNumbers(
   );
 }
 
-/** Refuses random numbers: the trace would keep them for ever. */
+/** Refuses random numbers: the trace would keep them forever. */
 function refuseRandom(): void {
   // All frames are slow to look through: few numbers are drawn.
   if (!new SourceLine(NEAR).frames.some((it) => RANDOM.test(it))) return;

@@ -156,7 +156,7 @@ class CallMemory implements Resource {
     }
   }
 
-  /** Frees what the last run made beside the state. */
+  /** Frees what the last run made in addition to the state. */
   clearOutputs(): void {
     const { client, outputs } = this;
     const count = this.#program.outputs.length;
@@ -305,7 +305,7 @@ export class BoundCall {
 
   /**
    * Takes the state from the arrays that it shares, after these were written:
-   * sends them where a device has memory of its own.
+   * sends them where a device has its own memory.
    */
   push(): void {
     this.#checkOpen("push the state of");
@@ -317,7 +317,7 @@ export class BoundCall {
 
   /**
    * Brings the state into the arrays that it shares: fetches it where a device
-   * has memory of its own, and does nothing on a CPU.
+   * has its own memory, and does nothing on a CPU.
    */
   pull(): void {
     this.#checkOpen("pull the state of");

@@ -1,7 +1,7 @@
 const TWO_TO_32 = 2 ** 32;
 
 /**
- * A C struct in memory of its own, read and written by byte offsets. Addresses
+ * A C struct in separate memory, read and written by byte offsets. Addresses
  * are numbers: those of user space lie below 2 ** 47.
  */
 export class CStruct {
@@ -92,7 +92,7 @@ export function int64sAt(address: number, count: number): number[] {
   return Array.from(new BigInt64Array(memoryAt(address, 8 * count)), Number);
 }
 
-/** Encodes a text into memory of its own. */
+/** Encodes a text into separate memory. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }

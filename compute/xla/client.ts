@@ -22,7 +22,7 @@ const {
   PJRT_Program: PROGRAM,
 } = STRUCTS;
 
-/** Bytes of a device's memory, of those that its plugin tells. */
+/** Bytes of a device's memory, as far as its plugin reports them. */
 export interface DeviceMemory {
   /** Bytes in use. */
   readonly inUse: number;
@@ -34,7 +34,7 @@ export interface DeviceMemory {
 export interface XlaDevice {
   /** Kind, such as `cpu` or `NVIDIA H100 80GB HBM3`. */
   readonly kind: string;
-  /** Returns its memory; undefined where the plugin does not tell, as of a CPU. */
+  /** Returns its memory; undefined where the plugin does not report it, as for a CPU. */
   memory(): DeviceMemory | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface ClientOptions {
   readonly create?: Readonly<Record<string, NamedValue>>;
   /**
    * True where arrays are used in place; false sends and fetches them, as on a
-   * device with memory of its own.
+   * device with its own memory.
    *
    * @default true on a CPU
    */
@@ -120,7 +120,7 @@ export class XlaClient {
   readonly apiVersion: string;
   /** Name of the platform: `cpu` or `cuda`. */
   readonly platform: string;
-  /** Version of the platform, as the plugin tells it. */
+  /** Version of the platform, as the plugin reports it. */
   readonly platformVersion: string;
   /** The plugin's devices; programs run on the first. */
   readonly devices: readonly XlaDevice[];
@@ -174,7 +174,7 @@ export class XlaClient {
     return { xla_gpu_cuda_data_dir: folder };
   }
 
-  /** Opens the cache, if the plugin tells what machine code depends on. */
+  /** Opens the cache, if the plugin reports what machine code depends on. */
   #openCache(
     folder: string,
     { create }: ClientOptions,

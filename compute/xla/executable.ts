@@ -11,7 +11,7 @@ const {
   PJRT_Executable_Serialize_Args: SERIALIZE,
 } = STRUCTS;
 
-/** Bytes that a program needs; plugins for CPUs tell none of its code. */
+/** Bytes that a program needs; plugins for CPUs report none for its code. */
 export interface ProgramMemory {
   /** Machine code. */
   readonly code: number;

@@ -108,7 +108,7 @@ export class FusedGame {
     return this.#seesBoth ? screens.process() : screens.processOne(1);
   }
 
-  /** Hands over the games that have ended and were not told yet. */
+  /** Returns the games that have ended and were not reported yet. */
   takeEnded(): readonly GameStatistics[] {
     const ended = this.#untold;
     if (ended.length > 0) this.#untold = [];

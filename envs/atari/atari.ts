@@ -29,7 +29,7 @@ import { EpisodicLife, FireReset, NoopReset } from "./wrappers/resets.ts";
  * of baselines: no-op starts, skipped frames, true scores, episodes of lives,
  * FIRE, small gray frames, clipped rewards, stacks, a limit of steps.
  *
- * Each step's `info.episodes` tells the games that ended, with their true scores
+ * Each step's `info.episodes` lists the games that ended, with their true scores
  * and those of their lives ({@linkcode EpisodeInfo}).
  *
  * For many environments, {@linkcode AtariVecEnv} is faster and gives the same
@@ -137,13 +137,13 @@ function settingsOf({ name, isLegacy }: AtariGame): Map<string, Settings> {
   return ids;
 }
 
-/** Option that asks for preprocessing. */
+/** Option that selects preprocessing. */
 interface Preprocessing {
   preprocessing?: PreprocessingPreset;
 }
 
 /**
- * Makes the raw game, and the preprocessed one where that is asked for;
+ * Makes the raw game, and the preprocessed one on request;
  * limited.
  */
 function forms(

@@ -106,7 +106,7 @@ function scaledImage(
  * Gymnasium, version 5 (Machado et al., 2018): a step repeats its action for
  * some frames, and each frame may repeat the action before instead.
  *
- * A step's `info` tells `lives`, `episodeFrameNumber` and `frameNumber`.
+ * A step's `info` has `lives`, `episodeFrameNumber` and `frameNumber`.
  *
  * Of one seed, sticky actions are those of Gymnasium. The game itself begins two
  * frames later than ale-py's, since the library that is called adds them.
@@ -196,7 +196,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random streams anew and loads the game
+   * @param options A seed restarts the random streams and loads the game
    * again, as in Gymnasium.
    * @returns The first observation.
    * @throws {RangeError} If the seed is not a whole number of at least 0.

@@ -46,7 +46,7 @@ const NONE: readonly EpisodeStatistics[] = [];
  * the observations lie; nothing is allocated in a step in which no game ends.
  *
  * With `terminalOnLifeLoss`, `terminated` is set with each life that is lost.
- * `episodes` tells whole games with their true scores, and in `lifeReturns` those
+ * `episodes` lists whole games with their true scores, and in `lifeReturns` those
  * of the lives. A game that ends while a reset presses FIRE is told in the step
  * after.
  *
@@ -251,7 +251,7 @@ export class AtariVecEnv implements VecEnv {
   }
 
   /**
-   * Returns the present observations.
+   * Returns the current observations.
    *
    * @returns The batch; reused by the next step.
    */

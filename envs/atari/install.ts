@@ -18,7 +18,7 @@ import { runInstall } from "@bellman/files/install";
 import { ATARI_INSTALLATION } from "./emulator/installed.ts";
 
 /**
- * Does what the command line of `install-atari` asks for, and prints where things
+ * Runs the command line of `install-atari`, and prints where things
  * are or why they cannot be installed.
  *
  * @param args The arguments.

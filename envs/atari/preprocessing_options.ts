@@ -63,7 +63,7 @@ export interface PreprocessingOptions {
    */
   maximum?: "color" | "gray";
   /**
-   * True where an episode ends with each life; the game goes on in the next
+   * True where an episode ends with each life; the game continues in the next
    * one.
    *
    * @default that of the preset

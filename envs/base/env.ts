@@ -25,7 +25,7 @@ const AXIS: Color = [200, 200, 200];
 const BARS = 64;
 
 /**
- * Base of an environment of your own, which is its spaces, `reset` and `step`. The
+ * Base of a custom environment, which is its spaces, `reset` and `step`. The
  * state is kept in fields of plain data (numbers, texts, booleans, typed arrays,
  * lists and records of them; `private` of TypeScript, not `#names`), which `save`
  * and `load` copy with the random stream.
@@ -129,7 +129,7 @@ export abstract class Env<
   }
 
   /**
-   * Restores what {@linkcode Env.save} gave.
+   * Restores what {@linkcode Env.save} returned.
    *
    * @param state The saved state.
    * @throws {TypeError} If it is not the state of such an environment.

@@ -198,7 +198,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
   }
 
   /**
-   * Draws the present state.
+   * Draws the current state.
    *
    * @param options Size of the picture.
    * @returns The picture.
@@ -255,7 +255,7 @@ export class DynamicsVecEnv extends BatchedVecEnv<Float32Array> {
   }
 
   /**
-   * Writes the present observation of an environment.
+   * Writes the current observation of an environment.
    *
    * @param row Index of the environment.
    * @param observations Observations of all environments.

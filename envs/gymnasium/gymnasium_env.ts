@@ -29,7 +29,7 @@ import { GymnasiumHosts, Refusal } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./python.ts";
 
 /**
- * One environment of Python's Gymnasium, in a Python process of its own.
+ * One environment of Python's Gymnasium, in a separate Python process.
  *
  * Time limits are Gymnasium's own. For snapshots and what they cannot hold see
  * {@linkcode GymnasiumVecEnv}. A process that dies or hangs is not replaced:
@@ -116,7 +116,7 @@ export class GymnasiumEnv implements Env {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew; Python gets its lowest
+   * @param options A seed restarts the random stream; Python gets its lowest
    * 32 bits, as many environments take no more.
    * @returns The first observation.
    * @throws {RangeError} If the seed is not a whole number of at least 0.
@@ -136,7 +136,7 @@ export class GymnasiumEnv implements Env {
   /**
    * Takes one step.
    *
-   * @param action The action. That of a box may lie outside of the bounds, and
+   * @param action The action. That of a box may lie outside the bounds, and
    * reaches the environment as it is.
    * @returns The step's result, with those entries of Python's `info` that JSON
    * can hold: of NumPy's arrays as lists, of numbers that are not finite as
@@ -199,7 +199,7 @@ export class GymnasiumEnv implements Env {
   }
 
   /**
-   * Draws the present state.
+   * Draws the current state.
    *
    * @param options The picture's size; by default the environment's own.
    * @returns The picture.

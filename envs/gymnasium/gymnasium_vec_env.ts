@@ -39,7 +39,7 @@ export interface GymnasiumVecEnvOptions extends GymnasiumOptions, HostOptions {
  * episode began and the actions since then; `load` plays those again. Where
  * that leads to another observation or return than before, as with an
  * environment that draws its random numbers elsewhere than from `np_random`,
- * the episode cannot go on: the next step reports it as `truncated` with a
+ * the episode cannot continue: the next step reports it as `truncated` with a
  * reward of 0 and with what was seen last, and begins a new one.
  *
  * @example

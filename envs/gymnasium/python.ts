@@ -11,7 +11,7 @@ export interface PythonWrapper {
    */
   name: string;
   /**
-   * Arguments of its constructor beside the environment; values of JSON.
+   * Arguments of its constructor in addition to the environment; values of JSON.
    *
    * @default {}
    */
@@ -28,7 +28,7 @@ export interface GymnasiumOptions {
    */
   python?: string;
   /**
-   * Arguments of `gymnasium.make` beside the id; values of JSON. `render_mode`
+   * Arguments of `gymnasium.make` in addition to the id; values of JSON. `render_mode`
    * is "rgb_array" unless said otherwise, where a single environment can do
    * that.
    *

@@ -201,7 +201,7 @@ export class Simulation {
     return this.#rules.info(this.data, this.#velocity);
   }
 
-  /** Writes the present observation. */
+  /** Writes the current observation. */
   observe(row: ObservationRow): void {
     this.#rules.observe(this.data, row);
   }

@@ -69,7 +69,7 @@ export class MujocoEnv<T extends MujocoChoice = MujocoTaskName>
   /**
    * Loads the model.
    *
-   * @param task The kind of environment, or a task of one's own.
+   * @param task The kind of environment, or a custom task.
    * @param options Options that differ from Gymnasium's, or from the task's.
    * @throws {TypeError} If an option is unknown, with the nearest one.
    * @throws {RangeError} If an option cannot be.
@@ -111,7 +111,7 @@ export class MujocoEnv<T extends MujocoChoice = MujocoTaskName>
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options A seed restarts the random stream.
    * @returns The first observation.
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
@@ -215,7 +215,7 @@ export class MujocoEnv<T extends MujocoChoice = MujocoTaskName>
   }
 
   /**
-   * Draws the present state.
+   * Draws the current state.
    *
    * @param options The picture's size; that of the environment's options without
    * one.
@@ -286,7 +286,7 @@ export class MujocoVecEnv extends BatchedVecEnv<Float64Array> {
   /**
    * Loads the model and makes the simulations.
    *
-   * @param kind The kind of environment, or a task of one's own.
+   * @param kind The kind of environment, or a custom task.
    * @param options Number, step limit and own options of the environments.
    * @throws {TypeError} If an option is unknown, with the nearest one.
    * @throws {RangeError} If an option or a number cannot be.
@@ -319,7 +319,7 @@ export class MujocoVecEnv extends BatchedVecEnv<Float64Array> {
   }
 
   /**
-   * Writes the present observation of an environment.
+   * Writes the current observation of an environment.
    *
    * @param row Index of the environment.
    * @param observations Observations of all environments.

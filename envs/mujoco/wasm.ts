@@ -2,7 +2,7 @@
  * MuJoCo compiled to WebAssembly (npm's `@mujoco/mujoco`), for pages and for
  * programs that may not load native libraries. Importing this loads it, which
  * takes some 0.2 seconds and 60 MB; from then on environments run on it where
- * `engine: "wasm"` is asked for, or where no native library is found. It throws
+ * `engine: "wasm"` is set, or where no native library is found. It throws
  * where the npm package is missing or cannot be read.
  *
  * @example

@@ -16,7 +16,7 @@ function show(value: unknown): string {
 }
 
 /**
- * Throws unless an action can be taken. That of a box may lie outside of the
+ * Throws unless an action can be taken. That of a box may lie outside the
  * bounds, since environments clip it, but has the box's length and is finite.
  */
 export function checkAction(space: Space, action: SpaceValue): void {

@@ -139,7 +139,7 @@ export function areFinite(numbers: BoxArray): boolean {
   return true;
 }
 
-/** Makes a record or a list with one part for each space inside of another. */
+/** Makes a record or a list with one part for each space inside another. */
 export function mapSpaces<T>(
   { type, spaces }: DictSpace | TupleSpace,
   partOf: (space: Space, key: string) => T,

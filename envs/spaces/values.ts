@@ -15,7 +15,7 @@ import {
 } from "./arrays.ts";
 
 /**
- * Describes a space in words, for messages.
+ * Describes a space, for messages.
  *
  * @param space Space to describe.
  * @returns One line.

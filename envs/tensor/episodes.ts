@@ -67,7 +67,7 @@ export interface TensorEpisodes {
   readonly returns: tf.Tensor;
 }
 
-/** Inputs of {@linkcode stepEpisodes} beside the episodes. */
+/** Inputs of {@linkcode stepEpisodes} other than the episodes. */
 export interface StepEpisodesOptions {
   /** Actions of the space `[numEnvs, ...]`. */
   readonly actions: tf.Tensor;
@@ -81,11 +81,11 @@ export interface StepEpisodesOptions {
   readonly maxEpisodeSteps?: number;
 }
 
-/** Step of running episodes; those that end begin anew in the same step. */
+/** Step of running episodes; those that end are reset in the same step. */
 export interface TensorStep {
   /** Episodes after the step. */
   readonly episodes: TensorEpisodes;
-  /** States after the step before any began anew: the last ones of episodes. */
+  /** States after the step before any reset: the last ones of episodes. */
   readonly last: TensorState;
   /** Rewards `[numEnvs]`. */
   readonly rewards: tf.Tensor;
@@ -131,7 +131,7 @@ export function beginEpisodes(
 }
 
 /**
- * Takes a step in each environment. Episodes that end begin anew, a time limit
+ * Takes a step in each environment. Episodes that end are reset, a time limit
  * truncates them, and their lengths and returns are counted.
  *
  * @param env Rules.

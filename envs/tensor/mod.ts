@@ -67,7 +67,7 @@ export function tensorEnv(id: string): TensorEnv {
   );
 }
 
-/** Environments whose episodes begin anew by themselves, as tensors. */
+/** Environments whose episodes restart by themselves, as tensors. */
 export interface TensorVecEnv extends
   Pick<
     TensorEnv,

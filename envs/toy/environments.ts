@@ -8,7 +8,7 @@ import { box, discrete } from "../spaces/constructors.ts";
 import { sample } from "../spaces/values.ts";
 
 /**
- * Base of the toy environments, which refuses steps outside of an episode.
+ * Base of the toy environments, which refuses steps outside an episode.
  *
  * @example
  * ```ts

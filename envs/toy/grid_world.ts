@@ -103,7 +103,7 @@ export class GridWorldEnv extends ToyEnv<Uint8Array, number> {
   }
 
   /**
-   * Draws the present picture in any size.
+   * Draws the current picture in any size.
    *
    * @param options Size; 200 by 200 by default.
    * @returns The picture.

@@ -36,7 +36,7 @@ export function arraysOf(
   }) as unknown as GroupArrays;
 }
 
-/** Truncates the episodes of a group, with the present observations as their last. */
+/** Truncates the episodes of a group, with the current observations as their last. */
 export function cutOff(rows: GroupArrays): void {
   copyBatch(rows.observations, rows.finalObservations);
   rows.rewards.fill(0);

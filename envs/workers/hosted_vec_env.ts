@@ -65,7 +65,7 @@ export class HostedVecEnv implements VecEnv {
   #fleet: HostFleet;
   #hosts: GroupHosts;
   #groups: readonly number[];
-  /** Groups whose episodes were lost outside of a step; the next one says so. */
+  /** Groups whose episodes were lost outside a step; the next one says so. */
   #lost = new Map<number, HostFailure>();
   #arrays: GroupArrays;
   #rows: GroupArrays[];
@@ -235,7 +235,7 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * Returns the present observations.
+   * Returns the current observations.
    *
    * @returns The batch, in shared memory; reused by the next step.
    */

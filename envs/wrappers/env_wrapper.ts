@@ -174,7 +174,7 @@ export class EnvWrapper extends WrapperBase<Env> implements Env {
   }
 
   /**
-   * Draws the present state.
+   * Draws the current state.
    *
    * @param options Size of the picture.
    * @returns The picture.

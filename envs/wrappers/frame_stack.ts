@@ -363,7 +363,7 @@ export class FrameStack extends EnvWrapper {
   }
 
   /**
-   * Saves the present stack.
+   * Saves the current stack.
    *
    * @returns Plain data.
    */
@@ -476,7 +476,7 @@ export class VecFrameStack extends VecEnvWrapper {
   }
 
   /**
-   * Saves the present stacks.
+   * Saves the current stacks.
    *
    * @returns Plain data.
    */

@@ -41,7 +41,7 @@ export interface NormalizeObservationOptions {
    */
   clip?: number;
   /**
-   * Number added to the variance, inside of the root.
+   * Number added to the variance, inside the root.
    *
    * @default 1e-8
    */
@@ -113,7 +113,7 @@ export class ObservationNormalizer {
     this.#epsilon = epsilon;
   }
 
-  /** Numbers of the present scale; the arrays change with it. */
+  /** Numbers of the current scale; the arrays change with it. */
   get scaling(): Required<ObservationScaling> {
     const { mean, variance } = this.statistics;
     return { mean, variance, epsilon: this.#epsilon, clip: this.#clip };
@@ -149,7 +149,7 @@ export class ObservationNormalizer {
   }
 
   /**
-   * Scales observations by the present statistics, which stay as they are.
+   * Scales observations by the current statistics, which stay as they are.
    *
    * @param batch Observations `[rows, ...shape]`.
    * @param target Array for the scaled ones; may be the same.
@@ -351,7 +351,7 @@ export interface NormalizeRewardOptions {
    */
   clip?: number;
   /**
-   * Number added to the variance, inside of the root.
+   * Number added to the variance, inside the root.
    *
    * @default 1e-8
    */
@@ -436,7 +436,7 @@ export class RewardNormalizer {
    * Learns the statistics from the rewards of one step, unless these are frozen.
    *
    * @param rewards Rewards `[numEnvs]`.
-   * @param ends Ends of episodes, after which returns start anew.
+   * @param ends Ends of episodes, after which returns restart.
    */
   see(rewards: ArrayLike<number>, ends: EpisodeEnds): void {
     const returns = this.#returns;
@@ -451,7 +451,7 @@ export class RewardNormalizer {
   }
 
   /**
-   * Scales rewards by the present statistics, which stay as they are.
+   * Scales rewards by the current statistics, which stay as they are.
    *
    * @param rewards Rewards, or sums of rewards.
    * @param target Array for the scaled ones; may be the same.
@@ -474,7 +474,7 @@ export class RewardNormalizer {
    * Learns from the rewards of one step, and scales them.
    *
    * @param rewards Rewards `[numEnvs]`.
-   * @param ends Ends of episodes, after which returns start anew.
+   * @param ends Ends of episodes, after which returns restart.
    * @param target Array for the scaled rewards.
    */
   apply(
@@ -594,7 +594,7 @@ export class NormalizeReward extends EnvWrapper {
 
 /**
  * Divides rewards by the running standard deviation of the discounted return
- * over all environments. The return starts anew where an episode terminated or was
+ * over all environments. The return restarts where an episode terminated or was
  * truncated.
  *
  * @example

@@ -82,7 +82,7 @@ const NONE: readonly EpisodeStatistics[] = [];
 
 /**
  * Adds to each step the episodes that ended, with their return and length. It
- * belongs inside of wrappers that change the rewards. Where the environments
+ * belongs inside wrappers that change the rewards. Where the environments
  * inside record their episodes, as games with several lives do, these are passed
  * on.
  *

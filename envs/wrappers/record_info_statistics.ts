@@ -16,7 +16,7 @@ const NONE: readonly EpisodeStatistics[] = [];
  * Sums up numbers of an environment's `info`: the episodes that end have sum, mean
  * and last of each over the steps that told it, which may be the last one alone,
  * beside return and length. True and false count as 1 and 0.
- * It belongs outside of what ends episodes; where the environment inside records
+ * It belongs outside what ends episodes; where the environment inside records
  * its episodes, as games with several lives do, they are added to those.
  *
  * @example
@@ -42,7 +42,7 @@ export class RecordInfoStatistics extends EnvWrapper {
   readonly #names: readonly string[];
   #sums: Float64Array;
   #last: Float64Array;
-  /** Steps of the episode that told an entry. */
+  /** Steps of the episode that had an entry. */
   #counts: Float64Array;
   #return = 0;
   #length = 0;

@@ -41,7 +41,7 @@ export class RunningMeanStd {
   }
 
   /**
-   * Takes in a batch of vectors.
+   * Records a batch of vectors.
    *
    * @param batch Vectors one after the other, `[n, size]`.
    * @throws {RangeError} If a mean or a variance is not finite any more, as

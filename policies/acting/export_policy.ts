@@ -31,7 +31,7 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * `[batch, ...]` as the environment takes it. A policy that samples also takes
  * `noise`. Recurrent policies also take `state`, zeros at first, and `start`, 1
  * where an episode starts, and give `next_state`. The batch may have any length,
- * unless `batchSize` says which. Metadata tell all of this: layout, scaling,
+ * unless `batchSize` is given. Metadata describe all of this: layout, scaling,
  * bounds, noise, state.
  *
  * @param model The policy.

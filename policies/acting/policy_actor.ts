@@ -83,7 +83,7 @@ export interface PolicyGiven {
  * @param results Wanted parts of the policy's output, by name; those that
  * are undefined are left out.
  * @param options Number of environments, parameters, engine.
- * @returns A function from inputs to arrays, that its next call writes anew.
+ * @returns A function from inputs to arrays, that its next call overwrites.
  *
  * @example
  * ```ts
@@ -265,7 +265,7 @@ export interface PolicyActorOptions extends PolicyOptions {
    */
   readonly random?: RandomStream;
   /**
-   * True where state-dependent noise is drawn anew at a step; called at each step
+   * True where state-dependent noise is drawn again at a step; called at each step
    * but the first, counted from 0.
    *
    * @default () => false
@@ -368,7 +368,7 @@ export class PolicyActor implements Actor, PolicyMemory {
    *
    * @param observations Observations as the policy takes them.
    * @returns Actions of the policy's distribution, the next recurrent states
-   * where there are some, and what is recorded; written anew by the next call.
+   * where there are some, and what is recorded; overwritten by the next call.
    */
   ask(
     observations: ObservationInputArray,
@@ -428,7 +428,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   }
 
   /**
-   * Restores what {@link save} gave.
+   * Restores what {@link save} returned.
    *
    * @param state The saved state.
    */

@@ -131,7 +131,7 @@ export interface SquashedGaussianOptions {
    */
   readonly shape?: readonly number[];
   /**
-   * The logarithms of the deviations are clipped to these; outside of them
+   * The logarithms of the deviations are clipped to these; outside them
    * they have no gradient.
    *
    * @default [-20, 2]

@@ -1,5 +1,5 @@
 /**
- * Samples with log-probabilities and their gradient, compiled, beside the same
+ * Samples with log-probabilities and their gradient, compiled, compared with the same
  * numbers as one would write them from the formulas: the action is sampled, and
  * its log-probability computed from it.
  */

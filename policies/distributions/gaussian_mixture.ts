@@ -52,7 +52,7 @@ export interface GaussianMixtureOptions {
    */
   readonly squash?: boolean;
   /**
-   * The logarithms of the deviations are clipped to these; outside of them
+   * The logarithms of the deviations are clipped to these; outside them
    * they have no gradient.
    *
    * @default [-20, 2]

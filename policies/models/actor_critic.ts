@@ -106,7 +106,7 @@ export interface ActorCriticOptions {
    */
   readonly networkOptions?: NetworkOptions;
   /**
-   * Trunk of the value: one of its own, or the policy's.
+   * Trunk of the value: separate, or the policy's.
    *
    * @default "shared"
    */
@@ -240,7 +240,7 @@ export type QActorCriticOptions = Pick<
   | "orthogonalInit"
 >;
 
-/** Head beside that of the policy. */
+/** Head in addition to that of the policy. */
 interface ValueHead<V> {
   readonly name: string;
   readonly size: number;

@@ -147,7 +147,7 @@ function stateDependentHead(
 /** Largest size of a mean before the tanh, with state-dependent exploration. */
 const LARGEST_MEAN = 2;
 
-/** Makes the distribution that the options of a policy ask for. */
+/** Makes the distribution that the options of a policy select. */
 function policyDistribution(
   options: StochasticPolicyOptions,
 ): Distribution {

@@ -39,7 +39,7 @@ export interface QFunction {
 /**
  * Makes a function of an observation and an action of one or several numbers: the
  * critic of soft actor-critic. For twins, make two sets of parameters with one function, and
- * keep them under names of their own by {@link nest} and {@link scope}.
+ * keep them under separate names by {@link nest} and {@link scope}.
  *
  * @param options Spaces and layers.
  * @returns The function.

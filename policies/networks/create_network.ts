@@ -119,7 +119,7 @@ export const networkNames: readonly NetworkName[] = Object.keys(
 const networks = new Map<string, NetworkMaker>(Object.entries(MAKERS));
 
 /**
- * Gives a network of your own a name, which settings and the command line take
+ * Gives a custom network a name, which settings and the command line take
  * where they take one of {@link networkNames}.
  *
  * @param name The name.

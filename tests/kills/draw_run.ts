@@ -74,7 +74,7 @@ function drawSac(
     replayStorage: pick(random, ["memory", "file"]),
     nSteps: pick(random, [1, 1, 3]),
     trainFrequency: pick(random, [1, 4]),
-    // In the place of presets, which ask for many more updates, and for forms
+    // Instead of presets, which ask for many more updates, and for forms
     // that exclude drawn ones.
     gradientSteps: pick(random, [1, 2]),
     temperature: null,
@@ -258,7 +258,7 @@ export const DRAWN_ALGORITHMS: readonly string[] = Object.keys(DRAWS);
  * Draws a run of a second or two, of an algorithm that is drawn or given.
  *
  * @param random Random numbers.
- * @param options Algorithm and engine, in the place of drawn ones.
+ * @param options Algorithm and engine, instead of drawn ones.
  */
 export function drawRun(
   random: SeededRandom,

@@ -1,4 +1,4 @@
-/** An environment of the user's own, whose noise comes from a stream of its own. */
+/** An environment of the user's own, whose noise comes from a separate stream. */
 import { box, discrete, register, SeededRandom } from "@bellman/envs";
 import type {
   Env,

@@ -2,7 +2,7 @@
 /**
  * Trains one seed as the command line does, evaluates its last policy and its best
  * checkpoint on the same fresh episodes, and prints a line of JSON. The bench
- * runs it in processes of their own.
+ * runs it in separate processes.
  */
 import { run } from "@bellman/cli";
 import { openRunFolder, readEpisodes, readProgress } from "@bellman/training";

@@ -34,7 +34,7 @@ import {
   expectedStats,
 } from "./sac_update_expected.ts";
 
-/** Gives back the gradients in the place of the parameters. */
+/** Gives back the gradients instead of the parameters. */
 const gradientReader: Optimizer = {
   init: () => ({}),
   apply: (_, gradients) => ({

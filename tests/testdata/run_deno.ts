@@ -5,7 +5,7 @@ export interface Ran {
   err: string;
 }
 
-/** Runs Deno in a process of its own, unchecked and quiet. */
+/** Runs Deno in a separate process, unchecked and quiet. */
 export async function runDeno(
   args: readonly string[],
   { command = "run", env, ...options }:

@@ -70,7 +70,7 @@ async function moduleGraph(entryPoint: string): Promise<Module[]> {
   return JSON.parse(new TextDecoder().decode(stdout)).modules;
 }
 
-/** Tells if an algorithm has workers, which make environments of their own. */
+/** True where an algorithm has workers, which make environments of their own. */
 function hasWorkers({ folder }: Package): boolean {
   const entries = [...Deno.readDirSync(`${ROOT}${folder}`)];
   return entries.some(({ name }) => name === "worker.ts");

@@ -128,7 +128,7 @@ for (const path of paths) {
   console.error(`Cannot test '${path}' as there is no such file or folder`);
   Deno.exit(2);
 }
-// Inside of the workspace, where its packages have their names.
+// Inside the workspace, where its packages have their names.
 const examples = await Deno.makeTempDir({ dir: ROOT, prefix: ".examples-" });
 addEventListener(
   "unload",

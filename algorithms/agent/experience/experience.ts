@@ -58,7 +58,7 @@ export interface AgentRuntime extends AgentContext {
   readonly params: () => ResidentState<Params>;
   /** Compiles functions of the policy. */
   readonly compilation: PolicyCompilation;
-  /** Observations as they are kept and as the policy sees them. */
+  /** Observations as stored and as the policy sees them. */
   readonly observations: Observations;
   /**
    * Scale of rewards that the agent applies itself.
@@ -70,7 +70,7 @@ export interface AgentRuntime extends AgentContext {
 
 /** Steps that an agent learns from. */
 export interface Experience {
-  /** Shapes and types of what is drawn, by name. */
+  /** Shapes and types of a batch, by name. */
   readonly batch: Readonly<Record<string, TensorType>>;
   /**
    * Computes what a step is recorded with in addition to actions, such as values.

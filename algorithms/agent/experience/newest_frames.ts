@@ -21,7 +21,7 @@ export class NewestFrames {
   readonly #stacked: number;
   readonly #channels: number;
   readonly #frames: readonly [ObservationInputArray, ObservationInputArray];
-  /** Numbers of all frames of a stack. */
+  /** Size of a stack of frames. */
   readonly #size: number;
   /** 1 for environments whose stack is an episode's first; unknown at -1. */
   readonly #starts: Int8Array;

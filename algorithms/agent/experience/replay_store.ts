@@ -181,7 +181,7 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
    * Opens or creates a file; the buffer is then empty.
    *
    * @param path The file; its folder exists.
-   * @throws {SyntaxError} If the path is no file's.
+   * @throws {SyntaxError} If the path is not that of a file.
    */
   open(path: string | URL): void {
     this.#file = FileStorage.open(path);

@@ -309,7 +309,7 @@ class Segments implements Experience {
     target.set(from.subarray(env * size, (env + 1) * size), row * size);
   }
 
-  /** Ends a segment with the observations after it, and keeps it. */
+  /** Ends a segment with the observations after it, and stores it. */
   #end(
     { observations, terminated, truncated }: VecStep,
     buffer: SequenceReplayBuffer | undefined,

@@ -136,7 +136,7 @@ export type SacValueUpdate = SacUpdate<
 >;
 
 /**
- * Makes the update of soft actor-critic with a V function: two Q functions, V
+ * Builds the update of soft actor-critic with a V function: two Q functions, V
  * and a target network of V. It is one pure function of tensors, which can be
  * traced. All gradients are taken at the
  * parameters before the update.

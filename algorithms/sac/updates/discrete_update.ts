@@ -42,7 +42,7 @@ export interface DiscreteSacUpdateOptions
 }
 
 /**
- * Makes the update of soft actor-critic for discrete actions. The Q functions
+ * Builds the update of soft actor-critic for discrete actions. The Q functions
  * give the values of all actions at once, so that expectations over the policy
  * are exact and there is no noise. Otherwise it equals `sacUpdate`, in the same
  * order and over the same state.

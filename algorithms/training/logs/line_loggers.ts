@@ -162,7 +162,7 @@ export const EPISODE_COLUMNS = [
   "terminated",
   "life_returns",
 ];
-/** Numbers of an entry of `info`, each with a column of its own. */
+/** Numbers of an entry of `info`, each with a separate column. */
 const INFO_PARTS = ["sum", "mean", "last"] as const;
 const NUMBER = String.raw`(NaN|-?(Infinity|\d+(\.\d+)?(e[+-]\d+)?))`;
 /** A line of an episode that is not damaged. */

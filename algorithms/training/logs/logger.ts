@@ -34,7 +34,7 @@ export type Hyperparameters = Readonly<
 >;
 
 /**
- * Log of a run; one of your own is an object with `write` and `close`. All methods
+ * Log of a run; a custom one is an object with `write` and `close`. All methods
  * are synchronous, so that what was logged before a checkpoint is in the file before
  * the checkpoint is.
  */
@@ -54,7 +54,7 @@ export interface Logger {
   /** State of what was written so far, for the checkpoint that is made now. */
   save?(): StateTree;
   /**
-   * Drops what was logged after `step`. Called when a run is resumed from there, with what `save` gave then.
+   * Drops what was logged after `step`. Called when a run is resumed from there, with what `save` returned then.
    *
    * @returns One line for people, if what was logged before is no longer there as it was.
    */

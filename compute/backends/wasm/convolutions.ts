@@ -7,7 +7,7 @@ type Shape4D = [number, number, number, number];
 /**
  * Lays the patches of an image batch out as columns, transposed: row
  * `(kh, kw, c)` holds that input of every output pixel `(n, oh, ow)`, 0 where
- * the patch lies outside of the image.
+ * the patch lies outside the image.
  */
 function imageToRows(
   image: Float32Array,

@@ -14,7 +14,7 @@ export interface KernelCall {
 /** A kernel of the wasm backend: inputs and attributes in, a tensor out. */
 export type WasmKernel = (call: KernelCall) => tf.TensorInfo;
 
-/** Calls another kernel of the wasm backend from inside of one. */
+/** Calls another kernel of the wasm backend from inside one. */
 export function callKernel(
   name: string,
   { inputs, backend, attrs = {} }:

@@ -81,7 +81,7 @@ const tanh: WasmKernel = ({ inputs: { x }, backend }) => {
   for (let i = 0; i < from.length; i++) twice[i] = 2 * from[i];
   const out = callKernel("Sigmoid", { inputs: { x: doubled }, backend });
   backend.disposeData(doubled.dataId);
-  // The memory may have grown and moved: views are taken anew.
+  // The memory may have grown and moved: views are taken again.
   const values = floatsOf(backend, x), target = floatsOf(backend, out);
   for (let i = 0; i < values.length; i++) {
     const value = values[i];

@@ -12,7 +12,7 @@ import {
 import { rewrite } from "./rewrite.ts";
 
 /**
- * Drops operations that give back what they take, and joins chains of those
+ * Drops operations that return their input, and joins chains of those
  * that only change shape, order or type.
  */
 export function removeAliases(graph: Graph): Graph {

@@ -91,7 +91,7 @@ function maskOf(
 }
 
 /**
- * Returns the other inputs that an operation takes by row beside a value whose
+ * Returns the other inputs that an operation takes by row in addition to a value whose
  * rows of 0 it keeps; nothing if it does not keep them.
  */
 function rowsBeside(node: Node, value: Value): Value[] | undefined {

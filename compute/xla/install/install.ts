@@ -20,7 +20,7 @@ import { type InstallOutput, runInstall } from "@bellman/files/install";
 import { XLA_INSTALLATION } from "./packages.ts";
 
 /**
- * Does what the command line of `install-xla` asks for, and prints where the
+ * Runs the command line of `install-xla`, and prints where the
  * plugin is or why it cannot be installed.
  *
  * @param args The arguments.

@@ -8,7 +8,7 @@ import {
 /** A kind of device that programs are compiled for. */
 export type XlaDeviceName = "cpu" | "cuda";
 
-/** The variable that names a plugin of one's own. */
+/** The variable that names a custom plugin. */
 export const PLUGIN_VARIABLE = "BELLMAN_XLA_PLUGIN";
 /** The plugin in an installed folder; that of CUDA looks around itself. */
 export const PLUGIN_FILES: Readonly<Record<XlaDeviceName, string>> = {

@@ -98,7 +98,7 @@ export const CUDA_INSTALLATION: Installation = {
   notice: NOTICE,
 };
 
-/** Returns the installation that options ask for. */
+/** Returns the installation that options select. */
 function choose(
   { cuda, "without-gpu": withoutGpu }: InstallOptions,
 ): Installation {

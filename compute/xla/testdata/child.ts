@@ -1,5 +1,5 @@
 /**
- * Does one thing with XLA in a process of its own, which ends by itself:
+ * Does one thing with XLA in a separate process, which ends by itself:
  * `child.ts NAME`.
  */
 import { alignedArray, openXla } from "../mod.ts";

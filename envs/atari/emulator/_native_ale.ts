@@ -125,7 +125,7 @@ export class NativeAle implements Emulator {
     const handle = symbols.ALE_new()!;
     this.#handle = handle;
     leftOpen.register(this, { symbols, handle }, this);
-    // The library takes 0 for the present time.
+    // The library takes 0 for the current time.
     const seed = (systemSeed & 0x7fffffff) || 1;
     symbols.setInt(handle, cString("random_seed"), seed);
     // Actions that stick are drawn outside: see StickyActions.

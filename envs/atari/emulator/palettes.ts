@@ -1,6 +1,6 @@
 import hues from "./palettes.json" with { type: "json" };
 
-/** Colours that the numbers in an emulator's screen stand for. */
+/** Colours that the numbers in an emulator's screen represent. */
 export interface Palette {
   /** Red, green and blue of each of the 256 numbers, one after the other. */
   readonly rgb: Uint8Array;

@@ -63,7 +63,7 @@ let compiled: WebAssembly.Module | undefined;
 /**
  * The fused preprocessing in WebAssembly SIMD: two screens of palette indexes
  * become gray, their maximum is taken, and 210 rows are averaged down to 84.
- * Its arrays lie in memory of its own, which never moves.
+ * Its arrays lie in separate memory, which never moves.
  */
 export class ScreenKernel {
   /** The last two screens: rows of 160 palette indexes. */

@@ -163,7 +163,7 @@ export class NoopStarts {
     this.#max = max;
   }
 
-  /** Starts the stream anew. */
+  /** Restarts the stream. */
   seed(seed: number): void {
     this.#random = streamOf(seed);
   }

@@ -16,7 +16,7 @@ const NONE: readonly GameStatistics[] = [];
  * Reports the games that ended: `info.episodes` of each step lists them, mostly an
  * empty list, with the true score, the steps and the score of each life. The scores of the lives add up to that of the game.
  *
- * It belongs inside of wrappers that end episodes with lives or clip rewards. A
+ * It belongs inside wrappers that end episodes with lives or clip rewards. A
  * game that a `reset` cuts off is not reported; for one that a limit of steps cuts
  * off there is {@linkcode GameLimit}.
  *
@@ -58,7 +58,7 @@ export class EpisodeInfo extends EnvWrapper {
   /**
    * Starts a game.
    *
-   * @param options A seed starts the random streams anew.
+   * @param options A seed restarts the random streams.
    * @returns The first observation.
    */
   override reset(options?: { seed?: number }): SpaceValue {
@@ -127,7 +127,7 @@ function isEpisodeInfo(env: Env): env is EpisodeInfo {
  * and another one follows.
  *
  * It is the outermost wrapper. Where episodes are lives, each has so many steps;
- * one that ends in its last step cuts nothing off, and its game goes on.
+ * one that ends in its last step cuts nothing off, and its game continues.
  *
  * @example
  * ```ts
@@ -178,7 +178,7 @@ export class GameLimit extends TimeLimit {
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
-    // After a life, too, the step is terminated: its game goes on.
+    // After a life, too, the step is terminated: its game continues.
     if (result.terminated || !result.truncated) return result;
     const game = this.#games.cutOff();
     if (game === undefined) return result;

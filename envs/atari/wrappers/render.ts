@@ -100,7 +100,7 @@ export class Render extends EnvWrapper {
   /**
    * Starts an episode and draws it.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options A seed restarts the random stream.
    * @returns The first observation.
    */
   override reset(options?: { seed?: number }): SpaceValue {

@@ -34,7 +34,7 @@ export class HiddenSteps extends EnvWrapper {
    * one.
    *
    * @param action Number of the action.
-   * @returns The present observation.
+   * @returns The current observation.
    */
   protected takeHidden(action: number): SpaceValue {
     const { observation, terminated, truncated, info } = super.step(action);
@@ -45,7 +45,7 @@ export class HiddenSteps extends EnvWrapper {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random streams anew: what was not told is
+   * @param options A seed restarts the random streams: what was not told is
    * forgotten.
    * @returns The first observation.
    */
@@ -71,7 +71,7 @@ export class HiddenSteps extends EnvWrapper {
   }
 
   /**
-   * Saves the games that were not told.
+   * Saves the games that were not reported.
    *
    * @returns Plain data.
    */
@@ -80,7 +80,7 @@ export class HiddenSteps extends EnvWrapper {
   }
 
   /**
-   * Resumes with what was not told.
+   * Restores what was not reported.
    *
    * @param state The state that `ownState` returned.
    */
@@ -146,7 +146,7 @@ export class NoopReset extends HiddenSteps {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random streams anew.
+   * @param options A seed restarts the random streams.
    * @returns The observation after the steps without an action.
    */
   override reset(options: { seed?: number } = {}): SpaceValue {
@@ -158,7 +158,7 @@ export class NoopReset extends HiddenSteps {
   }
 
   /**
-   * Saves the random stream, and the games that were not told.
+   * Saves the random stream, and the games that were not reported.
    *
    * @returns Plain data.
    */
@@ -217,7 +217,7 @@ export class FireReset extends HiddenSteps {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random streams anew.
+   * @param options A seed restarts the random streams.
    * @returns The observation after FIRE.
    */
   override reset(options: { seed?: number } = {}): SpaceValue {
@@ -235,7 +235,7 @@ export class FireReset extends HiddenSteps {
  *
  * `AtariEpisodicLifeWrapper` of jrobine/actor-critic, `EpisodicLifeEnv` of
  * baselines. There, a reset in the midst of a life goes on with the game as well,
- * and so does one after a time limit outside of this wrapper; here both begin a
+ * and so does one after a time limit outside this wrapper; here both begin a
  * new game, so that no episode is a part of another.
  *
  * @example
@@ -276,7 +276,7 @@ export class EpisodicLife extends HiddenSteps {
   /**
    * Starts the next life, or a game.
    *
-   * @param options A seed starts a game and the random streams anew.
+   * @param options A seed starts a game and restarts the random streams.
    * @returns The first observation.
    */
   override reset(options: { seed?: number } = {}): SpaceValue {

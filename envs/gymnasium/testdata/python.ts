@@ -30,7 +30,7 @@ export function canMake(id: string): boolean {
     new Deno.Command(PYTHON, { args: ["-c", source] }).outputSync().success;
 }
 
-/** Runs a program beside this file that checks a part of the host in Python. */
+/** Runs a program next to this file that checks a part of the host in Python. */
 export function check(program: string): void {
   const { pathname } = new URL(program, import.meta.url);
   const { success, stderr } = new Deno.Command(PYTHON, { args: [pathname] })

@@ -17,7 +17,7 @@ import { runInstall } from "@bellman/files/install";
 import { MUJOCO_INSTALLATION } from "./installed.ts";
 
 /**
- * Does what the command line of `install-mujoco` asks for, and prints where
+ * Runs the command line of `install-mujoco`, and prints where
  * things are or why they cannot be installed.
  *
  * @param args The arguments.

@@ -95,7 +95,7 @@ function headerText(path: string): string | undefined {
   }
 }
 
-/** Headers lie in a wheel beside the library, in a release one folder above. */
+/** Headers are in a wheel next to the library, in a release one folder above. */
 function readHeaders(library: string): string[] {
   const folder = library.replaceAll("\\", "/").replace(/\/?[^/]*$/, "") || ".";
   for (const include of [`${folder}/include`, `${folder}/../include`]) {

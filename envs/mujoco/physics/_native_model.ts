@@ -105,7 +105,7 @@ class NativeStruct {
   }
 }
 
-/** A simulation in native memory, beside its arrays. */
+/** A simulation in native memory, with its arrays. */
 class NativeSimulation {
   readonly stateSize: number;
   #model: NativeModel;

@@ -1,6 +1,6 @@
 /**
  * The part of MuJoCo that the environments need, of either engine. Arrays are
- * views of the engine's own memory: they always show the present numbers, and
+ * views of the engine's own memory: they always show the current numbers, and
  * writing to `qpos`, `qvel` and `ctrl` sets them.
  */
 
@@ -20,7 +20,7 @@ export interface PhysicsModel {
   readonly bodyMass: Float64Array;
   /** Lowest and highest control of each actuator, `[nu, 2]`. */
   readonly ctrlRange: Float64Array;
-  /** Shapes to draw; read when they are first asked for. */
+  /** Shapes to draw; read on first use. */
   readonly shapes: PhysicsShapes;
   /** Returns the number of a named thing; -1 if there is none of that name. */
   idOf(kind: MujocoObject, name: string): number;
@@ -167,7 +167,7 @@ export interface PhysicsData extends MujocoState {
   /** Copies the state that coming steps depend on. */
   state(): Float64Array;
   /**
-   * Restores a state; what follows from it is computed anew.
+   * Restores a state; what follows from it is recomputed.
    *
    * @param state The state that `state` returned: kind and length are not checked.
    */

@@ -16,7 +16,7 @@ import {
 /** Signature of all that an integrator depends on, in the pinned version. */
 const INTEGRATION = 16383;
 
-/** A simulation in WebAssembly's memory, beside its arrays. */
+/** A simulation in WebAssembly's memory, with its arrays. */
 class WasmSimulation {
   readonly stateSize: number;
   #model: WasmModel;

@@ -78,7 +78,7 @@ function placeLookedAt(
   return [places[at], places[at + 1], lookAt?.[2] ?? places[at + 2]];
 }
 
-/** Finds the camera that options ask for. */
+/** Finds the camera that options select. */
 function cameraOf(
   model: PhysicsModel,
   data: PhysicsData,

@@ -94,7 +94,7 @@ export function sumOfSingleSquares(
  * Computes the control cost in single precision, as Gymnasium does.
  *
  * @param weight Weight of the sum of squares.
- * @param action The actions of a batch, and where the present one begins.
+ * @param action The actions of a batch, and where the current one begins.
  * @param count Numbers of an action.
  */
 export function actionCost(

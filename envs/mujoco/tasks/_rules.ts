@@ -8,13 +8,13 @@ import {
 } from "../physics/_physics.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/** Actions of all environments of a batch; the present one begins at `at`. */
+/** Actions of all environments of a batch; the current one begins at `at`. */
 export interface ActionRow {
   values: Float32Array;
   at: number;
 }
 
-/** Observations of all environments of a batch; the present one is written at `at`. */
+/** Observations of all environments of a batch; the current one is written at `at`. */
 export interface ObservationRow {
   values: Float64Array;
   at: number;

@@ -8,7 +8,7 @@ import {
 } from "../../_options.ts";
 
 /**
- * Camera of a picture where no camera of the model is asked for: at a distance,
+ * Camera of a picture where no camera of the model is selected: at a distance,
  * following a body.
  */
 export interface CameraConfig {

@@ -49,7 +49,7 @@ export interface MujocoModel {
   idOf(kind: MujocoObject, name: string): number;
 }
 
-/** Inputs of a task beside the state of the simulation. */
+/** Inputs of a task in addition to the state of the simulation. */
 export interface MujocoContext<O> {
   /** The model. */
   readonly model: MujocoModel;
@@ -142,7 +142,7 @@ export interface MujocoTask<O extends MujocoTaskValues = MujocoTaskValues> {
     context: MujocoContext<O>,
   ): readonly (number | ArrayLike<number>)[];
   /**
-   * Returns the place whose mean velocity over a step is told, in the plane.
+   * Returns the position whose mean velocity over a step is reported, in the plane.
    *
    * @default none, with a velocity of 0
    */
@@ -166,7 +166,7 @@ export interface MujocoTask<O extends MujocoTaskValues = MujocoTaskValues> {
     step: MujocoStep<O>,
   ): number | Readonly<Record<string, number>>;
   /**
-   * Returns what single environments tell in `info` beside the reward's parts.
+   * Returns what single environments add to `info` in addition to the reward's parts.
    *
    * @default {}
    */

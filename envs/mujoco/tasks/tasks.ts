@@ -82,7 +82,7 @@ export interface MujocoTaskOptions {
 /** The kinds of environments on MuJoCo. */
 export type MujocoTaskName = keyof MujocoTaskOptions;
 
-/** A built-in kind of environment by its name, or a task of one's own. */
+/** A built-in kind of environment by its name, or a custom task. */
 export type MujocoChoice = MujocoTaskName | MujocoTask;
 
 /** Options of an environment: those of all, and its kind's own. */

@@ -1,4 +1,4 @@
-/** A ball on a rail that is to reach a goal: a task of one's own, registered. */
+/** A ball on a rail that is to reach a goal: a custom task, registered. */
 import { mujocoTask, registerMujoco } from "../mod.ts";
 
 export const SLIDER = mujocoTask({

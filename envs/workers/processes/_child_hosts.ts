@@ -23,7 +23,7 @@ export interface ChildHostsOptions {
   readonly resets: boolean;
 }
 
-/** Groups in processes of their own, whose language is that of a subclass. */
+/** Groups in separate processes, whose language is that of a subclass. */
 export abstract class ChildHosts implements GroupHosts {
   readonly groups: readonly GroupRange[];
   protected readonly children: ChildGroup;
@@ -40,7 +40,7 @@ export abstract class ChildHosts implements GroupHosts {
     this.children = new ChildGroup(options);
   }
 
-  /** Writes what a command has beside the actions. */
+  /** Writes the data of a command other than the actions. */
   protected abstract encode(
     group: number,
     command: HostCommand,

@@ -12,7 +12,7 @@ export interface ChildCommand {
    */
   readonly args?: readonly string[];
   /**
-   * Variables beside those of this process.
+   * Variables in addition to those of this process.
    *
    * @default {}
    */

@@ -106,7 +106,7 @@ class Child {
       message: (bytes) => this.#report({ bytes }),
       stray: (bytes) => this.#print(bytes),
     });
-    // A child that is read no more would wait for ever: it is ended instead.
+    // A child that is read no more would wait forever: it is ended instead.
     const pipes = Promise.all([
       this.#read(stdout, (piece) => frames.read(piece)),
       this.#read(stderr, (piece) => this.#print(piece)),
@@ -196,7 +196,7 @@ async function serve(): Promise<Order> {
   }
 }
 
-/** Lets the children end, and ends those that do not. */
+/** Waits for the children to end, and kills those that do not. */
 async function close({ graceMs, process }: Order): Promise<void> {
   const children = [...running.values()];
   const all = Promise.all(children.map((it) => it.ended));

@@ -48,7 +48,7 @@ export interface ChildGroupOptions {
   showPrints?: boolean;
 }
 
-/** The present process of a child, as the caller knows it. */
+/** The current process of a child, as the caller knows it. */
 interface Child extends News {
   readonly messages: Uint8Array[];
   /** Named pipes, which are faster for short messages. */

@@ -33,7 +33,7 @@ export function frameOf(
 
 /** Receiver of what a stream holds. */
 export interface FrameSink {
-  /** Takes a message, in memory of its own. */
+  /** Takes a message, in separate memory. */
   message(bytes: Uint8Array<ArrayBuffer>): void;
   /** Takes something that is no message. */
   stray(bytes: Uint8Array): void;

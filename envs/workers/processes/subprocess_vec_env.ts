@@ -76,7 +76,7 @@ export function ownPermissions(): string[] {
 
 /**
  * Finds the flag for the configuration that names the modules of a program.
- * Deno finds it beside a program that is a file; one that was loaded from
+ * Deno finds it next to a program that is a file; one that was loaded from
  * elsewhere gets the nearest one to here.
  */
 function configFlags(main: string): string[] {
@@ -143,7 +143,7 @@ export interface SubprocessVecEnvOptions extends HostOptions {
 }
 
 /**
- * Environments in processes of their own, one for each group: what crashes there, in
+ * Environments in separate processes, one for each group: what crashes there, in
  * native code too, harms nothing here, and what hangs is killed. Each step is a
  * message to and from each process.
  *

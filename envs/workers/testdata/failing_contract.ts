@@ -65,7 +65,7 @@ export function testFailures(name: string, make: MakeHosted): void {
       assertEquals(env.step(Int32Array.of(THROW, GO)).episodes, [
         { env: 0, return: 1, length: 2, terminated: false },
       ]);
-      // Copy 0 began anew with the step that broke, two steps after copy 1.
+      // Copy 0 restarted with the step that broke, two steps after copy 1.
       const recorded: number[][] = [];
       for (let step = 3; step <= EPISODE_LENGTH + 2; step++) {
         for (const it of env.step(Int32Array.of(GO, GO)).episodes ?? []) {

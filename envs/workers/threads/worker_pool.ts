@@ -34,9 +34,9 @@ interface Task {
 const LOOK_MS = 100;
 
 /**
- * Workers that do what they want in threads of their own, until they are to stand
+ * Workers that do what they want in separate threads, until they are to stand
  * still. One that throws, ends, or gives neither an answer nor a heartbeat for
- * `stepTimeoutMs` is replaced, and the others go on meanwhile.
+ * `stepTimeoutMs` is replaced, and the others continue meanwhile.
  *
  * @example
  * ```ts
@@ -139,7 +139,7 @@ export class WorkerPool {
   }
 
   /**
-   * Restores what {@linkcode WorkerPool.save} gave.
+   * Restores what {@linkcode WorkerPool.save} returned.
    *
    * @param states The states.
    * @throws {RangeError} If they are of another number of workers.

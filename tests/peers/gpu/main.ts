@@ -111,7 +111,7 @@ async function resultOf(
   return out.split("\n").at(-1)!;
 }
 
-/** Runs a program of ours in a process of its own. */
+/** Runs a program of ours in a separate process. */
 function runOurs(name: string, args: string[], peers: Peers): Promise<string> {
   const self = new URL(import.meta.url).pathname;
   return resultOf(

@@ -194,7 +194,7 @@ export function contourPlot(plane: ActionPlane, gridSize: number): PlotForm {
     return { ...axis(name, domain), domain };
   });
 
-  /** Draws the contours without axes: the frame cuts off what lies outside of the bounds. */
+  /** Draws the contours without axes: the frame cuts off what lies outside the bounds. */
   function field(frame: Frame, values: readonly number[]): string {
     const extent = finiteExtent(values);
     if (extent === undefined) return "";

@@ -37,7 +37,7 @@ export function nativeTensors(): number {
   return nativeBinding().getNumOfTensors();
 }
 
-/** Runs Deno in a process of its own, with what it printed. */
+/** Runs Deno in a separate process, with what it printed. */
 export async function runDeno(
   code: string,
   options: { permissions?: string[]; env?: Record<string, string> } = {},
