@@ -38,8 +38,8 @@ export interface Staged {
 
 /**
  * Cuts a graph into loops over long vectors and graphs of all else. What an
- * optimizer does to many parameters is one pass over memory then, in the place
- * of one for each operation.
+ * optimizer does to many parameters is then one pass over memory, instead of
+ * one for each operation.
  *
  * @param graph A graph.
  * @param resident Names of the inputs that loops can read and of the outputs
