@@ -562,7 +562,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /** Frees the tensors and closes the file of the replay buffer; the agent cannot be used afterwards. */
   close(): void {
     this.#learner.close();
-    this.#parts.close?.();
     this.rows?.close();
   }
 }

@@ -235,8 +235,6 @@ export interface AgentParts<
    * @default none
    */
   readonly actionValues?: ActionValues;
-  /** Frees resources other than tensors, such as threads. */
-  close?(): void;
 }
 
 /** Parts of an agent of which only the policy's type is known. */

@@ -382,6 +382,5 @@ export class DeviceAgent<
   /** Frees the tensors; the agent cannot be used afterwards. */
   close(): void {
     this.#loop.close();
-    this.#parts.close?.();
   }
 }

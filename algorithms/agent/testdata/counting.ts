@@ -21,7 +21,6 @@ export interface CountingConfig {
 export interface Trace {
   explored: number;
   refreshed: number[];
-  closed?: boolean;
 }
 
 /**
@@ -125,7 +124,6 @@ export function counting(
             );
           },
         },
-        close: () => void (trace.closed = true),
         sync(when, { updates }, read) {
           if (when === "action" || updates % 2 !== 0) return undefined;
           trace.refreshed.push(updates);
