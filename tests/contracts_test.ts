@@ -36,15 +36,6 @@ function cartPole(numEnvs = 2): VecEnv {
   return envs.makeVec("CartPole-v1", { numEnvs });
 }
 
-const AGENTS = { A2C, ACER, ACKTR, SAC };
-
-function agentOf(name: keyof typeof AGENTS, env: VecEnv) {
-  const { observationSpace, actionSpace, numEnvs } = env;
-  const spaces: AgentSpaces = { observationSpace, actionSpace, numEnvs };
-  const config = { hiddenSizes: [8] };
-  return new AGENTS[name](spaces, { config, seed: 0, totalTimesteps: 100 });
-}
-
 Deno.test("training takes the vector environments of envs", () => {
   const env = cartPole() satisfies VecEnv;
   env.reset({ seed: 0 });
@@ -52,30 +43,25 @@ Deno.test("training takes the vector environments of envs", () => {
   assertEquals(step.rewards.length, 2);
 });
 
-for (const name of Object.keys(AGENTS) as (keyof typeof AGENTS)[]) {
-  Deno.test(`training takes ${name}, and evaluation its actors`, () => {
-    const env = cartPole();
-    const algorithm = agentOf(name, env) satisfies Algorithm;
-    const actor = algorithm.policy({ numEnvs: 2 }) satisfies Actor;
-    const actions = actor.act(env.reset({ seed: 0 }));
-    assertEquals((actions as Int32Array).length, 2);
-    algorithm.close();
-  });
-
-  Deno.test(`states of environments and of ${name} are state trees`, () => {
-    const env = cartPole();
-    env.reset({ seed: 0 });
-    const algorithm = agentOf(name, env);
-    const tree: StateTree = {
+Deno.test("training takes agents of every algorithm, and evaluation their actors", () => {
+  const env = cartPole();
+  const observations = env.reset({ seed: 0 });
+  for (const Kind of [A2C, ACER, ACKTR, SAC]) {
+    const agent = new Kind(env satisfies AgentSpaces, {
+      config: { hiddenSizes: [8] },
+    }) satisfies Algorithm;
+    const actor = agent.policy({ numEnvs: 2 }) satisfies Actor;
+    assertEquals((actor.act(observations) as Int32Array).length, 2);
+    const tree = {
       env: env.save() satisfies StateTree,
-      algorithm: algorithm.save() satisfies StateTree,
+      algorithm: agent.save() satisfies StateTree,
     };
-    const copy = structuredClone(tree) as Record<string, StateTree>;
+    const copy = structuredClone(tree);
     env.load(copy.env);
-    algorithm.load(copy.algorithm);
-    algorithm.close();
-  });
-}
+    agent.load(copy.algorithm);
+    agent.close();
+  }
+});
 
 for (const definition of ALGORITHMS) {
   Deno.test(`${definition.name} looks at images of at least 36x36 with convolutions by default`, () => {

@@ -6,28 +6,17 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
-import type { Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
+import {
+  type ACTIONS,
+  MadeUpEnv,
+  spacesOf,
+} from "../agent/testdata/made_up_env.ts";
 import { A2C } from "./a2c.ts";
 import { type A2CConfig, defaultA2CConfig } from "./config.ts";
-import { TestEnv } from "./testdata/test_env.ts";
 
 await tf.setBackend("cpu");
 
-const OBSERVATION: Space = {
-  type: "box",
-  shape: [3],
-  low: -1,
-  high: 1,
-  dtype: "float32",
-};
-const ACTIONS: Record<string, Space> = {
-  discrete: { type: "discrete", n: 3 },
-  "discrete from 5": { type: "discrete", n: 2, start: 5 },
-  box: { type: "box", shape: [2], low: -0.5, high: 0.5, dtype: "float32" },
-  multiDiscrete: { type: "multiDiscrete", nvec: [2, 3] },
-  multiBinary: { type: "multiBinary", n: 2 },
-};
 const SMALL: Partial<A2CConfig> = {
   hiddenSizes: [8],
   lstmSize: 4,
@@ -40,13 +29,13 @@ const SMALL: Partial<A2CConfig> = {
   objective: "shared",
 };
 
-function agent(
+function agentOf(
   config: Partial<A2CConfig> = {},
-  { actionSpace = ACTIONS.discrete, numEnvs = 3, ...options }:
-    & { actionSpace?: Space; numEnvs?: number }
+  { actions = "discrete", numEnvs = 3, ...options }:
+    & { actions?: keyof typeof ACTIONS; numEnvs?: number }
     & Omit<AgentOptions<A2CConfig>, "config"> = {},
 ): A2C {
-  return new A2C({ observationSpace: OBSERVATION, actionSpace, numEnvs }, {
+  return new A2C(spacesOf(actions, numEnvs), {
     config: { ...SMALL, ...config },
     seed: 1,
     totalTimesteps: 10_000,
@@ -54,86 +43,59 @@ function agent(
   });
 }
 
-/** Takes steps and gives back all that was decided and learned. */
-function run(algorithm: A2C, env: TestEnv, steps: number): unknown[] {
-  const seen: unknown[] = [];
-  for (let i = 0; i < steps; i++) {
-    const actions = algorithm.act(env.observations);
-    seen.push(Array.from(actions));
-    algorithm.observe(env.step());
-    seen.push(algorithm.update());
-  }
-  return seen;
-}
+const observation = (x: number) => Float32Array.of(x, -x, 0.5);
 
-const KINDS: Record<string, [Partial<A2CConfig>, Space]> = {
-  ...Object.fromEntries(
-    Object.entries(ACTIONS).map(([name, space]) => [name, [{}, space]]),
-  ),
-  lstm: [{ network: "lstm" }, ACTIONS.discrete],
-  "lnlstm with two trunks": [
-    { network: "lnlstm", valueNetwork: "separate" },
-    ACTIONS.discrete,
-  ],
-  gSDE: [{ useSde: true, sdeSampleFrequency: 3 }, ACTIONS.box],
-  "separate objectives": [
-    { objective: "separate", optimizer: "adam" },
-    ACTIONS.discrete,
-  ],
-};
-
-for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
-  Deno.test(`a restored agent goes on bit for bit: ${name}`, () => {
-    const original = agent(config, { actionSpace });
-    const env = new TestEnv(3);
-    run(original, env, 10); // stops in the middle of a rollout
-    const state = original.save();
-    const envState = env.save();
-    const wanted = run(original, env, 11);
-
-    const other = agent(config, { actionSpace, seed: 99 });
-    run(other, new TestEnv(3), 5);
-    other.load(state);
-    env.load(envState);
-    assertEquals(run(other, env, 11), wanted);
-    assertEquals(other.save(), original.save());
-    original.close();
-    other.close();
+/** Takes a step of one environment that leads from an observation to another. */
+function step(
+  agent: A2C,
+  from: number,
+  to: number,
+  { reward = 0, truncated = 0, next = to } = {},
+): void {
+  agent.act(observation(from));
+  agent.observe({
+    observations: observation(next),
+    finalObservations: observation(to),
+    rewards: Float64Array.of(reward),
+    terminated: new Uint8Array(1),
+    truncated: Uint8Array.of(truncated),
   });
 }
 
-Deno.test("the same seed gives the same run, another seed another one", () => {
-  const first = run(agent(), new TestEnv(3), 9);
-  assertEquals(run(agent(), new TestEnv(3), 9), first);
-  const other = run(agent({}, { seed: 2 }), new TestEnv(3), 9);
-  assert(JSON.stringify(other) !== JSON.stringify(first));
-});
+/** Values of observations in a row, of one episode. */
+function valuesOf({ model, params }: A2C, ...seen: number[]): Float32Array {
+  const rows = seen.length;
+  return model.apply(
+    paramsFromArrays(params),
+    tf.tensor2d(seen.flatMap((x) => [...observation(x)]), [rows, 3]),
+    model.stateSize === 0 ? undefined : {
+      state: tf.zeros([1, model.stateSize]),
+      masks: tf.zeros([rows]),
+    },
+  ).value.dataSync<"float32">();
+}
 
-Deno.test("the learning rate goes on after a restore", () => {
-  const original = agent({ numSteps: 1 });
-  const env = new TestEnv(3);
-  run(original, env, 5);
-  const resumed = agent({ numSteps: 1 });
-  resumed.load(original.save());
-  const [, statistics] = run(resumed, env, 1) as [unknown, {
-    learning_rate: number;
-  }];
+/** Mean square of errors. */
+function lossOf(returns: number[], values: Float32Array): number {
+  return returns.reduce((sum, it, i) => sum + (it - values[i]) ** 2, 0) /
+    returns.length;
+}
+
+Deno.test("the learning rate is that of the last of an update's steps", () => {
+  const agent = agentOf({ numSteps: 1 });
+  const { updates } = new MadeUpEnv(spacesOf("discrete", 3)).play(agent, 6);
   // The sixth update of three samples: counts 15, 16 and, the last, 17.
-  assertAlmostEquals(
-    statistics.learning_rate,
-    7e-4 * (1 - 17 / 10_000),
-    1e-12,
-  );
+  const rate = 7e-4 * (1 - 17 / 10_000);
+  assertAlmostEquals(updates[5].learning_rate, rate, 1e-12);
 });
 
 Deno.test("box actions are clipped for the environment only", () => {
-  const algorithm = agent({ initialLogStd: 2 }, { actionSpace: ACTIONS.box });
-  const env = new TestEnv(3);
-  const actions = algorithm.act(env.observations);
-  assert(actions.every((it) => it >= -0.5 && it <= 0.5));
+  const agent = agentOf({ initialLogStd: 2 }, { actions: "box" });
+  const env = new MadeUpEnv(spacesOf("box", 3));
+  const actions = agent.act(env.observations);
   assert(actions.some((it) => it === 0.5 || it === -0.5));
-  algorithm.observe(env.step());
-  const { experience } = algorithm.save() as {
+  agent.observe(env.step());
+  const { experience } = agent.save() as {
     // deno-lint-ignore no-explicit-any -- a look inside of a saved buffer
     experience: any;
   };
@@ -142,219 +104,77 @@ Deno.test("box actions are clipped for the environment only", () => {
 });
 
 Deno.test("a recurrent value of a last observation uses the state of then", () => {
-  const config = { network: "lstm", numSteps: 3, gamma: 0.5 } as const;
-  const algorithm = agent(config, { numEnvs: 1 });
-  const observation = (x: number) => Float32Array.of(x, -x, 0.5);
-  const zero = new Uint8Array(1), one = Uint8Array.of(1);
-  const reward = Float64Array.of(0);
-  const plain = { terminated: zero, truncated: zero, rewards: reward };
-  for (const x of [0.1, 0.2]) {
-    algorithm.act(observation(x));
-    const next = observation(x + 0.1);
-    algorithm.observe({
-      ...plain,
-      observations: next,
-      finalObservations: next,
-    });
-  }
-  algorithm.act(observation(0.3));
-  algorithm.observe({
-    ...plain,
-    truncated: one,
-    observations: observation(0.9),
-    finalObservations: observation(0.4),
-  });
-  const values = algorithm.model.apply(
-    paramsFromArrays(algorithm.params),
-    tf.tensor2d([0.1, 0.2, 0.3, 0.4].flatMap((x) => [...observation(x)]), [
-      4,
-      3,
-    ]),
-    { state: tf.zeros([1, algorithm.model.stateSize]), masks: tf.zeros([4]) },
-  ).value.dataSync();
+  const agent = agentOf(
+    { network: "lstm", numSteps: 3, gamma: 0.5 },
+    { numEnvs: 1 },
+  );
+  step(agent, 0.1, 0.2);
+  step(agent, 0.2, 0.3);
+  step(agent, 0.3, 0.4, { truncated: 1, next: 0.9 });
+  const values = valuesOf(agent, 0.1, 0.2, 0.3, 0.4), last = values[3];
   // The rewards are 0, so the value loss tells the bootstrap's value.
-  const bootstrap = values[3];
-  const returns = [0.125 * bootstrap, 0.25 * bootstrap, 0.5 * bootstrap];
-  const loss = returns.reduce((sum, it, i) => sum + (it - values[i]) ** 2, 0) /
-    3;
-  assertAlmostEquals(algorithm.update()!.value_loss, loss, 1e-6);
+  const loss = lossOf([0.125 * last, 0.25 * last, 0.5 * last], values);
+  assertAlmostEquals(agent.update()!.value_loss, loss, 1e-6);
 });
 
 Deno.test("bootstrapTruncated: false takes a cut for an end, as the original", () => {
-  const losses = [true, false].map((bootstrapTruncated) => {
-    const algorithm = agent({ bootstrapTruncated, numSteps: 1 }, {
-      numEnvs: 1,
-    });
-    const observations = Float32Array.of(1, 1, 1);
-    const value = algorithm.model.apply(
-      paramsFromArrays(algorithm.params),
-      tf.tensor2d(observations, [1, 3]),
-    ).value.dataSync()[0];
-    algorithm.act(observations);
-    algorithm.observe({
-      observations,
-      finalObservations: observations,
-      rewards: Float64Array.of(1),
-      terminated: new Uint8Array(1),
-      truncated: Uint8Array.of(1),
-    });
+  for (const bootstrapTruncated of [true, false]) {
+    const agent = agentOf({ bootstrapTruncated, numSteps: 1 }, { numEnvs: 1 });
+    const values = valuesOf(agent, 1);
+    step(agent, 1, 1, { reward: 1, truncated: 1 });
     const { gamma } = defaultA2CConfig;
-    const expected = 1 + (bootstrapTruncated ? gamma * value : 0);
-    assertAlmostEquals(
-      algorithm.update()!.value_loss,
-      (expected - value) ** 2,
-      1e-5,
-    );
-    return expected;
-  });
-  assert(losses[0] !== losses[1]);
+    const expected = 1 + (bootstrapTruncated ? gamma * values[0] : 0);
+    const { value_loss: found } = agent.update()!;
+    assertAlmostEquals(found, lossOf([expected], values), 1e-5);
+  }
 });
 
 Deno.test("values of a separate network are those of the acting parameters", () => {
-  const algorithm = agent({
-    valueNetwork: "separate",
-    numSteps: 2,
-    gamma: 0.5,
-  }, { numEnvs: 1 });
-  const observation = (x: number) => Float32Array.of(x, -x, 2 * x);
-  const values = algorithm.model.apply(
-    paramsFromArrays(algorithm.params),
-    tf.tensor2d([1, 2, 3].flatMap((x) => [...observation(x)]), [3, 3]),
-  ).value.dataSync();
-  for (const x of [1, 2]) {
-    algorithm.act(observation(x));
-    algorithm.observe({
-      observations: observation(x + 1),
-      finalObservations: observation(0),
-      rewards: Float64Array.of(x),
-      terminated: new Uint8Array(1),
-      truncated: new Uint8Array(1),
-    });
-  }
+  const agent = agentOf(
+    { valueNetwork: "separate", numSteps: 2, gamma: 0.5 },
+    { numEnvs: 1 },
+  );
+  const values = valuesOf(agent, 1, 2, 3);
+  step(agent, 1, 2, { reward: 1 });
+  step(agent, 2, 3, { reward: 2 });
   const second = 2 + 0.5 * values[2];
-  const returns = [1 + 0.5 * second, second];
-  const loss = returns.reduce((sum, it, i) => sum + (it - values[i]) ** 2, 0);
-  assertAlmostEquals(algorithm.update()!.value_loss, loss / 2, 1e-5);
+  const loss = lossOf([1 + 0.5 * second, second], values);
+  assertAlmostEquals(agent.update()!.value_loss, loss, 1e-5);
 });
 
 Deno.test("state-dependent noise is kept for sdeSampleFrequency steps", () => {
-  const algorithm = agent({ useSde: true, sdeSampleFrequency: 2 }, {
-    actionSpace: ACTIONS.box,
-  });
-  const env = new TestEnv(3);
-  const still = Float32Array.from(env.observations);
+  const config = { useSde: true, sdeSampleFrequency: 2 };
+  const agent = agentOf(config, { actions: "box" });
+  const env = new MadeUpEnv(spacesOf("box", 3)), still = env.observations;
   const chosen = [0, 1, 2].map(() => {
-    const actions = [...algorithm.act(still)];
-    algorithm.observe(env.step());
+    const actions = [...agent.act(still)];
+    agent.observe(env.step());
     return actions;
   });
   assertEquals(chosen[0], chosen[1]);
   assert(String(chosen[1]) !== String(chosen[2]));
 });
 
-Deno.test("a deterministic policy keeps its own recurrent state", () => {
-  const algorithm = agent({ network: "lstm" });
-  const seen = Float32Array.from({ length: 9 }, (_, i) => Math.sin(i));
-  const actor = algorithm.policy({ deterministic: true });
-  const first = actor.act(seen);
-  const before = algorithm.save();
-  actor.act(seen);
-  const all = new Uint8Array(3).fill(1);
-  actor.observe({ terminated: all, truncated: new Uint8Array(3) });
-  assertEquals(actor.act(seen), first);
-  assertEquals(algorithm.save(), before);
-});
-
-for (const engine of ["onnx", "eager"] as const) {
-  for (const [network, updates] of [["mlp", 1000], ["lstm", 50]] as const) {
-    Deno.test(`${updates} updates of ${network}, ${engine}, keep the number of tensors`, () => {
-      const first = tf.memory().numTensors;
-      const algorithm = agent({ network, numSteps: 1, hiddenSizes: [4] }, {
-        engine,
-      });
-      const env = new TestEnv(3);
-      run(algorithm, env, 1);
-      const before = tf.memory().numTensors;
-      run(algorithm, env, updates);
-      assertEquals(tf.memory().numTensors, before);
-      algorithm.close();
-      assertEquals(tf.memory().numTensors, first);
-    });
-  }
-}
-
 Deno.test("advantages are normalised on request", () => {
   // With all advantages scaled the entropy-free policy loss no longer depends
   // on the size of the rewards.
-  const losses = [1, 100].map((scale) => {
-    const algorithm = agent({ normalizeAdvantage: true, numSteps: 4 });
-    const env = new TestEnv(3, scale);
-    const seen = run(algorithm, env, 4);
-    return seen[seen.length - 1] as { policy_loss: number };
-  });
-  assert(Math.abs(losses[0].policy_loss) < 1);
-  assert(Math.abs(losses[1].policy_loss) < 1);
-});
-
-Deno.test("impossible settings are one clear line", () => {
-  assertThrows(
-    () => agent({ numSteps: 0 }),
-    RangeError,
-    "Cannot run A2C with numSteps = 0: expected a whole number of at least 1",
-  );
-  assertThrows(
-    () => agent({ gamma: 1.5 }),
-    RangeError,
-    "Cannot run A2C with gamma = 1.5: expected a number from 0 to 1",
-  );
-  assertThrows(() => agent({ sdeSampleFrequency: 0 }), RangeError);
-  assertThrows(
-    () => agent().load(agent({ hiddenSizes: [9] }).save()),
-    RangeError,
-    "Cannot write 'state.policy.shared/dense0/kernel' from 27 numbers of shape [3,9]: expected float32[3,8]",
-  );
-  assertThrows(() => agent().load(null), TypeError);
-});
-
-Deno.test("acting, observing and learning have their order", () => {
-  const algorithm = agent({ numSteps: 1 });
-  const env = new TestEnv(3);
-  assertEquals(algorithm.update(), undefined);
-  assertThrows(() => algorithm.observe(env.step()), Error, "before act()");
-  algorithm.act(env.observations);
-  assertThrows(() => algorithm.save(), Error, "between act() and observe()");
-  algorithm.observe(env.step());
-  algorithm.act(env.observations);
-  assertThrows(() => algorithm.observe(env.step()), Error, "call update()");
-});
-
-Deno.test("what is not finite is refused, and nothing of it is taken in", () => {
-  const whole = agent(), tried = agent();
-  const env = new TestEnv(3), other = new TestEnv(3);
-  for (let t = 0; t < 6; t++) {
-    whole.act(env.observations);
-    whole.observe(env.step());
-    whole.update();
-    tried.act(other.observations);
-    const step = other.step();
-    const nan = Float32Array.from(step.observations).fill(NaN, 4, 5);
-    const wrong = [
-      { rewards: Float64Array.of(0, NaN, 0) },
-      { rewards: Float64Array.of(0, 1e308, 0) },
-      { observations: nan },
-    ];
-    for (const parts of wrong) {
-      assertThrows(
-        () => tried.observe({ ...step, ...parts }),
-        RangeError,
-        `of copy 1 at step ${3 * (t + 1)}`,
-      );
+  for (const scale of [1, 100]) {
+    const agent = agentOf({ normalizeAdvantage: true });
+    const env = new MadeUpEnv(spacesOf("discrete", 3));
+    for (let i = 0; i < 4; i++) {
+      const step = env.step(agent.act(env.observations));
+      const rewards = step.rewards.map((it) => scale * it);
+      agent.observe({ ...step, rewards });
     }
-    tried.observe(step);
-    tried.update();
+    assert(Math.abs(agent.update()!.policy_loss) < 1);
   }
-  assertEquals(tried.save(), whole.save());
-  assertThrows(() => tried.act(new Float32Array(9).fill(NaN)), RangeError);
-  whole.close();
-  tried.close();
+});
+
+Deno.test("a complete rollout is learned from before the next step", () => {
+  const agent = agentOf({ numSteps: 1 });
+  const env = new MadeUpEnv(spacesOf("discrete", 3));
+  agent.act(env.observations);
+  agent.observe(env.step());
+  agent.act(env.observations);
+  assertThrows(() => agent.observe(env.step()), Error, "call update()");
 });

@@ -1,32 +1,15 @@
 // deno-lint-ignore-file no-console -- warnings go there
 import type { AgentOptions } from "@bellman/agent";
-import type { Space } from "@bellman/types";
-import {
-  assert,
-  assertAlmostEquals,
-  assertEquals,
-  assertThrows,
-} from "@std/assert";
+import type { Statistics } from "@bellman/types";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import {
-  observationsAt,
-  stepAt,
-  takeSteps,
-} from "../../tests/testdata/made_up_steps.ts";
+import { MadeUpEnv, spacesOf } from "../agent/testdata/made_up_env.ts";
 import { ACKTR } from "./acktr.ts";
 import type { AcktrConfig } from "./config.ts";
 
 await tf.setBackend("cpu");
 
-const OBSERVATION: Space = {
-  type: "box",
-  shape: [3],
-  low: -1,
-  high: 1,
-  dtype: "float32",
-};
-const DISCRETE: Space = { type: "discrete", n: 3 };
-const NUM_ENVS = 3;
+const SPACES = spacesOf("discrete", 3);
 const SMALL: Partial<AcktrConfig> = {
   hiddenSizes: [8],
   lstmSize: 4,
@@ -38,12 +21,9 @@ const SMALL: Partial<AcktrConfig> = {
 
 function agentOf(
   config: Partial<AcktrConfig> = {},
-  { actionSpace = DISCRETE, ...options }:
-    & { actionSpace?: Space }
-    & Omit<AgentOptions<AcktrConfig>, "config"> = {},
+  options: Omit<AgentOptions<AcktrConfig>, "config"> = {},
 ): ACKTR {
-  const spaces = { observationSpace: OBSERVATION, actionSpace };
-  return new ACKTR({ ...spaces, numEnvs: NUM_ENVS }, {
+  return new ACKTR(SPACES, {
     config: { ...SMALL, ...config },
     seed: 1,
     totalTimesteps: 10_000,
@@ -51,70 +31,19 @@ function agentOf(
   });
 }
 
-/** Takes steps and gives back all that was decided and learned. */
-function run(agent: ACKTR, from: number, count: number): unknown[] {
-  return takeSteps(agent, { from, count, numEnvs: NUM_ENVS });
-}
-
-/** The statistics of the updates alone. */
-function updates(seen: readonly unknown[]): Record<string, number>[] {
-  return seen.filter((it, i) => i % 2 === 1 && it !== undefined) as Record<
-    string,
-    number
-  >[];
+/** Takes the first steps and gives back the statistics of the updates. */
+function run(agent: ACKTR, steps: number): Statistics[] {
+  return new MadeUpEnv(SPACES).play(agent, steps).updates;
 }
 
 const SEPARATE: Partial<AcktrConfig> = {
   valueNetwork: "separate",
   objective: "separate",
 };
-const KINDS: Record<string, [Partial<AcktrConfig>, Space?]> = {
-  "mlp": [{}],
-  "actions from 5": [{}, { type: "discrete", n: 2, start: 5 }],
-  "actions as they were taken": [{ fisherActions: "taken" }],
-  "two networks": [{ valueNetwork: "separate" }],
-  "two networks and objectives": [SEPARATE],
-  "box actions": [{}, OBSERVATION],
-  "box actions, two objectives": [SEPARATE, OBSERVATION],
-  "state-dependent noise": [
-    { useSde: true, sdeSampleFrequency: 3 },
-    OBSERVATION,
-  ],
-  "several discrete actions": [{}, { type: "multiDiscrete", nvec: [2, 3] }],
-  "flags": [{}, { type: "multiBinary", n: 2 }],
-  "lstm": [{ network: "lstm" }],
-  "lnlstm with two networks": [{ network: "lnlstm", valueNetwork: "separate" }],
-  "inverses": [{ kfacForm: "inverse", klClipKind: "kl" }],
-  "ekfac, no clip, no momentum": [
-    { kfacForm: "ekfac", klClip: null, momentum: 0, learningRate: 0.01 },
-  ],
-  "rare statistics": [{ covUpdateEvery: 2, coldUpdates: 0, maxGradNorm: null }],
-};
-
-for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
-  Deno.test(`a restored agent goes on bit for bit: ${name}`, () => {
-    const original = agentOf(config, { actionSpace });
-    run(original, 0, 22); // stops in the middle of a rollout, after inversions
-    const state = original.save();
-    const wanted = run(original, 22, 21);
-    for (const it of updates(wanted)) {
-      assertEquals(it.steps_skipped, 0);
-      assert(Number.isFinite(it.loss));
-    }
-
-    const other = agentOf(config, { actionSpace, seed: 99 });
-    run(other, 3, 7);
-    other.load(state);
-    assertEquals(run(other, 22, 21), wanted);
-    assertEquals(other.save(), original.save());
-    original.close();
-    other.close();
-  });
-}
 
 Deno.test("factors, inverses and counters are in the saved state", () => {
   const agent = agentOf(SEPARATE);
-  run(agent, 0, 20);
+  run(agent, 20);
   const { learned } = agent.save() as unknown as {
     learned: Record<string, Record<string, { data: Float32Array }>>;
   };
@@ -134,20 +63,9 @@ Deno.test("factors, inverses and counters are in the saved state", () => {
   assertEquals(foreign, []);
 });
 
-Deno.test("the same seed gives the same run, another seed another one", () => {
-  const [first, same, other] = [1, 1, 2].map((seed) => {
-    const agent = agentOf({}, { seed });
-    const seen = run(agent, 0, 20);
-    agent.close();
-    return JSON.stringify(seen);
-  });
-  assertEquals(same, first);
-  assert(other !== first);
-});
-
 Deno.test("the learning rate falls linearly with the steps", () => {
   const agent = agentOf();
-  const [first, second] = updates(run(agent, 0, 8));
+  const [first, second] = run(agent, 8);
   agent.close();
   assertAlmostEquals(first.learning_rate, 0.25 * (1 - 11 / 10_000), 1e-4);
   assert(second.learning_rate < first.learning_rate);
@@ -155,7 +73,7 @@ Deno.test("the learning rate falls linearly with the steps", () => {
 
 Deno.test("steps are shortened to klClip once there is an inverse", () => {
   const agent = agentOf({ klClip: 1e-9 });
-  const seen = updates(run(agent, 0, 32));
+  const seen = run(agent, 32);
   agent.close();
   const last = seen[seen.length - 1];
   assert(last.trust_region_factor < 0.1, `${last.trust_region_factor}`);
@@ -164,7 +82,7 @@ Deno.test("steps are shortened to klClip once there is an inverse", () => {
 Deno.test("the value's own steps have a bound of their own", () => {
   const [base, own] = [null, 1e-9].map((valueKlClip) => {
     const agent = agentOf({ ...SEPARATE, valueKlClip });
-    run(agent, 0, 20); // one step after the first inversion
+    run(agent, 20); // one step after the first inversion
     const { params } = agent;
     agent.close();
     return params;
@@ -182,7 +100,7 @@ Deno.test("the first steps are those of gradient descent, clipped", () => {
       momentum: 0,
     });
     const before = agent.params;
-    run(agent, 0, 4);
+    run(agent, 4);
     const after = agent.params;
     agent.close();
     const squares = Object.entries(after).flatMap(([path, { data }]) =>
@@ -199,7 +117,7 @@ Deno.test("cold updates have a learning rate of their own", () => {
   const [base, own] = [null, 0.125].map((coldLearningRate) => {
     const agent = agentOf({ coldLearningRate, coldUpdates: 9, momentum: 0 });
     const before = agent.params["pi/head/bias"].data;
-    run(agent, 0, 4);
+    run(agent, 4);
     const after = agent.params["pi/head/bias"].data;
     agent.close();
     return Array.from(after, (it, i) => it - before[i]);
@@ -213,14 +131,12 @@ Deno.test("a number that is not finite skips the step, with one warning", () => 
   console.warn = (line: string) => lines.push(line);
   try {
     const agent = agentOf();
-    run(agent, 0, 8);
+    const env = new MadeUpEnv(SPACES);
+    env.play(agent, 8);
     const before = agent.params;
-    for (let time = 8; time < 16; time++) {
-      agent.act(observationsAt(time, NUM_ENVS));
-      agent.observe({
-        ...stepAt(time, NUM_ENVS),
-        rewards: new Float64Array(NUM_ENVS).fill(3e38),
-      });
+    for (let i = 0; i < 8; i++) {
+      const step = env.step(agent.act(env.observations));
+      agent.observe({ ...step, rewards: step.rewards.fill(3e38) });
       const stats = agent.update();
       if (stats) assertEquals(stats.steps_skipped, 1);
     }
@@ -231,50 +147,4 @@ Deno.test("a number that is not finite skips the step, with one warning", () => 
   }
   assertEquals(lines.length, 1);
   assert(/^Skipped a step of K-FAC: .* is not finite$/.test(lines[0]));
-});
-
-for (const engine of ["onnx", "eager"] as const) {
-  for (const config of [{ network: "lstm" }, SEPARATE] as const) {
-    const name = Object.values(config).join(" ");
-    Deno.test(`updates keep the number of tensors, ${engine}, ${name}`, () => {
-      const first = tf.memory().numTensors;
-      const agent = agentOf(config, { engine });
-      run(agent, 0, 8);
-      const before = tf.memory().numTensors;
-      run(agent, 8, 40);
-      assertEquals(tf.memory().numTensors, before);
-      agent.close();
-      assertEquals(tf.memory().numTensors, first);
-    });
-  }
-}
-
-Deno.test("impossible settings are one clear line", () => {
-  const refused = (config: Partial<AcktrConfig>, message: string) =>
-    assertThrows(() => agentOf(config), RangeError, message);
-  refused({ klClip: 0 }, "klClip = 0: expected a number above 0");
-  refused(
-    { invertEvery: 0 },
-    "invertEvery = 0: expected a whole number of at least 1",
-  );
-  refused({ damping: 0 }, "damping = 0: expected a number above 0");
-  refused(
-    { objective: "separate" },
-    "Cannot run ACKTR with objective: separate and valueNetwork: shared: expected valueNetwork: separate",
-  );
-  assertThrows(
-    () =>
-      new ACKTR({
-        observationSpace: OBSERVATION,
-        actionSpace: DISCRETE,
-        numEnvs: 1,
-      }, { config: { numSteps: 1 } }),
-    RangeError,
-    "Cannot run ACKTR with numEnvs = 1 and numSteps = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1",
-  );
-  assertThrows(
-    () => agentOf({}, { actionSpace: { type: "tuple", spaces: [DISCRETE] } }),
-    TypeError,
-    "tuple actions",
-  );
 });

@@ -10,18 +10,13 @@ import {
 import { makeVec, VecNormalizeObservation } from "@bellman/envs";
 import type { StateTree } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import {
-  Agent,
-  type AgentOptions,
-  type ObservationScale,
-  type RewardScale,
-  rollout,
-} from "./mod.ts";
+import { Agent, type AgentOptions, rollout } from "./mod.ts";
 import {
   counting,
   type CountingConfig,
   type Trace,
 } from "./testdata/counting.ts";
+import { GivenScale } from "./testdata/given_scale.ts";
 
 await selectBackend("cpu");
 
@@ -388,31 +383,10 @@ Deno.test("values of discrete actions are those of the present parameters", () =
   agent.close();
 });
 
-/** Doubles observations and halves rewards, and counts what it sees. */
-class Doubled implements ObservationScale, RewardScale {
-  readonly space = SPACES.observationSpace;
-  readonly scaling = { mean: [0, 0], variance: [0.25, 0.25] };
-  seen = 0;
-  see(batch: ArrayLike<number>): void {
-    this.seen += batch.length;
-  }
-  apply(batch: ArrayLike<number>, target: Float32Array): void {
-    for (let i = 0; i < batch.length; i++) target[i] = 2 * batch[i];
-  }
-  scale(rewards: ArrayLike<number>, target: Float32Array): void {
-    for (let i = 0; i < rewards.length; i++) target[i] = rewards[i] / 2;
-  }
-  save(): StateTree {
-    return this.seen;
-  }
-  load(state: StateTree): void {
-    this.seen = state as number;
-  }
-}
-
 Deno.test("a file of the policy has the scale that is given, or else that of the agent", () => {
-  const agent = agentOf({}, { normalization: { observations: new Doubled() } });
-  const { scaling } = new Doubled();
+  const observations = new GivenScale(0, 0.5, SPACES.observationSpace);
+  const agent = agentOf({}, { normalization: { observations } });
+  const { scaling } = observations;
   const own = agent.exportPolicy();
   assertEquals(agent.exportPolicy({ scaling }), own);
   const other = { mean: [1, 2], variance: [4, 9] };
@@ -425,7 +399,8 @@ Deno.test("a file of the policy has the scale that is given, or else that of the
 });
 
 Deno.test("scales are applied when it acts and when it draws", () => {
-  const observations = new Doubled(), rewards = new Doubled();
+  const observations = new GivenScale(0, 0.5, SPACES.observationSpace);
+  const rewards = new GivenScale(0, 2);
   const config = { memory: "replay" } as const;
   const scaled = agentOf(config, { normalization: { observations, rewards } });
   const plain = agentOf(config);

@@ -195,36 +195,19 @@ export function assertIdentity(kind: IdentityKind, learned: Trained): void {
   assert(reward > (kind === "box" ? 0.8 : 0.99), `mean reward ${reward}`);
 }
 
-/** Discount of the chains' values. */
-export const GAMMA = 0.8;
+/** States of the chains. */
+export const CHAIN_LENGTH = 3;
 
-/** A reward of 1 in each step. */
-const CHAIN = {
-  actionSpace: { type: "discrete", n: 1 },
-  reward: () => 1,
-} as const;
-
-/** Chain whose only state is worth 1 / (1 - gamma): time limits cut it. */
-export const CUT_CHAIN: ToyTask = {
-  ...CHAIN,
-  observationSpace: { type: "discrete", n: 1 },
-  length: 7,
-  ends: "truncated",
-  observation: () => 0,
-};
-
-/** Chain of states that are worth the rewards that are left. */
-export const ENDING_CHAIN: ToyTask = {
-  ...CHAIN,
-  observationSpace: { type: "discrete", n: 8 },
-  length: 7,
-  ends: "terminated",
-  observation: (time) => time,
-};
-
-/** Value of a state of {@link ENDING_CHAIN}. */
-export function endingValue(time: number): number {
-  return (1 - GAMMA ** (ENDING_CHAIN.length - time)) / (1 - GAMMA);
+/** Chain with a reward of 1 in each step, which ends or is cut after its last state. */
+export function chainOf(ends: ToyTask["ends"]): ToyTask {
+  return {
+    observationSpace: { type: "discrete", n: CHAIN_LENGTH },
+    actionSpace: { type: "discrete", n: 1 },
+    length: CHAIN_LENGTH,
+    ends,
+    observation: (time) => time % CHAIN_LENGTH,
+    reward: () => 1,
+  };
 }
 
 /** Each row has a cue, shown in the first step and asked for in the third. */

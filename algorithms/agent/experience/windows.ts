@@ -175,7 +175,8 @@ export class Windows implements Experience {
   due(): number {
     const { maxSteps, takesNextAction = false } = this.#options;
     if (this.#end.ended) return Math.ceil(this.#length / maxSteps);
-    return Math.floor((this.#length - Number(takesNextAction)) / maxSteps);
+    const complete = this.#length - Number(takesNextAction);
+    return complete > 0 ? Math.floor(complete / maxSteps) : 0;
   }
 
   /** Returns the arrays of the oldest one. */

@@ -1,0 +1,436 @@
+/** Everything that holds for agents of every algorithm, in each of its forms. */
+import { Agent, type AgentOptions, type Experience } from "@bellman/agent";
+import { ALGORITHMS } from "@bellman/cli";
+import { selectBackend } from "@bellman/compute";
+import { contains } from "@bellman/envs";
+import { statisticTitle } from "@bellman/training";
+import { QFPolicyPlotter } from "@bellman/training/plots";
+import type { Space, StateTree } from "@bellman/types";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertThrows,
+} from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import {
+  FRAMES,
+  MadeUpEnv,
+  type Played,
+} from "../../algorithms/agent/testdata/made_up_env.ts";
+import { ALL_FORMS, type Form, formsOf } from "./forms.ts";
+
+await selectBackend("cpu");
+
+function agentOf(
+  { definition, spaces, config }: Form,
+  options: AgentOptions = {},
+): Agent {
+  return new Agent(definition, spaces, {
+    seed: 3,
+    totalTimesteps: 10_000,
+    ...options,
+    config: { ...config, ...options.config },
+  });
+}
+
+/** Steps until each form has learned, in the midst of a rollout or window. */
+const STEPS = 22;
+
+/** Tells whether each action lies in its space. */
+function assertInside({ actions }: Played, { spaces }: Form): void {
+  const { actionSpace, numEnvs } = spaces;
+  for (const batch of actions) {
+    const size = batch.length / numEnvs;
+    for (let i = 0; i < numEnvs; i++) {
+      const row = batch.slice(i * size, (i + 1) * size);
+      const action = actionSpace.type === "discrete" ? row[0] : row;
+      assert(contains(actionSpace, action as never), `${row}`);
+    }
+  }
+}
+
+for (const form of ALL_FORMS) {
+  const { name, definition, spaces } = form;
+  const isFrame = spaces === FRAMES;
+
+  Deno.test(`${name}: what was saved goes on bit for bit`, () => {
+    const first = agentOf(form), env = new MadeUpEnv(spaces);
+    const before = env.play(first, STEPS);
+    const state = structuredClone(first.save());
+    const going = env.play(first, STEPS - 1);
+    assertInside(before, form);
+    assert(going.updates.length > 1);
+    for (const it of going.updates) {
+      assert(Number.isFinite(it.loss ?? it.policy_loss), JSON.stringify(it));
+      assertEquals(it.steps_skipped ?? 0, 0);
+      for (const key in it) assertNotEquals(statisticTitle(key), key);
+    }
+    const second = agentOf(form, { seed: 99 });
+    new MadeUpEnv(spaces).play(second, 7);
+    second.load(state);
+    assertEquals(new MadeUpEnv(spaces, STEPS).play(second, STEPS - 1), going);
+    assertEquals(second.save(), first.save());
+    first.close();
+    second.close();
+  });
+
+  Deno.test(`${name}: compiled and eager runs agree, and keep no tensors`, () => {
+    const [compiled, eager] = (["onnx", "eager"] as const).map((engine) => {
+      const atFirst = tf.memory().numTensors;
+      const agent = agentOf(form, { engine });
+      assertEquals(agent.engine, engine);
+      const env = new MadeUpEnv(spaces);
+      const { updates } = env.play(agent, 12);
+      const before = tf.memory().numTensors;
+      env.play(agent, isFrame ? 2 : STEPS);
+      assertEquals(tf.memory().numTensors, before);
+      agent.close();
+      assertEquals(tf.memory().numTensors, atFirst);
+      return updates;
+    });
+    assertEquals(compiled.length, eager.length);
+    eager.forEach((statistics, i) => {
+      for (const key in statistics) {
+        const found = compiled[i][key], wanted = statistics[key];
+        const off = Math.abs(found - wanted) / (1 + Math.abs(wanted));
+        assert(!(off > 1e-3), `${key} of update ${i}: ${found}, not ${wanted}`);
+      }
+    });
+  });
+
+  Deno.test(`${name}: the mode repeats itself, and leaves the agent as it was`, () => {
+    const agent = agentOf(form), env = new MadeUpEnv(spaces);
+    const before = agent.save();
+    const actor = agent.policy({ deterministic: true });
+    const seen = env.observations, { numEnvs } = spaces;
+    const first = actor.act(seen);
+    actor.act(env.observationsAt(1));
+    const all = new Uint8Array(numEnvs).fill(1);
+    actor.observe({ terminated: all, truncated: new Uint8Array(numEnvs) });
+    assertEquals(actor.act(seen), first);
+    assertEquals(agent.save(), before);
+    agent.close();
+  });
+
+  const { type } = spaces.actionSpace;
+  const isDrawn = type === "box" || type === "discrete";
+  if (definition.hasReplay !== true || !isDrawn) continue;
+  Deno.test(`${name}: its values are drawn, and it goes on as it was`, () => {
+    const agent = agentOf(form), env = new MadeUpEnv(spaces);
+    env.play(agent, STEPS);
+    const size = env.observations.length / spaces.numEnvs;
+    const plotter = new QFPolicyPlotter(agent as never, {
+      actionSpace: spaces.actionSpace,
+      observations: [0, 1].map((it) => new Float32Array(size).fill(it)),
+      samples: 10,
+      gridSize: 5,
+    });
+    const state = structuredClone(agent.save());
+    const svg = plotter.draw();
+    assertEquals(agent.save(), state);
+    assertEquals(plotter.draw(), svg);
+    assertEquals(svg.match(/class="bp-panel"/g)?.length, 2);
+    // No sample is outside of the bounds; one more dot is in the legend.
+    if (type === "box") assertEquals(svg.match(/<circle/g)?.length, 21);
+    env.play(agent, 8);
+    assertNotEquals(plotter.draw(), svg);
+    agent.close();
+  });
+}
+
+/** Forms whose old steps lie in files in more than one way. */
+const IN_FILES = [
+  "acer, discrete actions",
+  "acer, by priorities",
+  "acer, by ranks, box actions",
+  "sac, two Q functions",
+  "sac, proportional replay of several steps",
+  "sac, replay by rank",
+  "sac, discrete actions, returns of several steps",
+  "sac, frames that are shared",
+];
+
+for (const form of ALL_FORMS.filter(({ name }) => IN_FILES.includes(name))) {
+  const { name, spaces } = form;
+  Deno.test(`${name}: with its old steps in a file it is the same, and goes on from any save`, async () => {
+    const folder = await Deno.makeTempDir({ prefix: "bellman-replay-" });
+    // Older steps make room before the first save.
+    const bufferSize = name.startsWith("sac") ? 24 : 16;
+    const inFile = (seed = 3) => {
+      const config = { bufferSize, replayStorage: "file" };
+      const agent = agentOf(form, { config, seed });
+      agent.openReplay(`${folder}/replay.rows`);
+      return agent;
+    };
+    const memory = agentOf(form, { config: { bufferSize } as object });
+    const first = inFile();
+    const envs = [new MadeUpEnv(spaces), new MadeUpEnv(spaces)];
+    const wanted = envs[0].play(memory, 14);
+    assertEquals(envs[1].play(first, 14), wanted);
+    const state = structuredClone(first.save());
+    const going = envs[0].play(memory, 8);
+    assertEquals(envs[1].play(first, 8), going);
+    first.save(); // the second one that is kept
+    envs[1].play(first, 5);
+    first.close(); // as good as a crash
+
+    const second = inFile(99);
+    second.load(state);
+    assertEquals(new MadeUpEnv(spaces, 14).play(second, 8), going);
+    const learnedOf = (agent: Agent) =>
+      (agent.save() as { learned: StateTree }).learned;
+    assertEquals(learnedOf(second), learnedOf(memory));
+    // Without its rows it goes on with the buffer that there is.
+    const { rows } = second;
+    assert(rows.of(state) !== undefined);
+    rows.close();
+    assertThrows(
+      () => second.save(),
+      TypeError,
+      "in a file: expected openReplay() of one before",
+    );
+    await Deno.remove(`${folder}/replay.rows`);
+    rows.open(`${folder}/replay.rows`);
+    assertThrows(() => second.load(state), SyntaxError, "Cannot read rows");
+    second.load(rows.replaceIn(state));
+    assertThrows(
+      () => memory.openReplay(`${folder}/other.rows`),
+      TypeError,
+      "in a file: expected replayStorage: file",
+    );
+    const { experience } = second as unknown as { experience: Experience };
+    assertEquals(experience.length, 0);
+    const isFrame = spaces === FRAMES;
+    new MadeUpEnv(spaces, isFrame ? 0 : 14).play(second, 4);
+    assertEquals(experience.length, 4 * spaces.numEnvs);
+    memory.close();
+    second.close();
+    await Deno.remove(folder, { recursive: true });
+  });
+}
+
+for (const definition of ALGORITHMS) {
+  const { name, title = name, statistics = {} } = definition;
+  const [form] = formsOf(definition), { spaces } = form;
+  const { numEnvs } = spaces;
+
+  Deno.test(`${name}: its own statistics are returned`, () => {
+    const missing = new Set(Object.keys(statistics));
+    for (const form of formsOf(definition)) {
+      if (missing.size === 0) break;
+      const agent = agentOf(form, { engine: "eager" });
+      const { updates } = new MadeUpEnv(form.spaces).play(agent, STEPS);
+      for (const it of updates) {
+        Object.keys(it).forEach((key) => missing.delete(key));
+      }
+      agent.close();
+    }
+    assertEquals([...missing], []);
+  });
+
+  Deno.test(`${name}: the same seed gives the same run, another seed another one`, () => {
+    const [first, same, other] = [1, 1, 2].map((seed) => {
+      const agent = agentOf(form, { seed });
+      const played = new MadeUpEnv(spaces).play(agent, STEPS);
+      agent.close();
+      return played;
+    });
+    assertEquals(same, first);
+    assertNotEquals(other, first);
+  });
+
+  for (const engine of ["onnx", "eager"] as const) {
+    const steps = engine === "onnx" ? 1000 : 200;
+    Deno.test(`${name}: ${steps} steps keep the number of tensors, ${engine}`, () => {
+      const agent = agentOf(form, { engine }), env = new MadeUpEnv(spaces);
+      env.play(agent, 30);
+      const before = tf.memory().numTensors;
+      env.play(agent, steps);
+      assertEquals(tf.memory().numTensors, before);
+      agent.close();
+    });
+  }
+
+  Deno.test(`${name}: what is not finite is refused, and nothing of it is taken in`, () => {
+    const whole = agentOf(form), tried = agentOf(form);
+    const env = new MadeUpEnv(spaces), other = new MadeUpEnv(spaces);
+    const last = numEnvs - 1;
+    for (let time = 1; time <= STEPS; time++) {
+      env.play(whole, 1);
+      const actions = tried.act(other.observations), step = other.step(actions);
+      const size = 3 * numEnvs - 1;
+      const nan = Float32Array.from(step.observations as Float32Array)
+        .fill(NaN, size);
+      for (
+        const parts of [
+          { rewards: step.rewards.with(last, NaN) },
+          { rewards: step.rewards.with(last, Infinity) },
+          { rewards: step.rewards.with(last, 1e308) },
+          { observations: nan },
+          {
+            finalObservations: nan,
+            truncated: new Uint8Array(numEnvs).fill(1),
+          },
+        ]
+      ) {
+        assertThrows(
+          () => tried.observe({ ...step, ...parts } as typeof step),
+          RangeError,
+          `of copy ${last} at step ${numEnvs * time}`,
+        );
+      }
+      tried.observe(step);
+      tried.update();
+    }
+    assertEquals(tried.save(), whole.save());
+    assertThrows(
+      () => tried.act(new Float32Array(3 * numEnvs).fill(NaN)),
+      RangeError,
+    );
+    whole.close();
+    tried.close();
+  });
+
+  Deno.test(`${name}: acting, observing and learning have their order`, () => {
+    const agent = agentOf(form), env = new MadeUpEnv(spaces);
+    assertEquals(agent.update(), undefined);
+    assertThrows(() => agent.observe(env.step()), Error, "before act()");
+    agent.act(env.observations);
+    assertThrows(() => agent.save(), Error, "between act() and observe()");
+    agent.observe(env.step());
+    agent.save();
+    agent.close();
+  });
+
+  Deno.test(`${name}: something else cannot be restored`, () => {
+    const agent = agentOf(form);
+    const other = agentOf(form, { config: { hiddenSizes: [9] } as object });
+    const state = agent.save() as Record<string, StateTree>;
+    const broken = { ...state, learned: { ...state.learned as object } };
+    for (const it of [null, 3, { updates: 1 }]) {
+      assertThrows(
+        () => agent.load(it),
+        TypeError,
+        "expected what save() gave",
+      );
+    }
+    assertThrows(() => other.load(broken), RangeError, "'state.policy.");
+    assertEquals(agent.save(), state);
+    agent.close();
+    other.close();
+  });
+
+  Deno.test(`${name}: actions that it cannot choose are refused`, () => {
+    const actionSpace: Space = { type: "tuple", spaces: [] };
+    const error = assertThrows(
+      () => agentOf({ ...form, spaces: { ...spaces, actionSpace } }),
+      TypeError,
+      "tuple",
+    );
+    assertEquals(error.message.includes("\n"), false);
+  });
+
+  Deno.test(`${name}: settings out of their ranges are one clear line`, () => {
+    for (
+      const [key, property] of Object.entries(definition.schema.properties)
+    ) {
+      const { type, minimum, exclusiveMinimum, maximum } = property;
+      const isWhole = [type].flat().includes("integer");
+      const wrong = [
+        ...(exclusiveMinimum === undefined ? [] : [exclusiveMinimum]),
+        ...(minimum === undefined
+          ? []
+          : [minimum - Math.max(1, Math.abs(minimum))]),
+        ...(maximum === undefined ? [] : [2 * maximum]),
+        ...(isWhole ? [1.5] : []),
+      ];
+      for (const value of wrong) {
+        assertThrows(
+          () => agentOf(form, { config: { [key]: value } as object }),
+          RangeError,
+          `Cannot run ${title} with ${key} = ${value}: expected a `,
+          `${key} = ${value}`,
+        );
+      }
+    }
+  });
+}
+
+/** Settings that exclude each other, and what an agent says of them. */
+type Refusal = [config: object, says: string, actions?: Space];
+
+const BOX: Space = {
+  type: "box",
+  shape: [2],
+  low: -2,
+  high: 2,
+  dtype: "float32",
+};
+
+const Q_ONLY: Refusal[] = [
+  [{}, "Cannot learn values of box actions: expected discrete actions", BOX],
+  [
+    { finalEpsilons: [0.1] },
+    "finalEpsilonProbabilities of sum 1 for 1 finalEpsilons: expected one each, of sum 1",
+  ],
+];
+
+const REFUSED: Readonly<Record<string, Refusal[]>> = {
+  a2c: [
+    [
+      { useSde: true },
+      "exploration for discrete actions: it is for box actions",
+    ],
+  ],
+  acer: [
+    [{ replayStart: 17 }, "replayStart = 17: expected at most bufferSize, 16"],
+    [{ bufferSize: 18 }, "bufferSize = 18: expected a multiple of numSteps, 4"],
+    [
+      { network: "lstm", burnIn: 4 },
+      "burnIn = 4: expected less than numSteps, 4",
+    ],
+    [
+      { burnIn: 2 },
+      "burnIn = 2 and network: auto: expected a recurrent network, as lstm",
+    ],
+    [{ useSde: true }, "useSde and discrete actions: expected box actions"],
+  ],
+  acktr: [
+    [
+      { objective: "separate" },
+      "objective: separate and valueNetwork: shared: expected valueNetwork: separate",
+    ],
+    [
+      { exampleEvery: 8 },
+      "numEnvs = 2, numSteps = 4 and exampleEvery = 8: expected at least 2 steps for the factors of an update, as those of 1 have rank 1",
+    ],
+  ],
+  "async-q": Q_ONLY,
+  "async-nstep-q": Q_ONLY,
+  "async-sarsa": Q_ONLY,
+  sac: [
+    [{ learningStarts: 200, bufferSize: 100 }, "learningStarts = 200"],
+    [{ policy: "mixture" }, "critics: value"],
+    [{ critics: "value", temperature: 0.1 }, "rewardScale"],
+    [{ critics: "value" }, "discrete actions", { type: "discrete", n: 3 }],
+    [{ useSde: true }, "discrete actions", { type: "discrete", n: 3 }],
+    [{}, "multiBinary", { type: "multiBinary", n: 2 }],
+  ],
+};
+
+for (const [name, refusals] of Object.entries(REFUSED)) {
+  const definition = ALGORITHMS.find((it) => it.name === name)!;
+  const [form] = formsOf(definition);
+  for (const [config, says, actionSpace] of refusals) {
+    Deno.test(`${name}: one clear line for ${says}`, () => {
+      const spaces = { ...form.spaces, ...(actionSpace && { actionSpace }) };
+      const error = assertThrows(
+        () => agentOf({ ...form, spaces }, { config }),
+        Error,
+        says,
+      );
+      assertEquals(error.message.includes("\n"), false);
+    });
+  }
+}

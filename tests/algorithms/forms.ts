@@ -1,0 +1,206 @@
+/** Forms of every algorithm: each way that its settings make it learn and act. */
+import type { A2CConfig } from "@bellman/a2c";
+import type { AcerConfig } from "@bellman/acer";
+import type { AcktrConfig } from "@bellman/acktr";
+import type { AgentSpaces, AlgorithmDefinition } from "@bellman/agent";
+import type { AsyncConfig } from "@bellman/async";
+import { ALGORITHMS } from "@bellman/cli";
+import type { SacConfig } from "@bellman/sac";
+import {
+  type ACTIONS,
+  FRAMES,
+  spacesOf,
+} from "../../algorithms/agent/testdata/made_up_env.ts";
+
+type Actions = keyof typeof ACTIONS | "frames";
+type Forms<Config = object> = Record<string, [Partial<Config>, Actions?]>;
+
+/** Settings of small networks that soon go round in their buffers. */
+const SMALL: Readonly<Record<string, object>> = {
+  a2c: { numSteps: 4 } satisfies Partial<A2CConfig>,
+  acer: {
+    numSteps: 4,
+    bufferSize: 16,
+    replayStart: 4,
+    replayRatio: 1,
+  } satisfies Partial<AcerConfig>,
+  acktr: {
+    numSteps: 4,
+    coldUpdates: 1,
+    invertEvery: 2,
+  } satisfies Partial<AcktrConfig>,
+  sac: { bufferSize: 60, learningStarts: 8 } satisfies Partial<SacConfig>,
+  async: {
+    targetInterval: 7,
+    epsilonSteps: 50,
+    maxSteps: 5,
+    learningRate: 0.01,
+    rmspropEpsilon: 0.1,
+  } satisfies Partial<AsyncConfig>,
+};
+
+const SEPARATE = { valueNetwork: "separate", objective: "separate" } as const;
+const SHARED = { valueNetwork: "shared", objective: "shared" } as const;
+const SDE = { useSde: true, sdeSampleFrequency: 3 } as const;
+
+const A2C_FORMS: Forms<A2CConfig> = {
+  "discrete actions": [SHARED],
+  "actions from 5": [SHARED, "discrete from 5"],
+  "box actions": [SHARED, "box"],
+  "several discrete actions": [SHARED, "multiDiscrete"],
+  "flags": [SHARED, "multiBinary"],
+  "lstm": [{ ...SHARED, network: "lstm" }],
+  "lnlstm with two networks": [
+    { network: "lnlstm", valueNetwork: "separate", objective: "shared" },
+  ],
+  "state-dependent noise": [SDE, "box"],
+  "separate objectives": [{ ...SEPARATE, optimizer: "adam" }],
+};
+
+const ACER_FORMS: Forms<AcerConfig> = {
+  "discrete actions": [{ qNetwork: "shared" }],
+  "actions from 5": [{}, "discrete from 5"],
+  "lstm": [{ network: "lstm", qNetwork: "shared" }],
+  "lnlstm with two networks": [{ network: "lnlstm", qNetwork: "separate" }],
+  "burn-in and zeros": [
+    { network: "lstm", burnIn: 2, initialState: "zeros" },
+  ],
+  "no trust region, no clipping, Adam": [
+    { trustRegion: false, maxGradNorm: null, optimizer: "adam" },
+  ],
+  "no replay": [{ replayRatio: 0 }],
+  "box actions": [{ advantageSamples: 3 }, "box"],
+  "box actions with lstm": [{ network: "lstm", burnIn: 1 }, "box"],
+  "several discrete actions with lnlstm": [
+    { network: "lnlstm", qNetwork: "separate", replay: "proportional" },
+    "multiDiscrete",
+  ],
+  "several discrete actions": [{ qNetwork: "shared" }, "multiDiscrete"],
+  "flags": [{ replay: "rank" }, "multiBinary"],
+  "state-dependent noise": [SDE, "box"],
+  "rows for three cuts": [{ truncationsPerSegment: 3 }, "box"],
+  "more cuts than rows for them": [
+    { numSteps: 8, bufferSize: 32, replayStart: 8, qNetwork: "shared" },
+  ],
+  "by priorities": [{ replay: "proportional", replayRatio: 3 }],
+  "by ranks, box actions": [{ replay: "rank", replayRatio: 3 }, "box"],
+};
+
+const ACKTR_FORMS: Forms<AcktrConfig> = {
+  "discrete actions": [{ valueNetwork: "shared" }],
+  "actions from 5": [{ valueNetwork: "shared" }, "discrete from 5"],
+  "actions as they were taken": [
+    { valueNetwork: "shared", fisherActions: "taken" },
+  ],
+  "two networks": [{ valueNetwork: "separate" }],
+  "two networks and objectives": [SEPARATE],
+  "box actions": [SHARED, "box"],
+  "box actions, two objectives": [SEPARATE, "box"],
+  "state-dependent noise": [{ ...SHARED, ...SDE }, "box"],
+  "several discrete actions": [SHARED, "multiDiscrete"],
+  "flags": [SHARED, "multiBinary"],
+  "lstm": [{ ...SHARED, network: "lstm" }],
+  "lnlstm with two networks": [{ network: "lnlstm", valueNetwork: "separate" }],
+  "inverses": [{ ...SHARED, kfacForm: "inverse", klClipKind: "kl" }],
+  "ekfac, no clip, no momentum": [{
+    ...SHARED,
+    kfacForm: "ekfac",
+    klClip: null,
+    momentum: 0,
+    learningRate: 0.01,
+  }],
+  "inversions used later": [{ ...SHARED, inversionDelay: 2 }],
+  "inversions used later, in a worker": [
+    { ...SHARED, inversionDelay: 2, invertIn: "worker" },
+  ],
+  "rare statistics of some examples": [{
+    ...SHARED,
+    covUpdateEvery: 2,
+    exampleEvery: 2,
+    coldUpdates: 0,
+    maxGradNorm: null,
+  }],
+};
+
+const SAC_FORMS: Forms<SacConfig> = {
+  "two Q functions": [{}, "box"],
+  "a given temperature": [{ temperature: 0.2 }, "box"],
+  "several updates at once": [
+    { trainFrequency: 3, gradientSteps: -1, targetUpdateInterval: 2 },
+    "box",
+  ],
+  "proportional replay of several steps": [
+    { replay: "proportional", nSteps: 3 },
+    "box",
+  ],
+  "replay by rank": [{ replay: "rank" }, "box"],
+  "state-dependent noise": [{ useSde: true, sdeSampleFrequency: 4 }, "box"],
+  "value critics": [{ critics: "value", actionPrior: "normal" }, "box"],
+  "value critics by likelihood ratio": [
+    { critics: "value", reparameterize: false },
+    "box",
+  ],
+  "a mixture": [{ critics: "value", policy: "mixture" }, "box"],
+  "value critics, returns of several steps": [
+    { critics: "value", actionPrior: "normal", nSteps: 3 },
+    "box",
+  ],
+  "discrete actions": [{ initialExploration: "policy" }],
+  "discrete actions, returns of several steps": [{ nSteps: 3 }],
+  "random actions that are repeated": [
+    { initialExploration: "repeated", learningStarts: 48 },
+  ],
+  "random box actions that are repeated": [
+    { initialExploration: "repeated", learningStarts: 48 },
+    "box",
+  ],
+  "returns that count the last entropy alone": [
+    { nSteps: 2, nStepEntropy: "last" },
+    "box",
+  ],
+  "frames that are shared": [
+    { network: "cnn_small", bufferSize: 24, batchSize: 2 },
+    "frames",
+  ],
+};
+
+const FORMS: Readonly<Record<string, Forms>> = {
+  a2c: A2C_FORMS,
+  acer: ACER_FORMS,
+  acktr: ACKTR_FORMS,
+  sac: SAC_FORMS,
+  a3c: {
+    "discrete actions": [{}],
+    "box actions": [{}, "box"],
+    "lstm": [{ network: "lstm" }],
+  },
+};
+const PLAIN: Forms = { "discrete actions": [{}] };
+
+/** One form of an algorithm. */
+export interface Form {
+  readonly definition: AlgorithmDefinition;
+  /** Name of the algorithm and of the form. */
+  readonly name: string;
+  readonly config: object;
+  readonly spaces: AgentSpaces;
+}
+
+/** Lists the forms of an algorithm, the plainest first. */
+export function formsOf(definition: AlgorithmDefinition): Form[] {
+  const { name, family = name, smallConfig } = definition;
+  return Object.entries(FORMS[name] ?? PLAIN).map((
+    [form, [config, actions]],
+  ) => ({
+    definition,
+    name: `${name}, ${form}`,
+    config: { ...smallConfig, ...SMALL[family], ...config },
+    spaces: actions === "frames"
+      ? FRAMES
+      // A worker has one environment.
+      : spacesOf(actions ?? "discrete", family === "async" ? 1 : 2),
+  }));
+}
+
+/** Every form of every algorithm. */
+export const ALL_FORMS: readonly Form[] = ALGORITHMS.flatMap(formsOf);

@@ -1,0 +1,92 @@
+/** Agents of every algorithm that learn toy tasks. */
+import type { A2CConfig } from "@bellman/a2c";
+import type { AcerConfig } from "@bellman/acer";
+import type { AcktrConfig } from "@bellman/acktr";
+import { Agent } from "@bellman/agent";
+import type { AsyncConfig } from "@bellman/async";
+import { ALGORITHMS } from "@bellman/cli";
+import { paramsFromArrays, selectBackend } from "@bellman/compute";
+import type { ActorCritic } from "@bellman/policies";
+import type { SacConfig } from "@bellman/sac";
+import * as tf from "@tensorflow/tfjs";
+import {
+  CHAIN_LENGTH,
+  learnOn,
+  type ToyTask,
+  ToyVecEnv,
+} from "./toy_vec_env.ts";
+
+/** Settings of every task, by algorithm. */
+const SMALL: Readonly<Record<string, object>> = {
+  a2c: {
+    numSteps: 5,
+    gaeLambda: 1,
+    normalizeAdvantage: false,
+    learningRateSchedule: "constant",
+    optimizer: "adam",
+    valueNetwork: "shared",
+  } satisfies Partial<A2CConfig>,
+  acer: {
+    learningRateSchedule: "constant",
+    optimizer: "adam",
+    numSteps: 6,
+    bufferSize: 600,
+    replayStart: 12,
+    qNetwork: "shared",
+  } satisfies Partial<AcerConfig>,
+  acktr: {
+    learningRateSchedule: "constant",
+    numSteps: 6,
+    klClip: 0.01,
+  } satisfies Partial<AcktrConfig>,
+  sac: {
+    hiddenSizes: [32],
+    batchSize: 64,
+    bufferSize: 4000,
+    learningRate: 0.01,
+    initialTemperature: 1,
+  } satisfies Partial<SacConfig>,
+  async: {
+    learningRate: 0.01,
+    learningRateSchedule: "constant",
+    rmspropEpsilon: 1e-3,
+    epsilonSteps: 1000,
+    finalEpsilons: [0.1],
+    finalEpsilonProbabilities: [1],
+    targetInterval: 20,
+  } satisfies Partial<AsyncConfig>,
+};
+
+/** Trains on a task for so many updates, and gives back the agent. */
+export async function learn(
+  name: string,
+  task: ToyTask,
+  { updates, config }: { updates: number; config: object },
+): Promise<{ agent: Agent; env: ToyVecEnv }> {
+  await selectBackend(name === "sac" ? "cpu" : "wasm");
+  const definition = ALGORITHMS.find((it) => it.name === name)!;
+  const { family = name } = definition;
+  // A worker has one environment.
+  const env = new ToyVecEnv(task, family === "async" ? 1 : 8);
+  const agent = new Agent(definition, env, {
+    seed: 5,
+    totalTimesteps: env.numEnvs * updates,
+    config: { ...SMALL[family], ...config } as object,
+  });
+  return { agent: await learnOn(agent, env, updates), env };
+}
+
+/** Values that an agent gives to the states of a chain. */
+export function valuesOf(agent: Agent): number[] {
+  const states = Array.from({ length: CHAIN_LENGTH }, (_, i) => i);
+  if (agent.qValues !== undefined) {
+    return states.map((it) => agent.qValues!([it], [0])[0]);
+  }
+  return tf.tidy(() => {
+    const seen = agent.model
+      .observationTensor(Int32Array.from(states), CHAIN_LENGTH);
+    const { value } = (agent.model as ActorCritic)
+      .apply(paramsFromArrays(agent.params), seen);
+    return Array.from(value.dataSync());
+  });
+}

@@ -1,0 +1,268 @@
+/** Every algorithm learns tasks whose values and best actions are known. */
+import { Agent } from "@bellman/agent";
+import { ALGORITHMS } from "@bellman/cli";
+import { selectBackend } from "@bellman/compute";
+import { makeVec } from "@bellman/envs";
+import { evaluate, train } from "@bellman/training";
+import { assert, assertAlmostEquals } from "@std/assert";
+import { learn, valuesOf } from "./learn.ts";
+import {
+  assertIdentity,
+  CHAIN_LENGTH,
+  chainOf,
+  CUES,
+  evaluated,
+  IDENTITIES,
+  type IdentityKind,
+  type ToyTask,
+} from "./toy_vec_env.ts";
+
+/** A task of saying what was seen, updates and settings. */
+type Saying = [kind: IdentityKind, updates: number, config?: object];
+
+const PRIORITIES = ["proportional", "rank"] as const;
+const VALUE_CRITICS = { critics: "value", rewardScale: 20 } as const;
+
+const SAYS: Readonly<Record<string, Record<string, Saying>>> = {
+  a2c: {
+    "discrete actions": ["discrete", 300],
+    "several discrete actions": ["multiDiscrete", 300],
+    "flags": ["multiBinary", 300],
+    "box actions": ["box", 600],
+  },
+  acer: {
+    "discrete actions": ["discrete", 80],
+    ...Object.fromEntries(
+      PRIORITIES.map((
+        replay,
+      ) => [`by priorities, ${replay}`, ["discrete", 80, { replay }]]),
+    ),
+    "several discrete actions": ["multiDiscrete", 200],
+    "box actions": ["box", 200],
+  },
+  acktr: {
+    "discrete actions": ["discrete", 120, { valueNetwork: "shared" }],
+    "separate objectives": ["discrete", 120, {
+      objective: "separate",
+      valueNetwork: "separate",
+    }],
+    "several discrete actions": ["multiDiscrete", 200],
+    "flags": ["multiBinary", 200],
+    "box actions": ["box", 600, {
+      klClip: 0.003,
+      entropyCoefficient: 0,
+      coldLearningRate: 0.01,
+    }],
+  },
+  a3c: { "discrete actions": ["discrete", 2000] },
+  "async-q": { "discrete actions": ["discrete", 4000] },
+  "async-nstep-q": { "discrete actions": ["discrete", 2000] },
+  "async-sarsa": { "discrete actions": ["discrete", 4000] },
+  sac: {
+    "two Q functions": ["box", 500],
+    "prioritized replay of several steps": [
+      "box",
+      500,
+      { replay: "proportional", nSteps: 2 },
+    ],
+    "replay by rank": ["box", 500, { replay: "rank" }],
+    "state-dependent exploration": ["box", 500, { useSde: true }],
+    "value critics": ["box", 500, VALUE_CRITICS],
+    "value critics by likelihood ratio": [
+      "box",
+      500,
+      { ...VALUE_CRITICS, reparameterize: false },
+    ],
+    "a mixture": [
+      "box",
+      500,
+      { ...VALUE_CRITICS, policy: "mixture", components: 2 },
+    ],
+    "discrete actions": ["discrete", 500, { targetEntropyFactor: 0.2 }],
+  },
+};
+
+for (const [algorithm, sayings] of Object.entries(SAYS)) {
+  for (const [name, [kind, updates, own]] of Object.entries(sayings)) {
+    Deno.test(`${algorithm} learns to say what it sees, ${name}`, async () => {
+      const rate = algorithm === "acktr" ? {} : { learningRate: 0.01 };
+      const config = { gamma: 0, hiddenSizes: [32], ...rate, ...own };
+      const learned = await learn(algorithm, IDENTITIES[kind], {
+        updates,
+        config,
+      });
+      assertIdentity(kind, learned);
+    });
+  }
+}
+
+const LINEAR = { gamma: 0.8, hiddenSizes: [] };
+const LINEAR_ADAM = { ...LINEAR, learningRate: 0.02, maxGradNorm: null };
+const SOFT = { gamma: 0.5, temperature: 0, tau: 0.05 };
+
+/** Updates and settings to learn the values of a chain. */
+const VALUES: Readonly<
+  Record<string, [updates: number, ...configs: { gamma: number }[]]>
+> = {
+  a2c: [1200, { ...LINEAR_ADAM, valueCoefficient: 1 } as typeof LINEAR],
+  acer: [300, LINEAR_ADAM],
+  acktr: [300, { ...LINEAR, klClip: 0.1 } as typeof LINEAR],
+  a3c: [3000, LINEAR],
+  "async-q": [3000, LINEAR],
+  "async-nstep-q": [3000, LINEAR],
+  "async-sarsa": [3000, LINEAR],
+  sac: [600, SOFT, { ...SOFT, nSteps: 3 } as typeof SOFT],
+};
+
+for (const [algorithm, [updates, ...configs]] of Object.entries(VALUES)) {
+  const { schema: { properties }, isGreedy } = ALGORITHMS
+    .find(({ name }) => name === algorithm)!;
+  const actions = algorithm === "sac"
+    ? { actionSpace: IDENTITIES.box.actionSpace }
+    : isGreedy
+    ? { actionSpace: IDENTITIES.discrete.actionSpace }
+    : {};
+  for (const [i, config] of configs.entries()) {
+    const ends = ["terminated", "truncated", "truncated as terminated"]
+      .slice(0, "bootstrapTruncated" in properties ? 3 : 2);
+    for (const end of ends) {
+      Deno.test(`${algorithm} learns the values of a chain that is ${end}, ${i}`, async () => {
+        const isCut = end === "truncated", { gamma } = config;
+        const task = chainOf(end === "terminated" ? end : "truncated");
+        const { agent } = await learn(algorithm, {
+          ...task,
+          ...actions,
+        }, {
+          updates,
+          config: {
+            ...config,
+            ...(end.endsWith("as terminated") && { bootstrapTruncated: false }),
+          },
+        });
+        // Cut, it would have gone round for ever.
+        valuesOf(agent).forEach((value, time) => {
+          const left = isCut ? Infinity : CHAIN_LENGTH - time;
+          const worth = (1 - gamma ** left) / (1 - gamma);
+          assertAlmostEquals(value, worth, 0.05 * worth);
+        });
+        agent.close();
+      });
+    }
+  }
+}
+
+/** Cues that ask for a box action. */
+const BOX_CUES: ToyTask = {
+  ...CUES,
+  actionSpace: { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" },
+  reward: (_, action, { time, row }) =>
+    time === 2 ? 1 - Math.abs(action[0] - (row % 2 ? 1 : -1)) : 0,
+};
+
+/** Recurrent agents: one step in three pays, and 16 steps hold five of those. */
+const REMEMBERS: [
+  string,
+  { network: "lstm" | "lnlstm" },
+  { updates: number; least: number; task?: ToyTask; learningRate?: number },
+][] = [
+  ["a2c", { network: "lstm" }, { updates: 300, least: 1, learningRate: 0.02 }],
+  [
+    "a2c",
+    { network: "lnlstm" },
+    { updates: 300, least: 1, learningRate: 0.02 },
+  ],
+  ["acer", { network: "lstm" }, { updates: 100, least: 1, learningRate: 0.01 }],
+  [
+    "acer",
+    { network: "lnlstm" },
+    { updates: 100, least: 1, learningRate: 0.01 },
+  ],
+  // At most 1 each, and nothing in the mean to who forgets.
+  [
+    "acer",
+    { network: "lstm" },
+    { updates: 250, least: 0.75, task: BOX_CUES, learningRate: 0.01 },
+  ],
+  ["acktr", { network: "lstm" }, { updates: 200, least: 1 }],
+];
+
+for (const [algorithm, { network }, given] of REMEMBERS) {
+  const { updates, least, task = CUES, learningRate } = given;
+  const what = task === CUES ? "what it saw" : "which box action to take";
+  Deno.test(`${algorithm} with ${network} remembers ${what} two steps ago`, async () => {
+    const rate = learningRate === undefined ? {} : { learningRate };
+    const config = { network, lstmSize: 8, numSteps: 6, ...rate };
+    const reward = evaluated(await learn(algorithm, task, { updates, config }));
+    assert(reward > least * 5 / 16 - 1e-6, `mean reward ${reward}`);
+  });
+}
+
+/** Settings of runs on CartPole, and the mean return that they reach. */
+interface PoleRun {
+  numEnvs: number;
+  totalTimesteps: number;
+  seeds: number[];
+  least: number;
+  config?: object;
+}
+
+const POLES: Readonly<Record<string, PoleRun>> = {
+  a2c: {
+    numEnvs: 8,
+    totalTimesteps: 80_000,
+    seeds: [1],
+    least: 150,
+    config: {
+      numSteps: 8,
+      gamma: 0.98,
+      gaeLambda: 0.95,
+      normalizeAdvantage: true,
+      objective: "separate",
+      optimizer: "rmsprop_tf1",
+      learningRate: 0.003,
+      valueLearningRate: 0.006,
+      valueNetwork: "separate",
+    },
+  },
+  acer: {
+    numEnvs: 4,
+    totalTimesteps: 40_000,
+    seeds: [1],
+    least: 300,
+    config: {
+      learningRate: 0.006,
+      entropyCoefficient: 0.03,
+      qNetwork: "separate",
+      bufferSize: 20_000,
+      replayStart: 200,
+    },
+  },
+  // Its defaults.
+  acktr: {
+    numEnvs: 8,
+    totalTimesteps: 150_000,
+    seeds: [1, 2, 3, 4],
+    least: 475,
+  },
+};
+
+for (const [algorithm, run] of Object.entries(POLES)) {
+  const { numEnvs, totalTimesteps, seeds, least, config } = run;
+  for (const seed of seeds) {
+    Deno.test(`${algorithm} learns to balance a pole for a while, seed ${seed}`, async () => {
+      await selectBackend("wasm");
+      const definition = ALGORITHMS.find(({ name }) => name === algorithm)!;
+      const env = makeVec("CartPole-v1", { numEnvs });
+      const agent = new Agent(definition, env, {
+        seed,
+        totalTimesteps,
+        config,
+      });
+      await train(agent, env, { totalTimesteps, seed });
+      const actor = agent.policy({ deterministic: true });
+      const judged = await evaluate(actor, env, { episodes: 16, seed: 99 });
+      agent.close();
+      assert(judged.meanReturn > least, `mean return ${judged.meanReturn}`);
+    });
+  }
+}
