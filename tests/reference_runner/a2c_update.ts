@@ -1,12 +1,10 @@
 import { a2cLoss, a2cUpdate, initA2CState } from "@bellman/a2c";
 import {
-  type ArraysOf,
   compile,
   compileStep,
   type Engine,
   type Params,
   rmspropTf1,
-  type TensorData,
   valueAndGradients,
 } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
@@ -15,11 +13,9 @@ import * as tf from "@tensorflow/tfjs";
 import {
   type Arch,
   type Arrays,
-  compareParams,
-  dataOf,
   modelOptions,
+  paramsOf,
   pathOf,
-  TOLERANCE,
 } from "./baselines_model.ts";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 
@@ -64,10 +60,6 @@ function modelOf({ arch, params }: Case["inputs"]): ActorCritic {
 
 function isSeparate(params: Arrays): boolean {
   return Object.keys(params).some((name) => /^vf\/.+\/./.test(name));
-}
-
-function tensorOf(values: number[] | number[][]): tf.Tensor {
-  return tf.tensor(values, undefined, "float32");
 }
 
 function tensorsOf(batch: Batch) {
@@ -126,28 +118,6 @@ function forwardPass(
   };
 }
 
-/** Every number of the forward pass, the losses and the gradients. */
-function compareForward(
-  comparison: Comparison,
-  { gradients, ...numbers }: ArraysOf<ReturnType<typeof forwardPass>>,
-  { expected, path }: {
-    expected: Record<string, Expected | Arrays>;
-    path: (name: string) => string;
-  },
-): void {
-  for (const [name, values] of Object.entries(numbers)) {
-    comparison.numbers(name, values as TensorData, {
-      expected: expected[name] as Expected,
-      tolerance: TOLERANCE,
-    });
-  }
-  compareParams(comparison, "gradient of", {
-    actual: gradients,
-    expected: expected.grads_before_clip as Arrays,
-    path,
-  });
-}
-
 /** The forward pass and the update of a case, compiled. */
 function compileCase(it: Case, engine: Engine) {
   const { hparams, batches } = it.inputs;
@@ -162,10 +132,7 @@ function compileCase(it: Case, engine: Engine) {
     valueCoefficient: hparams.vf_coef,
     maxGradNorm: hparams.max_grad_norm,
   });
-  const params: Params = {};
-  for (const [name, values] of Object.entries(it.inputs.params)) {
-    params[pathOf(name, separate)] = tensorOf(values);
-  }
+  const params = paramsOf(it.inputs.params, (name) => pathOf(name, separate));
   const batch = tensorsOf(batches[0]);
   const state = initA2CState(params, { optimizer });
   const forward = compile(
@@ -204,48 +171,34 @@ async function runCase(
     const expected = it.expected.after[k];
     await comparison.check(`${it.name}, update ${k}`, () => {
       const rate = scheduler.valueAt(k * samples + samples - 1);
-      comparison.numbers("lr", rate, {
-        expected: numbers.lr,
-        tolerance: 1e-9,
-      });
+      comparison.numbers("lr", rate, numbers.lr, { tolerance: 1e-9 });
       const batch = tensorsOf(numbers);
       const { policy: params } = learner.state;
-      const given = forward.run({ params, batch });
-      compareForward(comparison, given, { expected, path });
+      const { gradients, ...given } = forward.run({ params, batch });
+      comparison.named(given, expected as Record<string, Expected>);
+      const before = expected.grads_before_clip as Arrays;
+      comparison.arrays("gradient of", gradients, before, path);
       const { grad_norm: [norm] } = learner.run(
         { batch, learningRate: rate },
       );
-      comparison.numbers("grad_norm", norm, {
-        expected: expected.grad_norm as number,
-        tolerance: TOLERANCE,
-      });
+      comparison.numbers("grad_norm", norm, expected.grad_norm as number);
       const limit = hparams.max_grad_norm ?? Infinity;
       comparison.that(
         "clipping as expected",
         norm > limit === Boolean(expected.clip_active),
       );
       const after = learner.read();
-      compareParams(comparison, "parameter", {
-        actual: dataOf(after.policy),
-        expected: expected.params as Arrays,
-        path,
-      });
-      compareParams(comparison, "mean square of", {
-        actual: dataOf(after.optimizer),
-        expected: expected.rms as Arrays,
-        path: (name) => `rms/${path(name)}`,
-      });
+      const { params: moved, rms } = expected as Record<string, Arrays>;
+      comparison.arrays("parameter", after.policy, moved, path);
+      const square = (name: string) => `rms/${path(name)}`;
+      comparison.arrays("mean square of", after.optimizer, rms, square);
     });
   }
   learner.close();
 }
 
 /** baselines/a2c: forward pass, losses, gradients, clipping and RMSProp. */
-export const a2cUpdateRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-  engine,
-) => {
+export const runner: FixtureRunner = async (fixture, comparison, engine) => {
   for (const it of fixture.cases as Case[]) {
     await runCase(it, comparison, engine);
   }

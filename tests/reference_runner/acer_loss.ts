@@ -15,13 +15,11 @@ import {
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import {
+  checkEach,
   type Comparison,
   type Expected,
-  type FixtureRunner,
   ofUpdates,
 } from "./comparison.ts";
-
-const TOLERANCE = 1e-5;
 
 interface Case {
   name: string;
@@ -180,10 +178,7 @@ function runCase(
     read = (it: ArrayLike<number>): ArrayLike<number> => it,
   ) => {
     for (const [name, values] of Object.entries(numbers)) {
-      comparison.numbers(name, read(values as ArrayLike<number>), {
-        expected: wanted[name],
-        tolerance: TOLERANCE,
-      });
+      comparison.numbers(name, read(values as ArrayLike<number>), wanted[name]);
     }
   };
   const steps = (it: ArrayLike<number>) => stepsOf(it, inputs);
@@ -197,12 +192,4 @@ function runCase(
 }
 
 /** Losses, trust region and gradients of baselines/acer. */
-export const acerLossRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-  engine,
-) => {
-  for (const it of fixture.cases as Case[]) {
-    await comparison.check(it.name, () => runCase(it, comparison, engine));
-  }
-};
+export const runner = checkEach({ cases: runCase });

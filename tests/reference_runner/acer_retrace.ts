@@ -1,9 +1,8 @@
 import { retraceTargets } from "@bellman/acer";
 import { retrace } from "@bellman/returns";
 import * as tf from "@tensorflow/tfjs";
-import type { Comparison, FixtureRunner } from "./comparison.ts";
+import { checkEach, type Comparison } from "./comparison.ts";
 
-const TOLERANCE = 1e-9;
 const FLOAT32_TOLERANCE = 1e-5;
 
 interface RetraceCase {
@@ -34,10 +33,7 @@ function runCase({ inputs, expected }: RetraceCase, comparison: Comparison) {
     qValues: q_i,
     ratios: rho_i,
   }, { numEnvs: nenvs, numSteps: nsteps, gamma });
-  comparison.numbers("qret", targets, {
-    expected: expected.qret,
-    tolerance: TOLERANCE,
-  });
+  comparison.numbers("qret", targets, expected.qret);
   const rows = (steps: number[]) =>
     tf.tensor1d(
       v.map((_, i) => isLast(i) ? 0 : steps[i - Math.floor(i / (nsteps + 1))]),
@@ -51,15 +47,10 @@ function runCase({ inputs, expected }: RetraceCase, comparison: Comparison) {
     ratios: rows(rho_i),
   }, { numEnvs: nenvs, gamma });
   const found = tensors.dataSync().filter((_, i) => !isLast(i));
-  comparison.numbers("qret of tensors", found, {
-    expected: expected.qret,
+  comparison.numbers("qret of tensors", found, expected.qret, {
     tolerance: FLOAT32_TOLERANCE,
   });
 }
 
 /** Retrace targets of baselines/acer. */
-export const acerRetraceRunner: FixtureRunner = async (fixture, comparison) => {
-  for (const it of fixture.cases as RetraceCase[]) {
-    await comparison.check(it.name, () => runCase(it, comparison));
-  }
-};
+export const runner = checkEach({ cases: runCase }, 1e-9);

@@ -8,7 +8,6 @@ import {
   compile,
   compileStep,
   type Engine,
-  type Params,
   rmspropTf1,
   type TensorData,
 } from "@bellman/compute";
@@ -19,11 +18,9 @@ import { rowsOf } from "./acer_loss.ts";
 import {
   type Arch,
   type Arrays,
-  compareParams,
-  dataOf,
   modelOptions,
+  paramsOf,
   pathOf,
-  TOLERANCE,
 } from "./baselines_model.ts";
 import {
   type Comparison,
@@ -77,15 +74,6 @@ interface Case {
     }[];
     after_if_ema_runs_before_step: { polyak: Arrays; params?: Arrays }[];
   };
-}
-
-function paramsOf(arrays: Arrays): Params {
-  return Object.fromEntries(
-    Object.entries(arrays).map(([name, values]) => [
-      pathOf(name),
-      tf.tensor(values, undefined, "float32"),
-    ]),
-  );
 }
 
 function batchOf(
@@ -173,6 +161,8 @@ async function runCase(
     numValues: hparams.total_timesteps,
     schedule: schedule(hparams.lrschedule),
   });
+  const compare = (what: string, actual: unknown, expected: Arrays) =>
+    comparison.arrays(what, actual as never, expected, (it) => pathOf(it));
   for (const averageOrder of ["after_step", "before_step"] as const) {
     const { read, gradients, learner } = compileCase(it, {
       model,
@@ -184,19 +174,13 @@ async function runCase(
       const name = `${it.name}, average ${averageOrder}, update ${k}`;
       await comparison.check(name, () => {
         const learningRate = rate.valueAt(numbers.steps);
-        comparison.numbers("lr", learningRate, {
-          expected: numbers.lr,
-          tolerance: 1e-9,
-        });
+        comparison.numbers("lr", learningRate, numbers.lr, { tolerance: 1e-9 });
         const batch = read(numbers);
         const expected = it.expected.after[k];
         if (isAfter) {
           const { state } = learner;
           const actual = gradients.run({ state, batch } as never);
-          compareParams(comparison, "gradient of", {
-            actual: actual as Record<string, TensorData>,
-            expected: expected.grads_before_clip,
-          });
+          compare("gradient of", actual, expected.grads_before_clip);
         }
         const run = learner.run({ batch, learningRate } as never);
         const { stats } = run as unknown as {
@@ -210,12 +194,7 @@ async function runCase(
             String(Object.keys(stats).sort()) ===
               String(Object.keys(wanted).sort()),
           );
-          for (const [name, value] of Object.entries(wanted)) {
-            comparison.numbers(name, stats[name], {
-              expected: value,
-              tolerance: TOLERANCE,
-            });
-          }
+          comparison.named(stats, wanted);
         }
         const after = learner.read() as unknown as Record<
           "policy" | "average" | "slots",
@@ -224,20 +203,11 @@ async function runCase(
         const { polyak, params } = isAfter
           ? expected
           : it.expected.after_if_ema_runs_before_step[k];
-        compareParams(comparison, "value of", {
-          actual: dataOf(after.policy),
-          expected: params ?? {},
-        });
-        compareParams(comparison, "average of", {
-          actual: dataOf(after.average),
-          expected: polyak,
-        });
+        compare("value of", after.policy, params ?? {});
+        compare("average of", after.average, polyak);
         if (!isAfter) return;
-        compareParams(comparison, "mean square of", {
-          actual: dataOf(after.slots),
-          expected: expected.rms,
-          path: (name) => `rms/${pathOf(name)}`,
-        });
+        const square = (name: string) => `rms/${pathOf(name)}`;
+        comparison.arrays("mean square of", after.slots, expected.rms, square);
       });
     }
     learner.close();
@@ -245,11 +215,7 @@ async function runCase(
 }
 
 /** baselines/acer: gradients, statistics, clipping, RMSProp and the average. */
-export const acerUpdateRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-  engine,
-) => {
+export const runner: FixtureRunner = async (fixture, comparison, engine) => {
   for (const it of fixture.cases as Case[]) {
     await runCase(it, comparison, engine);
   }

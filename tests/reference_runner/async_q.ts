@@ -15,9 +15,7 @@ import {
 } from "@bellman/policies";
 import type { Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
-
-const TOLERANCE = 1e-5;
+import { checkEach, type Comparison, type Expected } from "./comparison.ts";
 
 interface Case {
   name: string;
@@ -140,7 +138,7 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
     expected: Expected,
   ) => {
     const place = `step ${step}: ${name}`;
-    comparison.numbers(place, actual, { expected, tolerance: TOLERANCE });
+    comparison.numbers(place, actual, expected);
   };
   const { memory } = shared;
   const events = new Map(it.expected.events.map((it) => [it.step, it]));
@@ -175,12 +173,4 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
 }
 
 /** Asynchronous one-step Q-learning, algorithm 1 of source 004. */
-export const asyncQRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-  engine,
-) => {
-  for (const it of fixture.cases as Case[]) {
-    await comparison.check(it.name, () => runCase(it, comparison, engine));
-  }
-};
+export const runner = checkEach({ cases: runCase });

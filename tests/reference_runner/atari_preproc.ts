@@ -1,5 +1,5 @@
 import { AreaResizer, toGray } from "@bellman/envs/atari";
-import type { Comparison, FixtureRunner } from "./comparison.ts";
+import { checkEach, type Comparison } from "./comparison.ts";
 import { OpencvResizer } from "./opencv_resizer.ts";
 
 const SCREEN = { width: 160, height: 210 };
@@ -75,60 +75,42 @@ function resized(
 }
 
 function runCase({ inputs, expected }: Case, comparison: Comparison): void {
-  const exactly = (wanted: number | number[]) => ({
-    expected: wanted,
-    tolerance: 0,
-  });
   const screen = screenOf(inputs), gray = toGray(screen);
   comparison.numbers(
     "first pixels",
     screen.subarray(0, 12),
-    exactly(expected.first_pixels_rgb),
+    expected.first_pixels_rgb,
   );
-  comparison.numbers("sum of screen", sum(screen), exactly(expected.rgb_sum));
+  comparison.numbers("sum of screen", sum(screen), expected.rgb_sum);
   comparison.numbers(
     "first grays",
     gray.subarray(0, 16),
-    exactly(expected.gray_first_row),
+    expected.gray_first_row,
   );
-  comparison.numbers("sum of grays", sum(gray), exactly(expected.gray_sum));
+  comparison.numbers("sum of grays", sum(gray), expected.gray_sum);
   const one = { channels: 1, comparison };
   comparison.numbers(
     "frame",
     resized("frame", gray, one),
-    exactly(expected.warp84.flat()),
+    expected.warp84.flat(),
   );
   if (expected.warp84_gymnasium_order !== undefined) {
     const name = "frame in Gymnasium's order";
     comparison.numbers(
       name,
       resized(name, gymnasiumGray(inputs), one),
-      exactly(expected.warp84_gymnasium_order.flat()),
+      expected.warp84_gymnasium_order.flat(),
     );
   }
   const colors = resized("colours", screen, { channels: 3, comparison });
   const firsts = expected.warp84_rgb_row0.flat();
-  comparison.numbers(
-    "sum of colours",
-    sum(colors),
-    exactly(expected.warp84_rgb_sum),
-  );
+  comparison.numbers("sum of colours", sum(colors), expected.warp84_rgb_sum);
   comparison.numbers(
     "first colours",
     colors.subarray(0, firsts.length),
-    exactly(firsts),
+    firsts,
   );
 }
 
 /** Gray and area averages of Atari screens against OpenCV's. */
-export const atariPreprocRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-) => {
-  for (const [i, it] of (fixture.cases as Case[]).entries()) {
-    await comparison.check(
-      `${it.name} ${i}`,
-      () => runCase(it, comparison),
-    );
-  }
-};
+export const runner = checkEach({ cases: runCase }, 0);

@@ -1,9 +1,6 @@
 /** Networks, parameters and variables of baselines as ours. */
-import type { TensorData } from "@bellman/compute";
-import type { Comparison } from "./comparison.ts";
-
-/** Relative difference that updates of baselines may have. */
-export const TOLERANCE = 1e-5;
+import type { Params } from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
 
 /** Numbers of the original's variables by name. */
 export type Arrays = Record<string, number[] | number[][]>;
@@ -48,32 +45,15 @@ export function pathOf(name: string, separate = false): string {
   return `${separate ? tower : "shared"}/${inside}`;
 }
 
-/** Compares numbers by our paths with those of the original's variables. */
-export function compareParams(
-  comparison: Comparison,
-  what: string,
-  { actual, expected, path = pathOf }: {
-    actual: Readonly<Record<string, TensorData>>;
-    expected: Arrays;
-    path?: (name: string) => string;
-  },
-): void {
-  for (const [name, values] of Object.entries(expected)) {
-    const numbers = actual[path(name)];
-    comparison.that(`${what} ${name} exists`, numbers !== undefined);
-    if (numbers === undefined) continue;
-    comparison.numbers(`${what} ${name}`, numbers, {
-      expected: values,
-      tolerance: TOLERANCE,
-    });
-  }
-}
-
-/** Numbers of saved arrays, without their shapes. */
-export function dataOf(
-  arrays: Readonly<Record<string, { data: TensorData }>>,
-): Record<string, TensorData> {
+/** Parameters of our models from the original's variables. */
+export function paramsOf(
+  arrays: Arrays,
+  path = (name: string): string => pathOf(name),
+): Params {
   return Object.fromEntries(
-    Object.entries(arrays).map(([path, { data }]) => [path, data]),
+    Object.entries(arrays).map(([name, values]) => [
+      path(name),
+      tf.tensor(values, undefined, "float32"),
+    ]),
   );
 }

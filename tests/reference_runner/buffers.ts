@@ -4,11 +4,12 @@ import {
   SequenceReplayBuffer,
   SumTree,
 } from "@bellman/buffers";
-import { type Comparison, type FixtureRunner, flat } from "./comparison.ts";
+import { checkEach, type Comparison, flat } from "./comparison.ts";
 
 /** The fixture's numbers have twelve digits; batches and weights are float32. */
 const TOLERANCE = 1e-9;
-const FLOAT32_TOLERANCE = 1e-6;
+const FLOAT32 = { tolerance: 1e-6 };
+const EXACTLY = { tolerance: 0 };
 
 interface StackCase {
   name: string;
@@ -30,14 +31,10 @@ function runStack({ inputs, expected }: StackCase, comparison: Comparison) {
     flat(dones),
     { shape, stack: nstack, numSteps: nsteps },
   );
-  const exactly = { expected: expected.stacked, tolerance: 0 };
-  comparison.numbers("stacked", stacks, exactly);
+  comparison.numbers("stacked", stacks, expected.stacked, EXACTLY);
   const { drawn, kept } = drawStacks(inputs, shape);
-  comparison.numbers("drawn", drawn, exactly);
-  comparison.numbers("frames kept", kept, {
-    expected: flat(enc_obs).length,
-    tolerance: 0,
-  });
+  comparison.numbers("drawn", drawn, expected.stacked, EXACTLY);
+  comparison.numbers("frames kept", kept, flat(enc_obs).length, EXACTLY);
 }
 
 /** The same stacks out of a buffer, and the numbers that it keeps for them. */
@@ -105,16 +102,17 @@ function runRing({ inputs, expected }: RingCase, comparison: Comparison) {
       comparison.that(`has ${frames} after ${i}`, found === holds);
     }
   });
-  const tolerance = TOLERANCE;
-  comparison.numbers("rewards", buffer.save().fields.reward as Float64Array, {
-    expected: expected.rewards_by_slot,
-    tolerance,
-  });
+  comparison.numbers(
+    "rewards",
+    buffer.save().fields.reward as Float64Array,
+    expected.rewards_by_slot,
+  );
   const taken = buffer.gather(take_idx.map((slot, env) => slot * nenv + env));
-  comparison.numbers("taken", taken.reward as Float64Array, {
-    expected: expected.taken_rewards,
-    tolerance,
-  });
+  comparison.numbers(
+    "taken",
+    taken.reward as Float64Array,
+    expected.taken_rewards,
+  );
 }
 
 interface PrioritizedCase {
@@ -151,14 +149,11 @@ function runTree(
       ["min", tree.min, expected.min],
     ] as const
   ) {
-    comparison.numbers(name, found, { expected: wanted, tolerance: TOLERANCE });
+    comparison.numbers(name, found, wanted);
   }
   const found = new Int32Array(inputs.prefix_queries.length);
   tree.findMany(inputs.prefix_queries, found);
-  comparison.numbers("found", found, {
-    expected: expected.prefix_idx,
-    tolerance: 0,
-  });
+  comparison.numbers("found", found, expected.prefix_idx, EXACTLY);
 }
 
 function runPrioritized(
@@ -182,40 +177,24 @@ function runPrioritized(
   const draws = uniform_draws.values();
   const random = { uniform: () => draws.next().value!, integer: () => 0 };
   const batch = buffer.sample(random, { size: uniform_draws.length });
-  const tolerance = FLOAT32_TOLERANCE;
-  comparison.numbers("slots", batch.slots, {
-    expected: expected.sampled_idxes,
-    tolerance: 0,
-  });
-  comparison.numbers("weights", batch.weights, {
-    expected: expected.is_weights,
-    tolerance,
-  });
-  comparison.numbers("max priority", buffer.maxPriority, {
-    expected: expected.max_priority,
-    tolerance: TOLERANCE,
-  });
+  comparison.numbers("slots", batch.slots, expected.sampled_idxes, EXACTLY);
+  comparison.numbers("weights", batch.weights, expected.is_weights, FLOAT32);
+  comparison.numbers("max priority", buffer.maxPriority, expected.max_priority);
   const { sampler } = buffer.save();
   const { leaves } = sampler as { leaves: Float64Array };
-  comparison.numbers("leaves", leaves.subarray(0, expected.length), {
-    expected: expected.leaf_values,
-    tolerance: TOLERANCE,
-  });
+  comparison.numbers(
+    "leaves",
+    leaves.subarray(0, expected.length),
+    expected.leaf_values,
+  );
 }
 
 /** Segments with their frames, and prioritized sampling. */
-export const buffersRunner: FixtureRunner = async (fixture, comparison) => {
-  for (const it of fixture.acer_stack_decode ?? []) {
-    await comparison.check(it.name, () => runStack(it, comparison));
-  }
-  for (const [i, it] of (fixture.acer_ring ?? []).entries()) {
-    await comparison.check(`ring ${i}`, () => runRing(it, comparison));
-  }
-  for (const [i, it] of (fixture.prioritized ?? []).entries()) {
-    await comparison.check(`tree ${i}`, () => runTree(it, comparison));
-    await comparison.check(
-      `prioritized ${i}`,
-      () => runPrioritized(it, comparison),
-    );
-  }
-};
+export const runner = checkEach({
+  acer_stack_decode: runStack,
+  acer_ring: runRing,
+  prioritized(it, comparison) {
+    runTree(it, comparison);
+    runPrioritized(it, comparison);
+  },
+}, TOLERANCE);

@@ -1,4 +1,4 @@
-import type { Engine } from "@bellman/compute";
+import type { Engine, TensorData } from "@bellman/compute";
 import { ALGORITHMS } from "@bellman/cli";
 import { addStatistics, statisticName } from "@bellman/training";
 
@@ -24,6 +24,25 @@ export type FixtureRunner = (
   engine: Engine,
 ) => void | Promise<void>;
 
+/**
+ * Makes a runner that runs a function on each case of the lists of a fixture, as one
+ * check each, within a tolerance.
+ */
+export function checkEach(
+  runs: Readonly<Record<string, FixtureRunner>>,
+  tolerance?: number,
+): FixtureRunner {
+  return async (fixture, comparison, engine) => {
+    if (tolerance !== undefined) comparison.tolerance = tolerance;
+    for (const [list, run] of Object.entries(runs)) {
+      for (const [i, it] of (fixture[list] ?? []).entries()) {
+        const name = `${list} ${it.name ?? i}`;
+        await comparison.check(name, () => run(it, comparison, engine));
+      }
+    }
+  };
+}
+
 /** All numbers in order, however deep they are nested. */
 export function flat(expected: Expected): number[] {
   if (Array.isArray(expected)) return expected.flatMap(flat);
@@ -45,6 +64,8 @@ export function ofUpdates<T>(
 export class Comparison {
   readonly #outcome: Outcome = { passed: 0, failures: [], worst: 0 };
   #problems: string[] | null = null;
+  /** Deviation that numbers may have. */
+  tolerance = 1e-5;
 
   /** What has been counted. */
   get outcome(): Outcome {
@@ -68,7 +89,8 @@ export class Comparison {
   numbers(
     name: string,
     actual: ArrayLike<number> | number,
-    { expected, tolerance }: { expected: Expected; tolerance: number },
+    expected: Expected,
+    { tolerance = this.tolerance } = {},
   ): void {
     const values = typeof actual === "number" ? [actual] : Array.from(actual);
     const wanted = flat(expected);
@@ -85,6 +107,32 @@ export class Comparison {
     this.#outcome.worst = Math.max(this.#outcome.worst, worst);
     if (!(worst <= tolerance)) {
       this.#problem(`${name} is off by ${worst.toExponential(1)}`);
+    }
+  }
+
+  /** Compares what was found with the numbers of the fixture that have its names. */
+  named(
+    found: Readonly<Record<string, ArrayLike<number> | number>>,
+    expected: Readonly<Record<string, Expected>>,
+  ): void {
+    for (const [name, values] of Object.entries(found)) {
+      this.numbers(name, values, expected[name] ?? []);
+    }
+  }
+
+  /** Compares every array of the fixture with that of the same name, by our path. */
+  arrays(
+    what: string,
+    actual: Readonly<Record<string, TensorData | { data: TensorData }>>,
+    expected: Readonly<Record<string, Expected>>,
+    path = (name: string): string => name,
+  ): void {
+    for (const [name, values] of Object.entries(expected)) {
+      const found = actual[path(name)];
+      this.that(`${what} ${name} exists`, found !== undefined);
+      if (found === undefined) continue;
+      const numbers = "data" in found ? found.data : found;
+      this.numbers(`${what} ${name}`, numbers, values);
     }
   }
 

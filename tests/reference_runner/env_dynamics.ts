@@ -10,7 +10,7 @@ import {
 } from "@bellman/envs";
 import { type TensorEnv, tensorEnv } from "@bellman/envs/tensor";
 import * as tf from "@tensorflow/tfjs";
-import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
+import { checkEach, type Comparison, type Expected } from "./comparison.ts";
 
 /** The fixture's absolute tolerances, taken as ours: |b| only loosens them. */
 const TOLERANCE = 1e-6;
@@ -82,8 +82,7 @@ function runTensors(
   };
   for (const [name, values] of Object.entries(expected)) {
     const made = seen[name as keyof typeof seen].dataSync();
-    comparison.numbers(`${name} in tensors`, [...made], {
-      expected: values,
+    comparison.numbers(`${name} in tensors`, [...made], values, {
       tolerance: SINGLE_TOLERANCE,
     });
   }
@@ -111,7 +110,7 @@ function runDynamics(
     ? CHAOTIC_TOLERANCE
     : TOLERANCE;
   for (const [name, values] of Object.entries(expected)) {
-    comparison.numbers(name, seen[name], { expected: values, tolerance });
+    comparison.numbers(name, seen[name], values, { tolerance });
   }
 }
 
@@ -137,17 +136,10 @@ function runTimeLimit(
 }
 
 /** Gymnasium's classic control: states, observations, rewards and ends. */
-export const envDynamicsRunner: FixtureRunner = async (fixture, comparison) => {
-  for (const it of fixture.cases ?? []) {
-    await comparison.check(it.name, () => {
-      runDynamics(it, comparison);
-      tf.tidy(() => runTensors(tensorEnv(it.inputs.env), it, comparison));
-    });
-  }
-  for (const it of fixture.time_limit ?? []) {
-    await comparison.check(
-      `time limit of ${it.inputs.env}`,
-      () => runTimeLimit(it, comparison),
-    );
-  }
-};
+export const runner = checkEach({
+  cases(it, comparison) {
+    runDynamics(it, comparison);
+    tf.tidy(() => runTensors(tensorEnv(it.inputs.env), it, comparison));
+  },
+  time_limit: runTimeLimit,
+});

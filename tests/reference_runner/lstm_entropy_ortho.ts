@@ -13,9 +13,7 @@ import {
   RandomStream,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
-
-const TOLERANCE = 1e-5;
+import { checkEach, type Comparison, type Expected } from "./comparison.ts";
 
 interface LstmCase {
   name: string;
@@ -53,12 +51,7 @@ function runLstm(
     const { output, state } = network.apply(params, given);
     return { h: output, state: state! };
   }, { inputs, engine }).run(inputs);
-  for (const name of ["h", "state"] as const) {
-    comparison.numbers(name, after[name], {
-      expected: it.expected[name],
-      tolerance: TOLERANCE,
-    });
-  }
+  comparison.named(after, it.expected);
 }
 
 function runEntropy(
@@ -85,12 +78,7 @@ function runEntropy(
       neglogp_all: tf.stack(actions, 1),
     };
   }, { inputs, engine }).run(inputs);
-  for (const [name, values] of Object.entries(results)) {
-    comparison.numbers(name, values, {
-      expected: it.expected[name],
-      tolerance: TOLERANCE,
-    });
-  }
+  comparison.named(results, it.expected);
 }
 
 function runOrtho(
@@ -119,33 +107,13 @@ function runOrtho(
     { length: size * size },
     (_, i) => i % (size + 1) === 0 ? it.diag : 0,
   );
-  const tolerance = TOLERANCE;
-  comparison.numbers("gram matrix", gram, { expected, tolerance });
-  comparison.numbers("squared norm", squares, {
-    expected: [it.frobenius_sq],
-    tolerance,
-  });
+  comparison.numbers("gram matrix", gram, expected);
+  comparison.numbers("squared norm", squares, [it.frobenius_sq]);
 }
 
 /** Recurrent cells, entropies and orthogonal initialisation of baselines. */
-export const lstmEntropyOrthoRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-  engine,
-) => {
-  for (const it of fixture.lstm ?? []) {
-    await comparison.check(it.name, () => runLstm(it, comparison, engine));
-  }
-  for (const [i, it] of (fixture.entropy ?? []).entries()) {
-    await comparison.check(
-      `entropy ${i}`,
-      () => runEntropy(it, comparison, engine),
-    );
-  }
-  for (const it of fixture.ortho ?? []) {
-    await comparison.check(
-      `orthogonal [${it.shape}] times ${it.scale}`,
-      () => runOrtho(it, comparison, engine),
-    );
-  }
-};
+export const runner = checkEach({
+  lstm: runLstm,
+  entropy: runEntropy,
+  ortho: runOrtho,
+});

@@ -77,7 +77,7 @@ async function runFile(
   const fixture = JSON.parse(await Deno.readTextFile(path));
   const load = runners[fixture.file] ?? runners[name];
   if (load === undefined) return null;
-  const runner = await load();
+  const { runner } = await load();
   const comparison = new Comparison();
   tf.engine().startScope();
   try {

@@ -3,9 +3,7 @@ import {
   generalizedAdvantageEstimation,
   nStepReturns,
 } from "@bellman/returns";
-import type { Comparison, FixtureRunner } from "./comparison.ts";
-
-const TOLERANCE = 1e-9;
+import { checkEach, type Comparison } from "./comparison.ts";
 
 interface NStepCase {
   name: string;
@@ -27,7 +25,7 @@ function runNStep({ inputs, expected }: NStepCase, comparison: Comparison) {
   comparison.numbers(
     "discount_with_dones",
     discountWithDones(rewards, dones, layout),
-    { expected: expected.discount_with_dones, tolerance: TOLERANCE },
+    expected.discount_with_dones,
   );
   const returns = nStepReturns({
     rewards,
@@ -35,10 +33,11 @@ function runNStep({ inputs, expected }: NStepCase, comparison: Comparison) {
     truncated: dones.map(() => 0),
     lastValues: [bootstrap_value],
   }, layout);
-  comparison.numbers("nstep_returns_bootstrapped", returns, {
-    expected: expected.nstep_returns_bootstrapped,
-    tolerance: TOLERANCE,
-  });
+  comparison.numbers(
+    "nstep_returns_bootstrapped",
+    returns,
+    expected.nstep_returns_bootstrapped,
+  );
 }
 
 interface GaeCase {
@@ -77,10 +76,7 @@ function runGae({ inputs, expected }: GaeCase, comparison: Comparison) {
     lambda: lam,
   });
   for (const name of ["advantages", "returns"] as const) {
-    comparison.numbers(name, found[name], {
-      expected: envMajor(expected[name]),
-      tolerance: TOLERANCE,
-    });
+    comparison.numbers(name, found[name], envMajor(expected[name]));
   }
 }
 
@@ -105,23 +101,15 @@ function runEnds(it: EndCase, comparison: Comparison) {
       // Of the next episode where this one ended: it must not be seen.
       lastValues: [name === "running" ? value : 1e6],
     }, { numEnvs: 1, numSteps: 1, gamma: it.gamma });
-    comparison.numbers(`target if ${name}`, target, {
-      expected: [it[`target_if_${name}` as keyof EndCase]],
-      tolerance: TOLERANCE,
-    });
+    comparison.numbers(`target if ${name}`, target, [
+      it[`target_if_${name}` as keyof EndCase],
+    ]);
   }
 }
 
 /** Discounted sums, n-step returns, advantages and the two kinds of end. */
-export const returnsRunner: FixtureRunner = async (fixture, comparison) => {
-  for (const it of fixture.nstep ?? []) {
-    await comparison.check(it.name, () => runNStep(it, comparison));
-  }
-  for (const it of fixture.gae ?? []) {
-    await comparison.check(it.name, () => runGae(it, comparison));
-  }
-  const ends: EndCase[] = fixture.truncation_vs_termination ?? [];
-  for (const [i, it] of ends.entries()) {
-    await comparison.check(`ends ${i}`, () => runEnds(it, comparison));
-  }
-};
+export const runner = checkEach({
+  nstep: runNStep,
+  gae: runGae,
+  truncation_vs_termination: runEnds,
+}, 1e-9);

@@ -5,9 +5,7 @@ import {
   squashedGaussian,
 } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
-
-const TOLERANCE = 1e-5;
+import { checkEach, type Comparison, type Expected } from "./comparison.ts";
 
 interface GaussianCase {
   name: string;
@@ -25,20 +23,6 @@ interface MixtureCase {
     noise: number[][];
   };
   expected: Record<string, Expected>;
-}
-
-/** Compares results with the numbers of the fixture that have their names. */
-function compareAll(
-  comparison: Comparison,
-  results: Readonly<Record<string, ArrayLike<number>>>,
-  expected: Record<string, Expected>,
-): void {
-  for (const [name, values] of Object.entries(results)) {
-    comparison.numbers(name, values, {
-      expected: expected[name] ?? [],
-      tolerance: TOLERANCE,
-    });
-  }
 }
 
 function runGaussian(
@@ -74,7 +58,7 @@ function runGaussian(
       entropy_gaussian: gaussian.entropy(parameters),
     };
   }, { inputs, engine }).run(inputs);
-  compareAll(comparison, results, it.expected);
+  comparison.named(results, it.expected);
 }
 
 /** The fixture's `component_log_prob` is a part of `log_p`, not of any API. */
@@ -110,25 +94,8 @@ function runMixture(
       reg_loss_per_reg: tf.mean(exact.regularization(parameters)),
     };
   }, { inputs, engine }).run(inputs);
-  compareAll(comparison, results, it.expected);
+  comparison.named(results, it.expected);
 }
 
 /** haarnoja/sac: log-probabilities of squashed Gaussians and mixtures. */
-export const sacLogprobsRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-  engine,
-) => {
-  for (const it of fixture.gaussian as GaussianCase[]) {
-    await comparison.check(
-      `Gaussian ${it.name}`,
-      () => runGaussian(it, comparison, engine),
-    );
-  }
-  for (const it of fixture.gmm as MixtureCase[]) {
-    await comparison.check(
-      `mixture ${it.name}`,
-      () => runMixture(it, comparison, engine),
-    );
-  }
-};
+export const runner = checkEach({ gaussian: runGaussian, gmm: runMixture });

@@ -21,14 +21,12 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 import {
-  compareNetwork,
+  byPath,
   criticParams,
   type NetworkArrays,
   paramsOf,
   spacesOf,
 } from "./sac_networks.ts";
-
-const TOLERANCE = 1e-5;
 
 type Networks = Record<
   "qf1" | "qf2" | "policy" | "target_qf1" | "target_qf2",
@@ -197,14 +195,14 @@ function compareState(
   const compare = (
     name: keyof Networks,
     actual: keyof SacState,
-    prefix?: string,
+    prefix = "",
   ) =>
-    compareNetwork(comparison, name, {
-      actual: state[actual],
-      prefix,
-      expected: params[name],
-      tolerance: TOLERANCE,
-    });
+    comparison.arrays(
+      name,
+      state[actual],
+      byPath(params[name]),
+      (path) => prefix + path,
+    );
   compare("policy", "policy");
   compare("qf1", "critics", "qf1/");
   compare("qf2", "critics", "qf2/");
@@ -212,10 +210,7 @@ function compareState(
   compare("target_qf2", "targets", "qf2/");
   const { logAlpha } = state.temperature;
   if (logAlpha === undefined) return;
-  comparison.numbers("log_alpha", logAlpha.data, {
-    expected: params.alpha.log_alpha,
-    tolerance: TOLERANCE,
-  });
+  comparison.numbers("log_alpha", logAlpha.data, params.alpha.log_alpha);
 }
 
 async function runCase(
@@ -251,12 +246,7 @@ async function runCase(
         actor_loss: stats.policy_loss,
         ...(hparams.auto_alpha && { alpha_loss: stats.temperature_loss! }),
       };
-      for (const [name, values] of Object.entries(found)) {
-        comparison.numbers(name, values, {
-          expected: expected[name],
-          tolerance: TOLERANCE,
-        });
-      }
+      comparison.named(found, expected as Record<string, Expected>);
       compareState(comparison, learner.read(), expected);
     });
   }
@@ -264,11 +254,7 @@ async function runCase(
 }
 
 /** Stable-Baselines3's SAC: samples, targets, losses and all parameters. */
-export const sacModernUpdateRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-  engine,
-) => {
+export const runner: FixtureRunner = async (fixture, comparison, engine) => {
   for (const it of fixture.cases as Case[]) {
     await runCase(it, comparison, engine);
   }

@@ -1,7 +1,6 @@
-import type { Params, TensorData } from "@bellman/compute";
+import type { Params } from "@bellman/compute";
 import { nest } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import type { Comparison } from "./comparison.ts";
 
 /** A network of the SAC fixtures: its arrays by the original's names. */
 export type NetworkArrays = Record<string, number[] | number[][]>;
@@ -39,30 +38,6 @@ export function paramsOf(network: NetworkArrays): Params {
 /** The parameters of both Q functions. */
 export function criticParams(qf1: NetworkArrays, qf2: NetworkArrays): Params {
   return { ...nest(paramsOf(qf1), "qf1"), ...nest(paramsOf(qf2), "qf2") };
-}
-
-/** Compares all arrays of a network. */
-export function compareNetwork(
-  comparison: Comparison,
-  what: string,
-  { actual, prefix = "", expected, tolerance }: {
-    actual: Readonly<Record<string, { data: TensorData } | TensorData>>;
-    /** What our paths start with. */
-    prefix?: string;
-    expected: NetworkArrays;
-    tolerance: number;
-  },
-): void {
-  for (const [path, values] of Object.entries(byPath(expected))) {
-    const found = actual[prefix + path];
-    comparison.that(`${what} ${path} exists`, found !== undefined);
-    if (found === undefined) continue;
-    comparison.numbers(
-      `${what} ${path}`,
-      "data" in found ? found.data : found,
-      { expected: values, tolerance },
-    );
-  }
 }
 
 /** Spaces and layers of the fixtures' networks. */

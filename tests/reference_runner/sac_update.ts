@@ -18,21 +18,21 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import {
   type Comparison,
+  type Expected,
   type FixtureRunner,
+  flat,
   ofUpdates,
 } from "./comparison.ts";
 import {
+  type After,
   batchOf,
   type Case,
   modelOf,
+  type Networks,
   rewardScaleAt,
   stateOf,
 } from "./sac_update_case.ts";
-import {
-  compareNetworks,
-  compareNumbers,
-  expectedStats,
-} from "./sac_update_expected.ts";
+import { byPath } from "./sac_networks.ts";
 
 /** Gives back the gradients instead of the parameters. */
 const gradientReader: Optimizer = {
@@ -167,6 +167,66 @@ function compileCase(
   return { forward, gradients, learner };
 }
 
+/** Mean and standard deviation of some numbers of a fixture. */
+function momentsOf(expected: Expected): [mean: number, deviation: number] {
+  const numbers = flat(expected);
+  const mean = numbers.reduce((sum, it) => sum + it, 0) / numbers.length;
+  const square = numbers.reduce((sum, it) => sum + (it - mean) ** 2, 0);
+  return [mean, Math.sqrt(square / numbers.length)];
+}
+
+/** Computes the statistics of the update, by the names of the original. */
+function expectedStats(expected: After): Record<string, number> {
+  const [q1, q2] = [flat(expected.q1), flat(expected.q2)];
+  const differences = q1.map((it, i) => Math.abs(it - q2[i]));
+  const [[a, b], [c, d], [e, f]] = [q1, q2, expected.v].map(momentsOf);
+  return {
+    "qf1-avg": a,
+    "qf1-std": b,
+    "qf2-avg": c,
+    "qf2-std": d,
+    "mean-qf-diff": momentsOf(differences)[0],
+    "vf-avg": e,
+    "vf-std": f,
+    "mean-sq-bellman-error1": Number(expected.td_loss1),
+    "mean-sq-bellman-error2": Number(expected.td_loss2),
+    vf_loss: Number(expected.vf_loss),
+    policy_loss: Number(expected.policy_loss),
+    policy_kl_loss: Number(expected.policy_kl_loss),
+    policy_reg_loss: Number(expected.policy_reg_loss),
+    entropy: -momentsOf(expected.log_pi)[0],
+  };
+}
+
+type Arrays = Parameters<Comparison["arrays"]>[1];
+
+/** Parameters, or gradients, of those networks that the fixture has. */
+function compareNetworks(
+  comparison: Comparison,
+  what: string,
+  actual: Record<"policy" | "critics" | "value", Arrays> & {
+    targets?: Arrays;
+  },
+  expected: Partial<Networks>,
+): void {
+  const places = {
+    policy: [actual.policy, ""],
+    qf1: [actual.critics, "qf1/"],
+    qf2: [actual.critics, "qf2/"],
+    vf: [actual.value, ""],
+    target_vf: [actual.targets ?? {}, ""],
+  } as const;
+  for (const name of Object.keys(expected) as (keyof Networks)[]) {
+    const [arrays, prefix] = places[name];
+    comparison.arrays(
+      `${what} ${name}`,
+      arrays,
+      byPath(expected[name]!),
+      (path) => prefix + path,
+    );
+  }
+}
+
 async function runCase(
   it: Case,
   comparison: Comparison,
@@ -197,45 +257,29 @@ async function runCase(
       const after = learner.read();
       if (asReleased) {
         const expected = it.expected.after_as_released_gmm![k];
-        const { policy_loss } = stats;
-        const { policy_grads_first } = expected;
-        compareNumbers(comparison, { policy_loss }, expected);
-        compareNetworks(comparison, "parameters of", {
-          actual: after,
-          expected: expected.params,
-        });
-        compareNetworks(comparison, "gradient of", {
-          actual: descent,
-          expected: policy_grads_first ? { policy: policy_grads_first } : {},
-        });
-      } else {
-        const expected = it.expected.after[k];
-        comparison.that(
-          "the target moves as expected",
-          moves === expected.target_updated,
-        );
-        compareNumbers(comparison, before, expected);
-        compareNumbers(comparison, stats, ofUpdates(expectedStats(expected)));
-        compareNetworks(comparison, "parameters of", {
-          actual: after,
-          expected: expected.params,
-        });
-        compareNetworks(comparison, "gradient of", {
-          actual: descent,
-          expected: expected.grads ?? {},
-        });
+        const { policy_loss, policy_grads_first: policy } = expected;
+        comparison.numbers("policy_loss", stats.policy_loss, policy_loss);
+        compareNetworks(comparison, "parameters of", after, expected.params);
+        const first = policy ? { policy } : {};
+        compareNetworks(comparison, "gradient of", descent, first);
+        return;
       }
+      const expected = it.expected.after[k];
+      const { target_updated, params, grads } = expected;
+      comparison.that("the target moves as expected", moves === target_updated);
+      const { policy_dist, ...numbersBefore } = before;
+      comparison.named(numbersBefore, expected as Record<string, Expected>);
+      comparison.named(policy_dist, expected.policy_dist as never);
+      comparison.named(stats, ofUpdates(expectedStats(expected)));
+      compareNetworks(comparison, "parameters of", after, params);
+      compareNetworks(comparison, "gradient of", descent, grads ?? {});
     });
   }
   learner.close();
 }
 
 /** haarnoja/sac: samples, targets, losses, gradients and all parameters. */
-export const sacUpdateRunner: FixtureRunner = async (
-  fixture,
-  comparison,
-  engine,
-) => {
+export const runner: FixtureRunner = async (fixture, comparison, engine) => {
   for (const it of fixture.cases as Case[]) {
     await runCase(it, comparison, { engine, asReleased: false });
     if (it.expected.after_as_released_gmm === undefined) continue;

@@ -8,9 +8,12 @@ import {
   type ScheduleName,
   Scheduler,
 } from "@bellman/schedulers";
-import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
-
-const TOLERANCE = 1e-9;
+import {
+  checkEach,
+  type Comparison,
+  type Expected,
+  type FixtureRunner,
+} from "./comparison.ts";
 
 /** A schedule as baselines has it: its `linear` falls on below 0. */
 function original(name: ScheduleName): Schedule {
@@ -41,16 +44,15 @@ function runScheduler(it: SchedulerCase, comparison: Comparison): void {
     schedule: original(it.inputs.schedule),
   });
   const { value_steps, first_12_value_calls } = it.expected;
-  const tolerance = TOLERANCE;
   comparison.numbers(
     "value_steps",
     it.inputs.steps.map((steps) => scheduler.valueAt(steps)),
-    { expected: value_steps, tolerance },
+    value_steps,
   );
   comparison.numbers(
     "value calls",
     first_12_value_calls.map(() => scheduler.value()),
-    { expected: first_12_value_calls, tolerance },
+    first_12_value_calls,
   );
 }
 
@@ -80,32 +82,24 @@ function raisesOutside(): boolean {
 }
 
 /** Schedules of baselines and of jrobine/actor-critic. */
-export const schedulesRunner: FixtureRunner = async (fixture, comparison) => {
-  const tolerance = TOLERANCE;
+export const runner: FixtureRunner = async (fixture, comparison, engine) => {
+  const stepSchedules = Object.entries(STEP_SCHEDULES).map((
+    [key, compute],
+  ): [string, FixtureRunner] => [
+    key,
+    (it: Case, comparison) =>
+      comparison.numbers(key, compute(it.inputs), it.expected),
+  ]);
+  await checkEach({
+    scheduler: runScheduler,
+    ...Object.fromEntries(stepSchedules),
+  }, 1e-9)(fixture, comparison, engine);
   const { p = [], values = {} } = fixture.fraction_schedules ?? {};
   for (const [name, expected] of Object.entries(values)) {
     await comparison.check(name, () => {
       const found = p.map(original(name as ScheduleName));
-      comparison.numbers(name, found, {
-        expected: expected as number[],
-        tolerance,
-      });
+      comparison.numbers(name, found, expected as number[]);
     });
-  }
-  for (const it of (fixture.scheduler ?? []) as SchedulerCase[]) {
-    const { v, schedule } = it.inputs;
-    await comparison.check(
-      `scheduler from ${v}, ${schedule}`,
-      () => runScheduler(it, comparison),
-    );
-  }
-  for (const [key, compute] of Object.entries(STEP_SCHEDULES)) {
-    for (const [i, it] of ((fixture[key] ?? []) as Case[]).entries()) {
-      await comparison.check(`${key} ${i}`, () => {
-        const found = compute(it.inputs);
-        comparison.numbers(key, found, { expected: it.expected, tolerance });
-      });
-    }
   }
   if (fixture.piecewise_outside_without_value_raises) {
     await comparison.check(
@@ -118,7 +112,7 @@ export const schedulesRunner: FixtureRunner = async (fixture, comparison) => {
     const constant = scale(schedule("constant"), value);
     await comparison.check("constant", () => {
       const found = expected.map((_: number, i: number) => constant(i));
-      comparison.numbers("constant", found, { expected, tolerance });
+      comparison.numbers("constant", found, expected);
     });
   }
 };
