@@ -1,11 +1,7 @@
 import type { AgentOptions } from "@bellman/agent";
 import { paramsFromArrays } from "@bellman/compute";
 import type { Space } from "@bellman/types";
-import {
-  assertAlmostEquals,
-  assertEquals,
-  assertThrows,
-} from "@std/assert";
+import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import type { QActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import {
