@@ -5,6 +5,7 @@
  *     deno run -A --no-check tests/damage.ts --damages 1000 --seed 1
  */
 import type { SeededRandom } from "@bellman/envs";
+import type { Captured } from "../cli/testdata/capture.ts";
 import { CheckpointStore, readEpisodes, readProgress } from "@bellman/training";
 import {
   damageByCommand,
@@ -15,7 +16,6 @@ import {
 import { pick } from "./kills/draw_run.ts";
 import {
   copyRun,
-  type Ending,
   logsOf,
   type Remains,
   remainsOf,
@@ -185,7 +185,7 @@ function goodSteps(dir: string): number[] {
 /** Holds what a resume printed and left against the unbroken run; throws where they differ unsaid. */
 function compare(
   dir: string,
-  { code, err }: Ending,
+  { code, err }: Captured,
   { before, specimen, hadReport }: {
     before: number[];
     specimen: RunSpecimen;

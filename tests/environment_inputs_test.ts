@@ -6,9 +6,8 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { isAtariInstalled } from "@bellman/envs/atari";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { isMujocoInstalled } from "@bellman/envs/mujoco";
-import { capture, type Captured } from "../cli/testdata/capture.ts";
+import { runCommand, runProcess } from "./runs.ts";
 
-const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 // Marks of URLs in its name are part of the path.
 const folder = await Deno.makeTempDir({ prefix: "bellman-environments-#1-" });
 await Deno.mkdir(`${folder}/roms`);
@@ -150,33 +149,23 @@ const CASES: Record<string, Case> = {
   },
 };
 
-/** Runs a command line: in a process of its own where it has an environment. */
-async function runCli(
-  args: string[],
-  env: Record<string, string> | undefined,
-): Promise<Captured> {
-  if (env === undefined) return await capture(...args);
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", MAIN, ...args],
-    env: { NO_COLOR: "1", ...env },
-  }).output();
-  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
-  return { code, out, err };
-}
-
 for (const [name, { train, env, says, needs }] of Object.entries(CASES)) {
   Deno.test({
     name: `one clear line: ${name}${needs ? ` [${needs}]` : ""}`,
     ignore: needs !== undefined && !INSTALLED[needs],
     fn: async () => {
       const args = ["train", ...train, "--steps=100", `--out=${folder}/run`];
-      const { code, out, err } = await runCli(args, env);
+      const { code, out, err } = await (env === undefined
+        ? runCommand(args)
+        : runProcess(args, { env }));
       assertStringIncludes(err, says);
       assertEquals(err.trimEnd().split("\n").length, 1, err);
       assertEquals(err.startsWith("error: "), true, err);
       assertEquals(code, 2, err);
       assertEquals(out, "");
-      const found = [...Deno.readDirSync(folder)].map((it) => it.name);
+      const found = [...Deno.readDirSync(folder)].map((it) =>
+        it.name
+      );
       assertEquals(found.includes("run"), false);
     },
   });

@@ -11,6 +11,7 @@ import {
 import { existsSync } from "node:fs";
 import { capture } from "../cli/testdata/capture.ts";
 import { mount, testWithDisk } from "./disks.ts";
+import { runProcess } from "./runs.ts";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 const MODULE = new URL("testdata/failing_env.ts", import.meta.url).pathname;
@@ -47,9 +48,9 @@ Deno.test("what is no environment is refused before there is a folder", async ()
 async function assertLeavesEmpty(out: string, cwd?: string): Promise<void> {
   const { mode } = Deno.statSync(out);
   const { isSymlink } = Deno.lstatSync(out);
-  const { code, err } = await inProcess(
+  const { code, err } = await runProcess(
     failing("throw in logger", cwd === undefined ? out : "."),
-    cwd,
+    { cwd },
   );
   assertEquals([code, err], [1, "error: no luck\n"]);
   assertEquals([...Deno.readDirSync(out)], []);
@@ -71,7 +72,7 @@ Deno.test(
     await assertLeavesEmpty(own, own);
     // One that the run has made goes.
     const made = `${dir}/made`;
-    const { code } = await inProcess(failing("throw in logger", made));
+    const { code } = await runProcess(failing("throw in logger", made));
     assertEquals([code, existsSync(made)], [1, false]);
   },
 );
@@ -97,11 +98,7 @@ Deno.test("whatever a step throws is one line with the way on", async () => {
 Deno.test("an environment that ends the process does not end the run in silence", async () => {
   for (const how of ["exit", "exit with 3", "exit of Node"]) {
     const out = `${dir}/${how.replaceAll(" ", "-")}`;
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", MAIN, ...failing(how, out)],
-      env: { NO_COLOR: "1" },
-    }).output();
-    const err = new TextDecoder().decode(stderr);
+    const { code, err } = await runProcess(failing(how, out));
     assertEquals(code, 1, err);
     assertMatch(
       err,
@@ -130,7 +127,7 @@ Deno.test("an exit in the last evaluation, or of a worker each time, is one line
     ],
   ];
   for (const [i, [how, args, line]] of cases.entries()) {
-    const { code, out, err } = await inProcess(
+    const { code, out, err } = await runProcess(
       [...failing(how, `${dir}/ending-${i}`), ...args],
     );
     assertEquals([code, out], [1, ""], err);
@@ -157,19 +154,6 @@ Deno.test("the way on is words that a shell reads as they are", async () => {
   assertEquals(new TextDecoder().decode(stdout), out);
 });
 
-async function inProcess(
-  args: string[],
-  cwd?: string,
-): Promise<{ code: number; out: string; err: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "-q", "--no-check", MAIN, ...args],
-    env: { NO_COLOR: "1" },
-    cwd,
-  }).output();
-  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
-  return { code, out, err };
-}
-
 Deno.test("what nothing can catch stops the run, which is saved", async () => {
   const cases: Record<string, string> = {
     "reject": "no luck",
@@ -179,7 +163,7 @@ Deno.test("what nothing can catch stops the run, which is saved", async () => {
   await Promise.all(
     Object.entries(cases).map(async ([how, message]) => {
       const out = `${dir}/${how.replaceAll(" ", "-")}`;
-      const failed = await inProcess(failing(how, out));
+      const failed = await runProcess(failing(how, out));
       assertEquals([failed.code, failed.out], [1, ""], failed.err);
       const line =
         /^error: The run of a2c on Failing-v0 failed after \d+ steps: (.*); resume from step (\d+) with: deno task train --resume (.*)\n$/
@@ -192,17 +176,17 @@ Deno.test("what nothing can catch stops the run, which is saved", async () => {
   );
   // It fails anew at its hundredth step, and does not take that many at last.
   const args = ["train", "--resume", `${dir}/reject`, "--quiet"];
-  let resumed = await inProcess(args);
+  let resumed = await runProcess(args);
   for (let step = 0; resumed.code !== 0;) {
     const line =
       /failed after \d+ steps: no luck; resume from step (\d+) with: /;
     const next = Number(line.exec(resumed.err)?.[1]);
     assert(next > step, resumed.err);
     step = next;
-    resumed = await inProcess(args);
+    resumed = await runProcess(args);
   }
   assertMatch(resumed.out, /Best agent/);
-  const evaluated = await inProcess(
+  const evaluated = await runProcess(
     ["eval", `${dir}/reject`, "--episodes=100"],
   );
   assertEquals([evaluated.code, evaluated.err], [

@@ -1,5 +1,6 @@
 /** Signals to runs whose environment hangs, with real processes. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { runProcess, trainProcess } from "./runs.ts";
 import { isGone } from "../envs/workers/processes/testdata/processes.ts";
 
 const FAILING = import.meta.resolve(
@@ -36,22 +37,17 @@ async function startHanging(
   const sign = `${dir}/sign`;
   const kwargs = (isHung: boolean) =>
     JSON.stringify({ where: isHung ? where : "nowhere", sign, ...failing });
-  const run = new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-q", "--no-check", "--allow-all"],
-      new URL("../cli/main.ts", import.meta.url).pathname,
-      ...["train", algorithm, "--env=Failing-v0", "--backend=cpu", "--quiet"],
-      "--unchecked",
-      ...[`--set=envModules=[${FAILING}]`, "--set=numEnvs=2"],
-      `--set=evaluationInterval=${interval}`,
-      ...[`--steps=${steps}`, "--set=evaluationEpisodes=2"],
-      ...[`--set=vectorization=${vectorization}`, `--out=${dir}/run`],
-      `--set=envKwargs=${kwargs(!isEvaluation)}`,
-      `--set=evaluationEnvKwargs=${kwargs(isEvaluation)}`,
-    ],
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
+  const run = trainProcess([
+    ...[algorithm, "--env=Failing-v0", "--backend=cpu", "--quiet"],
+    ...["--unchecked", `--set=envModules=[${FAILING}]`, "--set=numEnvs=2"],
+    ...[`--set=evaluationInterval=${interval}`, `--steps=${steps}`],
+    ...["--set=evaluationEpisodes=2", `--out=${dir}/run`],
+    `--set=vectorization=${vectorization}`,
+    `--set=envKwargs=${kwargs(!isEvaluation)}`,
+    `--set=evaluationEnvKwargs=${kwargs(isEvaluation)}`,
+  ]).spawn();
+  // Nobody reads what it prints.
+  run.stdout.cancel();
   for (const end = performance.now() + 60_000; performance.now() < end;) {
     const host = await Deno.readTextFile(sign).catch(() => "");
     if (host !== "") return { run, host: Number(host) };
@@ -150,16 +146,11 @@ Deno.test(
     const said = new TextDecoder().decode(stderr);
     assertEquals(code, 130, said);
     assertStringIncludes(said, "a second Ctrl-C ends the run at once");
-    const resumed = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-q", "--no-check", "--allow-all"],
-        new URL("../cli/main.ts", import.meta.url).pathname,
-        ...["train", "--resume", `${dir}/run`, "--quiet"],
-      ],
-    }).output();
-    const told = new TextDecoder().decode(resumed.stdout);
-    assertEquals(resumed.code, 0, new TextDecoder().decode(resumed.stderr));
-    assertStringIncludes(told, "Last agent (step 200)");
+    const resumed = await runProcess(
+      ["train", "--resume", `${dir}/run`, "--quiet"],
+    );
+    assertEquals(resumed.code, 0, resumed.err);
+    assertStringIncludes(resumed.out, "Last agent (step 200)");
     await Deno.remove(dir, { recursive: true });
   },
 );

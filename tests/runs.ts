@@ -1,10 +1,12 @@
 /** Runs of the command line for tests, and what they leave. */
-import { run } from "@bellman/cli";
 import { CheckpointStore } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { assertEquals } from "@std/assert";
+import { capture, type Captured } from "../cli/testdata/capture.ts";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
+
+const ARGS = ["run", "-A", "-q", "--no-check", MAIN];
 
 /** `train` in a separate process, with variables of its environment. */
 export function trainProcess(
@@ -12,39 +14,40 @@ export function trainProcess(
   env: Record<string, string> = {},
 ): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", MAIN, "train", ...args],
+    args: [...ARGS, "train", ...args],
     stdout: "piped",
     stderr: "piped",
     env: { NO_COLOR: "1", ...env },
   });
 }
 
-/** How a command ended. */
-export interface Ending {
-  code: number;
-  out: string;
-  err: string;
+/** A command line in a separate process, at most two minutes long. */
+export async function runProcess(
+  args: readonly string[],
+  { env, ...options }: Pick<Deno.CommandOptions, "env" | "cwd"> = {},
+): Promise<Captured> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...ARGS, ...args],
+    env: { NO_COLOR: "1", ...env },
+    signal: AbortSignal.timeout(120_000),
+    ...options,
+  }).output();
+  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
+  return { code, out, err };
 }
 
 /** `train` in this process. */
-export function train(args: readonly string[]): Promise<Ending> {
+export function train(args: readonly string[]): Promise<Captured> {
   return runCommand(["train", ...args]);
 }
 
 /** A command line in this process. */
-export async function runCommand(args: readonly string[]): Promise<Ending> {
-  const ending = { code: 0, out: "", err: "" };
-  ending.code = await run(args, {
-    out: (text) => void (ending.out += text),
-    err: (text) => void (ending.err += text),
-    outIsTerminal: false,
-    errIsTerminal: false,
-  });
-  return ending;
+export function runCommand(args: readonly string[]): Promise<Captured> {
+  return capture(...args);
 }
 
 /** `train` in this process, which must go well. */
-export async function trainWell(args: readonly string[]): Promise<Ending> {
+export async function trainWell(args: readonly string[]): Promise<Captured> {
   const ending = await train(args);
   assertEquals(ending.code, 0, ending.err);
   return ending;

@@ -4,27 +4,15 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { existsSync } from "node:fs";
-import type { Captured } from "../cli/testdata/capture.ts";
 import { testWithDisk } from "./disks.ts";
+import { runProcess, trainProcess } from "./runs.ts";
 
-const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
-const ARGS = ["run", "-A", "-q", "--no-check", MAIN];
 const TINY = [
   ...["--backend=cpu", "--steps=40", "--set=evaluationEpisodes=1"],
   ...["--set=numSteps=5", "--quiet"],
 ];
 const IGNORE = Deno.build.os === "windows";
 const dir = await Deno.makeTempDir({ prefix: "bellman-starts-" });
-
-async function ended(program: string, args: string[]): Promise<Captured> {
-  const { code, stdout, stderr } = await new Deno.Command(program, {
-    args,
-    env: { NO_COLOR: "1" },
-    signal: AbortSignal.timeout(120_000),
-  }).output();
-  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
-  return { code, out, err };
-}
 
 Deno.test("a signal before the first step ends a run as later ones do", {
   ignore: IGNORE,
@@ -45,15 +33,10 @@ while (!existsSync("${goOn}")) await new Promise((done) => setTimeout(done, 10))
 register({ id: "Late-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_POLE) });
 `,
     );
-    const child = new Deno.Command(Deno.execPath(), {
-      args: [
-        ...[...ARGS, "train", ...TINY, "--out", out],
-        ...["--env=Late-v0", `--set=envModules=[${module}]`],
-      ],
-      stdout: "piped",
-      stderr: "piped",
-      signal: AbortSignal.timeout(120_000),
-    }).spawn();
+    const child = trainProcess([
+      ...[...TINY, "--out", out, "--env=Late-v0"],
+      `--set=envModules=[${module}]`,
+    ]).spawn();
     const [first, second] = child.stderr.tee();
     const reader = first.pipeThrough(new TextDecoderStream()).getReader();
     let said = "";
@@ -78,10 +61,7 @@ register({ id: "Late-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_
     await rest;
     assertEquals(code, codes[signal], err);
     assertStringIncludes(printed, "Interrupted at step 0; everything is saved");
-    const resumed = await ended(
-      Deno.execPath(),
-      [...ARGS, "eval", out, "--episodes=1"],
-    );
+    const resumed = await runProcess(["eval", out, "--episodes=1"]);
     assertEquals(resumed.code, 0, resumed.err);
   }
 });
@@ -93,10 +73,12 @@ for (const pages of [1, 2, 3, 4, 5, 6, 8, 12]) {
     } kB that is full before the first step leaves no folder`,
     `size=${4 * pages}k`,
     async (disk) => {
-      const { code, err } = await ended(
-        Deno.execPath(),
-        [...ARGS, "train", ...TINY, "--out", `${disk}/run`],
-      );
+      const { code, err } = await runProcess([
+        "train",
+        ...TINY,
+        "--out",
+        `${disk}/run`,
+      ]);
       const [line] = err.split("\n");
       assertStringIncludes(line, "the disk is full", err);
       // What has begun has a checkpoint to go on from.
@@ -132,10 +114,11 @@ Deno.test("what would never end is refused in one line", {
     [["--set=envKwargs=&a {b: *a}"], "expected a YAML value"],
   ];
   for (const [args, says] of cases) {
-    const { code, out: printed, err } = await ended(
-      Deno.execPath(),
-      [...ARGS, "train", ...args, out],
-    );
+    const { code, out: printed, err } = await runProcess([
+      "train",
+      ...args,
+      out,
+    ]);
     assertEquals([code, printed], [2, ""], err);
     assertStringIncludes(err, says);
     assertEquals(err.split("\n").length, 2, err);
@@ -158,7 +141,7 @@ Deno.test("lines that quote what is long or commands a terminal are lines", asyn
     ["train", "--env=\x1b]0;title\x07\x1b[31mCart\u202ePole"],
   ];
   for (const args of cases) {
-    const { code, err } = await ended(Deno.execPath(), [...ARGS, ...args]);
+    const { code, err } = await runProcess([...args]);
     assertEquals(code, 2, err);
     assert(
       err.length < 2100,

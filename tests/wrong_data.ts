@@ -1,9 +1,9 @@
 /** Runs of `train` on an environment that returns wrong data. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { run } from "@bellman/cli";
 import { isTypedArray } from "@bellman/files";
 import { CheckpointStore } from "@bellman/training";
 import { WRONG_ENV } from "../envs/testdata/wrong_env.ts";
+import { runCommand } from "./runs.ts";
 
 const MODULE = new URL("../envs/testdata/wrong_env.ts", import.meta.url);
 
@@ -73,16 +73,10 @@ export async function trainWrong(
     "--set",
     `${key}=${JSON.stringify(value)}`,
   ]);
-  let err = "";
-  const code = await run([
+  const { code, err } = await runCommand([
     ...["train", algorithm, "--env", WRONG_ENV, "--steps", "120", "--quiet"],
     ...["--unchecked", "--backend", "cpu", "--out", dir, ...sets],
-  ], {
-    out: () => {},
-    err: (text) => err += text,
-    outIsTerminal: false,
-    errIsTerminal: false,
-  });
+  ]);
   const lines = err.trimEnd().split("\n");
   assertEquals(lines.filter((it) => it.startsWith("error: ")).length, +!!code);
   return { code, line: lines.at(-1)!, dir };

@@ -1,11 +1,6 @@
 /** What holds for every form of the update. */
 import { assert, assertEquals } from "@std/assert";
-import {
-  compileStep,
-  disposeParams,
-  mapParams,
-  type Params,
-} from "@bellman/compute";
+import { disposeParams, mapParams, type Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import {
   type AnyResult,
@@ -61,42 +56,6 @@ for (const form of FORMS) {
       ({ state, stats, tdErrors } = next);
     }
     assertEquals(tf.memory().numTensors, count);
-  });
-
-  Deno.test(`${form.name}: compiled as eagerly, over many updates`, () => {
-    const scalars = scalarsOf(form.hyperparameters);
-    const inputs = { batch: form.batch(2), hyperparameters: scalars };
-    const compiled = compileStep(
-      (state: AnyState, given: typeof inputs) =>
-        form.update(state, given.batch, given.hyperparameters),
-      { state: form.state, inputs, engine: "onnx" },
-    );
-    let state = form.state;
-    for (let i = 0; i < 20; i++) {
-      const batch = form.batch(i);
-      const eager = form.update(state, batch, scalars);
-      const { stats, tdErrors } = compiled.run({
-        batch,
-        hyperparameters: form.hyperparameters,
-      });
-      const found = { ...stats, tdErrors } as Record<string, Float32Array>;
-      const { stats: wanted, ...rest } = eager;
-      const expected = numbersOf({ a: { ...wanted, tdErrors: rest.tdErrors } });
-      for (const name in found) {
-        const pair = [{ it: found[name] }, { it: expected[`a.${name}`] }];
-        assert(deviation(pair[0], pair[1]) < 2e-5, `${name}, update ${i}`);
-      }
-      assertEquals(Object.keys(found).length, Object.keys(expected).length);
-      state = rest.state;
-    }
-    const arrays: Record<string, ArrayLike<number>> = {};
-    for (const [part, params] of Object.entries(compiled.read())) {
-      for (const [path, { data }] of Object.entries(params)) {
-        arrays[`${part}.${path}`] = data;
-      }
-    }
-    assert(deviation(arrays, numbersOf(state)) < 2e-5);
-    compiled.close();
   });
 
   Deno.test(`${form.name}: weights of 1 are as none, discounts of gamma too`, () => {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { defaultSacConfig, type SacConfig } from "./config.ts";
 import { settledConfig } from "./settled_config.ts";
-import { BOX_SPACES, DISCRETE_SPACES } from "./testdata/play.ts";
+import { spacesOf } from "../agent/testdata/made_up_env.ts";
 
 /** A setting of discrete actions, and of box ones. */
 function settled<Key extends keyof SacConfig>(
@@ -9,7 +9,7 @@ function settled<Key extends keyof SacConfig>(
   config: Partial<SacConfig> = {},
   totalTimesteps = 200_000,
 ): SacConfig[Key][] {
-  return [DISCRETE_SPACES, BOX_SPACES].map((spaces) =>
+  return [spacesOf("discrete"), spacesOf("box")].map((spaces) =>
     settledConfig({ ...defaultSacConfig, ...config }, {
       ...spaces,
       totalTimesteps,

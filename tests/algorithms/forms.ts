@@ -188,17 +188,18 @@ export interface Form {
 
 /** Lists the forms of an algorithm, the plainest first. */
 export function formsOf(definition: AlgorithmDefinition): Form[] {
-  const { name, family = name, smallConfig } = definition;
+  const { name, smallConfig, startWorkers } = definition;
+  const isAsync = startWorkers !== undefined;
   return Object.entries(FORMS[name] ?? PLAIN).map((
     [form, [config, actions]],
   ) => ({
     definition,
     name: `${name}, ${form}`,
-    config: { ...smallConfig, ...SMALL[family], ...config },
+    config: { ...smallConfig, ...SMALL[isAsync ? "async" : name], ...config },
     spaces: actions === "frames"
       ? FRAMES
       // A worker has one environment.
-      : spacesOf(actions ?? "discrete", family === "async" ? 1 : 2),
+      : spacesOf(actions ?? "discrete", isAsync ? 1 : 2),
   }));
 }
 

@@ -1,20 +1,7 @@
-import { run } from "@bellman/cli";
 import { assert, assertEquals } from "@std/assert";
+import { runCommand, trainWell } from "../runs.ts";
 
 const CLIFF = `${import.meta.dirname}/cliff.ts`;
-
-/** Runs a command line and returns what it printed. */
-async function output(...args: string[]): Promise<string> {
-  let out = "", err = "";
-  const code = await run(args, {
-    out: (text) => out += text,
-    err: (text) => err += text,
-    outIsTerminal: false,
-    errIsTerminal: false,
-  });
-  assertEquals(code, 0, err);
-  return out;
-}
 
 /** Settings of runs in which the defaults find the way. */
 const RUNS = {
@@ -25,12 +12,16 @@ const RUNS = {
 for (const [name, settings] of Object.entries(RUNS)) {
   Deno.test(`${name}'s defaults find the way along a cliff`, async () => {
     const dir = await Deno.makeTempDir({ prefix: "bellman-cliff-" });
-    await output(
-      ...["train", name, "--env=Cliff-v0", `--set=envModules=[${CLIFF}]`],
+    await trainWell([
+      ...[name, "--env=Cliff-v0", `--set=envModules=[${CLIFF}]`],
       ...["--preset=none", "--seed=0", "--quiet", ...settings],
       ...["--set=evaluationInterval=0", `--out=${dir}/run`],
+    ]);
+    const { code, out, err } = await runCommand(
+      ["eval", `${dir}/run`, "--json"],
     );
-    const result = JSON.parse(await output("eval", `${dir}/run`, "--json"));
+    assertEquals(code, 0, err);
+    const result = JSON.parse(out);
     await Deno.remove(dir, { recursive: true });
     assert(result.meanReturn >= -17, `${result.meanReturn}`);
   });

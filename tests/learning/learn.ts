@@ -65,13 +65,13 @@ export async function learn(
 ): Promise<{ agent: Agent; env: ToyVecEnv }> {
   await selectBackend(name === "sac" ? "cpu" : "wasm");
   const definition = ALGORITHMS.find((it) => it.name === name)!;
-  const { family = name } = definition;
+  const isAsync = definition.startWorkers !== undefined;
   // A worker has one environment.
-  const env = new ToyVecEnv(task, family === "async" ? 1 : 8);
+  const env = new ToyVecEnv(task, isAsync ? 1 : 8);
   const agent = new Agent(definition, env, {
     seed: 5,
     totalTimesteps: env.numEnvs * updates,
-    config: { ...SMALL[family], ...config } as object,
+    config: { ...SMALL[isAsync ? "async" : name], ...config } as object,
   });
   return { agent: await learnOn(agent, env, updates), env };
 }

@@ -1,36 +1,21 @@
 /** Evaluations where the copies live in threads and processes, which fail. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Captured } from "../../cli/testdata/capture.ts";
+import { runProcess } from "../runs.ts";
 
-const MAIN = new URL("../../cli/main.ts", import.meta.url).pathname;
 const FAILING = import.meta.resolve(
   "../../envs/workers/testdata/failing_env.ts",
 );
 const dir = await Deno.makeTempDir({ prefix: "bellman-evaluations-" });
-
-/** What a command said. */
-interface Outcome {
-  code: number;
-  out: string;
-  err: string;
-}
-
-async function bellman(...args: string[]): Promise<Outcome> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "--no-check", "--allow-all", MAIN, ...args],
-    env: { NO_COLOR: "1" },
-  }).output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, out: decode(stdout), err: decode(stderr) };
-}
 
 /** Trains a few steps, with evaluations that fail as they are told to. */
 function train(
   name: string,
   vectorization: string,
   failing: Record<string, unknown> = { where: "nowhere" },
-): Promise<Outcome> {
+): Promise<Captured> {
   const kwargs = { sign: `${dir}/${name}.sign`, ...failing };
-  return bellman(
+  return runProcess([
     ...["train", "a2c", "--env=Failing-v0", "--backend=cpu", "--quiet"],
     "--unchecked",
     ...[`--set=envModules=[${FAILING}]`, "--set=numEnvs=2", "--steps=600"],
@@ -40,7 +25,7 @@ function train(
     `--set=envKwargs=${JSON.stringify({ where: "nowhere", sign: "" })}`,
     `--set=evaluationEnvKwargs=${JSON.stringify(kwargs)}`,
     `--out=${dir}/${name}`,
-  );
+  ]);
 }
 
 /** The figures of a run, without the time they took. */
@@ -52,7 +37,7 @@ async function figuresOf(name: string): Promise<string[][]> {
 }
 
 /** The lines about the agents that were evaluated in the end. */
-function agentsIn({ out }: Outcome): string[] {
+function agentsIn({ out }: Captured): string[] {
   return out.split("\n").filter((it) => /agent \(step/.test(it));
 }
 
@@ -66,10 +51,10 @@ for (const where of ["workers", "subprocesses"]) {
     assertEquals(await figuresOf(where), await figuresOf("sync"));
     assertEquals(agentsIn(run), agentsIn(plain));
     const evaluate = (name: string) =>
-      bellman("eval", `${dir}/${name}`, "--seed=5", "--json");
+      runProcess(["eval", `${dir}/${name}`, "--seed=5", "--json"]);
     const [own, other] = [await evaluate(where), await evaluate("sync")];
     assertEquals(own.code, 0, own.err);
-    const returns = ({ out }: Outcome) => JSON.parse(out).returns;
+    const returns = ({ out }: Captured) => JSON.parse(out).returns;
     assertEquals(returns(own), returns(other));
   });
 

@@ -2,6 +2,8 @@
 import { ALGORITHMS } from "@bellman/cli";
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { SeededRandom } from "@bellman/envs";
+import { isAtariInstalled } from "@bellman/envs/atari";
+import { isMujocoInstalled } from "@bellman/envs/mujoco";
 import { assert, assertEquals } from "@std/assert";
 import { DRAWN_ALGORITHMS, type DrawnRun, drawRun } from "../kills/draw_run.ts";
 import { type KilledRun, killRun } from "../kills/kill_run.ts";
@@ -34,29 +36,103 @@ for (const algorithm of DRAWN_ALGORITHMS) {
   });
 }
 
-for (const engine of ["onnx", "xla"]) {
+/** Settings of all given runs. */
+const SHARED = {
+  checkpointInterval: 300,
+  evaluationInterval: 1_500,
+  evaluationEpisodes: 2,
+  logInterval: 10,
+};
+const SMALL_SAC = { hiddenSizes: [16, 16], batchSize: 16 };
+const LOOP = {
+  env: "CartPole-v1",
+  loop: "device",
+  numSteps: 5,
+  numEnvs: 8,
+  hiddenSizes: [16],
+  totalTimesteps: 12_001,
+  checkpointInterval: 1_000,
+  evaluationInterval: 3_000,
+};
+
+/** Runs of what may not be drawn. */
+const RUNS: Readonly<Record<string, DrawnRun["settings"]>> = {
+  "a2c, a loop that is one program": { ...LOOP, engine: "onnx" },
+  "a2c, a loop that is one program [XLA]": { ...LOOP, engine: "xla" },
+  "a2c, a plain network": { env: "CartPole-v1", totalTimesteps: 40_000 },
+  "a2c, a recurrent network and scaled observations": {
+    env: "CartPole-v1",
+    totalTimesteps: 12_000,
+    network: "lstm",
+    lstmSize: 16,
+    normalizeObservation: true,
+  },
+  "a2c, state-dependent exploration and scaled rewards": {
+    env: "Pendulum-v1",
+    totalTimesteps: 20_000,
+    useSde: true,
+    normalizeReward: true,
+  },
+  "a2c, two optimizers and other copies of the environment, eagerly": {
+    env: "MountainCarContinuous-v0",
+    totalTimesteps: 6_000,
+    backend: "wasm",
+    objective: "separate",
+    valueNetwork: "separate",
+    numEnvs: 3,
+  },
+  "sac, prioritized transitions that have gone round": {
+    ...SMALL_SAC,
+    env: "Pendulum-v1",
+    totalTimesteps: 2_500,
+    bufferSize: 700,
+    replay: "proportional",
+    nSteps: 3,
+    frameStack: 2,
+    normalizeObservation: true,
+    normalizeReward: true,
+  },
+  "sac, value critics, a mixture and two copies": {
+    ...SMALL_SAC,
+    env: "Pendulum-v1",
+    totalTimesteps: 2_400,
+    numEnvs: 2,
+    critics: "value",
+    policy: "mixture",
+    bufferSize: 2_000,
+    trainFrequency: 4,
+    gradientSteps: -1,
+  },
+  "a2c, an Atari game in workers [ALE]": {
+    env: "ALE/Breakout-v5",
+    totalTimesteps: 2_400,
+    numEnvs: 4,
+    workers: 2,
+    network: "cnn_small",
+    evaluationEnvKwargs: { maxNumFramesPerEpisode: 200 },
+  },
+  "sac, on MuJoCo [MuJoCo]": {
+    ...SMALL_SAC,
+    env: "Hopper-v5",
+    totalTimesteps: 2_000,
+    learningStarts: 100,
+  },
+};
+
+/** Parts that may not be installed, which names of runs end with. */
+const INSTALLED: Readonly<Record<string, boolean>> = {
+  "[XLA]": isXlaInstalled(),
+  "[ALE]": isAtariInstalled(),
+  "[MuJoCo]": isMujocoInstalled(),
+};
+
+for (const [name, settings] of Object.entries(RUNS)) {
   Deno.test({
-    name: `a killed run whose loop is one program is the whole run ${
-      engine === "xla" ? "[XLA]" : `(${engine})`
-    }`,
-    ignore: engine === "xla" && !isXlaInstalled(),
+    name: `a killed run is the whole run: ${name}`,
+    ignore: INSTALLED[name.split(" ").at(-1)!] === false,
     async fn() {
-      const run: DrawnRun = {
-        algorithm: "a2c",
-        settings: {
-          env: "CartPole-v1",
-          loop: "device",
-          engine,
-          numSteps: 5,
-          numEnvs: 8,
-          hiddenSizes: [16],
-          totalTimesteps: 12_001,
-          checkpointInterval: 1_000,
-          evaluationInterval: 3_000,
-          evaluationEpisodes: 2,
-          logInterval: 10,
-        },
-      };
+      const algorithm = name.split(",")[0];
+      const run = { algorithm, settings: { ...SHARED, ...settings } };
       const { differences, moments } = await killed(run, new SeededRandom(3));
       assertEquals(differences, []);
       assert(moments.length > 0);
