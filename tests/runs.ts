@@ -3,10 +3,9 @@ import { CheckpointStore } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { assertEquals } from "@std/assert";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
+import { runDeno } from "./testdata/run_deno.ts";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
-
-const ARGS = ["run", "-A", "-q", "--no-check", MAIN];
 
 /** `train` in a separate process, with variables of its environment. */
 export function trainProcess(
@@ -14,7 +13,7 @@ export function trainProcess(
   env: Record<string, string> = {},
 ): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
-    args: [...ARGS, "train", ...args],
+    args: ["run", "-A", "-q", "--no-check", MAIN, "train", ...args],
     stdout: "piped",
     stderr: "piped",
     env: { NO_COLOR: "1", ...env },
@@ -22,18 +21,12 @@ export function trainProcess(
 }
 
 /** A command line in a separate process, at most two minutes long. */
-export async function runProcess(
+export function runProcess(
   args: readonly string[],
-  { env, ...options }: Pick<Deno.CommandOptions, "env" | "cwd"> = {},
+  options: Pick<Deno.CommandOptions, "env" | "cwd"> = {},
 ): Promise<Captured> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [...ARGS, ...args],
-    env: { NO_COLOR: "1", ...env },
-    signal: AbortSignal.timeout(120_000),
-    ...options,
-  }).output();
-  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
-  return { code, out, err };
+  const signal = AbortSignal.timeout(120_000);
+  return runDeno(["-A", MAIN, ...args], { signal, ...options });
 }
 
 /** `train` in this process. */

@@ -1,5 +1,5 @@
 /** Everything that holds for agents of every algorithm, in each of its forms. */
-import { Agent, type AgentOptions } from "@bellman/agent";
+import { Agent, type AgentOptions, type AgentSpaces } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/cli";
 import { selectBackend } from "@bellman/compute";
 import { contains } from "@bellman/envs";
@@ -17,6 +17,7 @@ import {
   FRAMES,
   MadeUpEnv,
   type Played,
+  spacesOf,
 } from "../../algorithms/agent/testdata/made_up_env.ts";
 import { ALL_FORMS, type Form, formsOf } from "./forms.ts";
 
@@ -363,18 +364,14 @@ for (const definition of ALGORITHMS) {
 }
 
 /** Settings that exclude each other, and what an agent says of them. */
-type Refusal = [config: object, says: string, actions?: Space];
+type Refusal = [config: object, says: string, spaces?: Partial<AgentSpaces>];
 
-const BOX: Space = {
-  type: "box",
-  shape: [2],
-  low: -2,
-  high: 2,
-  dtype: "float32",
-};
-
+const BOX = spacesOf("box").actionSpace,
+  DISCRETE = spacesOf("discrete").actionSpace;
 const Q_ONLY: Refusal[] = [
-  [{}, "Cannot learn values of box actions: expected discrete actions", BOX],
+  [{}, "Cannot learn values of box actions: expected discrete actions", {
+    actionSpace: BOX,
+  }],
   [
     { finalEpsilons: [0.1] },
     "finalEpsilonProbabilities of sum 1 for 1 finalEpsilons: expected one each, of sum 1",
@@ -407,8 +404,9 @@ const REFUSED: Readonly<Record<string, Refusal[]>> = {
       "objective: separate and valueNetwork: shared: expected valueNetwork: separate",
     ],
     [
-      { exampleEvery: 8 },
-      "numEnvs = 2, numSteps = 4 and exampleEvery = 8: expected at least 2 steps for the factors of an update, as those of 1 have rank 1",
+      { numSteps: 1 },
+      "numEnvs = 1 and numSteps = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1",
+      { numEnvs: 1 },
     ],
   ],
   "async-q": Q_ONLY,
@@ -418,18 +416,18 @@ const REFUSED: Readonly<Record<string, Refusal[]>> = {
     [{ learningStarts: 200, bufferSize: 100 }, "learningStarts = 200"],
     [{ policy: "mixture" }, "critics: value"],
     [{ critics: "value", temperature: 0.1 }, "rewardScale"],
-    [{ critics: "value" }, "discrete actions", { type: "discrete", n: 3 }],
-    [{ useSde: true }, "discrete actions", { type: "discrete", n: 3 }],
-    [{}, "multiBinary", { type: "multiBinary", n: 2 }],
+    [{ critics: "value" }, "discrete actions", { actionSpace: DISCRETE }],
+    [{ useSde: true }, "discrete actions", { actionSpace: DISCRETE }],
+    [{}, "multiBinary", spacesOf("multiBinary")],
   ],
 };
 
 for (const [name, refusals] of Object.entries(REFUSED)) {
   const definition = ALGORITHMS.find((it) => it.name === name)!;
   const [form] = formsOf(definition);
-  for (const [config, says, actionSpace] of refusals) {
+  for (const [config, says, given] of refusals) {
     Deno.test(`${name}: one clear line for ${says}`, () => {
-      const spaces = { ...form.spaces, ...(actionSpace && { actionSpace }) };
+      const spaces = { ...form.spaces, ...given };
       const error = assertThrows(
         () => agentOf({ ...form, spaces }, { config }),
         Error,

@@ -109,17 +109,9 @@ const ACKTR_FORMS: Forms<AcktrConfig> = {
     momentum: 0,
     learningRate: 0.01,
   }],
-  "inversions used later": [{ ...SHARED, inversionDelay: 2 }],
-  "inversions used later, in a worker": [
-    { ...SHARED, inversionDelay: 2, invertIn: "worker" },
+  "rare statistics": [
+    { ...SHARED, covUpdateEvery: 2, coldUpdates: 0, maxGradNorm: null },
   ],
-  "rare statistics of some examples": [{
-    ...SHARED,
-    covUpdateEvery: 2,
-    exampleEvery: 2,
-    coldUpdates: 0,
-    maxGradNorm: null,
-  }],
 };
 
 const SAC_FORMS: Forms<SacConfig> = {
