@@ -6,7 +6,7 @@ import {
   rewordError,
 } from "./runtime.ts";
 
-/** Kinds of numbers of an {@linkcode NpyArray}, by numpy's names. */
+/** Dtypes of an {@linkcode NpyArray}, by numpy's names. */
 export type NpyDtype =
   | "float32"
   | "float64"
@@ -41,10 +41,9 @@ export interface NpyArray {
   /** The length of each axis; `[]` for a single number. */
   readonly shape: readonly number[];
   /**
-   * Kind of the numbers in the file: that of `data`, int64 or uint64 for whole
-   * numbers, or bool.
+   * Dtype in the file: that of `data`, int64 or uint64 for whole numbers, or bool.
    *
-   * @default the kind of `data`
+   * @default the dtype of `data`
    */
   readonly dtype?: NpyDtype;
 }

@@ -75,7 +75,7 @@ Deno.test("what was written is read, to the bit, however the stream is cut", asy
   ));
 });
 
-/** Equality that tells 0 from -0, and compares the bytes of arrays. */
+/** Equality that distinguishes 0 from -0, and compares the bytes of arrays. */
 function identical(a: StateTree, b: StateTree): boolean {
   if (typeof a !== "object" || a === null) return Object.is(a, b);
   if (typeof b !== "object" || b === null) return false;
@@ -306,7 +306,7 @@ Deno.test("files hold the same, with notes that are read alone", () =>
       "TypeError: Cannot save the array 'a/0' among the notes: they are plain values":
         () => saveStateSync(null, path, { notes: { a: [new Uint8Array(1)] } }),
     });
-    // The length tells of damage that the header does not.
+    // The length shows damage that the header does not.
     const { size } = await Deno.stat(path);
     await Deno.truncate(path, size - 1);
     assertRefused({

@@ -101,7 +101,7 @@ Deno.test("given eigenvalues are found: repeated, clustered, graded", () => {
   }
 });
 
-/** Kinds of eigenvalues that are hard to tell apart. */
+/** Kinds of eigenvalues that are hard to separate. */
 function spectra(size: number): ((i: number) => number)[] {
   const kinds: Record<string, (i: number) => number> = {
     repeated: (i) => i % 3,

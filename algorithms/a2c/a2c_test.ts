@@ -112,7 +112,7 @@ Deno.test("a recurrent value of a last observation uses the state of then", () =
   step(agent, 0.2, 0.3);
   step(agent, 0.3, 0.4, { truncated: 1, next: 0.9 });
   const values = valuesOf(agent, 0.1, 0.2, 0.3, 0.4), last = values[3];
-  // The rewards are 0, so the value loss tells the bootstrap's value.
+  // The rewards are 0, so the value loss shows the bootstrap's value.
   const loss = lossOf([0.125 * last, 0.25 * last, 0.5 * last], values);
   assertAlmostEquals(agent.update()!.value_loss, loss, 1e-6);
 });

@@ -66,7 +66,7 @@ for (const valueNetwork of ["shared", "separate"] as const) {
     const optimizers = { optimizer: sgd(), valueOptimizer: sgd() };
     const state = initA2CState(params, optimizers);
     const update = a2cUpdate(model, { ...optimizers, maxGradNorm: null });
-    // Without a learning rate of its own the value follows the policy's; with
+    // Without a separate learning rate the value uses the policy's; with
     // one of 0 it stays, and only the policy moves.
     const after = update(state, batch, {
       ...hyperparameters,

@@ -41,7 +41,7 @@ function agentOf(
   return new Agent(counting(trace), SPACES, { seed: 1, config, ...options });
 }
 
-/** Steps an agent and gives back all that it did. */
+/** Steps an agent and returns all that it did. */
 function play(agent: Agent<CountingConfig>, from: number, count: number) {
   const seen: unknown[] = [];
   for (let step = from; step < from + count; step++) {

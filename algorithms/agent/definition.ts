@@ -174,7 +174,7 @@ export interface BuildContext extends AgentContext {
  * @typeParam P Policy that acts.
  * @typeParam S State: parameters, target networks, optimizer slots.
  * @typeParam B Batch that an update learns from.
- * @typeParam I Inputs of an update beside the batch.
+ * @typeParam I Inputs of an update other than the batch.
  */
 export interface AgentParts<
   P extends Policy = Policy,
@@ -371,6 +371,6 @@ export interface StateDependentNoise {
    * @param step Steps of each environment so far.
    */
   renews(step: number): boolean;
-  /** Steps between two draws of an actor in evaluation; -1 draws once. */
+  /** Steps between two noise draws of an actor in evaluation; -1 draws once. */
   readonly sampleFrequency: number;
 }

@@ -78,7 +78,7 @@ function assertClose(actual: number[], expected: number[], within: number) {
   );
 }
 
-/** Settings of A2C that the loop has ways of its own for. */
+/** Settings of A2C that the loop implements differently. */
 const FORMS: Readonly<Record<string, [string, Partial<A2CConfig>]>> = {
   "values of their own": ["CartPole-v1", {
     numSteps: 2,
@@ -178,7 +178,7 @@ testEngines("calls keep no tensors", (engine) => {
 
 const GAMMA = 0.8;
 
-/** Four places in a row; a step goes on and gives 1. */
+/** Four positions in a row; a step advances and has the reward 1. */
 function chainOf(end: "terminated" | "truncated"): TensorEnv {
   return {
     id: "Chain-v0",

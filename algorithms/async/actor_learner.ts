@@ -227,7 +227,7 @@ interface ActorStepsOptions
   readonly target: ReturnType<typeof viewParams>;
 }
 
-/** Steps of an actor-learner: windows that become gradients, which become pushes. */
+/** Experience of an actor-learner: computes gradients of windows and pushes them. */
 class ActorSteps extends Windows {
   readonly #options: ActorStepsOptions;
   readonly #target: Float32Array;

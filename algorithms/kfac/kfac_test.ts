@@ -60,7 +60,7 @@ interface Run {
   state: OptimizerState;
 }
 
-/** Takes steps of an objective eagerly; inversions come when they are due. */
+/** Takes steps of an objective eagerly; inversions follow the schedule. */
 function descend(
   kfac: Kfac,
   objective: (params: Params) => KfacObjective,

@@ -296,7 +296,7 @@ export interface VtraceOptions extends ReturnsOptions {
    */
   readonly cBar?: number;
   /**
-   * Factor of the traces, 0 to 1.
+   * Decay of the traces (lambda), 0 to 1.
    *
    * @default 1
    */
@@ -394,7 +394,7 @@ export interface RetraceOptions extends ReturnsOptions {
    */
   readonly cBar?: number;
   /**
-   * Factor of the traces, 0 to 1.
+   * Decay of the traces (lambda), 0 to 1.
    *
    * @default 1
    */

@@ -11,7 +11,7 @@ import type { TrainOptions } from "./train_options.ts";
 /** Rows of a run by default. */
 const ROWS = 100;
 
-/** Numbers that a callback has recorded since the last row. */
+/** Values that a callback has recorded since the last row. */
 interface Recorded {
   sum: number;
   count: number;

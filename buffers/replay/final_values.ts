@@ -32,7 +32,7 @@ export class FinalValues {
   readonly #place = { from: 0, count: 0 };
   /** Entries that there is room for. */
   #room: number;
-  /** Entries that were ever made. */
+  /** Number of entries ever created. */
   #pushed = 0;
   /** Entries that were ever given up. */
   #popped = 0;

@@ -292,7 +292,7 @@ export class FileStorage implements Storage {
     this.#protect();
   }
 
-  /** Forgets all rows. Those of saves stay, as far as they are known. */
+  /** Drops all rows. Those of known saves stay. */
   clear(): void {
     this.#open().clear();
     this.#protect();

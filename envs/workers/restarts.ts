@@ -24,8 +24,8 @@ export interface HostOptions {
    */
   restarts?: number;
   /**
-   * Callback that reports a restart, before it is done. If it throws, nothing goes
-   * on: this call and all later ones throw that error.
+   * Callback that reports a restart, before it is done. If it throws, nothing
+   * continues: this call and all later ones throw that error.
    *
    * @default a function that prints a line to stderr, and where the host threw
    */

@@ -138,7 +138,7 @@ Deno.test("runInstall leaves the former installation where it is ended", () =>
         "Cannot install Toys: it was interrupted\n",
       );
       assertEquals(await entries(parent), ["toys"]);
-      // Nor does pip go on.
+      // Nor does pip continue.
       assertThrows(() => Deno.kill(Number(pid), "SIGCONT"));
     }
   }));

@@ -34,7 +34,7 @@ export interface ExperienceSpec<Options = unknown> {
 
 /** One decision of an agent; the arrays are overwritten by the next one. */
 export interface Decision {
-  /** Observations as the environment gave them, in the encoder's type. */
+  /** Observations as the environment returned them, in the encoder's type. */
   readonly observations: ObservationInputArray;
   /** Observations as the policy saw them; the same where nothing is scaled. */
   readonly inputs: ObservationInputArray;

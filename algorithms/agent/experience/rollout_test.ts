@@ -53,7 +53,7 @@ function drawStep(random: RandomStream) {
   };
 }
 
-/** Takes steps up to an update that is due. */
+/** Takes steps until an update is ready. */
 function collect(agent: ReturnType<typeof agentOf>, random: RandomStream) {
   for (let i = 0; i < NUM_STEPS; i++) {
     agent.act(random.fillNormal(new Float32Array(2 * NUM_ENVS)));

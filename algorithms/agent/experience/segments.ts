@@ -114,7 +114,7 @@ export function segments(
  *
  * @param numSteps Steps of a segment.
  * @param truncations Truncated episodes that it has rows for.
- * @returns Rows: those of the steps, the last one, and ends of episodes cut short.
+ * @returns Rows: those of the steps, the last one, and last observations of truncated episodes.
  *
  * @example
  * ```ts

@@ -97,7 +97,7 @@ Deno.test("Sarsa learns a step when the next action is known, and two at an end"
     windows.learned();
     return row;
   });
-  // Nobody chose an action after the cut: the best one stands for it.
+  // No action was chosen after the truncation: the best one is used.
   assertEquals(seen, [[2, 1, false], [3, "best", true]]);
 });
 

@@ -309,7 +309,7 @@ Deno.test("the temperature becomes the one at which the entropy is the wanted sh
   });
   const entropy = -probabilities.reduce((sum, p) => sum + p * Math.log(p), 0);
   assertAlmostEquals(entropy, targetEntropyFactor * Math.log(3), 1e-3);
-  // Two probabilities of softmax(r / alpha) tell the temperature.
+  // Two probabilities of softmax(r / alpha) determine the temperature.
   const [a, b] = probabilities;
   const implied = (REWARDS[0] - REWARDS[1]) / Math.log(a / b);
   assertAlmostEquals(alpha!, implied, 2e-3);
