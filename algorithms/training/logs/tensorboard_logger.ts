@@ -1,12 +1,14 @@
 import { crc32c } from "@aws-crypto/crc32c";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { openPlainSync } from "@bellman/files";
-import type { Statistics } from "@bellman/types";
+import type { StateTree, Statistics } from "@bellman/types";
+import { createHash, type Hash } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -44,10 +46,16 @@ export interface TensorBoardLoggerOptions {
  * ```
  */
 export class TensorBoardLogger implements Logger {
+  /** Names the events in checkpoints. */
+  readonly name = "events";
   #dir: string;
   #now: () => number;
   #file: number | undefined;
   #closed = false;
+  /** Files from before the last resume. */
+  #former: EventFile[] = [];
+  /** The current file. */
+  #written: { name: string; bytes: number; hash: Hash } | undefined;
 
   /**
    * Names the folder of event files.
@@ -101,17 +109,35 @@ export class TensorBoardLogger implements Logger {
     if (this.#file !== undefined) fsyncSync(this.#file);
   }
 
+  /** Saves length and hash of each file, for checkpoints. */
+  save(): StateTree {
+    const files = [...this.#former];
+    if (this.#written !== undefined) {
+      const { name, bytes, hash } = this.#written;
+      files.push({ name, bytes, sha256: hash.copy().digest("hex") });
+    }
+    return files as unknown as StateTree;
+  }
+
   /**
    * Makes readers drop the events after a step.
    *
    * @param step The last step to keep.
+   * @param saved State from `save` at that step.
+   * @returns One line that names the files that are no longer what they were.
    */
-  truncate(step: number): void {
+  truncate(step: number, saved?: StateTree): string | undefined {
+    const files = (saved ?? []) as unknown as EventFile[];
+    this.#former = files.filter((file) => isWhole(this.#dir, file));
+    const damaged = files.filter((file) => !this.#former.includes(file));
     // Readers drop what was at this step and later before.
     this.#append(
       integer(event.step, step + 1),
       message(event.session, integer(session.status, session.start)),
     );
+    if (damaged.length === 0) return undefined;
+    const names = damaged.map(({ name }) => join(this.#dir, name)).join(", ");
+    return `${names} is damaged: TensorBoard may miss events up to step ${step}`;
   }
 
   /** Closes the file. */
@@ -133,7 +159,10 @@ export class TensorBoardLogger implements Logger {
 
   #write(...fields: readonly Field[]): void {
     const wallTime = double(event.wallTime, this.#now() / 1000);
-    writeFileSync(this.#file!, encodeRecord(wallTime, ...fields));
+    const record = encodeRecord(wallTime, ...fields);
+    writeFileSync(this.#file!, record);
+    this.#written!.hash.update(record);
+    this.#written!.bytes += record.length;
   }
 
   /** Opens a file whose name sorts after those that are there: readers go by the name. */
@@ -150,12 +179,31 @@ export class TensorBoardLogger implements Logger {
       String(time).padStart(10, "0")
     }.bellman`;
     this.#file = openPlainSync(join(this.#dir, name), "create");
+    this.#written = { name, bytes: 0, hash: createHash("sha256") };
     this.#write(text(event.fileVersion, "brain.Event:2"));
   }
 }
 
+/** File as it was at a checkpoint. */
+interface EventFile {
+  name: string;
+  bytes: number;
+  sha256: string;
+}
+
 /** Names of event files, and the time in them. */
 const EVENT_FILE = /^events\.out\.tfevents\.(\d+)[\w.-]*$/;
+
+/** Finds out if a file begins with what it held; a checkpoint may name any. */
+function isWhole(dir: string, { name, bytes, sha256 }: EventFile): boolean {
+  if (!EVENT_FILE.test(name)) return false;
+  try {
+    const content = readFileSync(join(dir, name)).subarray(0, bytes);
+    return createHash("sha256").update(content).digest("hex") === sha256;
+  } catch {
+    return false;
+  }
+}
 
 // Field numbers of tensorflow/core/util/event.proto and framework/summary.proto.
 const event = { wallTime: 1, step: 2, fileVersion: 3, summary: 5, session: 7 };

@@ -232,3 +232,53 @@ Deno.test({
     await Deno.remove(dir, { recursive: true });
   },
 });
+
+Deno.test("a checkpoint names no files but of events in the folder", async () => {
+  const root = await Deno.makeTempDir();
+  const dir = `${root}/run`;
+  const bytes = Uint8Array.of(1, 2, 3);
+  const sha256 = Array.from(
+    new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)),
+    (it) => it.toString(16).padStart(2, "0"),
+  ).join("");
+  const event = "events.out.tfevents.0000000001.other";
+  await Deno.mkdir(dir);
+  for (const name of [event, `../${event}`, "../other", "other"]) {
+    await Deno.writeFile(`${dir}/${name}`, bytes);
+    const saved = [{ name, bytes: 3, sha256 }];
+    const logger = new TensorBoardLogger(dir);
+    const told = logger.truncate(20, saved);
+    logger.close();
+    assertEquals(told === undefined, name === event, told);
+  }
+  await Deno.remove(root, { recursive: true });
+});
+
+Deno.test("events that are no longer what they were are told of", async () => {
+  const dir = await Deno.makeTempDir();
+  const damages: [(path: string) => void, RegExp | undefined][] = [
+    [() => {}, undefined],
+    [
+      (path) => Deno.writeFileSync(path, Uint8Array.of(1), { append: true }),
+      undefined,
+    ],
+    [(path) => Deno.truncateSync(path, 50), /tfevents.* is damaged/],
+    [(path) => Deno.removeSync(path), /tfevents.* is damaged/],
+  ];
+  for (const [damage, wanted] of damages) {
+    const first = new TensorBoardLogger(dir);
+    first.write({ step: 1, statistics: { loss: 1 } });
+    const saved = first.save();
+    first.close();
+    const [{ name }] = saved as { name: string }[];
+    damage(`${dir}/${name}`);
+    const resumed = new TensorBoardLogger(dir);
+    const warning = resumed.truncate(1, saved);
+    assertEquals(wanted?.test(warning!) ?? warning, wanted && true);
+    // It is said once.
+    const again = new TensorBoardLogger(dir);
+    assertEquals(again.truncate(1, resumed.save()), undefined);
+    for (const logger of [resumed, again]) logger.close();
+  }
+  await Deno.remove(dir, { recursive: true });
+});
