@@ -145,10 +145,10 @@ Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", 
     });
     await training.train(agent, env, { totalTimesteps: 60, seed: 1 });
     const { experience, ...state } = agent.save() as
-      & { experience: buffers.ReplayBufferState }
+      & { experience: { replay: buffers.ReplayBufferState } }
       & Record<string, StateTree>;
     agent.close();
-    const kept = experience.fields.observation as Float32Array;
+    const kept = experience.replay.fields.observation as Float32Array;
     return { state, numbers: kept.length };
   };
   const whole = await learned({ observationSpace, actionSpace, numEnvs });
