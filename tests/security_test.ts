@@ -179,7 +179,7 @@ Deno.writeTextFileSync("${marker}", "");
   asUser("other");
   const url = `file://${algorithm}`;
   // Where nothing of the algorithm is needed, nothing is imported.
-  const plot = await capture("plot", out, "--key=eval_return_mean");
+  const plot = await capture("plot", out, "--key=eval/return_mean");
   assertEquals([plot.code, plot.err], [0, ""]);
   await Deno.remove(`${out}/report.html`);
   const cases = [

@@ -5,7 +5,7 @@ import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
 import { assert, assertAlmostEquals } from "@std/assert";
-import { learn, valuesOf } from "./learn.ts";
+import { learn, valuesOf } from "./testdata/learn.ts";
 import {
   assertIdentity,
   CHAIN_LENGTH,

@@ -1,6 +1,6 @@
 import type { SacConfig } from "@bellman/sac";
 import { assert, assertAlmostEquals } from "@std/assert";
-import { learn, valuesOf } from "./learn.ts";
+import { learn, valuesOf } from "./testdata/learn.ts";
 import { chainOf, IDENTITIES, type ToyTask } from "./toy_vec_env.ts";
 
 Deno.test("the learned temperature holds the entropy that is wanted", async () => {

@@ -14,7 +14,7 @@ import {
   learnOn,
   type ToyTask,
   ToyVecEnv,
-} from "./toy_vec_env.ts";
+} from "../toy_vec_env.ts";
 
 /** Settings of every task, by algorithm. */
 const SMALL: Readonly<Record<string, object>> = {
