@@ -169,8 +169,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #runtime: AgentRuntime;
   readonly #normalization: Normalization;
   readonly #learner: Learner;
-  /** Programs other than `learn`, compiled on first use. */
-  readonly #programs: Record<string, Run> = {};
+  /** Programs by name, compiled on first use. */
+  readonly #programs = new Map<string, Run>();
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
   /** Current observations as stored, and as the policy sees them. */
@@ -243,6 +243,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     if (replay?.isInFile) this.rows = replay;
     this.#inputs = new UpdateInputs(parts.inputs);
     this.#learner = this.#compileUpdate(state);
+    this.#programs.set("learn", this.#learner);
     if (parts.actionValues !== undefined) {
       this.qValues = qValuesOf(parts.actionValues, {
         runtime: this.#runtime,
@@ -413,7 +414,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   #program(name: string): Run {
-    if (name === "learn") return this.#learner;
+    const known = this.#programs.get(name);
+    if (known !== undefined) return known;
     const { programs } = this.#parts;
     if (!Object.hasOwn(programs, name)) {
       throw new TypeError(
@@ -422,7 +424,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         }`,
       );
     }
-    return this.#programs[name] ??= this.#learner.also(this.#stepOf(name));
+    const program = this.#learner.also(this.#stepOf(name));
+    this.#programs.set(name, program);
+    return program;
   }
 
   /**

@@ -89,13 +89,15 @@ export class AsyncTraining implements WorkersAlgorithm {
     options: AsyncTrainingOptions,
   ) {
     const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
-    const { observationSpace, actionSpace, stackedFrames, observationScaling } =
-      options.spaces;
+    const { observationSpace, actionSpace, stackedFrames } = options.spaces;
     const spaces = {
       observationSpace,
       actionSpace,
       stackedFrames,
-      observationScaling,
+      // Of the moment, as it may change.
+      get observationScaling() {
+        return options.spaces.observationScaling;
+      },
       numEnvs: 1,
     };
     this.#method = methodNamed(name);

@@ -242,3 +242,27 @@ Deno.test("bad input is one line", async () => {
     "Unknown asynchronous method 'a2c': expected a3c, async-q, async-nstep-q, async-sarsa",
   );
 });
+
+Deno.test("a file of the policy has the scale of the moment", async () => {
+  const scalingBy = (mean: number) => ({
+    mean: Array(4).fill(mean),
+    variance: Array(4).fill(1),
+  });
+  let mean = 0;
+  const { observationSpace, actionSpace } = spaces;
+  const moving = {
+    observationSpace,
+    actionSpace,
+    get observationScaling() {
+      return scalingBy(mean);
+    },
+  };
+  const training = await start("a3c", {
+    spaces: moving,
+    isForEvaluation: true,
+  });
+  mean = 2;
+  const file = training.exportPolicy();
+  assertEquals(file, training.exportPolicy({ scaling: scalingBy(2) }));
+  training.close();
+});
