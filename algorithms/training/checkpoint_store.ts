@@ -39,7 +39,7 @@ export interface TruncateOptions extends Pick<SaveOptions, "keepLast"> {
    *
    * @default none: they are checked only, which takes no memory for them
    */
-  onSound?: (checkpoint: Checkpoint) => void;
+  onSound?: (checkpoint: Pick<Checkpoint, "path" | "state">) => void;
 }
 
 /** Plain values with the state of a checkpoint: what JSON holds as it is. */
@@ -331,12 +331,11 @@ function damageOf(
   { onSound }: TruncateOptions,
 ): string | undefined {
   try {
-    if (onSound !== undefined) {
-      onSound({ ...readCheckpoint(path), warnings: [] });
-      return;
+    if (onSound !== undefined) onSound(readCheckpoint(path));
+    else {
+      readLabel(path);
+      checkStateSync(path, { name: `checkpoint ${path}` });
     }
-    readLabel(path);
-    checkStateSync(path, { name: `checkpoint ${path}` });
   } catch (error) {
     // The disk, or a newer version, may read it later.
     if (error instanceof SyntaxError) return error.message;

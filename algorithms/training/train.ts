@@ -10,7 +10,6 @@ import type {
 import type { TrainContext, TrainResult } from "./callbacks.ts";
 import { checkObservations } from "@bellman/envs/checks";
 import { TrainingDivergedError } from "./diverged.ts";
-import type { Checkpoint } from "./checkpoint_store.ts";
 import { EpisodeTracker, EpisodeWindow, NO_ROWS } from "./episodes.ts";
 import {
   evaluate,
@@ -414,7 +413,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     if (checkpoints !== undefined) {
       const { store, keepLast = KEEP_LAST } = checkpoints;
       const rows = this.#rows?.has(state) ? this.#rows : undefined;
-      const onSound = rows && ((it: Checkpoint) => rows.note(it));
+      const onSound = rows && rows.note.bind(rows);
       // First, as the copy of a damaged best one counts among the old.
       mendBest(store, {
         step: this.step,

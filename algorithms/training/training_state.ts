@@ -5,6 +5,7 @@ import type {
   Checkpoint,
   CheckpointNotes,
   CheckpointStore,
+  TruncateOptions,
 } from "./checkpoint_store.ts";
 import type { Divergence } from "./diverged.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
@@ -147,10 +148,18 @@ export function mendBest(
     /** Step of the best evaluation until then, if there was one. */
     bestStep: number | undefined;
     onWarning: (line: string) => void;
-    onSound?: (checkpoint: Checkpoint) => void;
+    onSound?: TruncateOptions["onSound"];
   },
 ): void {
-  if (bestStep === undefined) return;
+  if (bestStep === undefined) {
+    try {
+      // One of a later step stays, and so do its rows.
+      onSound?.(store.load("best"));
+    } catch {
+      // There is none, or it needs none.
+    }
+    return;
+  }
   const own = store.notes(step);
   let why: string;
   try {
@@ -166,10 +175,10 @@ export function mendBest(
     why = error instanceof Error ? error.message : String(error);
   }
   try {
-    const copy = store.load(bestStep), { state, notes } = copy;
+    const { state, notes } = store.load(bestStep);
     if (!isSameRun(notes, own)) throw new SyntaxError("it is of another run");
     const { path } = store.save(bestStep, state, { best: true, notes });
-    onSound?.({ ...copy, path });
+    onSound?.({ path, state });
     onWarning(`${why}; it is made again from the checkpoint of that step`);
   } catch {
     onWarning(`${why}; the best policy, of step ${bestStep}, is lost`);

@@ -5,6 +5,7 @@ import { CheckpointStore } from "./checkpoint_store.ts";
 import { bytesRead } from "./testdata/bytes_read.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
+import { mendBest } from "./training_state.ts";
 import type { StateTree } from "@bellman/types";
 
 setFlagsFromString("--expose-gc");
@@ -83,4 +84,24 @@ Deno.test({
     assertEquals(kept.length, others);
     await Deno.remove(dir, { recursive: true });
   },
+});
+
+Deno.test("the rows of a best checkpoint of a later step stay where none is known", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir), found: string[] = [];
+  store.save(10, { at: 10 });
+  store.save(50, { at: 50 }, { best: true });
+  const mend = (bestStep?: number) =>
+    mendBest(store, {
+      step: 10,
+      bestStep,
+      onWarning: (line) => assertEquals(line, ""),
+      onSound: ({ state }) => void found.push(JSON.stringify(state)),
+    });
+  mend();
+  assertEquals(found, ['{"at":50}']);
+  await Deno.remove(`${dir}/best.safetensors`);
+  mend();
+  assertEquals(found.length, 1);
+  await Deno.remove(dir, { recursive: true });
 });

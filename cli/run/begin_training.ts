@@ -3,6 +3,7 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 import { messageOf } from "../terminal/errors.ts";
 import { onStrayError } from "../terminal/process.ts";
 import { plottedAgent } from "./evaluation.ts";
+import { checkMemory } from "./memory.ts";
 import { notices, type RunSetup, setUpRun } from "./run_setup.ts";
 import { runTraining, type TrainingRun } from "./training_run.ts";
 
@@ -26,8 +27,10 @@ export async function withTraining(
   if (startsWorkers && !output.quiet) {
     output.io.out(`Starting the workers of ${config.algorithm}\n`);
   }
-  const setup = await setUpRun(config, notices(output.io));
+  const onNotice = notices(output.io);
+  const setup = await setUpRun(config, onNotice);
   try {
+    checkMemory(onNotice);
     output.speed = setup.speed;
     // Before anything is written.
     if (config.policyPlots) plottedAgent(setup);

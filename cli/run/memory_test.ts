@@ -1,4 +1,6 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { selectBackend } from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
 import { UsageError } from "../terminal/errors.ts";
 import { capture } from "../testdata/capture.ts";
 import { checkMemory, memoryError } from "./memory.ts";
@@ -42,4 +44,18 @@ Deno.test("arrays that cannot be made are told in one line", async () => {
     /^error: Cannot train with these settings: their arrays are larger than memory \(Array buffer allocation failed\); lower bufferSize, numSteps, hiddenSizes or numEnvs\n$/,
   );
   assertEquals(memoryError(new RangeError("another")), undefined);
+});
+
+Deno.test("a run that is refused leaves no agent behind", async () => {
+  await selectBackend("cpu");
+  const { memoryUsage } = Deno, tensors = tf.memory().numTensors;
+  Deno.memoryUsage = () => ({ ...memoryUsage(), external: 2 ** 60 });
+  try {
+    const { code, err } = await capture("train", "a2c", "--set=engine=eager");
+    assertEquals(code, 2);
+    assertMatch(err, /the arrays of the run take 1073741824 GiB of memory/);
+  } finally {
+    Deno.memoryUsage = memoryUsage;
+  }
+  assertEquals(tf.memory().numTensors, tensors);
 });

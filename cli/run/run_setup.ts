@@ -26,7 +26,7 @@ import {
   infoStatisticsOf,
   makeEnvironments,
 } from "./environments.ts";
-import { checkMemory, memoryError } from "./memory.ts";
+import { memoryError } from "./memory.ts";
 
 /** The environments and the agent that a configuration describes, ready to act. */
 export interface RunSetup {
@@ -211,11 +211,10 @@ export async function setUpRun(
       : startWorkers === undefined
       ? agentIn(source)
       : await workersOf(source, startWorkers);
-    if (!isForEvaluation) checkMemory(onNotice);
     return setupOf(source, made);
   } catch (error) {
     environments.close();
-    throw memoryError(error) ?? error;
+    throw (isForEvaluation ? undefined : memoryError(error)) ?? error;
   }
 }
 

@@ -109,24 +109,21 @@ class CallMemory implements Resource {
       .point(EXECUTE.device_complete_events, this.#done);
     program.calls.add(this);
     try {
-      for (const it of given) if (!this.sent.includes(it)) this.#lend(it);
+      for (const it of given) {
+        if (this.sent.includes(it)) continue;
+        this.send(it, client.isHost ? it.use : "copy");
+      }
     } catch (error) {
       this.close();
       throw error;
     }
   }
 
-  /** Makes the buffer of an input, on a CPU in its array's memory. */
-  #lend(it: Given): void {
-    const use = this.client.isHost ? it.use : "copy";
+  /** Makes the buffer of an input from its array, which it copies or uses in place. */
+  send(it: Given, use: ArrayUse = "copy"): void {
     const { handle, event } = this.client.send(it.array, it, use);
-    this.inputs.set(8 * it.place, handle);
+    this.#replace(it.place, handle);
     if (event !== 0) this.#events.push(event);
-  }
-
-  /** Sends an array to the place of its input. */
-  send(it: Given): void {
-    this.#replace(it.place, this.client.send(it.array, it, "copy").handle);
   }
 
   #replace(input: number, handle: number): void {
@@ -136,6 +133,7 @@ class CallMemory implements Resource {
 
   /** Runs the program, waits for it, and puts the new state in the old one's place. */
   run(): void {
+    this.#clearOutputs();
     for (let i = 0; i < this.sent.length; i++) this.send(this.sent[i]);
     this.#execute(this.#args);
     try {
@@ -157,7 +155,7 @@ class CallMemory implements Resource {
   }
 
   /** Frees what the last run made in addition to the state. */
-  clearOutputs(): void {
+  #clearOutputs(): void {
     const { client, outputs } = this;
     const count = this.#program.outputs.length;
     for (let i = 0; i < count; i++) {
@@ -173,7 +171,7 @@ class CallMemory implements Resource {
     this.isClosed = true;
     this.#program.calls.delete(this);
     this.client.disown(this);
-    this.clearOutputs();
+    this.#clearOutputs();
     for (let i = 0; i < this.#program.inputs.length; i++) this.#replace(i, 0);
     for (const event of this.#events) this.client.finish(event);
   }
@@ -237,7 +235,9 @@ export class BoundCall {
   ) {
     const inputs = checkInputs(program, given);
     this.#program = program;
-    this.#kept = [owner, ...given];
+    // Others are copied, or held as state.
+    const borrowed = inputs.filter(({ use }) => use === "borrow");
+    this.#kept = [owner, ...borrowed.map(({ array }) => array)];
     const memory = this.#memory = new CallMemory(program, inputs);
     program.client.own(this, memory);
     this.#stateOf = program.outputs.map((_, i) =>
@@ -254,7 +254,6 @@ export class BoundCall {
    */
   run(): void {
     this.#checkOpen("run");
-    this.#memory.clearOutputs();
     this.#memory.run();
     if (!this.#hasRun) this.#checkShared();
   }
@@ -361,7 +360,7 @@ function checkInputs(
     );
   }
   return given.map(({ array, use = "copy" }, place) => {
-    checkArray(array, inputs[place]);
+    checkArray(array, inputs[place], `input ${place}, `);
     const isDonated = inputs[place].aliases !== undefined;
     if (use !== "copy" && (use === "share") !== isDonated) {
       throw new TypeError(
@@ -373,7 +372,7 @@ function checkInputs(
     const own = array as OwnArray;
     if (use !== "copy" && client.isHost && !isAligned(own)) {
       throw new TypeError(
-        `Cannot ${use} a ${array.constructor.name} that is not aligned to 64 bytes: expected one of alignedArray`,
+        `Cannot ${use} the array of input ${place}, a ${array.constructor.name} that is not aligned to 64 bytes: expected one of alignedArray`,
       );
     }
     return { ...inputs[place], place, array: own, use };

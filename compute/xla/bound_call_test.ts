@@ -70,7 +70,7 @@ test("arrays are used in place where they are aligned to 64 bytes", () => {
     assertThrows(
       () => sumOf(room.subarray(offset, offset + 4), "borrow"),
       TypeError,
-      "Cannot borrow a Float32Array that is not aligned to 64 bytes: expected one of alignedArray",
+      "Cannot borrow the array of input 0, a Float32Array that is not aligned to 64 bytes: expected one of alignedArray",
     );
   }
 });
@@ -162,12 +162,12 @@ test("inputs of another number, size, type or use are refused", () => {
     [
       multiply,
       [good, { array: new Float32Array(6) }],
-      "Cannot use Float32Array(6) as tensor<4xf32>: expected Float32Array(4)",
+      "Cannot use Float32Array(6) as input 1, tensor<4xf32>: expected Float32Array(4)",
     ],
     [
       multiply,
       [good, { array: new Int32Array(4) }],
-      "Cannot use Int32Array(4) as tensor<4xf32>: expected Float32Array(4)",
+      "Cannot use Int32Array(4) as input 1, tensor<4xf32>: expected Float32Array(4)",
     ],
     [
       multiply,

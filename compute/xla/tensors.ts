@@ -88,11 +88,15 @@ export function newArray(dtype: ElementType, length: number): TensorArray {
  *
  * @throws {TypeError} If it is of another type or length.
  */
-export function checkArray(data: TensorArray, spec: TensorSpec): void {
+export function checkArray(
+  data: TensorArray,
+  spec: TensorSpec,
+  what = "",
+): void {
   const { array } = ELEMENTS[spec.dtype], size = sizeOf(spec.shape);
   if (array === data.constructor && size === data.length) return;
   throw new TypeError(
-    `Cannot use ${data.constructor.name}(${data.length}) as ${
+    `Cannot use ${data.constructor.name}(${data.length}) as ${what}${
       formatSpec(spec)
     }: expected ${array.name}(${size})`,
   );
