@@ -23,7 +23,7 @@ import type {
 } from "../workers/group_hosts.ts";
 import { waitForAll } from "../workers/_host_fleet.ts";
 import { checkCount } from "../workers/restarts.ts";
-import { HostFailure } from "../workers/host_failure.ts";
+import { HostFailure, timed } from "../workers/host_failure.ts";
 import type { HostCommand } from "../workers/processes/_child_hosts.ts";
 import { GymnasiumHosts, Refusal } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./python.ts";
@@ -245,9 +245,7 @@ export class GymnasiumEnv implements Env {
 
   #explain(failure: HostFailure, action: string, timeoutMs: number): Error {
     if (failure.reason === "error") return this.#explainThrown(failure, action);
-    const why = failure.reason === "timeout"
-      ? `it gave no answer within ${timeoutMs} ms`
-      : failure.what;
+    const why = timed(failure, timeoutMs).what;
     this.#broken = new Error(`Cannot ${action} ${this.#id}: ${why}`, {
       cause: failure,
     });

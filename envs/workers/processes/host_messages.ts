@@ -1,7 +1,7 @@
 /** Messages between a caller and the host of a group in another process. */
-import type { Space } from "@bellman/types";
+import type { BoxArray, Space } from "@bellman/types";
 import { allocateStep, ended } from "../../_steps.ts";
-import { allocateBatch } from "../../spaces/batch.ts";
+import { allocateBatch, mapBatch } from "../../spaces/batch.ts";
 import { bytesOf } from "../_group_arrays.ts";
 import type { GroupArrays } from "../group_hosts.ts";
 import { FRAME_HEADER, writeFrameHeader } from "./frames.ts";
@@ -49,13 +49,13 @@ function finalRows(
  * observations of the rows that ended; what else there is.
  */
 export class AnswerWriter {
-  /** Arrays of the group. */
+  /** Arrays of the group, in the memory of the answer as far as that is fixed. */
   readonly arrays: GroupArrays;
-  /** Memory of the longest answer, behind the header of its frame. */
   #frame: Uint8Array;
-  #observations: readonly Uint8Array[];
-  #rewards: readonly Uint8Array[];
   #finals: readonly Uint8Array[];
+  /** Ends of the observations, and of what each step has. */
+  #observed: number;
+  #fixed: number;
 
   constructor(
     { observationSpace, actionSpace }: {
@@ -65,49 +65,56 @@ export class AnswerWriter {
     numEnvs: number,
   ) {
     const step = allocateStep(observationSpace, numEnvs);
-    this.arrays = { ...step, actions: allocateBatch(actionSpace, numEnvs) };
-    this.#observations = bytesOf(step.observations);
-    this.#rewards = bytesOf(step.rewards);
     this.#finals = bytesOf(step.finalObservations);
-    const observed = this.#finals
-      .reduce((sum, it) => sum + padded(it.length) + it.length, 0);
+    const sizes = this.#finals.map((it) => padded(it.length) + it.length);
+    // Four bytes in front, and all arrays begin at multiples of eight.
+    let at = 4 + FRAME_HEADER + HEAD;
     const rest = 8 * numEnvs + padded(2 * numEnvs);
-    this.#frame = new Uint8Array(FRAME_HEADER + HEAD + observed + rest);
+    const memory = new ArrayBuffer(
+      sizes.reduce((sum, it) => sum + it, at + rest),
+    );
+    const observations = mapBatch(step.observations, (like) => {
+      const Type = like.constructor as new (
+        memory: ArrayBuffer,
+        from: number,
+        length: number,
+      ) => BoxArray;
+      const array = new Type(memory, at, like.length);
+      at += padded(like.byteLength);
+      return array;
+    });
+    const ends = at + 8 * numEnvs;
+    this.#frame = new Uint8Array(memory, 4);
+    this.#observed = at - 4;
+    this.#fixed = padded(ends + 2 * numEnvs) - 4;
+    this.arrays = {
+      ...step,
+      actions: allocateBatch(actionSpace, numEnvs),
+      observations,
+      rewards: new Float64Array(memory, at, numEnvs),
+      terminated: new Uint8Array(memory, ends, numEnvs),
+      truncated: new Uint8Array(memory, ends + numEnvs, numEnvs),
+    };
   }
 
   /** Returns the answer to a reset, to be sent. */
   begun(): Uint8Array {
-    return this.#until(this.#put(this.#observations, HEAD));
+    return this.#until(this.#observed);
   }
 
   /** Returns the answer to a step, which so many more bytes are to follow. */
   stepped(more: number): Uint8Array {
-    const { terminated, truncated } = this.arrays, { length } = terminated;
-    const answer = this.#frame.subarray(FRAME_HEADER);
-    const at = this.#put(this.#rewards, this.#put(this.#observations, HEAD));
-    answer.set(terminated, at);
-    answer.set(truncated, at + length);
-    let end = padded(at + 2 * length);
+    let at = this.#fixed;
     for (const row of finalRows(this.arrays, this.#finals)) {
-      answer.set(row, end);
-      end += row.length;
+      this.#frame.set(row, at);
+      at += row.length;
     }
-    return this.#until(end, more);
-  }
-
-  /** Writes arrays from a place on; returns the place after them. */
-  #put(arrays: readonly Uint8Array[], from: number): number {
-    let at = from;
-    for (const bytes of arrays) {
-      this.#frame.set(bytes, FRAME_HEADER + at);
-      at += padded(bytes.length);
-    }
-    return at;
+    return this.#until(at, more);
   }
 
   #until(end: number, more = 0): Uint8Array {
-    writeFrameHeader(this.#frame, end + more);
-    return this.#frame.subarray(0, FRAME_HEADER + end);
+    writeFrameHeader(this.#frame, end - FRAME_HEADER + more);
+    return this.#frame.subarray(0, end);
   }
 }
 

@@ -170,6 +170,7 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  */
 export class SubprocessVecEnv extends HostedVecEnv {
   #processes: ProcessHosts;
+  #atUnload = (): void => this.close();
 
   /**
    * Starts the processes and waits until they have made their environments.
@@ -195,6 +196,8 @@ export class SubprocessVecEnv extends HostedVecEnv {
     });
     super(hosts, options);
     this.#processes = hosts;
+    // One that hangs would not see that its input has ended.
+    addEventListener("unload", this.#atUnload);
   }
 
   /**
@@ -204,5 +207,11 @@ export class SubprocessVecEnv extends HostedVecEnv {
    */
   pids(): number[] {
     return this.#processes.pids();
+  }
+
+  /** Ends all processes; what they were doing is lost. */
+  override close(): void {
+    removeEventListener("unload", this.#atUnload);
+    super.close();
   }
 }

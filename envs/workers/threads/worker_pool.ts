@@ -92,6 +92,11 @@ export class WorkerPool {
     module: string,
     { workers, data, ...options }: WorkerPoolOptions,
   ) {
+    if (!(Number.isSafeInteger(workers) && workers >= 1)) {
+      throw new RangeError(
+        `Cannot start ${workers} workers: expected a whole number of at least 1`,
+      );
+    }
     this.#module = module;
     this.#data = data;
     this.#restarts = new Restarts(options);
@@ -117,6 +122,8 @@ export class WorkerPool {
    * @throws {Error} If a worker fails again and again.
    */
   step(workers: readonly number[] = this.#present()): GroupAnswer[] {
+    // All of them first: to wait takes the answers of others.
+    for (const worker of workers) this.#awaitFree(worker);
     for (const worker of workers) this.#begin(worker, { type: "step" });
     const left = new Set(workers), answers: GroupAnswer[] = [];
     while (left.size > 0) {
@@ -159,12 +166,16 @@ export class WorkerPool {
 
   /** Ends the workers; what they were doing is lost. */
   close(): void {
+    this.#restarts.broken ??= new TypeError(
+      "Cannot use workers that were closed",
+    );
     endThreads(this.#threads, this.#events);
   }
 
   /** Has a worker carry out a command; one that dies over it is replaced and does it again. */
   #ask(worker: number, command: GroupCommand): GroupAnswer {
     for (;;) {
+      this.#awaitFree(worker);
       this.#begin(worker, command);
       this.#until(() => this.#isDone(worker) || undefined);
       const result = this.#finish(worker);
@@ -174,10 +185,18 @@ export class WorkerPool {
     }
   }
 
-  /** Sends a command to a worker, once it is there. */
-  #begin(worker: number, command: GroupCommand): void {
+  /** Waits until a worker has no command. */
+  #awaitFree(worker: number): void {
+    this.#checkUsable();
     while (this.#tasks.has(worker)) this.#replaceOrFinish(this.#waitForOne());
+  }
+
+  #checkUsable(): void {
     if (this.#restarts.broken !== undefined) throw this.#restarts.broken;
+  }
+
+  /** Sends a command to a worker that has none. */
+  #begin(worker: number, command: GroupCommand): void {
     this.#threads[worker].begin(command);
     this.#note(worker, { timeoutMs: this.#restarts.stepTimeoutMs });
   }
@@ -247,6 +266,7 @@ export class WorkerPool {
   /** Waits for events of workers until something is found. */
   #until<T>(find: () => T | undefined): T {
     for (;;) {
+      this.#checkUsable();
       const value = Atomics.load(this.#events, 0), since = performance.now();
       const found = find();
       if (found !== undefined) return found;

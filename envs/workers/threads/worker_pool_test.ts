@@ -204,3 +204,44 @@ Deno.test("time passes only while the pool waits", () => {
   assertEquals(events.length, 1);
   all.close();
 });
+
+Deno.test("a worker that starts is waited for before the others take their step", () => {
+  const { pool: all, of } = pool({
+    commands: ["step"],
+    how: "exit",
+    failures: 1,
+  });
+  assertEquals(workersIn(all.step()), [1]);
+  // The first one is replaced while the second one is there.
+  assertEquals(workersIn(all.step([1, 0])), [0, 1]);
+  assertEquals([of(STEPS, 0), of(STEPS, 1)], [1, 2]);
+  all.close();
+});
+
+Deno.test("closed workers are neither used nor started again", async () => {
+  await leavesNothing(() => {
+    const { pool: all, events } = pool({});
+    all.close();
+    assertRefused({
+      "TypeError: Cannot use workers that were closed": () => all.step(),
+    });
+    assertRefused({
+      "TypeError: Cannot use workers that were closed": () => all.step([1]),
+    });
+    assertRefused({
+      "TypeError: Cannot use workers that were closed": () => all.save(),
+    });
+    assertEquals(events, []);
+    all.close();
+  });
+});
+
+Deno.test("a number of workers that cannot be is refused", () => {
+  for (const workers of [0, -1, 1.5, NaN, Infinity]) {
+    assertThrows(
+      () => new WorkerPool(MODULE, { workers, data: () => ({}) }),
+      RangeError,
+      `Cannot start ${workers} workers: expected a whole number of at least 1`,
+    );
+  }
+});
