@@ -57,7 +57,6 @@ import { RowWriter } from "./row_writer.ts";
  * ```
  */
 export class ReplayBuffer {
-  readonly #options: ReplayBufferOptions;
   readonly #memory: ReplayMemory;
   readonly #sampler: Sampler;
   readonly #writer: RowWriter;
@@ -80,7 +79,6 @@ export class ReplayBuffer {
     const { sampler = new UniformSampler() } = options;
     const schema = makeReplaySchema(options);
     const memory = new ReplayMemory(schema, options);
-    this.#options = options;
     this.#memory = memory;
     this.#sampler = sampler;
     this.#writer = new RowWriter(memory, sampler);
@@ -252,7 +250,6 @@ export class ReplayBuffer {
   /** Removes all rows; its arrays stay. */
   clear(): void {
     this.#writer.clear();
-    this.#options.storage?.clear?.();
   }
 
   /**

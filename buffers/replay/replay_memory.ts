@@ -34,6 +34,8 @@ export class ReplayMemory {
   readonly ring: Ring;
   readonly finals: FinalValues | undefined;
   readonly episodes: Episodes | undefined;
+  /** True where rows are in a file. */
+  readonly isPersistent: boolean;
   readonly #storage: Storage | undefined;
 
   constructor(
@@ -47,6 +49,7 @@ export class ReplayMemory {
     this.ring = makeRing(options, schema);
     this.numEnvs = numEnvs;
     this.rows = makeColumns(schema, capacity, storage);
+    this.isPersistent = this.rows.some(({ column }) => column.persistent);
     this.finals = finalLeaves.length === 0
       ? undefined
       : new FinalValues(finalLeaves, this.ring);
@@ -81,6 +84,13 @@ export class ReplayMemory {
     sampler.load(state.sampler);
     this.#storage?.load?.(state.storage!);
     loadRows(this, rows);
+  }
+
+  /** Gives up all rows, those in a storage too. */
+  clear(): void {
+    this.ring.setTotal(0);
+    this.finals?.clear();
+    this.#storage?.clear?.();
   }
 }
 

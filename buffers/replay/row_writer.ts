@@ -49,11 +49,18 @@ export class RowWriter {
     const { ring, finals, rows, schema: { origins } } = this.#memory;
     const slot = ring.slotOf(ring.total), count = steps * ring.numEnvs;
     finals?.evict(slot, count);
-    this.#place.from = from * ring.numEnvs;
-    this.#place.count = count;
-    for (let i = 0; i < rows.length; i++) {
-      rows[i].write(slot, values[origins[i]], this.#place);
+    const place = this.#place, first = from * ring.numEnvs;
+    // Files keep all fields of a row together.
+    const together = this.#memory.isPersistent ? 1 : count;
+    for (let row = 0; row < count; row += together) {
+      place.from = first + row;
+      place.count = together;
+      for (let i = 0; i < rows.length; i++) {
+        rows[i].write(slot + row, values[origins[i]], place);
+      }
     }
+    place.from = first;
+    place.count = count;
     if (finals !== undefined) this.#keepNext(finals, values, slot);
     ring.setTotal(ring.total + steps);
   }
@@ -76,9 +83,8 @@ export class RowWriter {
 
   /** Gives up all rows. */
   clear(): void {
-    const { ring, finals } = this.#memory;
+    const { ring } = this.#memory;
     this.#tell("removed", ring.firstStep, ring.total);
-    ring.setTotal(0);
-    finals?.clear();
+    this.#memory.clear();
   }
 }

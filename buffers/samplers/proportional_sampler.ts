@@ -56,7 +56,7 @@ export class ProportionalSampler extends PrioritySampler {
   /**
    * Makes a sampler without slots, which {@link resize} gives it.
    *
-   * @param options Exponents, strata and weights.
+   * @param options Exponents, and whether the last row is left out.
    * @throws {RangeError} If an exponent is below 0 or not finite.
    */
   constructor(options: ProportionalSamplerOptions = {}) {

@@ -1,5 +1,5 @@
 import type { RandomSource } from "@bellman/types";
-import { sliceNumbers, unitsOf } from "../copy.ts";
+import { unitsOf } from "../copy.ts";
 import {
   ARRAYS,
   checkCount,
@@ -20,7 +20,6 @@ import {
   type Sampler,
   UniformSampler,
 } from "../samplers/sampler.ts";
-import type { Storage } from "../storage/storage.ts";
 import {
   type SegmentSchema,
   segmentSchema,
@@ -96,8 +95,6 @@ export class SequenceReplayBuffer {
   /** Segments of a batch as a file holds them, by array field. */
   readonly #read: FieldArray[] = [];
   readonly #padding: "zero" | "reset" | undefined;
-  /** Storage of segments that are not in memory. */
-  readonly #file: Storage | undefined;
   readonly #sampler: Sampler;
   /** True where a sampler chooses among all segments. */
   readonly #isSampled: boolean;
@@ -130,9 +127,6 @@ export class SequenceReplayBuffer {
     this.#frames = this.#memory.rows.map(({ data }, i) =>
       data && this.#stackerOf(i, data)
     );
-    this.#file = this.#memory.rows.some(({ column }) => column.persistent)
-      ? storage
-      : undefined;
     this.#isSampled = options.sampler !== undefined;
     this.#sampler = options.sampler ?? new UniformSampler();
     this.#writer = new RowWriter(this.#memory, this.#sampler);
@@ -188,18 +182,7 @@ export class SequenceReplayBuffer {
   add(segment: { readonly [field: string]: FieldValues }): void {
     const rows = this.numEnvs, values = this.#values;
     collect(this.#schema.kept.root, segment, { action: "add", rows }, values);
-    if (this.#file === undefined) {
-      this.#writer.write(values, rows);
-      return;
-    }
-    // All fields of a row together, as files keep them.
-    for (let env = 0; env < rows; env++) {
-      const own = values.map((it, i) => {
-        const { size } = this.#schema.kept.leaves[i];
-        return sliceNumbers(it, env * size, (env + 1) * size);
-      });
-      this.#writer.write(own, 1);
-    }
+    this.#writer.write(values, rows);
   }
 
   /**
@@ -285,7 +268,7 @@ export class SequenceReplayBuffer {
     const rows = segments.length;
     collect(this.#schema.drawn.root, fields, { action: "read", rows }, arrays);
     numbers.set(segments);
-    const inMemory = this.#file === undefined;
+    const inMemory = !this.#memory.isPersistent;
     const sources = inMemory ? arrays : this.#sourcesOf(arrays, rows);
     this.#gather(numbers, sources as FieldArray[]);
     /** Ends lie in the batch itself. */
@@ -319,7 +302,7 @@ export class SequenceReplayBuffer {
 
   /** Copies segments to arrays; from memory all but frames. */
   #gather(segments: Int32Array, arrays: readonly FieldArray[]): void {
-    if (this.#file === undefined) {
+    if (!this.#memory.isPersistent) {
       this.#memory.rows.forEach((rows, i) => {
         if (this.#frames[i] !== undefined) return;
         rows.gather(segments, arrays[i], unitsOf(arrays[i]));
@@ -352,7 +335,6 @@ export class SequenceReplayBuffer {
   /** Forgets all segments. */
   clear(): void {
     this.#writer.clear();
-    this.#file?.clear?.();
   }
 
   /**

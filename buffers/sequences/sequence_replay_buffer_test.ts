@@ -6,6 +6,7 @@ import { testRandom } from "../testdata/random.ts";
 import { ProportionalSampler } from "../samplers/proportional_sampler.ts";
 import type { Sampler } from "../samplers/sampler.ts";
 import { FileStorage } from "../storage/file_storage.ts";
+import { MemoryStorage } from "../storage/memory_storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { withFolder } from "../testdata/with_folder.ts";
 import { decodeFrameStacks } from "./frame_stacks.ts";
@@ -422,4 +423,34 @@ Deno.test("stacks repeat an episode's first frame on request", () => {
   const { frame } = buffer.sample({ integer: () => 0 });
   const stacks = [[1, 2, 3], [4, 4, 4], [4, 4, 5], [4, 5, 6]];
   assertEquals(frame as unknown, Uint8Array.from(stacks.flat()));
+});
+
+Deno.test("segments that a file has no room for change nothing", () => {
+  const memory = new MemoryStorage();
+  let writes = Infinity;
+  const storage: Storage = {
+    allocate(spec, rows) {
+      const inner = memory.allocate(spec, rows);
+      return {
+        byteLength: inner.byteLength,
+        persistent: true,
+        write(row, values) {
+          if (writes-- <= 0) throw new Error("no space left");
+          inner.write(row, values);
+        },
+        read: (row, into, at) => inner.read(row, into, at),
+      };
+    },
+  };
+  const buffer = makeBuffer(undefined, { storage });
+  buffer.add(makeSegment(1));
+  const before = buffer.gather([0, 1]);
+  // The first environment's segment is written, and a part of the second one's.
+  writes = 8;
+  assertThrows(() => buffer.add(makeSegment(2)), Error, "no space left");
+  assertEquals([buffer.length, [...buffer.newest]], [1, [0, 1]]);
+  assertEquals(buffer.gather([0, 1]), before);
+  writes = Infinity;
+  buffer.add(makeSegment(3));
+  assertEquals(buffer.length, 2);
 });
