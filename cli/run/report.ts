@@ -56,9 +56,8 @@ export function changedSettings(config: ResolvedConfig): ReportedSetting[] {
     .filter((it) => text(it.value) !== text(it.default));
 }
 
-/** Returns the return from which on a run's environment counts as solved. */
-function thresholdOf({ environments }: RunSetup): CurveThreshold | undefined {
-  const value = environments.training.spec?.rewardThreshold;
+/** Makes the threshold of a return from which an environment counts as solved. */
+export function solvedAt(value?: number): CurveThreshold | undefined {
   return value === undefined ? undefined : { value, label: `solved: ${value}` };
 }
 
@@ -106,7 +105,7 @@ export async function writeReport(
     ].join(" · "),
     command,
     evaluations,
-    threshold: thresholdOf(setup),
+    threshold: solvedAt(setup.environments.training.spec?.rewardThreshold),
     videos: readVideos(folder),
     details: {
       "Stopped": result.stopReason,

@@ -20,12 +20,12 @@ import {
 } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { rewardThreshold } from "./environment_modules.ts";
-import { MAX_ROWS } from "./report.ts";
+import { MAX_ROWS, solvedAt } from "./report.ts";
 import { notices } from "./run_setup.ts";
 import { openRun } from "./saved_run.ts";
 
 /** Quantity along the horizontal axis. */
-export type Axis = "steps" | "time" | "episodes";
+type Axis = "steps" | "time" | "episodes";
 export const AXES: readonly Axis[] = ["steps", "time", "episodes"];
 
 /** Statistic to draw, and the quantity on the horizontal axis. */
@@ -227,18 +227,17 @@ export async function panelsOf(
       runs: runs.map(({ curve }) => curve),
     }));
     const threshold = value === undefined
-      ? await solvedAt(env, key)
+      ? await thresholdOf(env, key)
       : { value, label: String(value) };
     return { title: env, series, threshold };
   }));
 }
 
-/** Return from which on an environment counts as solved, if it is known. */
-async function solvedAt(
+/** Threshold of a statistic of returns, if it is known. */
+async function thresholdOf(
   env: string,
   key: string,
 ): Promise<CurveThreshold | undefined> {
   if (!/\/return_(mean|median|min|max)$/.test(statisticName(key))) return;
-  const value = await rewardThreshold(env);
-  return value === undefined ? undefined : { value, label: `solved: ${value}` };
+  return solvedAt(await rewardThreshold(env));
 }

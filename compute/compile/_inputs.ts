@@ -16,7 +16,7 @@ import {
   type NamedLeaf,
   type Tree,
 } from "../tracing/tree.ts";
-import { allocate, type Port, toPort } from "./_onnx_program.ts";
+import { allocate, type Port, toPort } from "./_ports.ts";
 import type { Settings } from "./options.ts";
 
 /** Shapes of inputs that are not the declared ones, by name. */

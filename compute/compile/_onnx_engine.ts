@@ -8,7 +8,7 @@ import {
   unstaged,
 } from "../loops/stages.ts";
 import { type Settings, threadsFor } from "./options.ts";
-import { allocate, toPort } from "./_onnx_program.ts";
+import { allocate, toPort } from "./_ports.ts";
 import type { ResidentEngine, Variant } from "./_resident_function.ts";
 import {
   Arena,

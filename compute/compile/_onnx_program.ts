@@ -1,12 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import {
-  ARRAYS,
-  countUses,
-  type DType,
-  type Graph,
-  sizeOf,
-  type TensorData,
-} from "../graph/graph.ts";
+import { countUses, type Graph, type TensorData } from "../graph/graph.ts";
 import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel } from "../onnx/model_builder.ts";
 import {
@@ -15,14 +8,7 @@ import {
   OnnxSession,
 } from "../runtime/onnx_session.ts";
 import { threadsFor } from "./options.ts";
-
-/** A tensor of a program: its name, shape and type. */
-export interface Port {
-  readonly name: string;
-  readonly shape: readonly number[];
-  readonly dtype: DType;
-  readonly size: number;
-}
+import { allocate, type Port, toPort } from "./_ports.ts";
 
 /** Sessions by model and threads: equal functions share one. */
 const sessions = new Map<string, WeakRef<OnnxSession>>();
@@ -188,31 +174,4 @@ function holds(
 
 function withArrays(ports: readonly Port[], arrays: readonly TensorData[]) {
   return ports.map((port, i) => ({ ...port, data: arrays[i] }));
-}
-
-/** Makes the port of a named tensor. */
-export function toPort(
-  { name, value }: {
-    name: string;
-    value: { shape: readonly number[]; dtype: DType };
-  },
-): Port {
-  const { shape, dtype } = value;
-  return { name, shape, dtype, size: sizeOf(shape) };
-}
-
-/** Makes an array for the numbers of a tensor, all 0. */
-export function allocate(
-  { size, dtype }: Pick<Port, "size" | "dtype">,
-): TensorData {
-  return new ARRAYS[dtype](size);
-}
-
-/** Cuts an array into parts of some sizes, which share its memory. */
-export function cut(
-  whole: TensorData,
-  sizes: readonly number[],
-): TensorData[] {
-  let offset = 0;
-  return sizes.map((size) => whole.subarray(offset, offset += size));
 }

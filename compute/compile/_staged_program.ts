@@ -10,7 +10,8 @@ import {
 import { compileLoop, type Loop } from "../loops/loop.ts";
 import { scalarProgram } from "../loops/find_loops.ts";
 import type { Stage, Staged } from "../loops/stages.ts";
-import { allocate, OnnxProgram } from "./_onnx_program.ts";
+import { OnnxProgram } from "./_onnx_program.ts";
+import { allocate } from "./_ports.ts";
 
 /** Numbers that begin at the same distance from a line of the cache. */
 const ALIGNMENT = 16;

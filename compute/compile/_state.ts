@@ -17,7 +17,7 @@ import {
   type Tree,
   treeOf,
 } from "../tracing/tree.ts";
-import { allocate, cut } from "./_onnx_program.ts";
+import { allocate, cut } from "./_ports.ts";
 
 /** A tensor of a state, by the name that it has in a graph. */
 export type StateLeaf = NamedLeaf<TensorType>;

@@ -15,7 +15,7 @@ import type { Executable } from "../xla/executable.ts";
 import { alignedArray } from "../xla/tensors.ts";
 import { checkMemory, explainMemory, requireXla } from "./_xla_client.ts";
 import type { Settings } from "./options.ts";
-import { allocate, cut, toPort } from "./_onnx_program.ts";
+import { allocate, cut, toPort } from "./_ports.ts";
 import type { ResidentEngine, Variant } from "./_resident_function.ts";
 import { type StateLeaf, type StateMemory, unitsOf } from "./_state.ts";
 

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
-import { allocate, OnnxProgram } from "../compile/_onnx_program.ts";
+import { OnnxProgram } from "../compile/_onnx_program.ts";
+import { allocate } from "../compile/_ports.ts";
 import type { TensorData, TensorType } from "../graph/graph.ts";
 import { ModelBuilder } from "../onnx/model_builder.ts";
 import { float, typed } from "../testdata/traced.ts";

@@ -148,8 +148,8 @@ export class Executable {
   }
 
   /**
-   * Returns its machine code, to be loaded by the very same plugin on a machine
-   * of the same kind: another plugin may take it and compute wrong numbers.
+   * Returns its machine code, which the cache of a client keeps: another plugin, or
+   * a machine of another kind, may load it and compute wrong numbers.
    */
   serialize(): Uint8Array<ArrayBuffer> {
     return takeSerialized(this.#program.ask("PJRT_Executable_Serialize"));

@@ -90,7 +90,7 @@ export function cpuInstallation(on: string = platform()): Installation {
 }
 
 /** The installation for GPUs of NVIDIA. */
-export const CUDA_INSTALLATION: Installation = {
+const CUDA_INSTALLATION: Installation = {
   title: "XLA",
   task: INSTALL_XLA.task,
   dir: () => xlaFolder("cuda"),
