@@ -56,7 +56,7 @@ const FULL_VIEW = {
   includeCfrcExtInObservation: true,
 };
 
-/** What each option shows; the world, and the root that nothing turns, come first. */
+/** Parts that each option shows; the world, and the root that nothing turns, come first. */
 const VIEWS = [
   ["includeCinertInObservation", { array: "cinert", from: 10 }],
   ["includeCvelInObservation", { array: "cvel", from: 6 }],

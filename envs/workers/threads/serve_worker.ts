@@ -12,7 +12,7 @@ import {
   type WorkerMessage,
 } from "./_worker_messages.ts";
 
-/** What a worker hosts: an object that carries out one command after the other. */
+/** Program of a worker: carries out one command after the other. */
 export interface WorkerProgram {
   /**
    * Carries out a command.

@@ -23,7 +23,7 @@ interface Task {
   leftMs: number;
   /** Heartbeats of the worker when it was last looked at. */
   heartbeats: number;
-  /** Where it starts: how many before it failed in a row. */
+  /** Failures in a row before it, of a start. */
   readonly inRow?: number;
 }
 
