@@ -2,7 +2,7 @@ import { a2c } from "@bellman/a2c";
 import { DeviceAgent } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
 import { tensorVecEnv } from "@bellman/envs/tensor";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, fail } from "@std/assert";
 import {
   alignedArray,
   isXlaInstalled,
@@ -15,6 +15,7 @@ import { runInNewContext } from "node:vm";
 const NO_PLUGIN = !isXlaInstalled();
 /** Bytes that the runtime itself may add. */
 const ALLOWED_GROWTH = 8 * 2 ** 20;
+const ROUNDS = 4;
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
@@ -33,18 +34,27 @@ function deviceMemory(client?: XlaClient): number | undefined {
   return client?.devices[0].memory()?.inUse;
 }
 
-/** Checks that memory, a device's too, stays as it is after the first times. */
+/**
+ * Checks that memory, a device's too, stays as it is after the first times.
+ *
+ * A leak grows every time, the arenas of an allocator only until they are
+ * large enough: memory has to stay as it is in one of several rounds.
+ */
 async function assertFlat(
-  work: (times: number) => void,
+  work: (times: number) => void | Promise<void>,
   { first, then, client }: { first: number; then: number; client?: XlaClient },
 ): Promise<void> {
-  work(first);
-  const before = await residentMemory(), onDevice = deviceMemory(client);
-  work(then);
-  const growth = await residentMemory() - before;
-  const mebibytes = (growth / 2 ** 20).toFixed(1);
-  assert(growth < ALLOWED_GROWTH, `memory grew by ${mebibytes} MiB`);
-  assertEquals(deviceMemory(client), onDevice);
+  await work(first);
+  const onDevice = deviceMemory(client), growths: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = await residentMemory();
+    await work(then);
+    const growth = await residentMemory() - before;
+    assertEquals(deviceMemory(client), onDevice);
+    if (growth < ALLOWED_GROWTH) return;
+    growths.push((growth / 2 ** 20).toFixed(1));
+  }
+  fail(`memory grew in every round, by ${growths.join(", ")} MiB`);
 }
 
 /** A state that decays towards an input, and its sum. */
@@ -122,11 +132,7 @@ Deno.test({
         if (i % 2000 === 0) await residentMemory();
       }
     };
-    await forget(10_000);
-    const before = await residentMemory();
-    await forget(30_000);
-    const growth = await residentMemory() - before;
-    assert(growth < ALLOWED_GROWTH, `memory grew by ${growth} bytes`);
+    await assertFlat(forget, { first: 10_000, then: 30_000 });
   },
 });
 
