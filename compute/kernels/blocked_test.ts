@@ -7,6 +7,7 @@ import { lowerGraph } from "../lowering/lower.ts";
 import {
   type Convolution,
   convolutions,
+  convolve,
   imageAndFilter,
   withoutDilations,
 } from "../testdata/arbitrary_convolutions.ts";
@@ -25,16 +26,6 @@ function wide(of: fc.Arbitrary<Convolution>): fc.Arbitrary<Convolution> {
     [it, [batch, channels, out]],
   ) => ({ ...it, batch, channels, out }));
 }
-
-const convolve = (it: Convolution) => (x: tf.Tensor, filter: tf.Tensor) =>
-  tf.conv2d(
-    x as tf.Tensor4D,
-    filter as tf.Tensor4D,
-    it.strides,
-    it.pad,
-    "NHWC",
-    it.dilations,
-  );
 
 testCompiled("blocked conv2d", wide(convolutions), (it) => ({
   fn: convolve(it),

@@ -2,10 +2,10 @@ import { assertAlmostEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { compile } from "../compile/compile.ts";
+import { ACTIVATIONS } from "../testdata/activations.ts";
 import {
-  ACTIVATIONS,
-  type Convolution,
   convolutions,
+  convolve,
   fusedConvolution,
   imageAndFilter,
   namedPadding,
@@ -18,23 +18,13 @@ import { trace } from "../tracing/trace.ts";
 const KINDS = { conv2d: tf.conv2d, depthwiseConv2d: tf.depthwiseConv2d };
 
 for (const [kind, op] of Object.entries(KINDS)) {
-  const convolve = (it: Convolution) => (x: tf.Tensor, filter: tf.Tensor) =>
-    (op as typeof tf.conv2d)(
-      x as tf.Tensor4D,
-      filter as tf.Tensor4D,
-      it.strides,
-      it.pad,
-      "NHWC",
-      it.dilations,
-    );
-
   testCompiled(kind, convolutions, (it) => ({
-    fn: convolve(it),
+    fn: convolve(it, op as typeof tf.conv2d),
     inputs: imageAndFilter(it),
   }), 40);
 
   testCompiled(`both gradients of ${kind}`, withoutDilations, (it) => ({
-    fn: convolve(it),
+    fn: convolve(it, op as typeof tf.conv2d),
     inputs: imageAndFilter(it),
     gradients: true,
   }), 60);

@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
+import { ACTIVATIONS, DIFFERENTIABLE } from "../testdata/activations.ts";
 import { seeds } from "../testdata/arbitrary_shapes.ts";
 import {
   assertCompiledAgrees,
@@ -96,18 +97,6 @@ for (const dtype of ["float32", "int32", "bool"] as const) {
   }));
 }
 
-const ACTIVATIONS = [
-  ...[
-    "linear",
-    "relu",
-    "relu6",
-    "elu",
-    "sigmoid",
-    "prelu",
-    "leakyrelu",
-  ] as const,
-];
-
 for (const activation of ACTIVATIONS) {
   testCompiled(
     `fused matMul with ${activation}`,
@@ -140,9 +129,6 @@ for (const activation of ACTIVATIONS) {
     },
   );
 }
-
-/** Activations that TensorFlow.js's fused operations have gradients of. */
-const DIFFERENTIABLE = new Set<string>(["linear", "relu"]);
 
 const EQUATIONS = [
   ...["ij,jk->ik", "ij,jk->ki", "bij,bjk->bik", "ij,ij->i", "i,j->ij"],

@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
+import { type ACTIVATIONS, DIFFERENTIABLE } from "./activations.ts";
 import { seeds } from "./arbitrary_shapes.ts";
 import { type CompiledCase, type Given, given } from "./compiled_agrees.ts";
 
@@ -84,16 +85,18 @@ export function imageAndFilter(it: Convolution): readonly Given[] {
   ];
 }
 
-/** Activations of fused operations; TensorFlow.js has gradients of the first two. */
-export const ACTIVATIONS = [
-  "linear",
-  "relu",
-  "relu6",
-  "elu",
-  "sigmoid",
-  "prelu",
-  "leakyrelu",
-] as const;
+/** A convolution of an image by filters, in one operation or another. */
+export function convolve(it: Convolution, op = tf.conv2d) {
+  return (x: tf.Tensor, filter: tf.Tensor) =>
+    op(
+      x as tf.Tensor4D,
+      filter as tf.Tensor4D,
+      it.strides,
+      it.pad,
+      "NHWC",
+      it.dilations,
+    );
+}
 
 /** A convolution, a bias or none, and an activation in one operation. */
 export function fusedConvolution(
@@ -120,6 +123,6 @@ export function fusedConvolution(
       ...imageAndFilter(it),
       ...rows.map((shape, i) => given(shape, { seed: it.seed + 2 + i })),
     ],
-    gradients: activation === "linear" || activation === "relu",
+    gradients: DIFFERENTIABLE.has(activation),
   };
 }

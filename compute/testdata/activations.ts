@@ -1,0 +1,13 @@
+/** Activations of fused operations. */
+export const ACTIVATIONS = [
+  "linear",
+  "relu",
+  "relu6",
+  "elu",
+  "sigmoid",
+  "prelu",
+  "leakyrelu",
+] as const;
+
+/** Activations that TensorFlow.js's fused operations have gradients of. */
+export const DIFFERENTIABLE = new Set<string>(["linear", "relu"]);
