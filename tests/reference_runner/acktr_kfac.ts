@@ -2,12 +2,13 @@ import type { Engine, TensorData } from "@bellman/compute";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 import {
   type Arrays,
+  compareRelative,
+  compareScaled,
   compileCase,
   type Factors,
   type Inputs,
   patchesOf,
   placesOf,
-  Relative,
 } from "./kfac.ts";
 
 interface AcktrCase {
@@ -44,11 +45,10 @@ async function runAcktr(
 ): Promise<void> {
   const { inputs, expected } = it;
   const { hparams, batches } = inputs;
-  const relative = new Relative(comparison);
-  const lastBatch = batches[batches.length - 1];
+  compareRelative(comparison);
   for (const [kind, result] of Object.entries(expected.result)) {
     for (const clip of Object.values(result.kl_clip)) {
-      const { layers, learner, gather, run } = compileCase(inputs, {
+      const { layers, learner, gather, update } = compileCase(inputs, {
         form: "eigenbasis",
         damping: hparams.epsilon,
         dampingKind: kind === "plain_damping" ? "plain" : "factored",
@@ -72,23 +72,18 @@ async function runAcktr(
       ) =>
         layers.forEach(({ kernel }, i) => {
           const T = places[i];
-          relative.numbers(
-            `${name} A of ${kernel}`,
-            actual(`input/${kernel}`),
-            expected[i].A,
-            { scale: 1 / T ** 2 },
-          );
-          relative.numbers(
-            `${name} G of ${kernel}`,
-            actual(`output/${kernel}`),
-            expected[i].G,
-            { scale: T ** 2 },
-          );
+          compareScaled(comparison, `${kernel}, ${name}`, {
+            actual: {
+              A: [actual(`input/${kernel}`), 1 / T ** 2],
+              G: [actual(`output/${kernel}`), T ** 2],
+            },
+            expected: expected[i],
+          });
         });
       await comparison.check(`${it.name}, statistics, ${kind}`, () => {
         const patches = patchesOf(inputs);
         if (patches !== undefined) {
-          relative.numbers(
+          comparison.numbers(
             "patches",
             patches.dataSync(),
             expected.conv_patches_batch0,
@@ -99,9 +94,9 @@ async function runAcktr(
       await comparison.check(`${it.name}, factors, ${kind}`, () => {
         gradients = gather((made, k) => {
           const wanted = expected.per_batch[k];
-          relative.numbers("loss", made.loss[0], wanted.loss);
-          relative.numbers("logits", made.logits, wanted.logits);
-          relative.maps("gradient", made.gradients, wanted.grads);
+          comparison.numbers("loss", made.loss[0], wanted.loss);
+          comparison.numbers("logits", made.logits, wanted.logits);
+          comparison.arrays("gradient", made.gradients, wanted.grads);
           compareFactors("batch", wanted.factors, (name) => made.factors[name]);
           const { slots } = learner.read();
           compareFactors(
@@ -113,15 +108,15 @@ async function runAcktr(
       });
       const name = `${it.name}, ${kind}, KL clip ${clip.clip_kl}`;
       await comparison.check(name, () => {
-        const made = run(lastBatch, gradients, hparams.lr);
+        const made = update(gradients);
         const coefficient = made.coefficient[0];
-        relative.maps(
+        comparison.arrays(
           "natural gradient",
           made.natural,
           result.natural_gradient,
         );
         for (const path in clip.updates) {
-          relative.numbers(
+          comparison.numbers(
             `update of ${path}`,
             made.natural[path],
             clip.updates[path],
@@ -134,15 +129,15 @@ async function runAcktr(
           eta: [hparams.lr * made.ofPaper[0], clip.eta_paper],
         };
         for (const [name, [actual, expected]] of Object.entries(numbers)) {
-          relative.numbers(name, actual, expected);
+          comparison.numbers(name, actual, expected);
         }
-        relative.maps(
+        comparison.arrays(
           "parameter",
           learner.read().params,
           clip.params_after_one_momentum_step,
         );
-        run(lastBatch, gradients, hparams.lr);
-        relative.maps(
+        update(gradients);
+        comparison.arrays(
           "parameter after the second step",
           learner.read().params,
           clip.params_after_second_step_with_same_update,

@@ -66,6 +66,8 @@ export class Comparison {
   #problems: string[] | null = null;
   /** Deviation that numbers may have. */
   tolerance = 1e-5;
+  /** Whether numbers are taken relative to the largest one that is expected. */
+  relative = false;
 
   /** What has been counted. */
   get outcome(): Outcome {
@@ -85,15 +87,16 @@ export class Comparison {
     this.#problems = null;
   }
 
-  /** Compares numbers: the deviation is |a - b| / (1 + |b|). */
+  /** Compares numbers, scaled: the deviation is |a - b| / (1 + |b|). */
   numbers(
     name: string,
     actual: ArrayLike<number> | number,
     expected: Expected,
-    { tolerance = this.tolerance } = {},
+    { tolerance = this.tolerance, scale = 1 } = {},
   ): void {
     const values = typeof actual === "number" ? [actual] : Array.from(actual);
     const wanted = flat(expected);
+    const unit = this.relative ? Math.max(...wanted.map(Math.abs)) || 1 : 1;
     if (values.length !== wanted.length) {
       this.#problem(
         `${name} has ${values.length} numbers, not ${wanted.length}`,
@@ -102,7 +105,10 @@ export class Comparison {
     }
     let worst = 0;
     for (let i = 0; i < wanted.length; i++) {
-      worst = Math.max(worst, deviation(values[i], wanted[i]));
+      worst = Math.max(
+        worst,
+        deviation(values[i] * scale / unit, wanted[i] / unit),
+      );
     }
     this.#outcome.worst = Math.max(this.#outcome.worst, worst);
     if (!(worst <= tolerance)) {

@@ -15,7 +15,7 @@ import {
   type KfacOptions,
 } from "@bellman/kfac";
 import * as tf from "@tensorflow/tfjs";
-import { type Comparison, type Expected, flat } from "./comparison.ts";
+import type { Comparison, Expected } from "./comparison.ts";
 
 /** A dense layer, or a convolution with stride and padding. */
 type LayerShape =
@@ -75,39 +75,24 @@ function tensorsOf({ x, actions, sampled_actions, adv }: Batch) {
   };
 }
 
-/** Comparisons relative to the largest number of an array. */
-export class Relative {
-  constructor(readonly comparison: Comparison) {}
+/** Makes comparisons relative to the largest number of an array. */
+export function compareRelative(comparison: Comparison): void {
+  comparison.relative = true;
+  comparison.tolerance = 1e-4;
+}
 
-  /** Compares an array. */
-  numbers(
-    name: string,
-    actual: ArrayLike<number> | number,
-    expected: Expected,
-    { scale = 1 } = {},
-  ): void {
-    const wanted = flat(expected);
-    const largest = Math.max(...wanted.map(Math.abs)) || 1;
-    const numbers = typeof actual === "number" ? [actual] : Array.from(actual);
-    this.comparison.numbers(
-      name,
-      numbers.map((it) => it * scale / largest),
-      wanted.map((it) => it / largest),
-      { tolerance: 1e-4 },
-    );
-  }
-
-  /** Compares maps by the paths of parameters. */
-  maps(
-    name: string,
-    actual: Readonly<Record<string, TensorData | { data: TensorData }>>,
-    expected: Arrays,
-  ): void {
-    for (const path in expected) {
-      const given = actual[path];
-      const numbers = "data" in given ? given.data : given;
-      this.numbers(`${name} ${path}`, numbers, expected[path]);
-    }
+/** Compares numbers of a layer, each with what scales it to the original's. */
+export function compareScaled<K extends string>(
+  comparison: Comparison,
+  layer: string,
+  { actual, expected }: {
+    actual: Record<K, readonly [TensorData | number, number]>;
+    expected: Record<K, Expected>;
+  },
+): void {
+  for (const key in actual) {
+    const [numbers, scale] = actual[key];
+    comparison.numbers(`${key} of ${layer}`, numbers, expected[key], { scale });
   }
 }
 
@@ -200,7 +185,10 @@ export function compileCase(
     gradients: Record<string, tf.Tensor | TensorData>,
     learningRate: number,
   ) => learner.run({ batch: tensorsOf(batch), gradients, learningRate });
-  return { layers, learner, gather, run };
+  /** An update on gradients, with the last batch. */
+  const update = (gradients: Record<string, TensorData>) =>
+    run(inputs.batches.at(-1)!, gradients, inputs.hparams.lr);
+  return { layers, learner, gather, update };
 }
 
 /** Patches of the first batch, where the first layer is a convolution. */

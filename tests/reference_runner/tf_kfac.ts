@@ -3,11 +3,12 @@ import { factoredDamping, kfacSchedule } from "@bellman/kfac";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 import {
   type Arrays,
+  compareRelative,
+  compareScaled,
   compileCase,
   type Factors,
   type Inputs,
   placesOf,
-  Relative,
 } from "./kfac.ts";
 
 interface TfCase {
@@ -44,11 +45,10 @@ async function runTf(
 ): Promise<void> {
   const { inputs, expected } = it;
   const { hparams, batches } = inputs;
-  const relative = new Relative(comparison);
-  const lastBatch = batches[batches.length - 1];
+  compareRelative(comparison);
   for (const limits of Object.values(expected.norm_constraint_cases)) {
     for (const momentumKind of ["regular", "adam"] as const) {
-      const { layers, learner, gather, run } = compileCase(inputs, {
+      const { layers, learner, gather, update } = compileCase(inputs, {
         form: "inverse",
         damping: hparams.damping,
         average: { decay: hparams.cov_ema_decay },
@@ -68,29 +68,22 @@ async function runTf(
         const gradients = gather((made, k) => {
           const { slots } = learner.read();
           layers.forEach(({ kernel }, i) => {
-            const wanted = expected.factors_per_update[k][i];
             const scale = 1 / places[i];
             const input = `input/${kernel}`, output = `output/${kernel}`;
-            const pairs = {
-              A_new: [made.factors[input], scale],
-              G_new: [made.factors[output], 1],
-              A: [slots[input].data, scale],
-              G: [slots[output].data, 1],
-            } as const;
-            for (const [key, [actual, scale]] of Object.entries(pairs)) {
-              relative.numbers(
-                `${key} of ${kernel}`,
-                actual,
-                wanted[key as keyof typeof pairs],
-                { scale },
-              );
-            }
+            compareScaled(comparison, kernel, {
+              actual: {
+                A_new: [made.factors[input], scale],
+                G_new: [made.factors[output], 1],
+                A: [slots[input].data, scale],
+                G: [slots[output].data, 1],
+              },
+              expected: expected.factors_per_update[k][i],
+            });
           });
         });
-        relative.maps("gradient", gradients, expected.grads_batch2);
+        comparison.arrays("gradient", gradients, expected.grads_batch2);
         const { slots } = learner.read();
         layers.forEach(({ kernel }, i) => {
-          const wanted = expected.inverses[i];
           const of = (name: string) =>
             slots[`${name}/${kernel}`].data as Float32Array;
           const damping = factoredDamping({
@@ -98,48 +91,43 @@ async function runTf(
             output: of("output"),
           }, hparams.damping);
           const T = places[i];
-          const pairs = {
-            damping_A: [damping.input, 1 / T],
-            damping_G: [damping.output, 1],
-            A_inv: [of("inverse_input"), T],
-            G_inv: [of("inverse_output"), 1],
-          } as const;
-          for (const [key, [actual, scale]] of Object.entries(pairs)) {
-            relative.numbers(
-              `${key} of ${kernel}`,
-              actual,
-              wanted[key as keyof typeof pairs],
-              { scale },
-            );
-          }
+          compareScaled(comparison, kernel, {
+            actual: {
+              damping_A: [damping.input, 1 / T],
+              damping_G: [damping.output, 1],
+              A_inv: [of("inverse_input"), T],
+              G_inv: [of("inverse_output"), 1],
+            },
+            expected: expected.inverses[i],
+          });
         });
-        const made = run(lastBatch, gradients, hparams.lr);
-        relative.maps(
+        const made = update(gradients);
+        comparison.arrays(
           "natural gradient",
           made.natural,
           expected.natural_gradient,
         );
-        relative.numbers(
+        comparison.numbers(
           "inner product",
           made.quadratic[0],
           expected.inner_product,
         );
-        relative.numbers("coefficient", made.coefficient[0], limits.coeff);
-        relative.maps(
+        comparison.numbers("coefficient", made.coefficient[0], limits.coeff);
+        comparison.arrays(
           "parameter",
           learner.read().params,
           limits.params_after_one,
         );
-        const second = run(lastBatch, gradients, hparams.lr);
+        const second = update(gradients);
         const adam = limits.momentum_adam_variant;
         if (momentumKind === "adam") {
-          relative.numbers(
+          comparison.numbers(
             "second coefficient",
             second.coefficient[0],
             adam.coeff_second_step,
           );
         }
-        relative.maps(
+        comparison.arrays(
           "parameter after the second step",
           learner.read().params,
           momentumKind === "adam"
