@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
 import { capture } from "../cli/testdata/capture.ts";
-import { runDeno } from "./testdata/run_deno.ts";
+import { runProcess } from "./runs.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-bad-lines-" });
 const FOLDERS = ["folder", "folder.gif", "folder.onnx", "folder.svg", "full"];
@@ -667,10 +667,8 @@ Deno.test("--debug adds where an error came from", async () => {
 });
 
 Deno.test("the process exits with 2 and prints nothing to standard output", async () => {
-  const main = new URL("../cli/main.ts", import.meta.url).pathname;
-  const { code, out, err } = await runDeno([
-    ...["-A", main, "train", "--env", "CartPol-v1"],
-  ]);
+  const args = ["train", "--env", "CartPol-v1"];
+  const { code, out, err } = await runProcess(args);
   assertEquals([code, out, err], [
     2,
     "",

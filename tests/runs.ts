@@ -20,10 +20,10 @@ export function trainProcess(
   });
 }
 
-/** A command line in a separate process, at most two minutes long. */
+/** A command line in a separate process, at most two minutes long unless told. */
 export function runProcess(
   args: readonly string[],
-  options: Pick<Deno.CommandOptions, "env" | "cwd"> = {},
+  options: Pick<Deno.CommandOptions, "env" | "cwd" | "stdin" | "signal"> = {},
 ): Promise<Captured> {
   const signal = AbortSignal.timeout(120_000);
   return runDeno(["-A", MAIN, ...args], { signal, ...options });

@@ -8,7 +8,7 @@ import { loadRun } from "@bellman/cli";
 import { loadStateSync, saveStateSync } from "@bellman/files";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
-import { runDeno } from "./testdata/run_deno.ts";
+import { runProcess } from "./runs.ts";
 
 const test = (name: string, run: () => Promise<void>) =>
   Deno.test(name, { ignore: Deno.build.os === "windows" }, run);
@@ -95,11 +95,8 @@ function commandsOn(folder: string): string[][] {
 }
 
 /** Runs a command line in a process of its own, which has so long. */
-const inProcess = ({ at: cwd }: { at?: string }, ...args: string[]) =>
-  runDeno(
-    ["-A", new URL("../cli/main.ts", import.meta.url).pathname, ...args],
-    { cwd, stdin: "null", signal: AbortSignal.timeout(60_000) },
-  );
+const inProcess = (args: string[], cwd?: string) =>
+  runProcess(args, { cwd, stdin: "null", signal: AbortSignal.timeout(60_000) });
 
 /** Checks that a command is refused in one line, and writes nothing. */
 async function checkRefused(
@@ -201,7 +198,11 @@ test("pipes and devices are refused, whoever made the run", async () => {
     const says = `${folder}/${name} is a pipe`;
     const commands = commandsOn(folder);
     const args = commands[i % commands.length];
-    await checkRefused(args, { folder, says, act: inProcess.bind(null, {}) });
+    await checkRefused(args, {
+      folder,
+      says,
+      act: (...args) => inProcess(args),
+    });
     // What has been refused there cannot hang here.
     for (const args of commands) await checkRefused(args, { folder, says });
   }
@@ -264,13 +265,7 @@ Deno.test("nothing of the current folder is imported [Gymnasium]", {
     );
   }
   const there = contentOf(home);
-  const options = { at: here };
-  const { code, err } = await inProcess(
-    options,
-    "eval",
-    folder,
-    "--episodes=1",
-  );
+  const { code, err } = await inProcess(["eval", folder, "--episodes=1"], here);
   assertEquals([code, err], [0, ""]);
   assertEquals(contentOf(home), there);
 });

@@ -1,4 +1,5 @@
 import { assert } from "@std/assert";
+import { runDeno } from "../../tests/testdata/run_deno.ts";
 import { EventLoopBreak } from "./event_loop.ts";
 
 Deno.test({
@@ -6,10 +7,8 @@ Deno.test({
   ignore: Deno.build.os === "windows",
   fn: async () => {
     const program = new URL("testdata/signal_turns.ts", import.meta.url);
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-q", "--no-check", "-A", program.pathname],
-    }).output();
-    const turns = Number(new TextDecoder().decode(stdout));
+    const { out } = await runDeno(["-A", program.pathname]);
+    const turns = Number(out);
     assert(turns >= 1 && turns <= 8, `${turns} turns`);
   },
 });

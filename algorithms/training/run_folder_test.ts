@@ -1,4 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { runDeno } from "../../tests/testdata/run_deno.ts";
 import { createRunFolder, openRunFolder, RunFolder } from "./run_folder.ts";
 
 Deno.test("the names of a run", () => {
@@ -57,15 +58,10 @@ Deno.test("processes that make the same folder at a time have one each", async (
   const start = Date.now() + 1500;
   const results = await Promise.all(
     Array.from({ length: 6 }, async (_, id) => {
-      const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-        args: [
-          ...["run", "-A", "-q", "--no-check", path],
-          ...[root, id, start, rounds].map(String),
-        ],
-      }).output();
-      const text = new TextDecoder().decode(stdout);
-      if (text === "") throw new Error(new TextDecoder().decode(stderr));
-      return JSON.parse(text) as [string, boolean][];
+      const args = [root, id, start, rounds].map(String);
+      const { out, err } = await runDeno(["-A", path, ...args]);
+      if (out === "") throw new Error(err);
+      return JSON.parse(out) as [string, boolean][];
     }),
   );
   for (let round = 0; round < rounds; round++) {

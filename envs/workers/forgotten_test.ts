@@ -1,5 +1,6 @@
 /** Programs that do not close their environments end all the same. */
 import { assert, assertEquals } from "@std/assert";
+import { runDeno } from "../../tests/testdata/run_deno.ts";
 import { isGone, isProcess } from "./processes/testdata/processes.ts";
 import { HANG_MS } from "./testdata/fragile_env.ts";
 
@@ -21,12 +22,9 @@ async function assertGone(pids: readonly number[]): Promise<void> {
 for (const kind of ["workers", "processes"]) {
   for (const [end, code] of Object.entries(CODES)) {
     Deno.test(`a program that leaves its ${kind} open ends: ${end}`, async () => {
-      const output = await new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--no-check", "--quiet", PROGRAM, kind, end],
-      }).output();
-      assertEquals(output.code, code, new TextDecoder().decode(output.stderr));
-      const told = new TextDecoder().decode(output.stdout);
-      const pids = told.split(" ").filter((it) => it !== "").map(Number);
+      const ran = await runDeno(["-A", PROGRAM, kind, end]);
+      assertEquals(ran.code, code, ran.err);
+      const pids = ran.out.split(" ").filter((it) => it !== "").map(Number);
       assertEquals(pids.length, kind === "workers" ? 0 : 2);
       await assertGone(pids);
     });

@@ -8,6 +8,7 @@ import {
   type SeedResult,
   summarizeSeeds,
 } from "./results.ts";
+import { runDeno } from "../testdata/run_deno.ts";
 
 Deno.test("deviation and interval are those of numpy and of Student's table", () => {
   const { mean, deviation, interval } = summarizeSeeds([
@@ -72,19 +73,12 @@ Deno.test("a seed that never reached the return is the slowest of all", () => {
 });
 
 /** Runs the bench of a small training. */
-async function bench(...args: string[]) {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-q", "--no-check", "-P=bench"],
-      new URL("main.ts", import.meta.url).pathname,
-      ...["a2c", "--steps", "480"],
-      ...["--seeds", "1", "--jobs", "1", "--episodes", "3", ...args],
-    ],
-    cwd: new URL("../../", import.meta.url).pathname,
-    env: { NO_COLOR: "1" },
-  }).output();
-  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
-  return { code, out, err };
+function bench(...args: string[]) {
+  return runDeno([
+    ...["-P=bench", new URL("main.ts", import.meta.url).pathname],
+    ...["a2c", "--steps", "480"],
+    ...["--seeds", "1", "--jobs", "1", "--episodes", "3", ...args],
+  ], { cwd: new URL("../../", import.meta.url).pathname });
 }
 
 Deno.test("bench:learning evaluates the last policy and the best checkpoint", async () => {

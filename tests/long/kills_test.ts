@@ -7,6 +7,7 @@ import { isMujocoInstalled } from "@bellman/envs/mujoco";
 import { assert, assertEquals } from "@std/assert";
 import { DRAWN_ALGORITHMS, type DrawnRun, drawRun } from "../kills/draw_run.ts";
 import { type KilledRun, killRun } from "../kills/kill_run.ts";
+import { runDeno } from "../testdata/run_deno.ts";
 
 const MAIN = new URL("../kills/main.ts", import.meta.url).pathname;
 
@@ -201,10 +202,7 @@ const REFUSED: [string, string][] = [
 
 for (const [argument, message] of REFUSED) {
   Deno.test(`the series of kills refuses ${argument}`, async () => {
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "-q", "--no-check", MAIN, argument],
-      env: { NO_COLOR: "1" },
-    }).output();
-    assertEquals([code, new TextDecoder().decode(stderr)], [2, `${message}\n`]);
+    const { code, err } = await runDeno(["-A", MAIN, argument]);
+    assertEquals([code, err], [2, `${message}\n`]);
   });
 }

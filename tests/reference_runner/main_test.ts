@@ -1,22 +1,12 @@
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { runDeno } from "../testdata/run_deno.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-async function reference(...args: string[]) {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--no-check",
-      "-P=run",
-      "tests/reference_runner/main.ts",
-      ...args,
-    ],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-  }).output();
-  const decoder = new TextDecoder();
-  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+function reference(...args: string[]) {
+  const main = ["-P=run", "tests/reference_runner/main.ts"];
+  return runDeno([...main, ...args], { cwd: ROOT });
 }
 
 for (const engine of ["eager", "onnx", "xla"]) {

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { runDeno } from "../../../tests/testdata/run_deno.ts";
 import { bytesRead } from "../testdata/bytes_read.ts";
 import { csvParseRows } from "d3-dsv";
 import { mean } from "../episodes.ts";
@@ -164,16 +165,13 @@ Deno.test("three million episodes are read, resumed and cut in a small heap", ()
     const main = `${dir}/main.ts`;
     Deno.writeTextFileSync(main, script);
     const config = new URL("../../../deno.json", import.meta.url).pathname;
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-q", "--no-check", "-A", `--config=${config}`],
-        `--v8-flags=--max-old-space-size=${HEAP}`,
-        ...[main, path],
-      ],
-    }).output();
-    const text = new TextDecoder();
-    assert(code === 0, text.decode(stderr).slice(0, 2000));
-    assertEquals(JSON.parse(text.decode(stdout)), {
+    const { code, out, err } = await runDeno([
+      ...["-A", `--config=${config}`],
+      `--v8-flags=--max-old-space-size=${HEAP}`,
+      ...[main, path],
+    ]);
+    assert(code === 0, err.slice(0, 2000));
+    assertEquals(JSON.parse(out), {
       kept: 1500,
       last: EPISODES_IN_FILE - 1999,
       count: EPISODES_IN_FILE,
