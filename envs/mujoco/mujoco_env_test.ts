@@ -1,11 +1,11 @@
-import type { StateTree, VecEnv } from "@bellman/types";
+import type { StateTree } from "@bellman/types";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "../check_env.ts";
-import { deriveSeed, SeededRandom } from "../random.ts";
+import { deriveSeed } from "../random.ts";
 import { make, makeVec } from "../registry/registry.ts";
-import { cloneBatch } from "../spaces/batch.ts";
-import { sample } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
+import { playEnv, playVec } from "../testdata/play.ts";
+import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import {
   isMujocoInstalled,
   MujocoEnv,
@@ -18,20 +18,8 @@ import { assertRefused } from "../../tests/testdata/refused.ts";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
 
 const test = testsWith("MuJoCo", isMujocoInstalled());
+const ignore = !isMujocoInstalled(), tag = " [MuJoCo]";
 const names = Object.keys(TASKS) as MujocoTaskName[];
-
-/** What a number of random steps come to, as text. */
-function course(env: MujocoEnv, seed: number, steps: number): string[] {
-  const random = new SeededRandom(seed);
-  return Array.from({ length: steps }, () => {
-    const action = sample(env.actionSpace, random) as Float32Array;
-    const { observation, reward, terminated, info } = env.step(action);
-    const begun = terminated ? env.reset() : [];
-    return `${observation} ${reward} ${terminated} ${begun} ${
-      Object.values(info!)
-    }`;
-  });
-}
 
 for (const name of names) {
   test(`${name} keeps an environment's promises`, () => {
@@ -40,19 +28,7 @@ for (const name of names) {
     env.close();
   });
 
-  test(`${name} goes on exactly from a snapshot, in another one too`, () => {
-    const env = makeTask(name, {}), other = makeTask(name, {});
-    env.reset({ seed: 5 });
-    course(env, 1, 40);
-    const snapshot = env.save();
-    const expected = course(env, 2, 40);
-    other.load(snapshot);
-    assertEquals(course(other, 2, 40), expected);
-    env.load(snapshot);
-    assertEquals(course(env, 2, 40), expected);
-    env.close();
-    other.close();
-  });
+  testSnapshot(name, () => makeTask(name, {}), { ignore, tag });
 }
 
 test("a snapshot of another environment is refused and changes nothing", () => {
@@ -107,16 +83,16 @@ test("both engines go on exactly from their snapshots", async () => {
   const env = new MujocoEnv("Ant", { engine: "wasm" });
   assertEquals(env.engine, "wasm");
   env.reset({ seed: 5 });
-  course(env, 1, 20);
+  playEnv(env, 20, 1);
   const snapshot = env.save();
-  const expected = course(env, 2, 20);
+  const expected = playEnv(env, 20, 2);
   // Others make the engine's memory grow, which ends views of it.
   const others = Array.from(
     { length: 8 },
     () => new MujocoEnv("Ant", { engine: "wasm" }),
   );
   env.load(snapshot);
-  assertEquals(course(env, 2, 20), expected);
+  assertEquals(playEnv(env, 20, 2), expected);
   for (const it of [env, ...others]) it.close();
 });
 
@@ -200,31 +176,6 @@ test("an unstable simulation leaves no log file", async () => {
   }
 });
 
-/** All that a number of random steps come to. */
-function batchCourse(env: VecEnv, seed: number, steps: number): unknown[] {
-  const random = new SeededRandom(seed);
-  const size = env.actionSpace.type === "box" ? env.actionSpace.shape[0] : 1;
-  return Array.from({ length: steps }, () => {
-    const actions = Float32Array.from(
-      { length: size * env.numEnvs },
-      () => random.uniform(-1, 1),
-    );
-    const step = env.step(actions);
-    const ended = step.terminated.map((it, i) => it | step.truncated[i]);
-    const size_ = (step.observations as Float64Array).length / env.numEnvs;
-    const last = (step.finalObservations as Float64Array).filter((_, i) =>
-      ended[Math.floor(i / size_)] === 1
-    );
-    return [
-      cloneBatch(step.observations),
-      step.rewards.slice(),
-      step.terminated.slice(),
-      step.truncated.slice(),
-      last,
-    ];
-  });
-}
-
 for (const id of ["Hopper-v5", "Ant-v5", "Humanoid-v5", "Reacher-v5"]) {
   test(`${id} together has the numbers of single ones, bit for bit`, () => {
     const maxEpisodeSteps = 25;
@@ -236,7 +187,14 @@ for (const id of ["Hopper-v5", "Ant-v5", "Humanoid-v5", "Reacher-v5"]) {
       Array.from({ length: 3 }, () => () => make(id, { maxEpisodeSteps })),
     );
     assertEquals(together.reset({ seed: 9 }), single.reset({ seed: 9 }));
-    assertEquals(batchCourse(together, 1, 60), batchCourse(single, 1, 60));
+    // Actions may lie beyond their space.
+    const beyond = new Float32Array(3 * together.actionSpace.shape[0]).fill(
+      1.5,
+    );
+    const here = together.step(beyond), there = single.step(beyond);
+    assertEquals(here.observations, there.observations);
+    assertEquals(here.rewards, there.rewards);
+    assertEquals(playVec(together, 60, 1), playVec(single, 60, 1));
     together.close();
     single.close();
   });
@@ -253,32 +211,21 @@ test("copies of a larger group are hosted with seeds of their own", () => {
   some.close();
 });
 
-test("a group goes on exactly from a snapshot", () => {
-  const make = () =>
-    new MujocoVecEnv("Ant", { numEnvs: 2, maxEpisodeSteps: 30 });
-  const env = make(), other = make();
-  env.reset({ seed: 2 });
-  batchCourse(env, 1, 20);
-  const snapshot = env.save();
-  const expected = batchCourse(env, 2, 40);
-  other.load(snapshot);
-  assertEquals(batchCourse(other, 2, 40), expected);
-  const three = new MujocoVecEnv("Ant", { numEnvs: 3 });
-  assertRefused({
-    "RangeError: Cannot restore 3 copies from a snapshot of 2": () =>
-      three.load(snapshot),
-  });
-  for (const it of [env, other, three]) it.close();
-});
+testVecWrapper(
+  "MujocoVecEnv",
+  () => new MujocoVecEnv("Ant", { numEnvs: 2, maxEpisodeSteps: 30 }),
+  { ignore, tag },
+);
 
 test("a group refuses snapshots of others before it loads anything", () => {
   const env = new MujocoVecEnv("Hopper", { numEnvs: 2 });
+  const three = new MujocoVecEnv("Hopper", { numEnvs: 3 });
   env.reset({ seed: 0 });
   const snapshot = env.save() as Record<string, StateTree>;
   const [first, second] = snapshot.simulations as Record<string, StateTree>[];
   const short = { ...second, physics: new Float64Array(3) };
   const [stream] = snapshot.randoms as StateTree[];
-  batchCourse(env, 1, 5);
+  playVec(env, 5, 1);
   const before = env.save();
   const refused: Record<string, StateTree> = {
     'with task "Ant": expected Hopper': { ...snapshot, task: "Ant" },
@@ -303,9 +250,12 @@ test("a group refuses snapshots of others before it loads anything", () => {
   assertRefused({
     "RangeError: Cannot restore 2 copies from a snapshot of 1": () =>
       env.load({ ...snapshot, randoms: [stream] }),
+    "RangeError: Cannot restore 3 copies from a snapshot of 2": () =>
+      three.load(snapshot),
   });
   assertEquals(env.save(), before);
   env.close();
+  three.close();
 });
 
 test("a group refuses what it cannot do and stays as it was", () => {

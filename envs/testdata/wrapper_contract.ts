@@ -4,20 +4,24 @@ import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { playEnv, playVec, randomActions } from "./play.ts";
 
-/** A snapshot in mid-course restores an environment exactly, also another one. */
-export function testSnapshot(name: string, make: () => Env): void {
-  Deno.test(`${name}: a snapshot restores it exactly`, () => {
-    const env = make();
+/** A snapshot in mid-course restores an environment exactly, also others. */
+export function testSnapshot(
+  name: string,
+  make: () => Env,
+  { ignore = false, tag = "" } = {},
+): void {
+  Deno.test(`${name}: a snapshot restores it exactly${tag}`, { ignore }, () => {
+    const env = make(), other = make(), fresh = make();
     env.reset({ seed: 3 });
+    other.reset({ seed: 9 });
     playEnv(env, 25, 1);
     const snapshot = env.save();
     const expected = playEnv(env, 60, 2);
-    env.load(snapshot);
-    assertEquals(playEnv(env, 60, 2), expected);
-    const other = make();
-    other.reset({ seed: 9 });
-    other.load(snapshot);
-    assertEquals(playEnv(other, 60, 2), expected);
+    for (const it of [env, other, fresh]) {
+      it.load(snapshot);
+      assertEquals(playEnv(it, 60, 2), expected);
+      it.close();
+    }
   });
 }
 
