@@ -9,6 +9,7 @@ import {
   type Moment,
   type NumberInput,
   rollout,
+  type RolloutOptions,
 } from "@bellman/agent";
 import { createOptimizer, type Optimizer } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
@@ -80,7 +81,17 @@ function objectiveOf(
   return objective ?? valueNetwork;
 }
 
-/** Parts of an agent that {@link onPolicyParts} builds. */
+/** Options of {@link onPolicyParts}. */
+export interface OnPolicyPartsOptions {
+  /**
+   * Makes the option `recorded` of the rollout.
+   *
+   * @default none
+   */
+  readonly recorded?: (policy: ActorCritic) => RolloutOptions["recorded"];
+}
+
+/** Parts of an agent that {@link onPolicyParts} makes. */
 export interface OnPolicyParts
   extends Pick<AgentParts<ActorCritic>, "policy" | "experience" | "noise"> {
   /** Hyperparameters of an update by name. */
@@ -93,6 +104,7 @@ export interface OnPolicyParts
  *
  * @param config Settings.
  * @param context Spaces and length of the run.
+ * @param options What steps are recorded with beside values.
  * @returns Parts that lack the state and the update.
  *
  * @example
@@ -113,6 +125,7 @@ export interface OnPolicyParts
 export function onPolicyParts(
   config: OnPolicyConfig,
   context: AgentContext,
+  options: OnPolicyPartsOptions = {},
 ): OnPolicyParts {
   const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
   const { hiddenSizes, activation, lstmSize, sdeSampleFrequency } = config;
@@ -143,6 +156,7 @@ export function onPolicyParts(
       // the same, and so are the values.
       values: hasOwnValues ? "end" : "acting",
       bootstrapTruncated: config.bootstrapTruncated,
+      recorded: options.recorded?.(policy),
       ...advantageTargets(config),
     }),
     inputs: {

@@ -41,5 +41,6 @@
 export * from "./a2c.ts";
 export * from "./config.ts";
 export * from "./loss.ts";
+export * from "./objectives.ts";
 export * from "./presets.ts";
 export * from "./update.ts";

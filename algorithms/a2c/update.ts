@@ -1,14 +1,13 @@
-import {
-  clipByGlobalNorm,
-  type Optimizer,
-  type OptimizerState,
-  type Params,
-  tidy,
-  valueAndGradients,
-} from "@bellman/compute";
-import { type ActorCritic, nest, scope } from "@bellman/policies";
+import { type Params, tidy } from "@bellman/compute";
+import type { ActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { type A2CLoss, a2cLoss, type A2CLossInputs } from "./loss.ts";
+import { a2cLoss, type A2CLossInputs } from "./loss.ts";
+import {
+  type ActorCriticRates,
+  type ActorCriticState,
+  actorCriticSteps,
+  type ActorCriticStepsOptions,
+} from "./objectives.ts";
 
 /** One rollout as the update takes it; rows are `env * numSteps + step`. */
 export interface A2CBatch {
@@ -26,18 +25,10 @@ export interface A2CBatch {
   readonly masks?: tf.Tensor1D;
 }
 
-/** Hyperparameters that change from update to update, as tensors. */
-export interface A2CHyperparameters {
-  /** Learning rate of this update. */
-  readonly learningRate: tf.Scalar;
+/** Numbers that change from update to update, as tensors. */
+export interface A2CHyperparameters extends ActorCriticRates {
   /** Weight of the entropy. */
   readonly entropyCoefficient: tf.Scalar;
-  /**
-   * Learning rate of the value's own optimizer; separate objectives only.
-   *
-   * @default learningRate
-   */
-  readonly valueLearningRate?: tf.Scalar;
 }
 
 /** Statistics of an update by name; all scalars. */
@@ -46,13 +37,8 @@ export type A2CStatistics = Record<
   tf.Scalar
 >;
 
-/** Everything that an update changes. */
-export type A2CState = {
-  /** Parameters of the policy and the value function. */
-  readonly policy: Params;
-  /** Slots of the optimizer; those of two optimizers are under `policy/` and `value/`. */
-  readonly optimizer: OptimizerState;
-};
+/** Everything that an update moves. */
+export type A2CState = ActorCriticState;
 
 /** Result of an update, in new tensors; its inputs stay valid. */
 export interface A2CUpdateResult {
@@ -68,30 +54,6 @@ export type A2CUpdate = (
   batch: A2CBatch,
   hyperparameters: A2CHyperparameters,
 ) => A2CUpdateResult;
-
-/** Options of {@link a2cUpdate}. */
-export interface A2CUpdateOptions {
-  /** Optimizer of the weighted sum, or of the policy's loss. */
-  readonly optimizer: Optimizer;
-  /**
-   * Optimizer of the value loss only: the objectives are then separate.
-   *
-   * @default none: one optimizer minimises the weighted sum
-   */
-  readonly valueOptimizer?: Optimizer;
-  /**
-   * Weight of the value loss in the weighted sum.
-   *
-   * @default 0.5
-   */
-  readonly valueCoefficient?: number;
-  /**
-   * Global norm that gradients are clipped to; null for no clipping.
-   *
-   * @default 0.5
-   */
-  readonly maxGradNorm?: number | null;
-}
 
 /**
  * Builds A2C's update for a model: losses, gradients, clipping and the step, as
@@ -142,48 +104,25 @@ export interface A2CUpdateOptions {
  */
 export function a2cUpdate(
   model: ActorCritic,
-  options: A2CUpdateOptions,
+  options: ActorCriticStepsOptions,
 ): A2CUpdate {
-  const { maxGradNorm = 0.5, valueOptimizer } = options;
-  const objectives = objectivesOf(options);
-  // Separate objectives need no loss weights.
-  const valueCoefficient = valueOptimizer ? 0 : options.valueCoefficient;
-  return ({ policy: params, optimizer }, batch, inputs) =>
-    tidy(() => {
-      const { learningRate, entropyCoefficient } = inputs;
-      const { valueLearningRate = learningRate } = inputs;
-      const weights = { entropyCoefficient, valueCoefficient };
-      // All gradients are taken at the same parameters.
-      const descents = objectives.map((objective) => {
-        const { gradients, loss, aux } = valueAndGradients((own) => {
-          const all = { ...params, ...own };
-          const parts = a2cLoss(evaluateBatch(model, all, batch), weights);
-          return { loss: objective.loss(parts), aux: { ...parts } };
-        }, omitPrefix(params, objective.others));
-        return { loss, aux, ...clipByGlobalNorm(gradients, maxGradNorm) };
-      });
-      let policy = params, slots = {};
-      for (const [i, { name, others, ...objective }] of objectives.entries()) {
-        const own = omitPrefix(policy, others), { gradients } = descents[i];
-        const step = objective.optimizer.apply(own, gradients, {
-          state: name === undefined ? optimizer : scope(optimizer, name),
-          learningRate: name === "value" ? valueLearningRate : learningRate,
-        });
-        policy = { ...policy, ...step.params };
-        slots = { ...slots, ...named(step.state, name) };
-      }
-      const [{ aux, norm }] = descents;
-      return {
-        state: { policy, optimizer: slots },
-        stats: {
-          loss: tf.addN(descents.map(({ loss }) => loss)),
-          policy_loss: aux.policyLoss as tf.Scalar,
-          value_loss: aux.valueLoss as tf.Scalar,
-          entropy: aux.entropy as tf.Scalar,
-          grad_norm: norm,
-        },
-      };
-    });
+  const { descend } = actorCriticSteps(options);
+  return (state, batch, { entropyCoefficient, ...rates }) =>
+    tidy(() =>
+      descend(state, (params) => {
+        const parts = a2cLoss(evaluateBatch(model, params, batch));
+        const { policyLoss, valueLoss, entropy } = parts;
+        return {
+          policy: tf.sub(policyLoss, tf.mul(entropy, entropyCoefficient)),
+          value: valueLoss,
+          stats: {
+            policy_loss: policyLoss,
+            value_loss: valueLoss,
+            entropy,
+          },
+        };
+      }, rates) as A2CUpdateResult
+    );
 }
 
 /**
@@ -208,39 +147,9 @@ export function a2cUpdate(
  */
 export function initA2CState(
   params: Params,
-  options: Pick<A2CUpdateOptions, "optimizer" | "valueOptimizer">,
+  options: Pick<ActorCriticStepsOptions, "optimizer" | "valueOptimizer">,
 ): A2CState {
-  const optimizer = objectivesOf(options).map(({ name, others, optimizer }) =>
-    named(optimizer.init(omitPrefix(params, others)), name)
-  );
-  return { policy: params, optimizer: Object.assign({}, ...optimizer) };
-}
-
-/** A loss, and the optimizer that minimises it. */
-interface Objective {
-  /** Name of the optimizer's slots in the state; none for a single one. */
-  readonly name?: "policy" | "value";
-  readonly optimizer: Optimizer;
-  /** Prefix of the paths that it leaves to the other one. */
-  readonly others?: string;
-  loss(parts: A2CLoss): tf.Scalar;
-}
-
-/** Returns the weighted sum as the objective, or both losses. */
-function objectivesOf(
-  { optimizer, valueOptimizer }: Pick<
-    A2CUpdateOptions,
-    "optimizer" | "valueOptimizer"
-  >,
-): Objective[] {
-  const policy = { optimizer, loss: ({ loss }: A2CLoss) => loss };
-  if (valueOptimizer === undefined) return [policy];
-  return [{ ...policy, name: "policy", others: "vf/" }, {
-    name: "value",
-    optimizer: valueOptimizer,
-    others: "pi/",
-    loss: ({ valueLoss }) => valueLoss,
-  }];
+  return actorCriticSteps(options).init(params);
 }
 
 /** Inputs of the loss, and the parameters of the actions' distribution. */
@@ -296,17 +205,4 @@ export function evaluateBatch(
     advantages,
     returns,
   };
-}
-
-/** Prefixes slots with a name, if there is one. */
-function named(slots: OptimizerState, name?: string): OptimizerState {
-  return name === undefined ? slots : nest(slots, name);
-}
-
-/** Omits the entries whose path starts with `prefix`, if there is one. */
-function omitPrefix(params: Params, prefix?: string): Params {
-  if (prefix === undefined) return params;
-  return Object.fromEntries(
-    Object.entries(params).filter(([path]) => !path.startsWith(prefix)),
-  );
 }

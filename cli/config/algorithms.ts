@@ -7,6 +7,7 @@ import type {
   PropertySchema,
 } from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
+import { ppo } from "@bellman/ppo";
 import { sac } from "@bellman/sac";
 import { addStatistics } from "@bellman/training";
 import run from "./run_config.schema.json" with { type: "json" };
@@ -16,6 +17,7 @@ const algorithms: AlgorithmDefinition[] = [
   acer,
   acktr,
   ...asyncAlgorithms,
+  ppo,
   sac,
 ];
 

@@ -1,0 +1,195 @@
+import {
+  clipByGlobalNorm,
+  type Optimizer,
+  type OptimizerState,
+  type Params,
+  valueAndGradients,
+} from "@bellman/compute";
+import { nest, scope } from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+
+/** Options of {@link actorCriticSteps}. */
+export interface ActorCriticStepsOptions {
+  /** Optimizer of the weighted sum, or of the policy's loss. */
+  readonly optimizer: Optimizer;
+  /**
+   * Optimizer of the value loss alone: the objectives are then separate.
+   *
+   * @default none: one optimizer minimises the weighted sum
+   */
+  readonly valueOptimizer?: Optimizer;
+  /**
+   * Weight of the value loss in the weighted sum.
+   *
+   * @default 0.5
+   */
+  readonly valueCoefficient?: number;
+  /**
+   * Global norm that gradients are clipped to; null for no clipping.
+   *
+   * @default 0.5
+   */
+  readonly maxGradNorm?: number | null;
+}
+
+/** Losses of an actor-critic, all scalars. */
+export interface ActorCriticLosses {
+  /** Loss of the policy, with its entropy. */
+  readonly policy: tf.Scalar;
+  /** Loss of the values, unweighted. */
+  readonly value: tf.Scalar;
+  /** Numbers for the log. */
+  readonly stats: Readonly<Record<string, tf.Scalar>>;
+}
+
+/** Everything that a step of an actor-critic moves. */
+export type ActorCriticState = {
+  /** Parameters of policy and values. */
+  readonly policy: Params;
+  /** Slots of the optimizer; those of two optimizers are under `policy/` and `value/`. */
+  readonly optimizer: OptimizerState;
+};
+
+/** Learning rates of {@link ActorCriticSteps}. */
+export interface ActorCriticRates {
+  /** Learning rate. */
+  readonly learningRate: tf.Scalar;
+  /**
+   * Learning rate of the value's own optimizer; separate objectives only.
+   *
+   * @default learningRate
+   */
+  readonly valueLearningRate?: tf.Scalar;
+}
+
+/** Gradient steps of an actor-critic. */
+export interface ActorCriticSteps {
+  /** Initializes the state: the given parameters, slots in new tensors. */
+  init(params: Params): ActorCriticState;
+  /**
+   * Takes a step: a pure function of tensors that reads none of them.
+   *
+   * @param state State before it.
+   * @param losses Losses of all parameters.
+   * @param rates Learning rates.
+   * @returns State after it; `loss`, the losses' numbers and `grad_norm`, the norm of
+   * the gradient before it was clipped.
+   */
+  descend(
+    state: ActorCriticState,
+    losses: (params: Params) => ActorCriticLosses,
+    rates: ActorCriticRates,
+  ): { state: ActorCriticState; stats: Record<string, tf.Scalar> };
+}
+
+/** A loss, and the optimizer that minimises it. */
+interface Objective {
+  /** Name of the optimizer's slots in the state; none of a single one. */
+  readonly name?: "policy" | "value";
+  readonly optimizer: Optimizer;
+  /** Start of the paths that it leaves to the other one. */
+  readonly others?: string;
+  loss(losses: ActorCriticLosses): tf.Scalar;
+}
+
+/** Makes the weighted sum the objective, or both of its losses. */
+function objectivesOf(options: ActorCriticStepsOptions): Objective[] {
+  const { optimizer, valueOptimizer, valueCoefficient = 0.5 } = options;
+  if (valueOptimizer === undefined) {
+    return [{
+      optimizer,
+      loss: ({ policy, value }) =>
+        tf.add(policy, tf.mul(value, valueCoefficient)),
+    }];
+  }
+  return [
+    { name: "policy", optimizer, others: "vf/", loss: (it) => it.policy },
+    {
+      name: "value",
+      optimizer: valueOptimizer,
+      others: "pi/",
+      loss: (it) => it.value,
+    },
+  ];
+}
+
+/**
+ * Makes the gradient steps of an actor-critic: one optimizer minimises the policy's
+ * loss plus `valueCoefficient` times the value loss, or each loss has an optimizer
+ * of its own. Both gradients are then taken at the same parameters; a trunk that is
+ * shared takes both steps.
+ *
+ * Source: `optimize_shared` and `optimize_separate` of jrobine/actor-critic.
+ *
+ * @param options Optimizers, weight of the value loss, clipping.
+ * @returns First state, and the function that takes a step.
+ *
+ * @example
+ * ```ts
+ * import { actorCriticSteps } from "@bellman/a2c";
+ * import { sgd } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const { init, descend } = actorCriticSteps({ optimizer: sgd() });
+ * const { state } = descend(init({ "pi/w": tf.scalar(1), "vf/w": tf.scalar(2) }), (params) => ({
+ *   policy: params["pi/w"] as tf.Scalar,
+ *   value: params["vf/w"] as tf.Scalar,
+ *   stats: {},
+ * }), { learningRate: tf.scalar(0.1) });
+ * assertEquals(state.policy["pi/w"].dataSync()[0] < 1, true);
+ * ```
+ */
+export function actorCriticSteps(
+  options: ActorCriticStepsOptions,
+): ActorCriticSteps {
+  const { maxGradNorm = 0.5 } = options, objectives = objectivesOf(options);
+  return {
+    init(params) {
+      const slots = objectives.map(({ name, others, optimizer }) =>
+        named(optimizer.init(omitPrefix(params, others)), name)
+      );
+      return { policy: params, optimizer: Object.assign({}, ...slots) };
+    },
+    descend({ policy: params, optimizer }, losses, rates) {
+      const { learningRate, valueLearningRate = learningRate } = rates;
+      const descents = objectives.map((objective) => {
+        const { gradients, loss, aux } = valueAndGradients((own) => {
+          const all = losses({ ...params, ...own });
+          return { loss: objective.loss(all), aux: { ...all.stats } };
+        }, omitPrefix(params, objective.others));
+        return { loss, aux, ...clipByGlobalNorm(gradients, maxGradNorm) };
+      });
+      let policy = params, slots = {};
+      for (const [i, { name, others, ...objective }] of objectives.entries()) {
+        const own = omitPrefix(policy, others), { gradients } = descents[i];
+        const step = objective.optimizer.apply(own, gradients, {
+          state: name === undefined ? optimizer : scope(optimizer, name),
+          learningRate: name === "value" ? valueLearningRate : learningRate,
+        });
+        policy = { ...policy, ...step.params };
+        slots = { ...slots, ...named(step.state, name) };
+      }
+      const [{ aux, norm }] = descents;
+      const loss = tf.addN(descents.map(({ loss }) => loss)) as tf.Scalar;
+      return {
+        state: { policy, optimizer: slots },
+        stats: { loss, ...aux as Record<string, tf.Scalar>, grad_norm: norm },
+      };
+    },
+  };
+}
+
+/** Puts slots under a name, if there is one. */
+function named(slots: OptimizerState, name?: string): OptimizerState {
+  return name === undefined ? slots : nest(slots, name);
+}
+
+/** Omits the entries whose path starts with `prefix`, if there is one. */
+function omitPrefix(params: Params, prefix?: string): Params {
+  if (prefix === undefined) return params;
+  return Object.fromEntries(
+    Object.entries(params).filter(([path]) => !path.startsWith(prefix)),
+  );
+}

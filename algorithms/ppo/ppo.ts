@@ -1,0 +1,268 @@
+import {
+  type ActorCriticState,
+  actorCriticSteps,
+  onPolicyParts,
+} from "@bellman/a2c";
+import {
+  Agent,
+  type AgentOptions,
+  type AgentParts,
+  type AgentSpaces,
+  type AlgorithmDefinition,
+  type BuildContext,
+  type NumberInput,
+  type RolloutOptions,
+} from "@bellman/agent";
+import { adam } from "@bellman/compute";
+import type { ActorCritic, PolicyOutput } from "@bellman/policies";
+import { schedule, Scheduler } from "@bellman/schedulers";
+import type { StatisticTitles } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { type PpoConfig, ppoConfigSchema } from "./config.ts";
+import { ppoPresets } from "./presets.ts";
+import { type PpoBatch, type PpoInputs, ppoUpdate } from "./update.ts";
+
+const STATISTICS: StatisticTitles = {
+  approx_kl: ["KL divergence from the policy that acted"],
+  clip_fraction: ["Share of clipped ratios", "clipfrac"],
+  epochs_done: ["Epochs", "n_updates"],
+  stopped_early: ["Stopped at the KL divergence"],
+};
+
+/**
+ * Proximal policy optimization as `Agent`, the command line and the benches know
+ * it.
+ *
+ * Source: Schulman et al. 2017 (https://arxiv.org/abs/1707.06347).
+ */
+export const ppo: AlgorithmDefinition<PpoConfig, ActorCritic> = {
+  name: "ppo",
+  title: "PPO",
+  summary: "Proximal policy optimization (Schulman et al. 2017)",
+  schema: ppoConfigSchema,
+  presets: ppoPresets,
+  statistics: STATISTICS,
+  smallConfig: {
+    numSteps: 8,
+    epochs: 2,
+    minibatches: 2,
+    hiddenSizes: [8],
+    lstmSize: 4,
+  },
+  runDefaults: { normalizeObservation: true, normalizeReward: true },
+  build: partsOf,
+};
+
+function partsOf(
+  config: PpoConfig,
+  context: BuildContext,
+): AgentParts<ActorCritic, ActorCriticState, Rollout, PpoInputs> {
+  const { numSteps, epochs, clipRange } = config;
+  const { policy, inputs, ...parts } = onPolicyParts(
+    {
+      ...config,
+      entropyCoefficient: config.entropyCoefficient ??
+        (context.actionSpace.type === "box" ? 0 : 0.01),
+      // Each minibatch normalizes its own.
+      normalizeAdvantage: false,
+    },
+    context,
+    { recorded: (policy) => recordedOf(policy, config) },
+  );
+  const length = policy.stateSize > 0 ? config.sequenceLength ?? numSteps : 1;
+  checkSizes(config, context, policy.stateSize > 0);
+  const rows = context.numEnvs * numSteps;
+  // Rates are those of the rollout's first step.
+  const atStart = (input: NumberInput): NumberInput => (moment) =>
+    input({ ...moment, steps: moment.steps - rows + 1 });
+  const range = new Scheduler({
+    value: clipRange,
+    numValues: context.totalTimesteps,
+    schedule: schedule(config.clipRangeSchedule),
+  });
+  const make = () => adam({ epsilon: config.adamEpsilon });
+  const isShared = (config.objective ?? config.valueNetwork) === "shared";
+  const options = {
+    ...config,
+    optimizer: make(),
+    ...(!isShared && { valueOptimizer: make() }),
+  };
+  const update = ppoUpdate(policy, options);
+  return {
+    ...parts,
+    policy,
+    state: actorCriticSteps(options).init(policy.init(context.random)),
+    inputs: {
+      ...inputs,
+      learningRate: atStart(inputs.learningRate),
+      valueLearningRate: atStart(inputs.valueLearningRate),
+      clipRange: atStart(({ steps }) => range.valueAt(steps - 1)),
+      order: { kind: "permutation", rows: epochs, size: rows / length },
+    },
+    programs: {
+      learn: (state, rollout, inputs) =>
+        update(state, batchOf(policy, config, rollout), inputs),
+    },
+  };
+}
+
+/** What a rollout gives. */
+interface Rollout extends Omit<PpoBatch, "oldLogProb" | "oldValues"> {
+  /** Parameters of the distribution that each action came from. */
+  readonly behaviour: tf.Tensor2D;
+  /** Recurrent state after each step, where a rollout has several sequences. */
+  readonly nextState?: tf.Tensor2D;
+}
+
+/** Says what steps are recorded with beside their values. */
+function recordedOf(
+  { distribution, stateSize }: ActorCritic,
+  { numSteps, sequenceLength }: PpoConfig,
+): RolloutOptions["recorded"] {
+  const float = (size: number, of: (output: PolicyOutput) => tf.Tensor) =>
+    ({ shape: [size], dtype: "float32", of }) as const;
+  const hasSequences = stateSize > 0 && (sequenceLength ?? numSteps) < numSteps;
+  return {
+    behaviour: float(distribution.parameterSize, ({ policy }) => policy),
+    ...(hasSequences && {
+      nextState: float(stateSize, (output) => output.state!),
+    }),
+  };
+}
+
+/** Makes the batch of an update. */
+function batchOf(
+  { distribution }: ActorCritic,
+  { numSteps, sequenceLength, clipRangeValue }: PpoConfig,
+  { behaviour, nextState, state, ...batch }: Rollout,
+): PpoBatch {
+  const { actions, returns, advantages } = batch;
+  return {
+    ...batch,
+    oldLogProb: distribution.logProb(behaviour, actions),
+    ...(clipRangeValue !== null && {
+      oldValues: tf.sub(returns, advantages) as tf.Tensor1D,
+    }),
+    ...(state && {
+      state: nextState === undefined
+        ? state
+        : statesOf(state, nextState, numSteps / sequenceLength!),
+    }),
+  };
+}
+
+/**
+ * Finds the states before the sequences of a rollout.
+ *
+ * @param first State before the rollout `[numEnvs, stateSize]`.
+ * @param after State after each step `[numEnvs * numSteps, stateSize]`.
+ * @param sequences Sequences of each environment.
+ * @returns States `[numEnvs * sequences, stateSize]`.
+ */
+function statesOf(
+  first: tf.Tensor2D,
+  after: tf.Tensor2D,
+  sequences: number,
+): tf.Tensor2D {
+  const [numEnvs, size] = first.shape;
+  // The last step of a sequence leads to the next one, that of the last one out.
+  const ends = tf.slice(
+    tf.reshape(after, [numEnvs, sequences, -1, size]),
+    [0, 0, after.shape[0] / numEnvs / sequences - 1, 0],
+    [numEnvs, sequences - 1, 1, size],
+  );
+  const starts = [
+    tf.reshape(first, [numEnvs, 1, size]),
+    tf.reshape(ends, [numEnvs, sequences - 1, size]),
+  ];
+  return tf.reshape(tf.concat(starts, 1), [numEnvs * sequences, size]);
+}
+
+/** Refuses sizes that do not divide each other. */
+function checkSizes(
+  { numSteps, minibatches, sequenceLength, normalizeAdvantage }: PpoConfig,
+  { numEnvs }: BuildContext,
+  isRecurrent: boolean,
+): void {
+  const refuse = (settings: string, wanted: string): never => {
+    throw new RangeError(`Cannot run PPO with ${settings}: expected ${wanted}`);
+  };
+  if (sequenceLength !== null && !isRecurrent) {
+    refuse(
+      `sequenceLength = ${sequenceLength} and a network without memory`,
+      "a recurrent network, or sequenceLength: null",
+    );
+  }
+  const length = isRecurrent ? sequenceLength ?? numSteps : 1;
+  if (numSteps % length !== 0) {
+    refuse(
+      `sequenceLength = ${length} and numSteps = ${numSteps}`,
+      "a divisor of numSteps",
+    );
+  }
+  const units = numEnvs * numSteps / length;
+  if (units % minibatches !== 0) {
+    const name = isRecurrent ? "sequences" : "steps";
+    refuse(
+      `minibatches = ${minibatches} of ${units} ${name} (numEnvs = ${numEnvs}, numSteps = ${numSteps})`,
+      `a divisor of ${units}`,
+    );
+  }
+  if (normalizeAdvantage && units * length === minibatches) {
+    refuse(
+      `minibatches = ${minibatches} of one step each and normalizeAdvantage: true`,
+      "at least 2 steps, or normalizeAdvantage: false",
+    );
+  }
+}
+
+/**
+ * Proximal policy optimization: acts, records `numSteps` steps of each environment
+ * and then takes `epochs` times `minibatches` gradient steps on the clipped objective.
+ *
+ * `update` returns `policy_loss`, `value_loss`, `entropy`, `loss`, `approx_kl`,
+ * `clip_fraction`, `grad_norm`, means over the minibatches that stepped, and
+ * `epochs_done`, `stopped_early`, `explained_variance` and `learning_rate`.
+ *
+ * @example
+ * ```ts
+ * import { PPO } from "@bellman/ppo";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const agent = new PPO({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 2,
+ * }, { config: { numSteps: 2, minibatches: 2, epochs: 3, hiddenSizes: [8] }, seed: 1 });
+ *
+ * const observations = new Int32Array([0, 1]);
+ * for (let step = 0; step < 2; step++) {
+ *   agent.observe({
+ *     observations,
+ *     rewards: Float64Array.from(agent.act(observations)),
+ *     terminated: new Uint8Array([1, 1]),
+ *     truncated: new Uint8Array(2),
+ *     finalObservations: observations,
+ *   });
+ * }
+ * assertEquals(agent.update()?.epochs_done, 3);
+ * agent.close();
+ * ```
+ */
+export class PPO extends Agent<PpoConfig, ActorCritic> {
+  /**
+   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   *
+   * @param spaces Spaces of one environment, and number of environments.
+   * @param options Settings, seed, length of the run.
+   * @throws {RangeError} If a setting is out of its range, or sizes do not divide
+   * each other.
+   * @throws {TypeError} If a space is a dict or tuple, or gSDE is wanted for
+   * actions that are not box.
+   */
+  constructor(spaces: AgentSpaces, options: AgentOptions<PpoConfig> = {}) {
+    super(ppo, spaces, options);
+  }
+}
