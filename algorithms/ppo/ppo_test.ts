@@ -1,0 +1,100 @@
+import type { AgentSpaces } from "@bellman/agent";
+import { assert, assertAlmostEquals, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import { takeSteps } from "../../tests/testdata/made_up_steps.ts";
+import type { PpoConfig } from "./config.ts";
+import { PPO } from "./ppo.ts";
+
+await tf.setBackend("cpu");
+
+const numEnvs = 4;
+const SPACES: AgentSpaces = {
+  observationSpace: {
+    type: "box",
+    shape: [3],
+    low: -1,
+    high: 1,
+    dtype: "float32",
+  },
+  actionSpace: { type: "discrete", n: 3 },
+  numEnvs,
+};
+const LSTM = { network: "lstm", lstmSize: 4 } as const;
+const SMALL: Partial<PpoConfig> = {
+  numSteps: 8,
+  minibatches: 1,
+  epochs: 1,
+  hiddenSizes: [8],
+  learningRate: 0.01,
+};
+
+Deno.test("the policy that learns first is the one that acted, whatever the sequences", () => {
+  for (
+    const config of [
+      {},
+      LSTM,
+      { ...LSTM, sequenceLength: 4 },
+      { ...LSTM, sequenceLength: 1, valueNetwork: "shared" },
+    ] as const
+  ) {
+    const agent = new PPO(SPACES, { config: { ...SMALL, ...config }, seed: 1 });
+    for (let update = 0; update < 3; update++) {
+      const seen = takeSteps(agent, { from: 8 * update, count: 8, numEnvs });
+      const stats = seen.at(-1) as Record<string, number>;
+      // A ratio of 1 says that each sequence begins with the state that acting had.
+      assertAlmostEquals(stats.approx_kl, 0, 1e-6);
+      assert(stats.clip_fraction === 0 && stats.grad_norm > 0);
+    }
+    agent.close();
+  }
+});
+
+Deno.test("rates and ranges are those of a rollout's first step", () => {
+  const agent = new PPO(SPACES, {
+    config: { ...SMALL, clipRangeSchedule: "linear" },
+    totalTimesteps: 2 * 8 * numEnvs,
+  });
+  const rates = [0, 1].map((update) => {
+    const seen = takeSteps(agent, { from: 8 * update, count: 8, numEnvs });
+    return (seen.at(-1) as Record<string, number>).learning_rate;
+  });
+  agent.close();
+  assertAlmostEquals(rates[0], 0.01, 1e-7);
+  assertAlmostEquals(rates[1], 0.005, 1e-7);
+});
+
+Deno.test("sizes that do not divide each other are refused in one line", () => {
+  const cases: [Partial<PpoConfig>, string][] = [
+    [
+      { minibatches: 5 },
+      "Cannot run PPO with minibatches = 5 of 32 steps (numEnvs = 4, numSteps = 8): expected a divisor of 32",
+    ],
+    [
+      { minibatches: 32 },
+      "Cannot run PPO with minibatches = 32 of one step each and normalizeAdvantage: true: expected at least 2 steps, or normalizeAdvantage: false",
+    ],
+    [
+      { sequenceLength: 4 },
+      "Cannot run PPO with sequenceLength = 4 and a network without memory: expected a recurrent network, or sequenceLength: null",
+    ],
+    [
+      { ...LSTM, sequenceLength: 3 },
+      "Cannot run PPO with sequenceLength = 3 and numSteps = 8: expected a divisor of numSteps",
+    ],
+    [
+      { ...LSTM, minibatches: 8 },
+      "Cannot run PPO with minibatches = 8 of 4 sequences (numEnvs = 4, numSteps = 8): expected a divisor of 4",
+    ],
+    [
+      { clipRange: 0 },
+      "Cannot run PPO with clipRange = 0: expected a number above 0",
+    ],
+  ];
+  for (const [config, message] of cases) {
+    assertThrows(
+      () => new PPO(SPACES, { config: { ...SMALL, ...config } }),
+      RangeError,
+      message,
+    );
+  }
+});
