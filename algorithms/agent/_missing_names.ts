@@ -1,12 +1,14 @@
 import type { Tensors } from "./experience/context.ts";
-import type { Update } from "./definition.ts";
+import type { AgentState, Update } from "./definition.ts";
 
 /**
  * Adds the missing tensor and the available names to errors of an update.
  *
  * @param update Update of an algorithm.
  */
-export function namingMissing(update: Update): Update {
+export function namingMissing(
+  update: Update<AgentState, Tensors, Tensors>,
+): Update<AgentState, Tensors, Tensors> {
   return (state, batch, inputs) => {
     const missing: string[] = [];
     const watch = <T extends Tensors>(of: string, tensors: T): T =>

@@ -284,7 +284,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Builds a step that prepares the drawn batch and updates the state. */
   #stepOf(program: string) {
-    const update = namingMissing(this.#parts.programs[program] as Update);
+    const update = namingMissing(this.#parts.programs[program]);
     const numbers = Object.keys(this.#parts.inputs);
     return (held: AgentState, given: Tensors) => {
       const drawn = pick(given, Object.keys(this.experience.batch));

@@ -190,8 +190,9 @@ export class DeviceAgent<
     const { inputs } = parts, learned: AgentState = parts.state;
     this.#compilation = { params: paramTypes(learned.policy), engine, threads };
     this.#numbers = Object.fromEntries(
-      Object.keys(inputs)
-        .map((name) => [name, new Float32Array(this.updatesPerCall)]),
+      Object.entries(inputs)
+        .filter(([, input]) => typeof input === "function")
+        .map(([name]) => [name, new Float32Array(this.updatesPerCall)]),
     );
     const start = this.#program.start(
       learned,
@@ -224,7 +225,7 @@ export class DeviceAgent<
         body: ({ packed, episodes }, row) => {
           const held = { learned: unpack(packed), episodes };
           const { state, results } = this.#program
-            .iterate(held, row as LoopRow);
+            .iterate(held, row as LoopRow, before.random.key);
           const { learned, ...next } = state;
           return { state: { packed: pack(learned), ...next }, results };
         },

@@ -15,7 +15,12 @@ import type { EpisodeStatistics, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { namingMissing } from "./_missing_names.ts";
 import type { AgentContext, Tensors } from "./experience/context.ts";
-import type { AgentState, AnyParts, Update } from "./definition.ts";
+import type {
+  AgentState,
+  AnyParts,
+  RandomInput,
+  Update,
+} from "./definition.ts";
 import {
   recordedOf,
   type RolloutOptions,
@@ -101,6 +106,8 @@ export interface LoopDraws {
   readonly noise: tf.Tensor;
   /** Uniform random numbers of initial states `[numSteps, startSize, numEnvs]`. */
   readonly uniform: tf.Tensor;
+  /** Counter of the first random input of the update. */
+  readonly counter: tf.Tensor;
 }
 
 /** Inputs of an update other than the state. */
@@ -139,11 +146,15 @@ export class DeviceLoop {
   readonly #rollout: RolloutOptions;
   readonly #device: DeviceEnv;
   readonly #context: AgentContext;
-  readonly #learn: Update;
+  readonly #learn: Update<AgentState, Tensors, Tensors>;
+  /** Random inputs of the update by name. */
+  readonly #random: readonly [string, RandomInput][];
 
   constructor({ parts, rollout, env, context }: DeviceLoopParts) {
     this.#parts = parts;
-    this.#learn = namingMissing(parts.programs.learn as Update);
+    this.#learn = namingMissing(parts.programs.learn);
+    this.#random = Object.entries(parts.inputs)
+      .filter((it): it is [string, RandomInput] => typeof it[1] !== "function");
     this.#rollout = rollout;
     this.#device = env;
     this.#context = context;
@@ -179,16 +190,17 @@ export class DeviceLoop {
     const { numSteps } = this.#rollout, { numEnvs } = this.#context;
     const { kind, size } = this.#parts.policy.noise;
     const sample = kind === "uniform" ? randomUniform : randomNormal;
-    // An update makes two draws.
-    const two = tf.scalar(2, "int32");
+    // Noise, starts of episodes, and random inputs of the update.
+    const each = tf.scalar(2 + this.#random.length, "int32");
     const counters = tf.add(
       counter,
-      tf.mul(tf.range(0, length, 1, "int32"), two),
+      tf.mul(tf.range(0, length, 1, "int32"), each),
     );
     const next = tf.add(counters, tf.scalar(1, "int32"));
     return {
-      random: { key, counter: tf.add(counter, tf.mul(rounds, two)) },
+      random: { key, counter: tf.add(counter, tf.mul(rounds, each)) },
       draws: {
+        counter: tf.add(counters, tf.scalar(2, "int32")),
         noise: sample(
           [length, numSteps, numEnvs, size],
           { key, counter: counters },
@@ -201,12 +213,19 @@ export class DeviceLoop {
     };
   }
 
-  /** Collects a rollout and learns from it. */
+  /**
+   * Collects a rollout and learns from it.
+   *
+   * @param state State before it.
+   * @param row Its numbers and random numbers.
+   * @param key Key of random inputs.
+   */
   iterate(
     { learned, episodes }: Omit<LoopState, "random">,
     { numbers, draws }: LoopRow,
+    key: tf.Tensor,
   ): { state: Omit<LoopState, "random">; results: LoopResults } {
-    const { inputs } = this.#rollout, { policy } = this.#parts;
+    const { inputs: names } = this.#rollout, { policy } = this.#parts;
     const collected = this.#collect(learned.policy, { episodes, draws });
     const { rollout } = collected;
     const { rewards, terminated, truncated } = rollout;
@@ -221,13 +240,14 @@ export class DeviceLoop {
       observations: policy.encode(this.#rows(rollout.observations)),
       actions: this.#rows(rollout.actions),
       ...Object.fromEntries(
-        inputs.map((name) => [
+        names.map((name) => [
           name,
           this.#rows(targetOf(targets.inputs, name)),
         ]),
       ),
     };
-    const update = this.#learn(learned, batch, numbers);
+    const inputs = this.#inputs({ key, counter: draws.counter });
+    const update = this.#learn(learned, batch, { ...numbers, ...inputs });
     const stats = Object.entries({ ...update.stats, ...targets.stats })
       .filter((it): it is [string, tf.Tensor] => it[1] !== undefined);
     this.names = stats.map(([name]) => name);
@@ -241,6 +261,23 @@ export class DeviceLoop {
         ended: rollout.ended,
       },
     };
+  }
+
+  /** Draws the random inputs of an update. */
+  #inputs({ key, counter }: LoopState["random"]): Tensors {
+    return Object.fromEntries(
+      this.#random.map(([name, { kind, rows, size }], i) => {
+        const source = {
+          key,
+          counter: tf.add(counter, tf.scalar(i, "int32")),
+        };
+        const sample = kind === "normal" ? randomNormal : randomUniform;
+        const numbers = sample([rows, size], source);
+        // The ranks of random numbers: equal ones keep their order.
+        const isOrder = kind === "permutation";
+        return [name, isOrder ? tf.topk(numbers, size).indices : numbers];
+      }),
+    );
   }
 
   /**
@@ -268,7 +305,7 @@ export class DeviceLoop {
     const observe = (state: Tensors) => this.#observe(state);
     const { state, results } = scan(episodes, {
       length,
-      rows: draws,
+      rows: { noise: draws.noise, uniform: draws.uniform },
       body(episodes, { noise, uniform }) {
         const observations = observe(episodes.state);
         const output = policy.apply(params, policy.encode(observations));
@@ -426,8 +463,7 @@ export function rolloutThatFits(
       `Cannot run ${title} with loop: device: ${why}, expected loop: host`,
     );
   const { experience, explore, sync, choose } = parts;
-  const isMore = explore ?? sync ?? choose ??
-    Object.values(parts.inputs).find((it) => typeof it !== "function");
+  const isMore = explore ?? sync ?? choose;
   if (isMore !== undefined || experience.kind !== "rollout") {
     throw refuse("it does more than to collect a rollout and learn from it");
   }
