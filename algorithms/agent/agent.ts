@@ -48,7 +48,6 @@ import type {
   AnyParts,
   Exploration,
   SavedState,
-  Update,
 } from "./definition.ts";
 import type {
   AgentRuntime,
