@@ -17,6 +17,7 @@ export const runners: Readonly<
   buffers: () => import("./buffers.ts"),
   env_dynamics: () => import("./env_dynamics.ts"),
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
+  ppo_update: () => import("./ppo_update.ts"),
   returns: () => import("./returns.ts"),
   sac_logprobs: () => import("./sac_logprobs.ts"),
   sac_modern_update: () => import("./sac_modern_update.ts"),
