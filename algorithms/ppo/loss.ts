@@ -80,15 +80,28 @@ export interface ClippedValueInputs {
   readonly returns: tf.Tensor1D;
 }
 
+/** Options of {@link clippedValueLoss}. */
+export interface ClippedValueOptions {
+  /** Largest distance of a value from the one when acting. */
+  readonly clipRange: number;
+  /**
+   * The larger of both losses, or that of the clipped value alone, as in
+   * Stable-Baselines3: values beyond the range then have no gradient, even where they
+   * must return.
+   *
+   * @default "max"
+   */
+  readonly form?: "max" | "clipped";
+}
+
 /**
  * Computes the value loss `mean(max((V - R)^2, (V_c - R)^2))`, where `V_c` is `V` no
  * further from the value when acting than a distance, without the factor 1/2.
  *
- * Source: baselines/ppo2. Where `V_c` alone counts, as in Stable-Baselines3, values
- * beyond the range have no gradient, even where they must return.
+ * Source: baselines/ppo2.
  *
  * @param inputs Values now and when acting, returns.
- * @param clipRange The distance.
+ * @param options Distance and form.
  * @returns A scalar.
  *
  * @example
@@ -102,21 +115,23 @@ export interface ClippedValueInputs {
  *   values: tf.tensor1d([3]),
  *   oldValues: tf.tensor1d([0]),
  *   returns: tf.tensor1d([4]),
- * }, 1);
+ * }, { clipRange: 1 });
  * assertEquals(loss.arraySync(), 9); // (1 - 4)^2 rather than (3 - 4)^2
  * ```
  */
 export function clippedValueLoss(
   { values, oldValues, returns }: ClippedValueInputs,
-  clipRange: number,
+  { clipRange, form = "max" }: ClippedValueOptions,
 ): tf.Scalar {
   const moved = tf.clipByValue(
     tf.sub(values, oldValues),
     -clipRange,
     clipRange,
   );
-  return tf.mean(tf.maximum(
-    tf.squaredDifference(values, returns),
-    tf.squaredDifference(tf.add(oldValues, moved), returns),
-  ));
+  const clipped = tf.squaredDifference(tf.add(oldValues, moved), returns);
+  return tf.mean(
+    form === "clipped"
+      ? clipped
+      : tf.maximum(tf.squaredDifference(values, returns), clipped),
+  );
 }

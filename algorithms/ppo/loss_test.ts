@@ -67,7 +67,7 @@ Deno.test("a value that must return has a gradient from beyond the range", () =>
         values: values as tf.Tensor1D,
         oldValues: tf.tensor1d([0]),
         returns: tf.tensor1d([target]),
-      }, 1),
+      }, { clipRange: 1 }),
     }), { values: tf.tensor1d([value]) }).gradients.values.dataSync()[0];
   assertEquals(slopeAt(2, -1), 2 * 3); // has gone the wrong way
   assertEquals(slopeAt(2, 4), 0); // far enough for one update

@@ -85,6 +85,12 @@ export interface PpoUpdateOptions extends ActorCriticStepsOptions {
    */
   readonly clipRangeValue?: number | null;
   /**
+   * Form of the clipped value loss, see {@link clippedValueLoss}.
+   *
+   * @default "max"
+   */
+  readonly valueClip?: "max" | "clipped";
+  /**
    * KL divergence of which 1.5 times ends an update, before the step.
    *
    * @default null: all steps are taken
@@ -205,11 +211,12 @@ function unitsOf(
 /** Makes the losses of a minibatch. */
 function lossesOf(
   model: ActorCritic,
-  { normalizeAdvantage = true, clipRangeValue = null }: PpoUpdateOptions,
+  options: PpoUpdateOptions,
   batch: PpoBatch,
   { entropyCoefficient, clipRange }: Omit<PpoInputs, "order">,
 ): Parameters<ReturnType<typeof actorCriticSteps>["descend"]>[1] {
   const { observations, actions, state, masks, returns, oldLogProb } = batch;
+  const { normalizeAdvantage = true, clipRangeValue = null } = options;
   const advantages = normalizeAdvantage
     ? normalized(batch.advantages)
     : batch.advantages;
@@ -226,7 +233,10 @@ function lossesOf(
     const values = output.value, oldValues = batch.oldValues!;
     const valueLoss = clipRangeValue === null
       ? stateValueLoss(values, returns)
-      : clippedValueLoss({ values, oldValues, returns }, clipRangeValue);
+      : clippedValueLoss({ values, oldValues, returns }, {
+        clipRange: clipRangeValue,
+        form: options.valueClip,
+      });
     return {
       policy: tf.sub(policyLoss, tf.mul(entropy, entropyCoefficient)),
       value: valueLoss,

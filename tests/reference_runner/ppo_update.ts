@@ -49,6 +49,7 @@ interface Hyperparameters {
   gamma: number;
   gae_lambda: number;
   clip_range_vf: number | null;
+  value_clip: "max" | "clipped" | null;
   normalize_advantage: boolean;
   ent_coef: number;
   vf_coef: number;
@@ -177,6 +178,7 @@ function runCase(
     minibatches: hparams.minibatches,
     normalizeAdvantage: hparams.normalize_advantage,
     clipRangeValue: hparams.clip_range_vf,
+    valueClip: hparams.value_clip ?? undefined,
     targetKl: hparams.target_kl,
     valueCoefficient: hparams.vf_coef,
     maxGradNorm: hparams.max_grad_norm,
