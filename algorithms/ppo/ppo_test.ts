@@ -1,24 +1,12 @@
-import type { AgentSpaces } from "@bellman/agent";
 import { assert, assertAlmostEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { takeSteps } from "../../tests/testdata/made_up_steps.ts";
+import { MadeUpEnv, spacesOf } from "../agent/testdata/made_up_env.ts";
 import type { PpoConfig } from "./config.ts";
 import { PPO } from "./ppo.ts";
 
 await tf.setBackend("cpu");
 
-const numEnvs = 4;
-const SPACES: AgentSpaces = {
-  observationSpace: {
-    type: "box",
-    shape: [3],
-    low: -1,
-    high: 1,
-    dtype: "float32",
-  },
-  actionSpace: { type: "discrete", n: 3 },
-  numEnvs,
-};
+const numEnvs = 4, SPACES = spacesOf("discrete", numEnvs);
 const LSTM = { network: "lstm", lstmSize: 4 } as const;
 const SMALL: Partial<PpoConfig> = {
   numSteps: 8,
@@ -38,9 +26,7 @@ Deno.test("the policy that learns first is the one that acted, whatever the sequ
     ] as const
   ) {
     const agent = new PPO(SPACES, { config: { ...SMALL, ...config }, seed: 1 });
-    for (let update = 0; update < 3; update++) {
-      const seen = takeSteps(agent, { from: 8 * update, count: 8, numEnvs });
-      const stats = seen.at(-1) as Record<string, number>;
+    for (const stats of new MadeUpEnv(SPACES).play(agent, 24).updates) {
       // A ratio of 1 says that each sequence begins with the state that acting had.
       assertAlmostEquals(stats.approx_kl, 0, 1e-6);
       assert(stats.clip_fraction === 0 && stats.grad_norm > 0);
@@ -54,10 +40,8 @@ Deno.test("rates and ranges are those of a rollout's first step", () => {
     config: { ...SMALL, clipRangeSchedule: "linear" },
     totalTimesteps: 2 * 8 * numEnvs,
   });
-  const rates = [0, 1].map((update) => {
-    const seen = takeSteps(agent, { from: 8 * update, count: 8, numEnvs });
-    return (seen.at(-1) as Record<string, number>).learning_rate;
-  });
+  const rates = new MadeUpEnv(SPACES).play(agent, 16).updates
+    .map((stats) => stats.learning_rate);
   agent.close();
   assertAlmostEquals(rates[0], 0.01, 1e-7);
   assertAlmostEquals(rates[1], 0.005, 1e-7);
