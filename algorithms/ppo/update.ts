@@ -24,6 +24,8 @@ export type PpoBatch = {
   readonly returns: tf.Tensor1D;
   /** Values when acting `[batch]`; only where the value loss is clipped. */
   readonly oldValues?: tf.Tensor1D;
+  /** 1 where a choice was allowed `[batch, distribution.masking.size]`; only with masks. */
+  readonly actionMasks?: tf.Tensor2D;
   /** Recurrent models only: state before each sequence `[sequences, stateSize]`. */
   readonly state?: tf.Tensor2D;
   /** Recurrent models only: 1 where an episode starts at the row `[batch]`. */
@@ -220,17 +222,24 @@ function lossesOf(
   const advantages = normalizeAdvantage
     ? normalized(batch.advantages)
     : batch.advantages;
-  const { distribution } = model;
+  const { distribution } = model, { actionMasks } = batch;
   return (params) => {
     const recurrence = state && masks && { state, masks };
-    const output = model.apply(params, observations, recurrence);
-    const logProb = distribution.logProb(output.policy, actions);
-    const entropy = tf.mean(distribution.entropy(output.policy)) as tf.Scalar;
+    const { value: values, ...output } = model.apply(
+      params,
+      observations,
+      recurrence,
+    );
+    const policy = actionMasks === undefined
+      ? output.policy
+      : distribution.masking!.apply(output.policy, actionMasks);
+    const logProb = distribution.logProb(policy, actions);
+    const entropy = tf.mean(distribution.entropy(policy)) as tf.Scalar;
     const { policyLoss, approxKl, clipFraction } = clippedSurrogateLoss(
       { logProb, oldLogProb, advantages },
       clipRange,
     );
-    const values = output.value, oldValues = batch.oldValues!;
+    const oldValues = batch.oldValues!;
     const valueLoss = clipRangeValue === null
       ? stateValueLoss(values, returns)
       : clippedValueLoss({ values, oldValues, returns }, {

@@ -1,9 +1,11 @@
 import * as tf from "@tensorflow/tfjs";
 import { checkSize, tidied } from "./_shared.ts";
-import type { Distribution } from "./distribution.ts";
+import type { ActionMasking, Distribution } from "./distribution.ts";
 
 /** Smallest normal float32: keeps `log 0` out. */
 const SMALLEST = 1.1754944e-38;
+/** Logit whose probability is 0 in float32, whatever the others are. */
+const FORBIDDEN = -1e9;
 /** Largest float32 below 1: uniform numbers may round up to 1. */
 const LARGEST = 1 - 2 ** -24;
 
@@ -19,6 +21,15 @@ function argMaxWithGumbelNoise(
   const inside = tf.clipByValue(uniform, SMALLEST, LARGEST);
   const negativeGumbel = tf.log(tf.neg(tf.log(inside)));
   return tf.argMax(tf.sub(logits, negativeGumbel), 1);
+}
+
+/** Makes the masking of logits of so many choices. */
+function maskingOf(size: number): ActionMasking {
+  return {
+    size,
+    apply: (logits, masks) =>
+      tf.tidy(() => tf.where(tf.cast(masks, "bool"), logits, FORBIDDEN)),
+  };
 }
 
 /** Options of {@link categorical}. */
@@ -68,6 +79,7 @@ export function categorical(
     actionShape: [],
     actionDtype: "int32",
     noise: { kind: "uniform", size: n },
+    masking: maskingOf(n),
     logProb(logits, actions) {
       const all = tf.range(start, start + n, 1, "int32");
       const chosen = tf.equal(tf.expandDims(actions, 1), all);
@@ -178,6 +190,7 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
     actionShape: [sizes.length],
     actionDtype: "int32",
     noise: { kind: "uniform", size: total },
+    masking: maskingOf(total),
     logProb(parameters, actions) {
       const chosen = tf.unstack(actions, 1);
       return sum(
@@ -239,6 +252,16 @@ export function bernoulli(n: number): Distribution {
     actionShape: [n],
     actionDtype: "int32",
     noise: { kind: "uniform", size: n },
+    masking: {
+      size: 2 * n,
+      apply: (logits, masks) =>
+        tf.tidy(() => {
+          const allowed = tf.reshape(tf.cast(masks, "bool"), [-1, n, 2]);
+          const [zero, one] = tf.unstack(allowed, 2);
+          const only = tf.where(zero, FORBIDDEN, -FORBIDDEN) as tf.Tensor2D;
+          return tf.where(tf.logicalAnd(zero, one), logits, only);
+        }),
+    },
     logProb(logits, actions) {
       // log p(a) = -softplus(-l) for a = 1 and -softplus(l) for a = 0.
       const sign = tf.sub(1, tf.mul(tf.cast(actions, "float32"), 2));

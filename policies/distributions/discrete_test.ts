@@ -1,4 +1,10 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
+import fc from "fast-check";
 import * as tf from "@tensorflow/tfjs";
 import {
   bernoulli,
@@ -7,6 +13,7 @@ import {
   catEntropySoftmax,
   multiCategorical,
 } from "./discrete.ts";
+import type { Distribution } from "./distribution.ts";
 import { assertClose } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { testFiniteDistribution } from "../testdata/distribution_properties.ts";
@@ -135,3 +142,86 @@ Deno.test("a Bernoulli distribution needs numbers", () => {
     "Cannot make a Bernoulli distribution over 0 numbers",
   );
 });
+
+/** A family, its actions, and the choices of each in a mask. */
+const MASKED: [
+  string,
+  Distribution,
+  number[][],
+  (action: number[]) => number[],
+][] = [
+  ["categorical", categorical(3), [[0], [1], [2]], ([a]) => [a]],
+  [
+    "multi-categorical",
+    multiCategorical([2, 3]),
+    [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]],
+    ([a, b]) => [a, 2 + b],
+  ],
+  [
+    "Bernoulli",
+    bernoulli(2),
+    [[0, 0], [0, 1], [1, 0], [1, 1]],
+    ([a, b]) => [a, 2 + b],
+  ],
+];
+
+for (const [name, distribution, actions, choicesOf] of MASKED) {
+  const { masking, parameterSize, actionShape, noise } = distribution;
+  const { size, apply } = masking!;
+  const masks = fc.array(fc.constantFrom(0, 1), {
+    minLength: size,
+    maxLength: size,
+  });
+  const logits = fc.array(fc.double({ min: -9, max: 9, noNaN: true }), {
+    minLength: parameterSize,
+    maxLength: parameterSize,
+  });
+  const tensorOf = (action: number[]) =>
+    tf.tensor(action, [1, ...actionShape], "int32");
+
+  testOnBackends(`a masked ${name} is the one over what is allowed`, () => {
+    fc.assert(
+      fc.property(masks, logits, fc.nat(), (mask, logits, seed) => {
+        const allowed = actions.filter((it) =>
+          choicesOf(it).every((choice) => mask[choice] === 1)
+        );
+        fc.pre(allowed.length > 0);
+        const given = tf.tensor2d([logits]);
+        const masked = apply(given, tf.tensor2d([mask], undefined, "int32"));
+        const probOf = (parameters: tf.Tensor2D, action: number[]) =>
+          Math.exp(
+            values(distribution.logProb(parameters, tensorOf(action)))[0],
+          );
+        const total = allowed.reduce((sum, it) => sum + probOf(given, it), 0);
+        let entropy = 0;
+        for (const action of actions) {
+          const expected = allowed.includes(action)
+            ? probOf(given, action) / total
+            : 0;
+          assertAlmostEquals(probOf(masked, action), expected, 1e-4);
+          if (expected > 0) entropy -= expected * Math.log(expected);
+        }
+        assertAlmostEquals(
+          values(distribution.entropy(masked))[0],
+          entropy,
+          1e-3,
+        );
+        const random = tf.randomUniform<tf.Rank.R2>(
+          [1, noise.size],
+          0,
+          1,
+          "float32",
+          seed,
+        );
+        const names = allowed.map(String);
+        for (
+          const action of [
+            distribution.sample(masked, random),
+            distribution.mode(masked),
+          ]
+        ) assert(names.includes(String(values(action))));
+      }),
+      { numRuns: 30 },
+    );
+  });
+}

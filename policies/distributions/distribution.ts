@@ -63,6 +63,30 @@ export interface Distribution {
    * @returns Actions `[batch, ...actionShape]`.
    */
   sample(parameters: tf.Tensor2D, noise: tf.Tensor2D): tf.Tensor;
+  /**
+   * Masking of actions, which discrete, multi-discrete and multi-binary ones have.
+   *
+   * @default none
+   */
+  readonly masking?: ActionMasking;
+}
+
+/** Distributions over the actions that a mask allows. */
+export interface ActionMasking {
+  /**
+   * Numbers of the mask of one row: one for each choice of each part of an action, side
+   * by side; for bits that of 0, then that of 1.
+   */
+  readonly size: number;
+  /**
+   * Changes parameters so that actions that are not allowed have no probability; all
+   * methods of the distribution take the result.
+   *
+   * @param parameters Parameters `[batch, parameterSize]`.
+   * @param masks 1 where a choice is allowed, 0 elsewhere `[batch, size]`.
+   * @returns Parameters `[batch, parameterSize]`.
+   */
+  apply(parameters: tf.Tensor2D, masks: tf.Tensor): tf.Tensor2D;
 }
 
 /** Options of {@link ReparameterizedDistribution.sampleWithLogProb}. */

@@ -27,6 +27,7 @@ interface Rollout {
   last_values: number[];
   old_log_probs: number[];
   masks?: number[];
+  action_masks?: number[][];
   states?: number[][];
   permutations: number[][];
   lr: number;
@@ -134,6 +135,7 @@ function tensorsOf(it: Rollout, { distribution }: ActorCritic, {
     oldValues: tf.tensor1d(it.values),
     advantages: tf.tensor1d(Float32Array.from(advantages)),
     returns: tf.tensor1d(Float32Array.from(returns)),
+    ...(it.action_masks && { actionMasks: tf.tensor2d(it.action_masks) }),
     ...(it.masks && it.states && {
       masks: tf.tensor1d(it.masks, "float32"),
       state: tf.tensor2d(it.states),
