@@ -194,9 +194,8 @@ export function evaluateBatch(
   params: Params,
   batch: A2CBatch,
 ): A2CEvaluation {
-  const { observations, actions, advantages, returns, state, masks } = batch;
-  const recurrence = state && masks && { state, masks };
-  const { policy, value } = model.apply(params, observations, recurrence);
+  const { observations, actions, advantages, returns } = batch;
+  const { policy, value } = model.apply(params, observations, batch);
   return {
     policy,
     logProb: model.distribution.logProb(policy, actions),

@@ -18,7 +18,6 @@ import {
   type AcerState,
   type AcerUpdate,
   type AcerUpdateOptions,
-  recurrenceOf,
   type SegmentBatch,
   throughNetwork,
   updateBy,
@@ -166,8 +165,7 @@ export function continuousAcerGradients(
   const rows = behaviour.shape[0], samples = batch.sampleNoise.shape[0] / rows;
   const mean = weightedMean(batch);
   const run = (params: Params) => {
-    const recurrence = recurrenceOf(batch);
-    const out = model.policy.apply(params, observations, recurrence);
+    const out = model.policy.apply(params, observations, batch);
     return { ...out, x: out.features ?? observations };
   };
   const { policy: statistics, value: values, x } = run(policy);

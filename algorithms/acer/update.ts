@@ -10,7 +10,7 @@ import {
   tidy,
   valueAndGradients,
 } from "@bellman/compute";
-import type { QActorCritic, Recurrence } from "@bellman/policies";
+import type { QActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import {
   acerLoss,
@@ -187,7 +187,7 @@ export function acerGradients(
   options: AcerGradientsOptions,
 ): AcerGradients {
   const run = (params: Params) => {
-    const out = model.apply(params, batch.observations, recurrenceOf(batch));
+    const out = model.apply(params, batch.observations, batch);
     return { f: tf.softmax(out.policy), q: out.q };
   };
   const outputs = run(policy);
@@ -204,13 +204,6 @@ export function acerGradients(
       return { statistics: f, qLoss: tf.mul(mean(errors), 0.5) };
     },
   }, { ...options, rows: batch });
-}
-
-/** Returns the inputs of recurrent models, if the batch has them. */
-export function recurrenceOf(
-  { state, masks }: SegmentBatch,
-): Recurrence | undefined {
-  return state && masks && { state, masks };
 }
 
 /** An update as functions of the parameters. */

@@ -277,15 +277,14 @@ export function a3cLearner(
   return {
     policy,
     lossOf(params, batch, { entropyCoefficient }) {
-      const { observations, actions, weights, state, masks } = batch;
-      const recurrence = state && { state, masks: masks! };
-      const { value } = policy.apply(params, observations, recurrence);
+      const { observations, actions, weights } = batch;
+      const { value } = policy.apply(params, observations, batch);
       const lastValue = tf.gather(value, batch.lastRow);
       const future = tf.mul(batch.discounts, lastValue);
       const returns = tf.add<tf.Tensor1D>(batch.returns, future);
       const advantages = tf.sub<tf.Tensor1D>(returns, stepsOf(value));
       return (params) => {
-        const output = policy.apply(params, observations, recurrence);
+        const output = policy.apply(params, observations, batch);
         const parameters = stepsOf(output.policy);
         const { loss, policyLoss, valueLoss, entropy } = a3cLoss({
           logProb: distribution.logProb(parameters, actions),

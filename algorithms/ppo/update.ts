@@ -217,22 +217,14 @@ function lossesOf(
   batch: PpoBatch,
   { entropyCoefficient, clipRange }: Omit<PpoInputs, "order">,
 ): Parameters<ReturnType<typeof actorCriticSteps>["descend"]>[1] {
-  const { observations, actions, state, masks, returns, oldLogProb } = batch;
+  const { observations, actions, returns, oldLogProb } = batch;
   const { normalizeAdvantage = true, clipRangeValue = null } = options;
   const advantages = normalizeAdvantage
     ? normalized(batch.advantages)
     : batch.advantages;
-  const { distribution } = model, { actionMasks } = batch;
+  const { distribution } = model;
   return (params) => {
-    const recurrence = state && masks && { state, masks };
-    const { value: values, ...output } = model.apply(
-      params,
-      observations,
-      recurrence,
-    );
-    const policy = actionMasks === undefined
-      ? output.policy
-      : distribution.masking!.apply(output.policy, actionMasks);
+    const { policy, value: values } = model.apply(params, observations, batch);
     const logProb = distribution.logProb(policy, actions);
     const entropy = tf.mean(distribution.entropy(policy)) as tf.Scalar;
     const { policyLoss, approxKl, clipFraction } = clippedSurrogateLoss(

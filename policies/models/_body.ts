@@ -1,6 +1,8 @@
 import type { RandomSource, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
+import type { Distribution } from "../distributions/distribution.ts";
+import type { ApplyInputs } from "./policy.ts";
 import {
   denseLayer,
   flattenRows,
@@ -189,5 +191,18 @@ export function resolveNetwork(
   if (String(network.inputShape) === String(inputShape)) return network;
   throw new RangeError(
     `Cannot apply a network for inputs [${network.inputShape}] to observations [${inputShape}]: the shapes must be the same`,
+  );
+}
+
+/** Takes what masks forbid from the parameters of distributions, where there are any. */
+export function maskedBy(
+  { actionMasks }: ApplyInputs,
+  { masking, actionDtype }: Distribution,
+  parameters: tf.Tensor2D,
+): tf.Tensor2D {
+  if (actionMasks === undefined) return parameters;
+  if (masking !== undefined) return masking.apply(parameters, actionMasks);
+  throw new TypeError(
+    `Cannot mask actions of type ${actionDtype} with these distributions: expected discrete, multiDiscrete or multiBinary actions`,
   );
 }

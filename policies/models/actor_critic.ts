@@ -6,11 +6,11 @@ import {
   sampleStateDependent,
   stateDependentLogStd,
 } from "../distributions/state_dependent_exploration.ts";
-import { resolveNetwork } from "./_body.ts";
+import { maskedBy, resolveNetwork } from "./_body.ts";
 import type {
+  ApplyInputs,
   Policy,
   PolicyOutput,
-  Recurrence,
   SampleOptions,
 } from "./policy.ts";
 import { denseLayer, initLayer } from "../networks/_layers.ts";
@@ -53,7 +53,7 @@ interface Latent {
 interface Trunk {
   readonly stateSize: number;
   init(random: RandomSource): Params;
-  apply(params: Params, x: tf.Tensor, recurrence?: Recurrence): Latent;
+  apply(params: Params, x: tf.Tensor, inputs: ApplyInputs): Latent;
 }
 
 /** Parameters of the networks before the heads: one for both, or one each. */
@@ -67,10 +67,10 @@ function trunkOf(network: Network, kind: "shared" | "separate"): Trunk {
     );
   }
   const names = TRUNKS[kind], size = network.stateSize;
-  const statesIn = (recurrence?: Recurrence): (tf.Tensor2D | undefined)[] =>
-    size > 0 && recurrence && names.length > 1
-      ? tf.split(recurrence.state, names.map(() => size), 1)
-      : [recurrence?.state];
+  const statesIn = (state?: tf.Tensor2D): (tf.Tensor2D | undefined)[] =>
+    size > 0 && state && names.length > 1
+      ? tf.split(state, names.map(() => size), 1)
+      : [state];
   return {
     stateSize: names.length * size,
     init: (random) =>
@@ -78,8 +78,8 @@ function trunkOf(network: Network, kind: "shared" | "separate"): Trunk {
         {},
         ...names.map((name) => nest(network.init(random), name)),
       ),
-    apply(params, x, recurrence) {
-      const states = statesIn(recurrence), masks = recurrence?.masks;
+    apply(params, x, { state: before, masks }) {
+      const states = statesIn(before);
       const [pi, vf = pi] = names.map((name, i) =>
         network.apply(scope(params, name), { x, masks, state: states[i] })
       );
@@ -303,16 +303,16 @@ function withHeads<V extends object>(
   function apply(
     params: Params,
     observations: tf.Tensor,
-    recurrence?: Recurrence,
+    inputs: ApplyInputs = {},
   ): PolicyOutput & V {
     return tidy(() => {
-      const latent = base.apply(params, observations, recurrence);
+      const latent = base.apply(params, observations, inputs);
       const mean = denseLayer(params, "pi/head", latent.pi);
       const policy = gaussian
         ? tf.concat([mean, logStdOf(params, mean, latent.pi)], 1)
         : mean;
       return {
-        policy,
+        policy: maskedBy(inputs, distribution, policy),
         ...head.read(denseLayer(params, head.name, latent.vf)),
         ...(latent.state && { state: latent.state, features: latent.vf }),
         ...(useSde && { latent: latent.pi }),

@@ -14,12 +14,22 @@ export interface PolicyOutput {
   readonly latent?: tf.Tensor2D;
 }
 
-/** Recurrent inputs of {@link Policy.apply}. */
-export interface Recurrence {
-  /** State before the first step `[numEnvs, stateSize]`. */
-  readonly state: tf.Tensor2D;
-  /** `[batch]`, 1 where an episode starts at this row, 0 elsewhere. */
-  readonly masks: tf.Tensor1D;
+/** Inputs of {@link Policy.apply} by the names of a batch, which may hold more. */
+export interface ApplyInputs {
+  /**
+   * Recurrent state before the first step `[numEnvs, stateSize]`.
+   *
+   * @default zeros before each row
+   */
+  readonly state?: tf.Tensor2D;
+  /** 1 where an episode starts at this row, 0 elsewhere `[batch]`; with a state. */
+  readonly masks?: tf.Tensor1D;
+  /**
+   * 1 where a choice is allowed, 0 elsewhere `[batch, distribution.masking.size]`.
+   *
+   * @default all are allowed
+   */
+  readonly actionMasks?: tf.Tensor;
 }
 
 /** Options of {@link Policy.sample}. */
@@ -57,13 +67,12 @@ export interface Policy<O extends PolicyOutput = PolicyOutput>
    * @param params Parameters as {@link init} makes them.
    * @param observations Encoded observations `[batch, ...observationShape]`,
    * env-major.
-   * @param recurrence State and episode starts, of recurrent models. Without
-   * it each row starts from a state of zeros.
+   * @param inputs Recurrent state, episode starts and allowed actions.
    */
   apply(
     params: Params,
     observations: tf.Tensor,
-    recurrence?: Recurrence,
+    inputs?: ApplyInputs,
   ): O;
   /**
    * Draws one action for each row.

@@ -13,7 +13,12 @@ import {
   sampleStateDependent,
   stateDependentLogStd,
 } from "../distributions/state_dependent_exploration.ts";
-import { body, type FunctionOptions, layerInitializers } from "./_body.ts";
+import {
+  body,
+  type FunctionOptions,
+  layerInitializers,
+  maskedBy,
+} from "./_body.ts";
 import type { Policy, PolicyOutput } from "./policy.ts";
 import { denseLayer, initLayer, sizeOf } from "../networks/_layers.ts";
 import { parameter } from "../networks/network.ts";
@@ -287,8 +292,14 @@ export function stochasticPolicy(
     usesStateDependentExploration: useSde,
     squashesActions: actionSpace.type === "box",
     init: (random) => ({ ...layers.init(random), ...head.init(random) }),
-    apply: (params, observations) =>
-      tidy(() => head.apply(params, layers.apply(params, observations))),
+    apply: (params, observations, inputs = {}) =>
+      tidy(() => {
+        const output = head.apply(params, layers.apply(params, observations));
+        return {
+          ...output,
+          policy: maskedBy(inputs, distribution, output.policy),
+        };
+      }),
     sample: (params, output, { noise }) =>
       tidy(() => head.sample(params, output, noise)),
     mode: (output) => distribution.mode(output.policy),

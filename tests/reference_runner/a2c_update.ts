@@ -85,14 +85,8 @@ function forwardPass(
     hparams: Case["inputs"]["hparams"];
   },
 ) {
-  const { state, masks } = batch;
-  const recurrence = state && masks && { state, masks };
   const { gradients, aux } = valueAndGradients((params) => {
-    const { policy, value } = model.apply(
-      params,
-      batch.observations,
-      recurrence,
-    );
+    const { policy, value } = model.apply(params, batch.observations, batch);
     const logProb = model.distribution.logProb(policy, batch.actions);
     const { loss, ...parts } = a2cLoss({
       ...batch,
