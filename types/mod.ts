@@ -238,6 +238,14 @@ export interface Env<
    * until `reset`. The action's arrays may change after the call.
    */
   step(action: A): StepResult<O>;
+  /**
+   * Returns the actions that the newest observation allows, 1 or 0 for each choice of
+   * each part of an action, side by side; for bits the choice of 0, then that of 1. The
+   * array may be overwritten by the next step.
+   *
+   * @default all actions are allowed
+   */
+  actionMasks?(): Uint8Array;
   /** Saves the whole state, random stream included. */
   save(): StateTree;
   /** Restores a state that `save` returned. */
@@ -289,6 +297,10 @@ export interface VecStep {
   readonly truncated: Uint8Array;
   /** Last observations of the episodes that ended; other rows are stale. */
   readonly finalObservations: Batch;
+  /** Actions that `observations` allow, where the environment masks some. */
+  readonly actionMasks?: Uint8Array;
+  /** Actions that `finalObservations` allow, of the episodes that ended. */
+  readonly finalActionMasks?: Uint8Array;
   /**
    * Episodes that ended, where the environment records them. It may count them
    * otherwise than in rows that ended: a game has several lives.
@@ -333,6 +345,13 @@ export interface VecEnv {
   readonly stackedFrames?: number;
   /** Current scale of its observations; see {@linkcode Env.observationScaling}. */
   readonly observationScaling?: ObservationScaling;
+  /**
+   * Actions that the newest observations allow, after `load` too, `[numEnvs, choices]`;
+   * see {@linkcode Env.actionMasks}. There before the first `reset`, if at all.
+   *
+   * @default all actions are allowed
+   */
+  readonly actionMasks?: Uint8Array;
   /** Starts an episode in each environment and returns the first observations. */
   reset(options?: VecResetOptions): Batch;
   /** Steps each environment with its row of `actions`. */
@@ -352,8 +371,8 @@ export type Awaitable<T> = T | Promise<T>;
 
 /** Something that chooses actions, as evaluation sees it. */
 export interface Actor {
-  /** Chooses actions for observations, one row for each environment. */
-  act(observations: Batch): Awaitable<Batch>;
+  /** Chooses actions, of those that are allowed, one row for each environment. */
+  act(observations: Batch, actionMasks?: Uint8Array): Awaitable<Batch>;
   /** Records each step, so that recurrent actors reset the rows that ended. */
   observe?(step: VecStep): void;
   /** Frees the actor's resources. */
@@ -458,8 +477,11 @@ export interface SavedRows {
 
 /** Algorithm as the training loop sees it. */
 export interface Algorithm {
-  /** Chooses the actions to take in training, one row for each environment. */
-  act(observations: Batch): Awaitable<Batch>;
+  /**
+   * Chooses the actions to take in training, of those that are allowed, one row for
+   * each environment.
+   */
+  act(observations: Batch, actionMasks?: Uint8Array): Awaitable<Batch>;
   /**
    * Records the step that followed the last actions; copies what it keeps.
    *
