@@ -89,6 +89,12 @@ export interface OnPolicyPartsOptions {
    * @default none
    */
   readonly recorded?: (policy: ActorCritic) => RolloutOptions["recorded"];
+  /**
+   * Form of box actions, as in {@linkcode ActorCriticOptions}.
+   *
+   * @default "gaussian"
+   */
+  readonly actions?: "gaussian" | "squashed";
 }
 
 /** Parts of an agent that {@link onPolicyParts} makes. */
@@ -104,7 +110,7 @@ export interface OnPolicyParts
  *
  * @param config Settings.
  * @param context Spaces and length of the run.
- * @param options What steps are recorded with beside values.
+ * @param options Form of box actions, and what steps are recorded with beside values.
  * @returns Parts that lack the state and the update.
  *
  * @example
@@ -137,6 +143,7 @@ export function onPolicyParts(
     initialLogStd: config.initialLogStd,
     useSde: config.useSde,
     orthogonalInit: config.orthogonalInit,
+    actions: options.actions,
   });
   const rate = new Scheduler({
     value: learningRate,

@@ -77,6 +77,12 @@ export interface PpoConfig
    */
   targetKl: number | null;
   /**
+   * Box actions: gaussian, clipped to the bounds of their space, or squashed into them by tanh.
+   *
+   * @default "gaussian"
+   */
+  actions: "gaussian" | "squashed";
+  /**
    * Term added to Adam's denominator against division by zero.
    *
    * @default 0.00001

@@ -14,7 +14,11 @@ import {
   type RolloutOptions,
 } from "@bellman/agent";
 import { adam } from "@bellman/compute";
-import type { ActorCritic, PolicyOutput } from "@bellman/policies";
+import {
+  type ActorCritic,
+  envActionTensor,
+  type PolicyOutput,
+} from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
 import type { StatisticTitles } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
@@ -24,6 +28,7 @@ import { type PpoBatch, type PpoInputs, ppoUpdate } from "./update.ts";
 
 const STATISTICS: StatisticTitles = {
   approx_kl: ["KL divergence from the policy that acted"],
+  clipped_actions: ["Share of actions beyond their bounds"],
   clip_fraction: ["Share of clipped ratios", "clipfrac"],
   epochs_done: ["Epochs", "n_updates"],
   stopped_early: ["Stopped at the KL divergence"],
@@ -58,16 +63,20 @@ function partsOf(
   context: BuildContext,
 ): AgentParts<ActorCritic, ActorCriticState, Rollout, PpoInputs> {
   const { numSteps, epochs, clipRange } = config;
+  const { actionSpace } = context;
   const { policy, inputs, ...parts } = onPolicyParts(
     {
       ...config,
       entropyCoefficient: config.entropyCoefficient ??
-        (context.actionSpace.type === "box" ? 0 : 0.01),
+        (actionSpace.type === "box" ? 0 : 0.01),
       // Each minibatch normalizes its own.
       normalizeAdvantage: false,
     },
     context,
-    { recorded: (policy) => recordedOf(policy, config) },
+    {
+      actions: config.actions,
+      recorded: (policy) => recordedOf(policy, config),
+    },
   );
   const length = policy.stateSize > 0 ? config.sequenceLength ?? numSteps : 1;
   checkSizes(config, context, policy.stateSize > 0);
@@ -100,8 +109,14 @@ function partsOf(
       order: { kind: "permutation", rows: epochs, size: rows / length },
     },
     programs: {
-      learn: (state, rollout, inputs) =>
-        update(state, batchOf(policy, config, rollout), inputs),
+      learn(state, rollout, inputs) {
+        const made = update(state, batchOf(policy, config, rollout), inputs);
+        if (actionSpace.type !== "box" || policy.squashesActions) return made;
+        const taken = envActionTensor(rollout.actions, actionSpace);
+        const clipped = tf.notEqual(taken, rollout.actions);
+        const clipped_actions = tf.mean(tf.cast(clipped, "float32"));
+        return { ...made, stats: { ...made.stats, clipped_actions } };
+      },
     },
   };
 }
@@ -222,7 +237,8 @@ function checkSizes(
  *
  * `update` returns `policy_loss`, `value_loss`, `entropy`, `loss`, `approx_kl`,
  * `clip_fraction`, `grad_norm`, means over the minibatches that stepped, and
- * `epochs_done`, `stopped_early`, `explained_variance` and `learning_rate`.
+ * `epochs_done`, `stopped_early`, `explained_variance`, `learning_rate` and, for
+ * Gaussian actions, `clipped_actions`.
  *
  * @example
  * ```ts

@@ -1,4 +1,9 @@
-import { assert, assertAlmostEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { MadeUpEnv, spacesOf } from "../agent/testdata/made_up_env.ts";
 import type { PpoConfig } from "./config.ts";
@@ -32,6 +37,24 @@ Deno.test("the policy that learns first is the one that acted, whatever the sequ
       assert(stats.clip_fraction === 0 && stats.grad_norm > 0);
     }
     agent.close();
+  }
+});
+
+Deno.test("Gaussian actions are clipped to their bounds, squashed ones are within", () => {
+  const spaces = spacesOf("box"), config = { ...SMALL, initialLogStd: 1 };
+  for (const actions of ["gaussian", "squashed"] as const) {
+    for (const useSde of [false, true]) {
+      const agent = new PPO(spaces, { config: { ...config, actions, useSde } });
+      const { updates } = new MadeUpEnv(spaces).play(agent, 16);
+      const [first, second] = updates.map((stats) => stats.clipped_actions);
+      if (actions === "gaussian") assert(first > 0 && second < 1);
+      else assertEquals(first, undefined);
+      for (const stats of updates) {
+        assertAlmostEquals(stats.approx_kl, 0, 1e-5);
+        assert(Number.isFinite(stats.entropy) && stats.grad_norm > 0);
+      }
+      agent.close();
+    }
   }
 });
 

@@ -1,3 +1,4 @@
+import type { BoxSpace } from "@bellman/types";
 import { tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { Distribution } from "./distribution.ts";
@@ -132,4 +133,18 @@ export function unsquash(
       ? logSlopes
       : tf.log(tf.add(tf.exp(logSlopes), EPSILON)),
   };
+}
+
+/** Throws where tanh cannot reach all actions and nothing else. */
+export function checkSquashable({ low, high, dtype }: BoxSpace): void {
+  if (dtype === "int32" || dtype === "uint8") {
+    throw new TypeError(
+      `Cannot squash box actions of ${dtype}: use multiDiscrete for whole numbers`,
+    );
+  }
+  const unbounded = [low, high].flat().find((it) => !Number.isFinite(it));
+  if (unbounded === undefined) return;
+  throw new RangeError(
+    `Cannot squash actions to the bound ${unbounded}: bounds must be finite`,
+  );
 }

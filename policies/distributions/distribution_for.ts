@@ -1,8 +1,19 @@
 import type { Space } from "@bellman/types";
-import { diagonalGaussian } from "./continuous.ts";
+import { diagonalGaussian, squashedGaussian } from "./continuous.ts";
 import { bernoulli, categorical, multiCategorical } from "./discrete.ts";
 import type { Distribution } from "./distribution.ts";
 import { sizeOf } from "../networks/_layers.ts";
+import { checkSquashable } from "./_shared.ts";
+
+/** Options of {@link distributionFor}. */
+export interface DistributionForOptions {
+  /**
+   * True for a squashed Gaussian over box actions, in [-1, 1].
+   *
+   * @default false
+   */
+  readonly squashed?: boolean;
+}
 
 /**
  * Chooses the family of distributions over the actions of a space: categorical
@@ -10,8 +21,10 @@ import { sizeOf } from "../networks/_layers.ts";
  * multi-binary and diagonal Gaussian for box spaces.
  *
  * @param actionSpace Space of one action.
+ * @param options Squashed Gaussian or not.
  * @returns The distribution.
  * @throws {TypeError} If it is a dict or tuple space, or a box of bytes.
+ * @throws {RangeError} If actions without a bound are to be squashed.
  *
  * @example
  * ```ts
@@ -22,7 +35,10 @@ import { sizeOf } from "../networks/_layers.ts";
  * assertEquals(distribution.parameterSize, 4);
  * ```
  */
-export function distributionFor(actionSpace: Space): Distribution {
+export function distributionFor(
+  actionSpace: Space,
+  options: DistributionForOptions = {},
+): Distribution {
   switch (actionSpace.type) {
     case "discrete":
       return categorical(actionSpace.n, { start: actionSpace.start });
@@ -36,8 +52,10 @@ export function distributionFor(actionSpace: Space): Distribution {
           `Cannot choose a distribution for box actions of ${actionSpace.dtype}: use multiDiscrete for whole numbers`,
         );
       }
-      const { shape } = actionSpace;
-      return diagonalGaussian(sizeOf(shape), { shape });
+      const { shape } = actionSpace, size = sizeOf(shape);
+      if (!options.squashed) return diagonalGaussian(size, { shape });
+      checkSquashable(actionSpace);
+      return squashedGaussian(size, { shape });
     }
     default:
       throw new TypeError(

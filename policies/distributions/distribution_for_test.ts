@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertAlmostEquals, assertEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
 import type { BoxSpace, Space } from "@bellman/types";
 import { distributionFor } from "./distribution_for.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
@@ -28,6 +29,14 @@ for (const [space, parameterSize, actionShape, actionDtype] of FAMILIES) {
   });
 }
 
+Deno.test("box actions are squashed where that is wanted", () => {
+  const noise = tf.fill([1, 6], 9) as tf.Tensor2D;
+  const actions = distributionFor(BOX, { squashed: true })
+    .sample(tf.zeros([1, 12]), noise);
+  assertEquals(actions.shape, [1, 2, 3]);
+  assertAlmostEquals(actions.dataSync()[0], Math.tanh(9));
+});
+
 Deno.test("actions without a distribution are refused", () => {
   assertRefused({
     "TypeError: Cannot choose a distribution for dict actions": () =>
@@ -36,5 +45,7 @@ Deno.test("actions without a distribution are refused", () => {
       distributionFor({ type: "tuple", spaces: [BOX] }),
     "TypeError: use multiDiscrete": () =>
       distributionFor({ ...BOX, dtype: "uint8" }),
+    "RangeError: Cannot squash actions to the bound Infinity": () =>
+      distributionFor({ ...BOX, high: Infinity }, { squashed: true }),
   });
 });

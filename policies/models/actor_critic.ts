@@ -125,6 +125,13 @@ export interface ActorCriticOptions {
    */
   readonly useSde?: boolean;
   /**
+   * Box actions: Gaussian, clipped to the bounds of their space, or squashed by tanh
+   * into [-1, 1], which is stretched to them.
+   *
+   * @default "gaussian"
+   */
+  readonly actions?: "gaussian" | "squashed";
+  /**
    * Start kernels orthogonal (baselines: trunk sqrt 2, policy 0.01, value 1),
    * not Glorot uniform. Networks given as objects choose themselves.
    *
@@ -261,8 +268,9 @@ function withHeads<V extends object>(
     orthogonalInit = true,
   } = options;
   const encoder = observationEncoder(options.observationSpace);
-  const distribution = distributionFor(actionSpace);
   const gaussian = actionSpace.type === "box";
+  const squashed = gaussian && options.actions === "squashed";
+  const distribution = distributionFor(actionSpace, { squashed });
   if (useSde && !gaussian) {
     throw new TypeError(
       `Cannot use state-dependent exploration for ${actionSpace.type} actions: it is for box actions`,
@@ -275,9 +283,8 @@ function withHeads<V extends object>(
   });
   const base = trunkOf(network, valueNetwork);
   const features = network.outputSize;
-  const actions = gaussian
-    ? distribution.parameterSize / 2
-    : distribution.parameterSize;
+  const { parameterSize } = distribution;
+  const actions = gaussian ? parameterSize / 2 : parameterSize;
   const logStdShape = useSde ? [features, actions] : [actions];
 
   function init(random: RandomSource): Params {
@@ -332,7 +339,10 @@ function withHeads<V extends object>(
         parameter<tf.Tensor2D>(params, "pi/logStd"),
         { latent: output.latent!, noise },
       );
-      return tf.reshape(explored, [-1, ...distribution.actionShape]);
+      return tf.reshape(
+        squashed ? tf.tanh(explored) : explored,
+        [-1, ...distribution.actionShape],
+      );
     });
   }
 
@@ -344,7 +354,7 @@ function withHeads<V extends object>(
       ? { kind: "normal", size: features * actions }
       : distribution.noise,
     usesStateDependentExploration: useSde,
-    squashesActions: false,
+    squashesActions: squashed,
     init,
     apply,
     sample,

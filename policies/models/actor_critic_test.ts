@@ -104,7 +104,20 @@ testOnBackends("state-dependent exploration", () => {
     const options = { network, actionSpace: BOX, useSde: true };
     checkModel(options);
     checkModel({ ...options, valueNetwork: "separate" });
+    checkModel({ ...options, actionSpace: BOX, actions: "squashed" });
   }
+});
+
+testOnBackends("squashed actions", () => {
+  checkModel({ actionSpace: BOX, actions: "squashed" });
+  const m = model({ actionSpace: BOX, actions: "squashed" });
+  const output = m.apply(m.init(seededRandom(1)), tf.zeros([1, 3]));
+  const noise = tf.fill([1, 3], 3) as tf.Tensor2D;
+  const actions = values(m.sample({}, output, { noise }));
+  assertClose(actions, [3, 3, 3].map(Math.tanh));
+  assert(m.squashesActions);
+  // Of no effect on others.
+  assert(!model({ actions: "squashed" }).squashesActions);
 });
 
 testOnBackends("paths and first values of the parameters", () => {

@@ -6,6 +6,7 @@ import type {
   NoiseSpec,
   ReparameterizedDistribution,
 } from "../distributions/distribution.ts";
+import { checkSquashable } from "../distributions/_shared.ts";
 import { distributionFor } from "../distributions/distribution_for.ts";
 import { gaussianMixture } from "../distributions/gaussian_mixture.ts";
 import { squashedGaussian } from "../distributions/continuous.ts";
@@ -177,7 +178,7 @@ function boxDistribution(
 ): Distribution {
   const { distribution = "gaussian", components, useSde } = options;
   const { logStdBounds, squashCorrection } = options;
-  checkBox(space);
+  checkSquashable(space);
   const { shape } = space;
   const size = sizeOf(shape);
   const common = { shape, logStdBounds, squashCorrection };
@@ -197,20 +198,6 @@ function boxDistribution(
         `Unknown distribution '${distribution}': choose gaussian or mixture`,
       );
   }
-}
-
-/** Throws where tanh cannot reach all actions and nothing else. */
-function checkBox({ low, high, dtype }: BoxSpace): void {
-  if (dtype === "int32" || dtype === "uint8") {
-    throw new TypeError(
-      `Cannot squash box actions of ${dtype}: use multiDiscrete for whole numbers`,
-    );
-  }
-  const unbounded = [low, high].flat().find((it) => !Number.isFinite(it));
-  if (unbounded === undefined) return;
-  throw new RangeError(
-    `Cannot squash actions to the bound ${unbounded}: bounds must be finite`,
-  );
 }
 
 /**
