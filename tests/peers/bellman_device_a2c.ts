@@ -4,6 +4,7 @@ import { a2c } from "@bellman/a2c";
 import { DeviceAgent } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
 import { tensorVecEnv } from "@bellman/envs/tensor";
+import { medianRate } from "./device_rate.ts";
 
 const task = {
   engine: "xla",
@@ -36,14 +37,5 @@ const agent = new DeviceAgent(a2c, tensorVecEnv("CartPole-v1"), {
   engine: task.engine,
   threads: 1,
 });
-const rates: number[] = [];
-for (let i = 0; i < task.repeats; i++) {
-  const started = performance.now();
-  const { steps, episodes } = agent.advance();
-  rates.push(steps / ((performance.now() - started) / 1000));
-  const length = Math.round(steps / Math.max(1, episodes.length));
-  console.log(`${steps} steps, ${length} to an episode`);
-}
-const [, ...warm] = rates;
-console.log(warm.toSorted((a, b) => a - b)[Math.floor(warm.length / 2)]);
+console.log(medianRate(agent, task));
 agent.close();

@@ -121,6 +121,7 @@ def iterate(carry, random):
     """A rollout and an update; returns how many episodes ended."""
     params, state, env, ages = carry
     layers = layers_of(params)
+    noise, starts, _ = random
 
     def step(carry, random):
         env, ages = carry
@@ -129,7 +130,7 @@ def iterate(carry, random):
         stepped, ages, final, done, truncated = env_step(env, ages, actions, starts)
         return (stepped, ages), (env.T, actions, final.T, done, truncated)
 
-    (env, ages), rollout = jax.lax.scan(step, (env, ages), random)
+    (env, ages), rollout = jax.lax.scan(step, (env, ages), (noise, starts))
     observations, actions, finals, dones, truncated = rollout
     # Time limits are seldom reached: mostly there is nothing to evaluate.
     rewards = 1 + jax.lax.cond(
@@ -143,16 +144,18 @@ def iterate(carry, random):
     return (params, state, env, ages), dones.sum()
 
 
-def main():
+def main(iterate, optimizer):
+    """Prints the steps per second of rollouts and updates."""
     updates = max(1, task.get("steps", 48000) // (ENVS * STEPS))
 
     def train(carry, key):
         # Drawn at once, random numbers cost less.
-        noises, starts = jax.random.split(key)
+        noises, starts, learning = jax.random.split(key, 3)
         noise = jax.random.gumbel(noises, (updates, STEPS, ENVS, ACTIONS))
         shape = (updates, STEPS, 4, ENVS)
         reset = jax.random.uniform(starts, shape, minval=-0.05, maxval=0.05)
-        carry, ended = jax.lax.scan(iterate, carry, (noise, reset))
+        keys = jax.random.split(learning, updates)
+        carry, ended = jax.lax.scan(iterate, carry, (noise, reset, keys))
         return carry, ended.sum()
 
     env, *keys = jax.random.split(
@@ -171,4 +174,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(iterate, optimizer)

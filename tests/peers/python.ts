@@ -15,6 +15,7 @@ const STEPS = {
     ["torch==2.13.0"],
     [
       "stable-baselines3==2.9.2",
+      "sb3-contrib==2.9.2",
       "gymnasium==1.4.0",
       "jax==0.10.2",
       "jaxlib==0.10.2",

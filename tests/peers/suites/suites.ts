@@ -2,11 +2,13 @@
 import { ALGORITHMS } from "./algorithms.ts";
 import { BUFFERS } from "./buffers.ts";
 import { ENVIRONMENTS } from "./environments.ts";
+import { PPO_SUITES } from "./ppo.ts";
 import type { Suite } from "./suite.ts";
 
 /** Every suite by name. */
 export const SUITES: Readonly<Record<string, Suite>> = {
   ...ALGORITHMS,
+  ...PPO_SUITES,
   buffers: BUFFERS,
   ...ENVIRONMENTS,
 };
