@@ -43,13 +43,7 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   smallConfig: { numSteps: 5, hiddenSizes: [8], lstmSize: 4 },
   // One learning rate needs inputs and values of about the same scale.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
-  idle(config): Record<string, string> {
-    if (objectiveOf(config) === "shared") {
-      return { valueLearningRate: "one step for both losses has learningRate" };
-    }
-    const why = "with separate objectives no loss is weighed against another";
-    return { valueCoefficient: `${why}, and valueLearningRate is the value's` };
-  },
+  idle: idleRates,
   build(
     config,
     context,
@@ -75,10 +69,49 @@ function optimizersOf(
   return { optimizer: make(), valueOptimizer: make() };
 }
 
-function objectiveOf(
-  { objective, valueNetwork }: Pick<A2CConfig, "objective" | "valueNetwork">,
+/** Settings that say whether losses are minimized together. */
+export type ObjectiveConfig = Pick<A2CConfig, "objective" | "valueNetwork">;
+
+/**
+ * Returns whether losses are minimized as one weighted sum, or each by its own.
+ *
+ * @param config Settings.
+ * @returns The form of the objective.
+ *
+ * @example
+ * ```ts
+ * import { defaultA2CConfig, objectiveOf } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(objectiveOf(defaultA2CConfig), "separate");
+ * ```
+ */
+export function objectiveOf(
+  { objective, valueNetwork }: ObjectiveConfig,
 ): "shared" | "separate" {
   return objective ?? valueNetwork;
+}
+
+/**
+ * Returns the settings that the objective leaves without effect, with the reasons.
+ *
+ * @param config Settings.
+ * @returns Reasons by setting.
+ *
+ * @example
+ * ```ts
+ * import { defaultA2CConfig, idleRates } from "@bellman/a2c";
+ * import { assert } from "@std/assert";
+ *
+ * assert("valueCoefficient" in idleRates(defaultA2CConfig));
+ * ```
+ */
+export function idleRates(config: ObjectiveConfig): Record<string, string> {
+  if (objectiveOf(config) === "shared") {
+    return { valueLearningRate: "one step for both losses has learningRate" };
+  }
+  const why = "with separate objectives no loss is weighed against another";
+  return { valueCoefficient: `${why}, and valueLearningRate is the value's` };
 }
 
 /** Options of {@link onPolicyParts}. */

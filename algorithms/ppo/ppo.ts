@@ -1,6 +1,8 @@
 import {
   type ActorCriticState,
   actorCriticSteps,
+  idleRates,
+  objectiveOf,
   onPolicyParts,
 } from "@bellman/a2c";
 import {
@@ -55,6 +57,7 @@ export const ppo: AlgorithmDefinition<PpoConfig, ActorCritic> = {
     lstmSize: 4,
   },
   runDefaults: { normalizeObservation: true, normalizeReward: true },
+  idle: idleRates,
   build: partsOf,
 };
 
@@ -90,11 +93,10 @@ function partsOf(
     schedule: schedule(config.clipRangeSchedule),
   });
   const make = () => adam({ epsilon: config.adamEpsilon });
-  const isShared = (config.objective ?? config.valueNetwork) === "shared";
   const options = {
     ...config,
     optimizer: make(),
-    ...(!isShared && { valueOptimizer: make() }),
+    ...(objectiveOf(config) === "separate" && { valueOptimizer: make() }),
   };
   const update = ppoUpdate(policy, options);
   return {
