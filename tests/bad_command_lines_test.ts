@@ -283,7 +283,7 @@ train --resume @RUN --out x
 train -x
   Unknown option '-x': '--help' lists the options
 train -
-  Unknown algorithm '-': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac
+  Unknown algorithm '-': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, ppo, sac
 train A2C
   Unknown algorithm 'A2C': did you mean 'a2c'?
 train sac --env CartPole-v1 --set critics=value
@@ -397,13 +397,13 @@ train --resume @RUN
 train --resume @corrupt
   Cannot load checkpoint @corrupt/checkpoints/step_000000040.safetensors: it is cut off after 100 bytes, expected at least …
 train --resume @broken-config
-  Cannot use the run @broken-config: its config.yaml names the algorithm 'a2z', expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac
-train ppo
-  Unknown algorithm 'ppo': it is not here; expected a2c or acktr, which learn from rollouts as well
+  Cannot use the run @broken-config: its config.yaml names the algorithm 'a2z', expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, ppo, sac
+train trpo
+  Unknown algorithm 'trpo': it is not here; expected ppo or acktr, which learn from rollouts as well
 train --env LunarLander-v3
   Unknown environment 'LunarLander-v3': did you mean 'gym:LunarLander-v3', of Python's Gymnasium?
-train ppo --help
-  Cannot help with 'ppo': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac, run, all
+train mine --help
+  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, ppo, sac, run, all
 train a2d --help
   Cannot help with 'a2d': did you mean 'a2c'?
 train a2c gama --help
@@ -435,7 +435,7 @@ train --config @zoo.yml
 train --config @zoo.yml --env=Pendulum-v1
   Cannot use @zoo.yml: it has no settings of Pendulum-v1; expected one of CartPole-v1, Acrobot-v1, MountainCar-v0
 train --config @zoo.yml --env=CartPole-v1
-  Cannot use @zoo.yml: it is for PPO (clip_range), which is not here; expected a file for a2c or acktr, which learn from rollouts as well
+  Cannot use @zoo.yml: it is for PPO (clip_range); expected 'train ppo'
 train --config @zoo.yml --env=Acrobot-v1
   Cannot use wrappers with Acrobot-v1: they are Python's, for environments of gym:, such as gym:CartPole-v1; a module of envModules may wrap another
 train --config @zoo.yml --env=MountainCar-v0

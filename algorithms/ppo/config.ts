@@ -97,7 +97,7 @@ export interface PpoConfig
    * @default null
    * @minimum 1
    * @maximum 100000000
-   * @asType integer
+   * @multipleOf 1
    * @alias sequence_length
    */
   sequenceLength: number | null;

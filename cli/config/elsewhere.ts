@@ -2,10 +2,16 @@
 
 /** Algorithms, with the nearest one that is here. */
 const ALGORITHMS: ReadonlyMap<string, string> = new Map([
-  ...["ppo", "ppo1", "ppo2", "recurrentppo", "ppo_lstm", "trpo", "ars"]
-    .map((it) =>
-      [it, "a2c or acktr, which learn from rollouts as well"] as const
-    ),
+  ...["ppo1", "ppo2"].map((it) => [it, "ppo"] as const),
+  ...["recurrentppo", "recurrent_ppo", "ppo_lstm"].map((it) =>
+    [it, "ppo, with '--set network=lstm'"] as const
+  ),
+  ...["maskableppo", "maskable_ppo", "ppo_mask"].map((it) =>
+    [it, "ppo, which obeys the masks of environments"] as const
+  ),
+  ...["trpo", "ars"].map((it) =>
+    [it, "ppo or acktr, which learn from rollouts as well"] as const
+  ),
   ...["td3", "ddpg", "tqc", "crossq", "droq", "redq"]
     .map((it) =>
       [it, "sac, which learns from a replay buffer as well"] as const
@@ -30,7 +36,7 @@ export function hintAtAlgorithm(name: string): string | undefined {
   return near && `it is not here; expected ${near}`;
 }
 
-/** Settings that identify files for algorithms of other libraries. */
+/** Settings that identify files for an algorithm, as other libraries name them. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   ppo: ["n_epochs", "noptepochs", "clip_range", "cliprange", "nminibatches"],
   trpo: ["cg_damping", "cg_max_steps", "n_critic_updates"],
@@ -40,15 +46,15 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   dqn: ["exploration_fraction", "exploration_final_eps"],
 };
 
-/** Finds the algorithm of another library that a setting belongs to. */
+/** Finds the algorithm that a setting belongs to. */
 function algorithmOf(setting: string): string | undefined {
   return Object.keys(OWN).find((it) => OWN[it].includes(setting));
 }
 
 /**
- * Names the other library's algorithm that settings belong to.
+ * Names the algorithm, here or of another library, that settings belong to.
  *
- * @param settings Names of settings that no algorithm here has.
+ * @param settings Names of settings that the algorithm in use lacks.
  * @returns The hint; `undefined` where none is known.
  */
 export function hintAtForeignFile(
@@ -56,10 +62,12 @@ export function hintAtForeignFile(
 ): string | undefined {
   const [name] = settings.flatMap((it) => algorithmOf(it) ?? []);
   if (name === undefined) return undefined;
-  const telling = settings.filter((it) => algorithmOf(it) === name);
-  return `it is for ${name.toUpperCase()} (${
-    telling.join(", ")
-  }), which is not here; expected a file for ${ALGORITHMS.get(name)}`;
+  const telling = settings.filter((it) => algorithmOf(it) === name).join(", ");
+  const near = ALGORITHMS.get(name);
+  return `it is for ${name.toUpperCase()} (${telling})` +
+    (near === undefined
+      ? `; expected 'train ${name}'`
+      : `, which is not here; expected a file for ${near}`);
 }
 
 /** Settings and options of other libraries, with their counterparts here. */
@@ -74,7 +82,7 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
   ) => [it, "'--set hiddenSizes=[64, 64]' sizes the layers"] as const),
   [
     "batch_size",
-    "an update learns from numSteps steps of each of numEnvs environments",
+    "an update learns from numSteps steps of each of numEnvs environments; 'minibatches' of ppo divide them",
   ],
   ["epochs", "the length of a run is totalTimesteps, or --steps N"],
   ["device", "'--engine xla' computes on a GPU where XLA's plugin is of one"],
@@ -90,6 +98,10 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
 export function hintAtSetting(name: string): string | undefined {
   const setting = name.replaceAll("-", "_").toLowerCase();
   const algorithm = algorithmOf(setting);
+  const isElsewhere = algorithm !== undefined && ALGORITHMS.has(algorithm);
   return SETTINGS.get(setting) ??
-    (algorithm && `that is ${algorithm.toUpperCase()}'s, which is not here`);
+    (algorithm &&
+      `that is ${algorithm.toUpperCase()}'s${
+        isElsewhere ? ", which is not here" : ""
+      }`);
 }

@@ -110,7 +110,10 @@ Deno.test("each bad entry is one line that names what was expected", () => {
 
 Deno.test("names of other libraries are told with their counterparts", async () => {
   const cases: Record<string, string> = {
-    "ppo": "Unknown algorithm 'ppo': it is not here; expected a2c or acktr",
+    "trpo": "Unknown algorithm 'trpo': it is not here; expected ppo or acktr",
+    "PPO2": "Unknown algorithm 'PPO2': it is not here; expected ppo",
+    "RecurrentPPO": "it is not here; expected ppo, with '--set network=lstm'",
+    "maskable_ppo": "expected ppo, which obeys the masks of environments",
     "TD3": "Unknown algorithm 'TD3': it is not here; expected sac",
     "--algo ppo":
       "Unknown option '--algo': the algorithm stands without a name",
@@ -120,7 +123,9 @@ Deno.test("names of other libraries are told with their counterparts", async () 
     "--set load_path=x": "--init-from RUN",
     "--set num_hidden=64": "'--set hiddenSizes=[64, 64]' sizes the layers",
     "--set batch_size=64": "numSteps steps of each of numEnvs environments",
-    "--set n_epochs=4": "that is PPO's, which is not here",
+    "--set n_epochs=4":
+      "Unknown key 'n_epochs' in the command line: that is PPO's",
+    "--set cg_damping=4": "that is TRPO's, which is not here",
     "--set hiddenSizes=64": "each an integer from 1 to 1000000, as in [64, 64]",
   };
   for (const [words, message] of Object.entries(cases)) {

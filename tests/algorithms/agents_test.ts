@@ -410,6 +410,20 @@ const REFUSED: Readonly<Record<string, Refusal[]>> = {
   "async-q": Q_ONLY,
   "async-nstep-q": Q_ONLY,
   "async-sarsa": Q_ONLY,
+  ppo: [
+    [{ minibatches: 3 }, "minibatches = 3 of 8 steps"],
+    [{ minibatches: 8 }, "minibatches = 8 of one step each"],
+    [{ sequenceLength: 2 }, "sequenceLength = 2 and a network without memory"],
+    [
+      { network: "lstm", sequenceLength: 3 },
+      "sequenceLength = 3 and numSteps = 4: expected a divisor of numSteps",
+    ],
+    [
+      { network: "lstm", minibatches: 4 },
+      "minibatches = 4 of 2 sequences",
+    ],
+    [{ clipRange: 0 }, "clipRange = 0: expected a number above 0"],
+  ],
   sac: [
     [{ learningStarts: 200, bufferSize: 100 }, "learningStarts = 200"],
     [{ policy: "mixture" }, "critics: value"],

@@ -5,6 +5,7 @@ import type { AcktrConfig } from "@bellman/acktr";
 import type { AgentSpaces, AlgorithmDefinition } from "@bellman/agent";
 import type { AsyncConfig } from "@bellman/async";
 import { ALGORITHMS } from "@bellman/cli";
+import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
 import {
   type ACTIONS,
@@ -29,6 +30,7 @@ const SMALL: Readonly<Record<string, object>> = {
     coldUpdates: 1,
     invertEvery: 2,
   } satisfies Partial<AcktrConfig>,
+  ppo: { numSteps: 4, minibatches: 2 } satisfies Partial<PpoConfig>,
   sac: { bufferSize: 60, learningStarts: 8 } satisfies Partial<SacConfig>,
   async: {
     targetInterval: 7,
@@ -114,6 +116,26 @@ const ACKTR_FORMS: Forms<AcktrConfig> = {
   ],
 };
 
+const PPO_FORMS: Forms<PpoConfig> = {
+  "discrete actions": [SHARED],
+  "actions from 5": [SHARED, "discrete from 5"],
+  "box actions": [SHARED, "box"],
+  "several discrete actions": [SHARED, "multiDiscrete"],
+  "flags": [SHARED, "multiBinary"],
+  "lstm": [{ ...SHARED, network: "lstm" }],
+  "lnlstm of short sequences with two networks": [
+    { network: "lnlstm", valueNetwork: "separate", sequenceLength: 2 },
+  ],
+  "state-dependent noise": [SDE, "box"],
+  "separate objectives": [SEPARATE],
+  "stopped early, clipped values, advantages as they are": [{
+    targetKl: 1e-4,
+    clipRangeValue: 0.1,
+    normalizeAdvantage: false,
+    learningRate: 0.01,
+  }],
+};
+
 const SAC_FORMS: Forms<SacConfig> = {
   "two Q functions": [{}, "box"],
   "a given temperature": [{ temperature: 0.2 }, "box"],
@@ -160,6 +182,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
   a2c: A2C_FORMS,
   acer: ACER_FORMS,
   acktr: ACKTR_FORMS,
+  ppo: PPO_FORMS,
   sac: SAC_FORMS,
   a3c: {
     "discrete actions": [{}],

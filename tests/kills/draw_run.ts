@@ -145,6 +145,32 @@ function drawAcktr(
   return settings;
 }
 
+function drawPpo(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  const sequenceLength = between(random, 1, 6);
+  const settings: Record<string, unknown> = {
+    totalTimesteps: between(random, 1_000, 4_000),
+    numEnvs: 2 * between(random, 1, 3),
+    numSteps: sequenceLength * between(random, 2, 4),
+    epochs: between(random, 1, 4),
+    minibatches: pick(random, [1, 2]),
+    clipRangeSchedule: pick(random, ["linear", "constant"]),
+    clipRangeValue: pick(random, [null, 0.2]),
+    targetKl: pick(random, [null, 0.003]),
+    learningRate: pick(random, [3e-4, 0.01]),
+    hiddenSizes: [16],
+  };
+  if (chance(random, 0.4)) {
+    settings.network = pick(random, ["lstm", "lnlstm"]);
+    settings.lstmSize = 8;
+    settings.sequenceLength = pick(random, [null, sequenceLength]);
+  }
+  if (!isDiscrete && chance(random, 0.3)) settings.useSde = true;
+  return settings;
+}
+
 /** Draws workers on shared parameters, whose order makes runs equal. */
 function drawAsync(random: SeededRandom): Record<string, unknown> {
   return {
@@ -199,6 +225,7 @@ const DRAWS: Readonly<Record<string, typeof drawA2C>> = {
   "async-nstep-q": drawNStepQ,
   "async-q": drawOneStepQ,
   "async-sarsa": drawOneStepQ,
+  ppo: drawPpo,
   sac: drawSac,
 };
 

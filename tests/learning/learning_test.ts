@@ -58,6 +58,12 @@ const SAYS: Readonly<Record<string, Record<string, Saying>>> = {
   "async-q": { "discrete actions": ["discrete", 4000] },
   "async-nstep-q": { "discrete actions": ["discrete", 2000] },
   "async-sarsa": { "discrete actions": ["discrete", 4000] },
+  ppo: {
+    "discrete actions": ["discrete", 20],
+    "several discrete actions": ["multiDiscrete", 40],
+    "flags": ["multiBinary", 40],
+    "box actions": ["box", 60],
+  },
   sac: {
     "two Q functions": ["box", 500],
     "prioritized replay of several steps": [
@@ -111,6 +117,7 @@ const VALUES: Readonly<
   "async-q": [3000, LINEAR],
   "async-nstep-q": [3000, LINEAR],
   "async-sarsa": [3000, LINEAR],
+  ppo: [100, LINEAR_ADAM],
   sac: [600, SOFT, { ...SOFT, nSteps: 3 } as typeof SOFT],
 };
 
@@ -184,6 +191,7 @@ const REMEMBERS: [
     { updates: 250, least: 0.75, task: BOX_CUES, learningRate: 0.01 },
   ],
   ["acktr", { network: "lstm" }, { updates: 200, least: 1 }],
+  ["ppo", { network: "lstm" }, { updates: 60, least: 1, learningRate: 0.02 }],
 ];
 
 for (const [algorithm, { network }, given] of REMEMBERS) {
@@ -237,7 +245,8 @@ const POLES: Readonly<Record<string, PoleRun>> = {
       replayStart: 200,
     },
   },
-  // Its defaults.
+  // Their defaults.
+  ppo: { numEnvs: 8, totalTimesteps: 50_000, seeds: [1, 2], least: 475 },
   acktr: {
     numEnvs: 8,
     totalTimesteps: 150_000,

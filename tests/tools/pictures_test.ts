@@ -101,7 +101,9 @@ Deno.test("the README's table says what each algorithm takes", async () => {
         engine: "eager",
         totalTimesteps: 100,
       };
-      const spaces = { observationSpace: BOX, actionSpace, numEnvs: 1 };
+      // A worker has one environment; minibatches may need several.
+      const numEnvs = definition.startWorkers === undefined ? 8 : 1;
+      const spaces = { observationSpace: BOX, actionSpace, numEnvs };
       new Agent(definition, spaces as never, options as never).close();
       return "yes";
     } catch {

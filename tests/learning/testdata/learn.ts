@@ -7,6 +7,7 @@ import type { AsyncConfig } from "@bellman/async";
 import { ALGORITHMS } from "@bellman/cli";
 import { paramsFromArrays, selectBackend } from "@bellman/compute";
 import type { ActorCritic } from "@bellman/policies";
+import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -39,6 +40,12 @@ const SMALL: Readonly<Record<string, object>> = {
     numSteps: 6,
     klClip: 0.01,
   } satisfies Partial<AcktrConfig>,
+  ppo: {
+    learningRateSchedule: "constant",
+    numSteps: 6,
+    minibatches: 2,
+    epochs: 4,
+  } satisfies Partial<PpoConfig>,
   sac: {
     hiddenSizes: [32],
     batchSize: 64,
