@@ -51,6 +51,14 @@ Deno.test("the preset none represents the defaults", () => {
   assertEquals(presetFor(a2c, { env }), env);
 });
 
+for (const { name } of ALGORITHMS) {
+  Deno.test(`the defaults of ${name} are valid settings`, () => {
+    const config = resolveConfig(name, { preset: "none", entries: [] });
+    const entries = Object.entries(config);
+    assertEquals(resolveConfig(name, { preset: "none", entries }), config);
+  });
+}
+
 /** Presets named after what they are taken from. */
 const ORIGINALS = ["baselines", "paper"];
 
