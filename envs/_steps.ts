@@ -25,6 +25,8 @@ export function relay(step: VecStep, target: MutableStep): MutableStep {
   target.terminated = step.terminated;
   target.truncated = step.truncated;
   target.finalObservations = step.finalObservations;
+  target.actionMasks = step.actionMasks;
+  target.finalActionMasks = step.finalActionMasks;
   target.episodes = step.episodes;
   target.lost = step.lost;
   return target;

@@ -11,6 +11,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
+import { type ActionMasks, masksOf } from "./_action_masks.ts";
 import { checkSavedEnvs } from "./_checks.ts";
 import { checkEnvSpaces, EnvData } from "./_env_data.ts";
 import { allocateStep, type MutableStep } from "./_steps.ts";
@@ -70,6 +71,13 @@ export class SyncVecEnv implements VecEnv {
   readonly spec?: EnvSpec;
   /** Frames that an observation stacks; none where they cannot be shared. */
   readonly stackedFrames?: number;
+  /**
+   * Actions that the newest observations allow `[numEnvs, choices]`; all before the
+   * first reset.
+   *
+   * @default none: the environments mask none
+   */
+  readonly actionMasks?: Uint8Array;
   /** The environments. */
   readonly envs: readonly Env[];
 
@@ -79,12 +87,15 @@ export class SyncVecEnv implements VecEnv {
   #steps: Int32Array;
   #actions: ActionRows;
   #step: MutableStep;
+  #masks: ActionMasks | undefined;
 
   /**
    * Makes the environments.
    *
    * @param factories Function that makes each environment.
-   * @throws {RangeError} If there is none, or their spaces differ.
+   * @throws {RangeError} If there is none, their spaces differ, or only some of them
+   * mask actions.
+   * @throws {TypeError} If they mask actions of boxes, or nested ones.
    */
   constructor(factories: readonly (() => Env)[]) {
     if (factories.length === 0) {
@@ -104,6 +115,9 @@ export class SyncVecEnv implements VecEnv {
     this.#steps = new Int32Array(this.numEnvs);
     this.#actions = new ActionRows(actionSpace, this.numEnvs);
     this.#step = allocateStep(observationSpace, this.numEnvs);
+    this.#masks = masksOf(this.envs, this.#data);
+    this.actionMasks = this.#step.actionMasks = this.#masks?.newest;
+    this.#step.finalActionMasks = this.#masks?.final;
   }
 
   /**
@@ -113,7 +127,7 @@ export class SyncVecEnv implements VecEnv {
    * @returns The first observations.
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
-   * @throws {EnvDataError} If an observation is not of the space.
+   * @throws {EnvDataError} If an observation is not of the space, or allows no action.
    */
   reset(options: VecResetOptions = {}): Batch {
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
@@ -138,7 +152,8 @@ export class SyncVecEnv implements VecEnv {
    * @throws {TypeError} If they are in an array of another type.
    * @throws {EnvDataError} If an environment returns wrong data: an observation
    * that is not of the space, a reward that is not a finite number, an end that
-   * is neither true nor false, or a promise. Bounds of floats have a tolerance
+   * is neither true nor false, a mask of another length or that allows nothing, or a
+   * promise. Bounds of floats have a tolerance
    * of 1e-6, relative to the bound where that is above 1.
    */
   step(actions: Batch): VecStep {
@@ -161,9 +176,11 @@ export class SyncVecEnv implements VecEnv {
     if (Array.isArray(info?.episodes)) this.#record(row, info.episodes);
     if (!terminated && !truncated) {
       data.write(observation, step.observations, row, count);
+      this.#masks?.ask(env, row, count);
       return;
     }
     data.write(observation, step.finalObservations, row, count);
+    this.#masks?.askFinal(env, row, count, terminated);
     this.#steps[row] = 0;
     this.#resetRow(env, row);
   }
@@ -171,6 +188,7 @@ export class SyncVecEnv implements VecEnv {
   #resetRow(env: Env, row: number, options?: { seed: number }): void {
     try {
       this.#data.write(env.reset(options), this.#step.observations, row, 0);
+      this.#masks?.ask(env, row, 0);
     } catch (error) {
       throw this.#named(error, row, 0);
     }
@@ -236,6 +254,14 @@ export class SyncVecEnv implements VecEnv {
     });
     this.#steps.set(saved.steps as Int32Array);
     copyBatch(saved.observations as Batch, this.#step.observations);
+    this.#loadMasks();
+  }
+
+  #loadMasks(): void {
+    if (!this.#isSeeded) this.actionMasks?.fill(1);
+    else {this.envs.forEach((env, i) =>
+        this.#masks?.ask(env, i, this.#steps[i])
+      );}
   }
 
   /**

@@ -122,12 +122,30 @@ function sampleBox(space: BoxSpace, random: RandomSource): BoxArray {
   return value;
 }
 
+/** Draws one of `n` choices, or of those that masks from `at` on allow. */
+function sampleChoice(
+  n: number,
+  random: RandomSource,
+  masks: Uint8Array | undefined,
+  at: number,
+): number {
+  if (masks === undefined) return random.integer(n);
+  let allowed = 0;
+  for (let i = 0; i < n; i++) allowed += masks[at + i];
+  let left = random.integer(allowed), choice = 0;
+  while (masks[at + choice] === 0 || left-- > 0) choice++;
+  return choice;
+}
+
 /**
  * Draws a value of a space: uniform where it is bounded, normal where it is not,
  * exponential where it is bounded on one side.
  *
  * @param space Space to draw from.
  * @param random Source of the numbers.
+ * @param masks Choices that are allowed, at least one of each part, as
+ * `Env.actionMasks` returns them: discrete, multi-discrete and multi-binary values
+ * are uniform among these.
  * @returns A new value.
  * @example
  * ```ts
@@ -138,16 +156,28 @@ function sampleBox(space: BoxSpace, random: RandomSource): BoxArray {
  * assert(contains(space, sample(space, new SeededRandom(1))));
  * ```
  */
-export function sample(space: Space, random: RandomSource): SpaceValue {
+export function sample(
+  space: Space,
+  random: RandomSource,
+  masks?: Uint8Array,
+): SpaceValue {
   switch (space.type) {
     case "discrete":
-      return random.integer(space.n) + (space.start ?? 0);
+      return sampleChoice(space.n, random, masks, 0) + (space.start ?? 0);
     case "box":
       return sampleBox(space, random);
-    case "multiDiscrete":
-      return Int32Array.from(space.nvec, (n) => random.integer(n));
+    case "multiDiscrete": {
+      let at = 0;
+      return Int32Array.from(space.nvec, (n) => {
+        at += n;
+        return sampleChoice(n, random, masks, at - n);
+      });
+    }
     case "multiBinary":
-      return Uint8Array.from({ length: space.n }, () => random.integer(2));
+      return Uint8Array.from(
+        { length: space.n },
+        (_, bit) => sampleChoice(2, random, masks, 2 * bit),
+      );
     case "dict":
     case "tuple":
       return mapSpaces<SpaceValue>(space, (inner) => sample(inner, random));

@@ -8,11 +8,14 @@ import {
 } from "../spaces/batch.ts";
 import { sample } from "../spaces/values.ts";
 
-/** Actions of all copies, drawn from a stream. */
+/** Allowed actions of all copies, drawn from a stream. */
 export function randomActions(env: VecEnv, random: SeededRandom): Batch {
-  const batch = allocateBatch(env.actionSpace, env.numEnvs);
-  for (let row = 0; row < env.numEnvs; row++) {
-    writeRow(env.actionSpace, sample(env.actionSpace, random), { batch, row });
+  const { actionSpace, numEnvs, actionMasks } = env;
+  const batch = allocateBatch(actionSpace, numEnvs);
+  const size = (actionMasks?.length ?? 0) / numEnvs;
+  for (let row = 0; row < numEnvs; row++) {
+    const masks = actionMasks?.subarray(row * size, (row + 1) * size);
+    writeRow(actionSpace, sample(actionSpace, random, masks), { batch, row });
   }
   return batch;
 }
@@ -33,6 +36,13 @@ export function playVec(env: VecEnv, steps: number, seed = 0): unknown[] {
       finalObservations: ended.map((row) =>
         readRow(env.observationSpace, { batch: step.finalObservations, row })
       ),
+      ...step.actionMasks && {
+        actionMasks: step.actionMasks.slice(),
+        finalActionMasks: ended.map((row) => {
+          const size = step.finalActionMasks!.length / env.numEnvs;
+          return step.finalActionMasks!.slice(row * size, (row + 1) * size);
+        }),
+      },
       episodes: [...step.episodes ?? []],
     };
   });
@@ -42,7 +52,9 @@ export function playVec(env: VecEnv, steps: number, seed = 0): unknown[] {
 export function playEnv(env: Env, steps: number, seed = 0): unknown[] {
   const random = new SeededRandom(seed);
   return Array.from({ length: steps }, () => {
-    const result = env.step(sample(env.actionSpace, random));
+    const result = env.step(
+      sample(env.actionSpace, random, env.actionMasks?.()),
+    );
     const ended = result.terminated || result.truncated;
     return [result, ended ? env.reset() : null];
   });

@@ -1,4 +1,5 @@
 import type { BoxArray, Space, SpaceValue, StepResult } from "@bellman/types";
+import { maskedChoices } from "../_action_masks.ts";
 import { checkSpace } from "../_env_data.ts";
 import { checkOptions, FLAG, type OptionKinds, whole } from "../_options.ts";
 import { Env } from "../base/env.ts";
@@ -236,6 +237,13 @@ export interface IdentityOptions {
    * @default discrete(2)
    */
   actionSpace?: Space;
+  /**
+   * Mask actions: of each part, the choice to repeat is allowed and each other one
+   * with probability 1/2, anew in each step. A forbidden action has reward -1.
+   *
+   * @default false
+   */
+  masked?: boolean;
 }
 
 function checkLeaf(space: Space): Space {
@@ -252,6 +260,10 @@ function checkLeaf(space: Space): Space {
  * that a policy must be able to learn. The reward is 1 if the action
  * equals it, else 0; of a box, minus the squared distance. No episode ends.
  *
+ * With masks, allowed actions drawn uniformly have a mean reward of
+ * `2 (1 - 2^-n) / n` a step for each part of `n` choices, multiplied; of one part, all
+ * actions drawn uniformly have `(3 - n) / (2 n)`.
+ *
  * @example
  * ```ts
  * import { IdentityEnv, multiDiscrete } from "@bellman/envs";
@@ -267,32 +279,71 @@ export class IdentityEnv extends ToyEnv {
   readonly observationSpace: Space;
   /** Space of actions. */
   readonly actionSpace: Space;
+  #choices: readonly number[] | undefined;
   private target: SpaceValue = 0;
+  // A field of the state only where it masks.
+  declare private masks?: Uint8Array;
 
   /**
    * Makes an environment that has not been reset.
    *
-   * @param options Space of actions and observations.
-   * @throws {TypeError} If the space is a dict or a tuple.
+   * @param options Space of actions and observations, and masks.
+   * @throws {TypeError} If the space is a dict or a tuple, or a box is masked.
    */
   constructor(options: IdentityOptions = {}) {
     super();
     this.actionSpace = checkLeaf(options.actionSpace ?? discrete(2));
     this.observationSpace = this.actionSpace;
+    if (!options.masked) return;
+    this.#choices = maskedChoices(this.actionSpace, "an identity environment");
+    this.masks = new Uint8Array(sumOf(this.#choices)).fill(1);
+    this.actionMasks = () => this.masks!;
   }
+
+  /**
+   * Returns the actions that are allowed; only where it masks.
+   *
+   * @returns 1 or 0 for each choice; reused by the next step.
+   */
+  actionMasks?(): Uint8Array;
 
   /** Starts an episode. */
   protected override begin(): SpaceValue {
     this.target = sample(this.actionSpace, this.random);
+    this.#choices?.forEach((n, part) => {
+      const at = sumOf(this.#choices!.slice(0, part));
+      for (let i = 0; i < n; i++) this.masks![at + i] = this.random.integer(2);
+      this.masks![at + this.#choiceOf(this.target, part)] = 1;
+    });
     return copyOf(this.target);
+  }
+
+  #choiceOf(action: SpaceValue, part: number): number {
+    const space = this.actionSpace;
+    return space.type === "discrete"
+      ? action as number - (space.start ?? 0)
+      : (action as BoxArray)[part];
+  }
+
+  #allows(action: SpaceValue): boolean {
+    return (this.#choices ?? []).every((_, part) => {
+      const at = sumOf(this.#choices!.slice(0, part));
+      return this.masks![at + this.#choiceOf(action, part)] === 1;
+    });
   }
 
   /** Takes one step. */
   protected override advance(action: SpaceValue): StepResult {
-    const reward = rewardOf(this.actionSpace, action, this.target);
+    const reward = this.#allows(action)
+      ? rewardOf(this.actionSpace, action, this.target)
+      : -1;
     const observation = this.begin();
     return { observation, reward, terminated: false, truncated: false };
   }
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, n) => sum + n, 0);
 }
 
 function copyOf(value: SpaceValue): SpaceValue {
@@ -315,6 +366,7 @@ function rewardOf(
 
 const IDENTITY_OPTIONS: OptionKinds<IdentityOptions> = {
   actionSpace: ["object", "a space", (it: object) => "type" in it],
+  masked: FLAG,
 };
 
 register({
@@ -322,7 +374,7 @@ register({
   maxEpisodeSteps: 100,
   make(kwargs) {
     const options: IdentityOptions = kwargs;
-    const { actionSpace: given } = checkOptions(
+    const { actionSpace: given, masked } = checkOptions(
       "Identity-v0",
       options,
       IDENTITY_OPTIONS,
@@ -330,7 +382,7 @@ register({
     // A box from a file may lack parts that have defaults.
     const actionSpace = given?.type === "box" ? box(given) : given;
     if (actionSpace !== undefined) checkSpace(actionSpace);
-    return new IdentityEnv({ actionSpace });
+    return new IdentityEnv({ actionSpace, masked });
   },
 });
 register({

@@ -133,6 +133,27 @@ export abstract class WrapperBase<E extends Env | VecEnv> {
 export class EnvWrapper extends WrapperBase<Env> implements Env {
   #data: EnvData | undefined;
 
+  /**
+   * Wraps an environment.
+   *
+   * @param env Environment inside.
+   */
+  constructor(env: Env) {
+    super(env);
+    // A subclass may mask by itself.
+    if (env.actionMasks !== undefined && this.actionMasks === undefined) {
+      this.actionMasks = () => env.actionMasks!();
+    }
+  }
+
+  /**
+   * Returns the actions that the newest observation allows. It is there where the
+   * environment inside masks some.
+   *
+   * @returns 1 or 0 for each choice; reused by the next step.
+   */
+  actionMasks?(): Uint8Array;
+
   /** Steps per second at which its images look as fast as what they show, if known. */
   get framesPerSecond(): number | undefined {
     return this.env.framesPerSecond;
@@ -201,6 +222,11 @@ export class VecEnvWrapper extends WrapperBase<VecEnv> implements VecEnv {
   /** Number of environments. */
   get numEnvs(): number {
     return this.env.numEnvs;
+  }
+
+  /** Actions that the newest observations allow, where some are masked. */
+  get actionMasks(): Uint8Array | undefined {
+    return this.env.actionMasks;
   }
 
   /**
