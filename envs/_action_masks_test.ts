@@ -1,4 +1,4 @@
-import type { Env, Space, SpaceValue, StepResult } from "@bellman/types";
+import type { Env, Space, SpaceValue } from "@bellman/types";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { make, makeVec } from "./mod.ts";
@@ -15,42 +15,24 @@ import {
 import { sample } from "./spaces/values.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { leafSpace } from "./testdata/arbitrary_space.ts";
+import { MaskedBy } from "./testdata/masked_by.ts";
 import { randomActions } from "./testdata/play.ts";
 import { testVecWrapper } from "./testdata/wrapper_contract.ts";
 import { ChainEnv, IdentityEnv } from "./toy/environments.ts";
-import { EnvWrapper } from "./wrappers/env_wrapper.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 import { assertRefused } from "../tests/testdata/refused.ts";
 
-/** Masks by a function of the step, which is -1 before the first reset. */
-class MaskedBy extends EnvWrapper {
-  #masks: (step: number) => unknown;
-  #step = -1;
-
-  constructor(env: Env, masks: (step: number) => unknown) {
-    super(env);
-    this.#masks = masks;
-  }
-
-  override actionMasks(): Uint8Array {
-    return this.#masks(this.#step) as Uint8Array;
-  }
-
-  override reset(options?: { seed?: number }): SpaceValue {
-    this.#step = 0;
-    return super.reset(options);
-  }
-
-  override step(action: SpaceValue): StepResult {
-    this.#step++;
-    return super.step(action);
-  }
-}
-
 /** Masks other actions than those of the environment inside. */
 class Spaced extends MaskedBy {
-  constructor(env: Env, override readonly actionSpace: Space) {
+  #space: Space;
+
+  constructor(env: Env, space: Space) {
     super(env, ALL);
+    this.#space = space;
+  }
+
+  override get actionSpace(): Space {
+    return this.#space;
   }
 }
 

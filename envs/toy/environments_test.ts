@@ -1,4 +1,4 @@
-import type { SpaceValue } from "@bellman/types";
+import type { Space, SpaceValue } from "@bellman/types";
 import {
   assert,
   assertAlmostEquals,
@@ -6,6 +6,8 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
+import { checkEnv } from "../check_env.ts";
+import { SeededRandom } from "../random.ts";
 import { envSpec, make, makeVec } from "../registry/registry.ts";
 import {
   box,
@@ -14,7 +16,7 @@ import {
   multiBinary,
   multiDiscrete,
 } from "../spaces/constructors.ts";
-import { contains } from "../spaces/values.ts";
+import { contains, sample } from "../spaces/values.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 import { BanditEnv, ChainEnv, IdentityEnv } from "./environments.ts";
 import "./environments.ts";
@@ -148,6 +150,51 @@ for (const actionSpace of SPACES) {
   });
 }
 
+/** Mean reward of random actions with masks, and of those drawn without. */
+function meanRewards(actionSpace: Space): [masked: number, unmasked: number] {
+  const means = [true, false].map((obeys) => {
+    const env = new IdentityEnv({ actionSpace, masked: true });
+    const random = new SeededRandom(2);
+    env.reset({ seed: 1 });
+    let sum = 0;
+    for (let i = 0; i < 20_000; i++) {
+      const masks = obeys ? env.actionMasks!() : undefined;
+      sum += env.step(sample(actionSpace, random, masks)).reward;
+    }
+    return sum / 20_000;
+  });
+  return means as [number, number];
+}
+
+Deno.test("Masked random actions, and others, have the values that are known", () => {
+  // Five standard errors of rewards of a deviation of at most 1.
+  const slack = 5 / Math.sqrt(20_000),
+    part = (n: number) => 2 * (1 - 2 ** -n) / n;
+  const [masked, unmasked] = meanRewards(discrete(4, { start: 2 }));
+  assertAlmostEquals(masked, part(4), slack);
+  assertAlmostEquals(unmasked, -1 / 8, slack);
+  assertAlmostEquals(
+    meanRewards(multiDiscrete([3, 4]))[0],
+    part(3) * part(4),
+    slack,
+  );
+  assertAlmostEquals(meanRewards(multiBinary(3))[0], 0.75 ** 3, slack);
+});
+
+Deno.test("Masks are kept with the state, and only where there are some", () => {
+  const env = make("Identity-v0", { kwargs: { masked: true } });
+  checkEnv(env);
+  env.reset({ seed: 4 });
+  const snapshot = structuredClone(env.save()),
+    masks = env.actionMasks!().slice();
+  env.reset({ seed: 5 });
+  env.load(snapshot);
+  assertEquals(env.actionMasks!(), masks);
+  const plain = new IdentityEnv();
+  assertEquals(plain.actionMasks, undefined);
+  assert(!JSON.stringify(plain.save()).includes("masks"));
+});
+
 Deno.test("Another action pays less", () => {
   const env = new IdentityEnv({ actionSpace: discrete(4) });
   const shown = env.reset({ seed: 0 }) as number;
@@ -207,6 +254,7 @@ Deno.test("Options that make no sense are refused", () => {
       { means: 1 },
       "with means 1: expected a list of at least one number",
     ],
+    ["Identity-v0", { masked: 1 }, "with masked 1: expected true or false"],
     ["Identity-v0", { actionSpace: 4 }, "with actionSpace 4: expected a space"],
     ["Identity-v0", { actionSpace: { type: "discrete", n: 0 } }, "of 0"],
   ];

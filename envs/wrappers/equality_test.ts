@@ -1,6 +1,6 @@
 /** Each wrapper does to many copies what its single form does to each. */
 import type { BoxArray, Env, VecEnv } from "@bellman/types";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStrictEquals } from "@std/assert";
 import { make } from "../mod.ts";
 import * as single from "../mod.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
@@ -9,6 +9,7 @@ import { box } from "../spaces/constructors.ts";
 import { sample } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { DictEnv } from "../testdata/dict_env.ts";
+import { MaskedBy } from "../testdata/masked_by.ts";
 import { randomActions } from "../testdata/play.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
 
@@ -110,6 +111,74 @@ for (const [name, { base, one, many }] of Object.entries(PAIRS)) {
   });
 
   testVecWrapper(`Vec${name}`, makeMany);
+}
+
+const masked = (): Env =>
+  new MaskedBy(
+    cartPole(),
+    // In every third step one action is allowed.
+    (step) => Uint8Array.of(1, step % 3 === 2 ? 0 : 1),
+  );
+
+/** All wrappers of discrete actions, around masked ones, alone and of several. */
+const MASKED: Record<string, [one: Pair["one"], many?: Pair["many"]]> = {
+  EnvWrapper: [
+    (env) => new single.EnvWrapper(env),
+    (env) => new single.VecEnvWrapper(env),
+  ],
+  TimeLimit: [(env) => new single.TimeLimit(env, 7)],
+  RecordInfoStatistics: [(env) => new single.RecordInfoStatistics(env, [])],
+  RecordEpisodeStatistics: [
+    (env) => new single.RecordEpisodeStatistics(env),
+    (env) => new single.VecRecordEpisodeStatistics(env),
+  ],
+  NormalizeObservation: [
+    (env) => new single.NormalizeObservation(env),
+    (env) => new single.VecNormalizeObservation(env),
+  ],
+  NormalizeReward: [
+    (env) => new single.NormalizeReward(env),
+    (env) => new single.VecNormalizeReward(env),
+  ],
+};
+for (const [name, { one, many, base }] of Object.entries(PAIRS)) {
+  if (base !== pendulum || name.endsWith("Reward")) MASKED[name] = [one, many];
+}
+
+for (const [name, [one, many = (it: VecEnv) => it]] of Object.entries(MASKED)) {
+  Deno.test(`${name} passes masks on, and makes none`, () => {
+    const bare = new SyncVecEnv([masked, masked]);
+    const inside = new SyncVecEnv([() => one(masked()), () => one(masked())]);
+    const around = many(new SyncVecEnv([masked, masked]));
+    const envs = name === "TimeLimit" ? [inside] : [bare, inside, around];
+    for (const env of envs) {
+      assertEquals(env.actionMasks, Uint8Array.of(1, 1, 1, 1));
+      env.reset({ seed: 1 });
+    }
+    const random = new SeededRandom(0);
+    for (let i = 0; i < 30; i++) {
+      const actions = randomActions(inside, random);
+      const steps = envs.map((env) => env.step(actions));
+      envs.forEach((env, e) => {
+        assertStrictEquals(steps[e].actionMasks, env.actionMasks);
+        assertEquals(steps[e].actionMasks, steps[0].actionMasks);
+        assertEquals(steps[e].finalActionMasks, steps[0].finalActionMasks);
+      });
+    }
+    const last = envs.at(-1)!, masks = last.actionMasks!;
+    while (!masks.includes(0)) last.step(randomActions(last, random));
+    const shown = masks.slice(), snapshot = last.save();
+    last.reset();
+    masks.fill(0);
+    last.load(snapshot);
+    assertEquals(masks, shown);
+    const plain = () => one(cartPole());
+    assertEquals(plain().actionMasks, undefined);
+    const none = many(new SyncVecEnv([plain]));
+    assertEquals(none.actionMasks, undefined);
+    none.reset({ seed: 0 });
+    assertEquals(none.step(Int32Array.of(0)).actionMasks, undefined);
+  });
 }
 
 Deno.test("the single forms of clipping and scaling take the same samples", () => {
