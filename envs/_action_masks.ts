@@ -12,6 +12,11 @@ export function maskedChoices(space: Space, id = "an environment"): number[] {
   );
 }
 
+/** Counts the choices of all parts of masked actions; throws where they have none. */
+export function countChoices(space: Space, id?: string): number {
+  return maskedChoices(space, id).reduce((sum, n) => sum + n, 0);
+}
+
 /** Finds the fault of masks that are no bytes of 0 and 1, one for each choice. */
 export function maskFault(
   masks: unknown,
@@ -65,7 +70,7 @@ export class ActionMasks {
   ) {
     this.#data = data;
     this.#choices = maskedChoices(actionSpace, spec?.id);
-    this.#size = this.#choices.reduce((sum, n) => sum + n, 0);
+    this.#size = countChoices(actionSpace);
     this.newest = new Uint8Array(numEnvs * this.#size).fill(1);
     this.final = this.newest.slice();
   }

@@ -4,14 +4,24 @@ import { allocateBatch } from "./spaces/batch.ts";
 /** Step whose fields can be set. */
 export type MutableStep = { -readonly [K in keyof VecStep]: VecStep[K] };
 
-/** Makes the step of a vector environment, which it fills again and again. */
-export function allocateStep(space: Space, numEnvs: number): MutableStep {
+/**
+ * Makes the step of a vector environment, which it fills again and again; with masks
+ * of so many choices, which allow all.
+ */
+export function allocateStep(
+  space: Space,
+  numEnvs: number,
+  choices?: number,
+): MutableStep {
+  const masks = () => new Uint8Array(numEnvs * choices!).fill(1);
   return {
     observations: allocateBatch(space, numEnvs),
     rewards: new Float64Array(numEnvs),
     terminated: new Uint8Array(numEnvs),
     truncated: new Uint8Array(numEnvs),
     finalObservations: allocateBatch(space, numEnvs),
+    ...choices !== undefined &&
+      { actionMasks: masks(), finalActionMasks: masks() },
   };
 }
 

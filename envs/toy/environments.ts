@@ -1,5 +1,5 @@
 import type { BoxArray, Space, SpaceValue, StepResult } from "@bellman/types";
-import { maskedChoices } from "../_action_masks.ts";
+import { countChoices, maskedChoices } from "../_action_masks.ts";
 import { checkSpace } from "../_env_data.ts";
 import { checkOptions, FLAG, type OptionKinds, whole } from "../_options.ts";
 import { Env } from "../base/env.ts";
@@ -296,7 +296,7 @@ export class IdentityEnv extends ToyEnv {
     this.observationSpace = this.actionSpace;
     if (!options.masked) return;
     this.#choices = maskedChoices(this.actionSpace, "an identity environment");
-    this.masks = new Uint8Array(sumOf(this.#choices)).fill(1);
+    this.masks = new Uint8Array(countChoices(this.actionSpace)).fill(1);
     this.actionMasks = () => this.masks!;
   }
 

@@ -1,9 +1,22 @@
 import type { Batch, BoxArray, Space } from "@bellman/types";
+import { countChoices } from "../_action_masks.ts";
 import { allocateBatch, copyBatch, mapBatch } from "../spaces/batch.ts";
 import { allocateStep } from "../_steps.ts";
 import type { GroupArrays, GroupRange } from "./group_hosts.ts";
 
-type Spaces = { observationSpace: Space; actionSpace: Space };
+/** Spaces of a group's environments, and true where they mask actions. */
+export interface GroupSpaces {
+  readonly observationSpace: Space;
+  readonly actionSpace: Space;
+  readonly masksActions?: boolean;
+}
+
+/** Counts the choices of masked actions. */
+export function choicesOf(
+  { actionSpace, masksActions }: GroupSpaces,
+): number | undefined {
+  return masksActions ? countChoices(actionSpace) : undefined;
+}
 
 /** Allocates an array like another in shared memory. */
 function shareLike<T extends BoxArray>(array: T): T {
@@ -13,15 +26,18 @@ function shareLike<T extends BoxArray>(array: T): T {
 
 /** Allocates the arrays of a whole vector environment in shared memory. */
 export function allocateArrays(
-  { observationSpace, actionSpace }: Spaces,
+  spaces: GroupSpaces,
   numEnvs: number,
 ): GroupArrays {
+  const { observationSpace, actionSpace } = spaces;
+  const step = allocateStep(observationSpace, numEnvs, choicesOf(spaces));
   const actions = allocateBatch(actionSpace, numEnvs);
-  const arrays = { actions, ...allocateStep(observationSpace, numEnvs) };
-  return mapBatch(
-    arrays as unknown as Batch,
+  const arrays = mapBatch(
+    { actions, ...step } as unknown as Batch,
     shareLike,
   ) as unknown as GroupArrays;
+  arrays.actionMasks?.fill(1);
+  return arrays;
 }
 
 /** Returns the rows of a group, as views. */
@@ -39,6 +55,7 @@ export function arraysOf(
 /** Truncates the episodes of a group, with the current observations as their last. */
 export function cutOff(rows: GroupArrays): void {
   copyBatch(rows.observations, rows.finalObservations);
+  if (rows.actionMasks) rows.finalActionMasks!.set(rows.actionMasks);
   rows.rewards.fill(0);
   rows.terminated.fill(0);
   rows.truncated.fill(1);

@@ -8,8 +8,14 @@ import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 
 /** Fields of every step. */
 const FIELDS = ["observations", "rewards", "terminated", "truncated"] as const;
+/** Fields of the rows that ended. */
+const FINAL = ["finalObservations"] as const;
 
-type Field = typeof FIELDS[number] | "finalObservations";
+type Field =
+  | typeof FIELDS[number]
+  | typeof FINAL[number]
+  | "actionMasks"
+  | "finalActionMasks";
 
 /**
  * Carries out commands on a group's environments: first what takes time, then
@@ -19,6 +25,8 @@ export class GroupRunner {
   readonly env: VecEnv;
   readonly #first: number;
   #arrays: GroupArrays | undefined;
+  #fields: readonly Field[] = FIELDS;
+  #finalFields: readonly Field[] = FINAL;
   /** Result of the last command, as far as it goes into the arrays. */
   #result: Partial<VecStep> = {};
 
@@ -33,6 +41,9 @@ export class GroupRunner {
 
   attach(arrays: GroupArrays): void {
     this.#arrays = arrays;
+    if (arrays.actionMasks === undefined) return;
+    this.#fields = [...FIELDS, "actionMasks"];
+    this.#finalFields = [...FINAL, "finalActionMasks"];
   }
 
   /** Carries out a command; nothing is written yet. */
@@ -51,17 +62,22 @@ export class GroupRunner {
     switch (command.type) {
       case "open": {
         const { observationSpace, actionSpace, spec, stackedFrames } = env;
-        const opened = { observationSpace, actionSpace, spec, stackedFrames };
-        return { opened };
+        const masksActions = env.actionMasks !== undefined;
+        const spaces = { observationSpace, actionSpace, masksActions };
+        return { opened: { ...spaces, spec, stackedFrames } };
       }
       case "reset":
-        this.#result = { observations: env.reset({ seed: command.seeds }) };
+        this.#result = {
+          observations: env.reset({ seed: command.seeds }),
+          actionMasks: env.actionMasks,
+        };
         this.#check("observations");
+        if (this.#arrays!.actionMasks) this.#check("actionMasks");
         return {};
       case "step": {
         const step = this.#result = env.step(this.#arrays!.actions);
-        FIELDS.forEach(this.#check);
-        if (anyEnded(step)) this.#check("finalObservations");
+        this.#fields.forEach(this.#check);
+        if (anyEnded(step)) this.#finalFields.forEach(this.#check);
         return { episodes: step.episodes };
       }
       case "save": {
@@ -78,7 +94,7 @@ export class GroupRunner {
 
   #check = (field: Field): void => {
     const { [field]: given } = this.#result ?? {};
-    this.#refuse(batchFault(field, given, this.#arrays![field]));
+    this.#refuse(batchFault(field, given, this.#arrays![field]!));
   };
 
   #refuse(fault: EnvDataFault | undefined): void {
@@ -92,11 +108,13 @@ export class GroupRunner {
   /** Writes the result of the last command into the arrays. */
   write(): void {
     const arrays = this.#arrays!, step = this.#result;
-    for (const field of FIELDS) {
+    for (const field of this.#fields) {
       const batch = step[field];
-      if (batch !== undefined) copyBatch(batch, arrays[field]);
+      if (batch !== undefined) copyBatch(batch, arrays[field]!);
     }
     if (step.truncated === undefined || !anyEnded(step as VecStep)) return;
-    copyBatch(step.finalObservations!, arrays.finalObservations);
+    for (const field of this.#finalFields) {
+      copyBatch(step[field]!, arrays[field]!);
+    }
   }
 }

@@ -243,6 +243,12 @@ export function withoutErrors(failures: Failures): Map<number, HostFailure> {
 
 /** Describes a difference of the spaces of a host from those of the others. */
 function difference(one: Opened, other: Opened): string | undefined {
+  if (!one.masksActions !== !other.masksActions) {
+    const [own, others] = one.masksActions
+      ? ["some", "none"]
+      : ["none", "some"];
+    return `it masks ${own} of its actions, other environments ${others}`;
+  }
   for (const name of ["observationSpace", "actionSpace"] as const) {
     if (spacesEqual(one[name], other[name])) continue;
     const what = name === "actionSpace" ? "actions" : "observations";

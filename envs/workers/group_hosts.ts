@@ -34,6 +34,10 @@ export interface GroupArrays {
   readonly truncated: Uint8Array;
   /** The last observations of the episodes that ended. */
   readonly finalObservations: Batch;
+  /** Actions that the present observations allow, where some are masked. */
+  readonly actionMasks?: Uint8Array;
+  /** Actions that the last observations of the episodes that ended allow. */
+  readonly finalActionMasks?: Uint8Array;
 }
 
 /**
@@ -64,6 +68,12 @@ export interface GroupAnswer {
     readonly observationSpace: Space;
     /** Space of actions. */
     readonly actionSpace: Space;
+    /**
+     * True where they mask actions.
+     *
+     * @default false
+     */
+    readonly masksActions?: boolean;
     /** The registered specification, where it was made by name. */
     readonly spec?: EnvSpec;
     /** Frames that an observation stacks, where they can be shared. */

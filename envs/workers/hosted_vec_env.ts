@@ -61,6 +61,13 @@ export class HostedVecEnv implements VecEnv {
   readonly spec?: EnvSpec;
   /** Frames that an observation stacks; none where they cannot be shared. */
   readonly stackedFrames?: number;
+  /**
+   * Actions that the newest observations allow `[numEnvs, choices]`, in shared memory;
+   * all before the first reset.
+   *
+   * @default none: the environments mask none
+   */
+  readonly actionMasks?: Uint8Array;
 
   #fleet: HostFleet;
   #hosts: GroupHosts;
@@ -96,6 +103,7 @@ export class HostedVecEnv implements VecEnv {
       this.spec = opened.spec;
       this.stackedFrames = opened.stackedFrames;
       this.#arrays = allocateArrays(opened, this.numEnvs);
+      this.actionMasks = this.#arrays.actionMasks;
       this.#rows = hosts.groups.map((range) => arraysOf(this.#arrays, range));
       hosts.attach(this.#rows);
       this.#taken = new ActionRows(opened.actionSpace, this.numEnvs);
@@ -191,6 +199,7 @@ export class HostedVecEnv implements VecEnv {
     return {
       fleet: fleet.save(),
       observations: cloneBatch(this.#arrays.observations) as StateTree,
+      ...this.actionMasks && { actionMasks: this.actionMasks.slice() },
       isRunning: this.#state === "running",
       groups: this.#groups.map((group) =>
         this.#lost.has(group) ? null : { state: fleet.answers[group].snapshot! }
@@ -210,10 +219,10 @@ export class HostedVecEnv implements VecEnv {
    */
   load(snapshot: StateTree): void {
     this.#checkUsable("restore");
-    const { fleet, observations, groups, isRunning } = snapshotRecord(
-      snapshot,
-      ["fleet", "observations", "groups", "isRunning"],
-    );
+    const keys = ["fleet", "observations", "groups", "isRunning"];
+    if (this.actionMasks) keys.push("actionMasks");
+    const { fleet, observations, groups, isRunning, actionMasks } =
+      snapshotRecord(snapshot, keys);
     const states = groups as ({ state: StateTree } | null)[];
     if (states.length !== this.#groups.length) {
       throw new RangeError(
@@ -232,6 +241,7 @@ export class HostedVecEnv implements VecEnv {
     });
     this.#state = isRunning ? "running" : "fresh";
     copyBatch(observations as Batch, this.#arrays.observations);
+    this.actionMasks?.set(actionMasks as Uint8Array);
   }
 
   /**

@@ -57,6 +57,36 @@ const PARTS: [parts: Record<string, unknown>, says: string][] = [
   ],
 ];
 
+/** What the second group can return of masks, where the first one masks. */
+const MASKS: [parts: Record<string, unknown>, says: string][] = [
+  [{ actionMasks: undefined }, "it is undefined, expected a Uint8Array of 2"],
+  [{ actionMasks: [1, 1] }, "actionMasks of CartPole-v1: it is a list of 2"],
+  [
+    { truncated: Uint8Array.of(1), finalActionMasks: new Uint8Array(1) },
+    "finalActionMasks of CartPole-v1: it is a Uint8Array of 1",
+  ],
+];
+
+for (const [parts, says] of MASKS) {
+  Deno.test(`steps of other masks are refused: ${says}`, () => {
+    const make = (range: GroupRange) =>
+      makeWrong({ ...range, parts, masked: true });
+    const hosts = new ScriptedHosts(make, { numEnvs: 3, groups: 2 });
+    assertThrows(() => play(new HostedVecEnv(hosts, OPTIONS)), TypeError, says);
+  });
+}
+
+Deno.test("groups of which only some mask are refused", () => {
+  const make = (range: GroupRange) =>
+    makeWrong({ ...range, parts: {}, masked: range.first === 0 });
+  const hosts = new ScriptedHosts(make, { numEnvs: 3, groups: 2 });
+  assertThrows(
+    () => new HostedVecEnv(hosts, OPTIONS),
+    Error,
+    "Cannot start environment 2 of CartPole-v1: it masks none of its actions, other environments some",
+  );
+});
+
 function play(env: HostedVecEnv): void {
   env.reset({ seed: 0 });
   for (let t = 0; t < 6; t++) env.step(new Int32Array(3));

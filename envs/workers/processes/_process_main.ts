@@ -38,7 +38,10 @@ class Host {
 
   constructor(runner: GroupRunner) {
     this.runner = runner;
-    this.#answers = new AnswerWriter(runner.env, runner.env.numEnvs);
+    const { observationSpace, actionSpace, numEnvs, actionMasks } = runner.env;
+    const masksActions = actionMasks !== undefined;
+    const spaces = { observationSpace, actionSpace, masksActions };
+    this.#answers = new AnswerWriter(spaces, numEnvs);
     this.#actions = bytesOf(this.#answers.arrays.actions);
     runner.attach(this.#answers.arrays);
   }

@@ -1,8 +1,8 @@
 /** Messages between a caller and the host of a group in another process. */
-import type { BoxArray, Space } from "@bellman/types";
+import type { Batch, BoxArray } from "@bellman/types";
 import { allocateStep, ended } from "../../_steps.ts";
 import { allocateBatch, mapBatch } from "../../spaces/batch.ts";
-import { bytesOf } from "../_group_arrays.ts";
+import { bytesOf, choicesOf, type GroupSpaces } from "../_group_arrays.ts";
 import type { GroupArrays } from "../group_hosts.ts";
 import { FRAME_HEADER, writeFrameHeader } from "./frames.ts";
 
@@ -43,10 +43,15 @@ function finalRows(
   return rows;
 }
 
+/** Lists the bytes of observations and of the masks that go with them. */
+function seenBytes(observations: Batch, masks?: Uint8Array): Uint8Array[] {
+  return [...bytesOf(observations), ...masks ? bytesOf(masks) : []];
+}
+
 /**
- * Answers to `reset` and `step` in a host: the observations, each array of them at
- * a multiple of eight bytes; of a step the rewards and ends, and the final
- * observations of the rows that ended; what else there is.
+ * Answers to `reset` and `step` in a host: the observations, and the masks of actions
+ * if there are some, each array of them at a multiple of eight bytes; of a step the
+ * rewards and ends, and both of the rows that ended; what else there is.
  */
 export class AnswerWriter {
   /** Arrays of the group, in the memory of the answer as far as that is fixed. */
@@ -58,14 +63,13 @@ export class AnswerWriter {
   #fixed: number;
 
   constructor(
-    { observationSpace, actionSpace }: {
-      observationSpace: Space;
-      actionSpace: Space;
-    },
+    spaces: GroupSpaces,
     numEnvs: number,
   ) {
-    const step = allocateStep(observationSpace, numEnvs);
-    this.#finals = bytesOf(step.finalObservations);
+    const { observationSpace, actionSpace } = spaces;
+    const step = allocateStep(observationSpace, numEnvs, choicesOf(spaces));
+    const { finalObservations, finalActionMasks } = step;
+    this.#finals = seenBytes(finalObservations, finalActionMasks);
     const sizes = this.#finals.map((it) => padded(it.length) + it.length);
     // Four bytes in front, and all arrays begin at multiples of eight.
     let at = 4 + FRAME_HEADER + HEAD;
@@ -73,7 +77,7 @@ export class AnswerWriter {
     const memory = new ArrayBuffer(
       sizes.reduce((sum, it) => sum + it, at + rest),
     );
-    const observations = mapBatch(step.observations, (like) => {
+    const placed = (like: BoxArray): BoxArray => {
       const Type = like.constructor as new (
         memory: ArrayBuffer,
         from: number,
@@ -82,7 +86,9 @@ export class AnswerWriter {
       const array = new Type(memory, at, like.length);
       at += padded(like.byteLength);
       return array;
-    });
+    };
+    const observations = mapBatch(step.observations, placed);
+    const actionMasks = step.actionMasks && placed(step.actionMasks);
     const ends = at + 8 * numEnvs;
     this.#frame = new Uint8Array(memory, 4);
     this.#observed = at - 4;
@@ -91,6 +97,7 @@ export class AnswerWriter {
       ...step,
       actions: allocateBatch(actionSpace, numEnvs),
       observations,
+      ...actionMasks && { actionMasks: actionMasks as Uint8Array },
       rewards: new Float64Array(memory, at, numEnvs),
       terminated: new Uint8Array(memory, ends, numEnvs),
       truncated: new Uint8Array(memory, ends + numEnvs, numEnvs),
@@ -132,9 +139,10 @@ export class AnswerReader {
    */
   constructor(arrays: GroupArrays, resets: boolean) {
     this.#arrays = arrays;
-    this.#observations = bytesOf(arrays.observations);
+    const { finalObservations, finalActionMasks } = arrays;
+    this.#observations = seenBytes(arrays.observations, arrays.actionMasks);
     this.#rewards = bytesOf(arrays.rewards);
-    this.#finals = resets ? bytesOf(arrays.finalObservations) : [];
+    this.#finals = resets ? seenBytes(finalObservations, finalActionMasks) : [];
   }
 
   /** Reads the observations; what follows them begins where this returns. */

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import type { Batch } from "@bellman/types";
 import { anySpace } from "../../testdata/arbitrary_space.ts";
 import { SeededRandom } from "../../random.ts";
+import { actionChoices } from "../../spaces/choices.ts";
 import { allocateArrays, bytesOf } from "../_group_arrays.ts";
 import type { GroupArrays } from "../group_hosts.ts";
 import { FRAME_HEADER, FrameReader } from "./frames.ts";
@@ -52,8 +53,10 @@ Deno.test("what a host writes into its arrays is read into those of the caller",
       fc.integer({ min: 1, max: 5 }),
       fc.nat(),
       fc.uint8Array({ maxLength: 9 }),
-      (observationSpace, actionSpace, numEnvs, seed, rest) => {
-        const spaces = { observationSpace, actionSpace };
+      fc.boolean(),
+      (observationSpace, actionSpace, numEnvs, seed, rest, masks) => {
+        const masksActions = masks && actionChoices(actionSpace) !== undefined;
+        const spaces = { observationSpace, actionSpace, masksActions };
         const random = new SeededRandom(seed);
         const writer = new AnswerWriter(spaces, numEnvs);
         const { actions: _, ...written } = writer.arrays;
@@ -70,6 +73,8 @@ Deno.test("what a host writes into its arrays is read into those of the caller",
           const all = () => true;
           const observed = rowsOf(written.observations, numEnvs, all);
           assertEquals(rowsOf(own.observations, numEnvs, all), observed);
+          assertEquals("actionMasks" in own, masksActions);
+          assertEquals(own.actionMasks?.slice(), written.actionMasks?.slice());
           const message = messageOf(writer.stepped(rest.length), rest);
           assertEquals(message.slice(0, HEAD), new Uint8Array(HEAD));
           const at = reader.readStep(message);
@@ -87,6 +92,11 @@ Deno.test("what a host writes into its arrays is read into those of the caller",
           assertEquals(
             rowsOf(own.finalObservations, numEnvs, hasEnded),
             rowsOf(written.finalObservations, numEnvs, hasEnded),
+          );
+          if (!masksActions) continue;
+          assertEquals(
+            rowsOf(own.finalActionMasks!, numEnvs, hasEnded),
+            rowsOf(written.finalActionMasks!, numEnvs, hasEnded),
           );
         }
       },

@@ -1,11 +1,15 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import type { Batch, VecStep } from "@bellman/types";
-import { EPISODE_LENGTH } from "./fragile_env.ts";
+import { ACTIONS, EPISODE_LENGTH, masksOf, type Seen } from "./fragile_env.ts";
 
-interface Seen {
-  copy: number;
-  episode: number;
-  steps: number;
+/** Asserts that the masks of a row are those of what is seen there. */
+function assertMasks(
+  masks: Uint8Array | undefined,
+  row: number,
+  seen: Seen,
+): void {
+  const own = masks!.slice(row * ACTIONS, (row + 1) * ACTIONS);
+  assertEquals(own, masksOf(seen));
 }
 
 function rowsOf(batch: Batch, row: number): Seen {
@@ -47,9 +51,11 @@ export class EpisodeWatch {
     const now = this.#now[row] = rowsOf(step.observations, row);
     const flags = [step.terminated[row], step.truncated[row]];
     assertEquals(now.copy, row);
+    assertMasks(step.actionMasks, row, now);
     if (flags[1] === 1) {
       assertEquals([flags[0], step.rewards[row]], [0, 0]);
       assertEquals(rowsOf(step.finalObservations, row), before);
+      assertMasks(step.finalActionMasks, row, before);
       this.#checkNew(now, before);
       return true;
     }
@@ -61,6 +67,7 @@ export class EpisodeWatch {
     } else {
       assertEquals(flags[0], 1);
       assertEquals(rowsOf(step.finalObservations, row), next);
+      assertMasks(step.finalActionMasks, row, next);
       this.#checkNew(now, before);
       this.ended++;
     }

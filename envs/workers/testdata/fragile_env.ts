@@ -50,6 +50,20 @@ const BREAKS: Record<number, () => void> = {
   [ABORT]: abort,
 };
 
+/** What an observation of a {@linkcode FragileEnv} says. */
+export interface Seen {
+  copy: number;
+  episode: number;
+  steps: number;
+}
+
+/** Actions that an observation allows: always the first one. */
+export function masksOf({ copy, episode, steps }: Seen): Uint8Array {
+  const bits = copy + 7 * steps + Math.floor(1000 * episode);
+  const masks = Uint8Array.from({ length: ACTIONS }, (_, i) => bits >> i & 1);
+  return masks.fill(1, 0, 1);
+}
+
 /**
  * Observations are `[copy, episode, steps]`, where `episode` is a random number
  * of the copy's stream; the reward is the number of steps. An episode
@@ -65,6 +79,11 @@ class FragileEnv implements Env {
 
   constructor(copy: number) {
     this.#copy = copy;
+  }
+
+  actionMasks(): Uint8Array {
+    const [copy, episode, steps] = this.#observation();
+    return masksOf({ copy, episode, steps });
   }
 
   #observation(): Float64Array {

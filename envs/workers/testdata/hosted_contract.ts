@@ -15,6 +15,15 @@ const NESTED: GroupSource = {
   module: import.meta.resolve("./nested_env.ts"),
 };
 
+const MASKED = {
+  id: "Identity-v0",
+  maxEpisodeSteps: 6,
+  kwargs: {
+    actionSpace: { type: "multiDiscrete", nvec: [2, 3] },
+    masked: true,
+  },
+};
+
 /** Environments, and what has the same numbers in this thread. */
 const SOURCES: [GroupSource, (numEnvs: number) => VecEnv][] = [
   ["CartPole-v1", (numEnvs) => makeVec("CartPole-v1", { numEnvs })],
@@ -26,6 +35,7 @@ const SOURCES: [GroupSource, (numEnvs: number) => VecEnv][] = [
     { id: "Chain-v0", kwargs: { length: 3 } },
     (numEnvs) => makeVec("Chain-v0", { numEnvs, kwargs: { length: 3 } }),
   ],
+  [MASKED, (numEnvs) => makeVec(MASKED.id, { ...MASKED, numEnvs })],
   [NESTED, (numEnvs) => makeNested({ numEnvs, first: 0 })],
 ];
 
@@ -48,6 +58,7 @@ function testNumbers(name: string, make: MakeHosted, numRuns: number): void {
             assertEquals(env.observationSpace, sync.observationSpace);
             assertEquals(env.actionSpace, sync.actionSpace);
             assertEquals(env.spec, sync.spec);
+            assertEquals(env.actionMasks?.slice(), sync.actionMasks);
             for (const options of [{ seed }, {}]) {
               assertEquals(
                 cloneBatch(env.reset(options)),
@@ -76,23 +87,27 @@ function testNumbers(name: string, make: MakeHosted, numRuns: number): void {
     });
   });
 
-  Deno.test(`${name}: a snapshot restores it exactly`, async () => {
-    const options = { numEnvs: 3, groups: 2 };
-    await using(make(NESTED, options), async (env) => {
-      env.reset({ seed: 3 });
-      playVec(env, 25, 1);
-      const snapshot = structuredClone(env.save());
-      const shown = cloneBatch(env.observations());
-      const expected = playVec(env, 60, 2);
-      await using(make(NESTED, options), (other) => {
-        for (const it of [env, other]) {
-          it.load(snapshot);
-          assertEquals(cloneBatch(it.observations()), shown);
-          assertEquals(playVec(it, 60, 2), expected);
-        }
+  for (const [what, source] of Object.entries({ NESTED, MASKED })) {
+    Deno.test(`${name}: a snapshot restores ${what} exactly`, async () => {
+      const options = { numEnvs: 3, groups: 2 };
+      await using(make(source, options), async (env) => {
+        env.reset({ seed: 3 });
+        playVec(env, 25, 1);
+        const snapshot = structuredClone(env.save());
+        const shown = cloneBatch(env.observations());
+        const masks = env.actionMasks?.slice();
+        const expected = playVec(env, 60, 2);
+        await using(make(source, options), (other) => {
+          for (const it of [env, other]) {
+            it.load(snapshot);
+            assertEquals(cloneBatch(it.observations()), shown);
+            assertEquals(it.actionMasks?.slice(), masks);
+            assertEquals(playVec(it, 60, 2), expected);
+          }
+        });
       });
     });
-  });
+  }
 }
 
 /** All of it, for one kind of hosts. */

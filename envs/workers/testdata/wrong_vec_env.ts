@@ -1,4 +1,6 @@
-import { makeVec } from "../../mod.ts";
+import { make } from "../../mod.ts";
+import { SyncVecEnv } from "../../sync_vec_env.ts";
+import { MaskedBy } from "../../testdata/masked_by.ts";
 import type { VecEnv, VecStep } from "@bellman/types";
 import { VecEnvWrapper } from "../../wrappers/env_wrapper.ts";
 import type { GroupOptions } from "../group_source.ts";
@@ -18,8 +20,10 @@ class WrongVecEnv extends VecEnvWrapper {
 }
 
 export default function makeWrong(
-  { numEnvs, first, parts }: GroupOptions,
+  { numEnvs, first, parts, masked }: GroupOptions,
 ): VecEnv {
-  const env = makeVec("CartPole-v1", { numEnvs, recordEpisodes: false });
+  const single = () => make("CartPole-v1");
+  const all = () => new MaskedBy(single(), () => Uint8Array.of(1, 1));
+  const env = new SyncVecEnv(Array(numEnvs).fill(masked ? all : single));
   return new WrongVecEnv(env, first === 0 ? {} : parts as Partial<VecStep>);
 }
