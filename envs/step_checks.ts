@@ -13,6 +13,7 @@
  *
  * @module
  */
+import { forbiddenFault, maskFault } from "./_action_masks.ts";
 import { isTypedArray } from "@bellman/files";
 import type { Batch, VecStep } from "@bellman/types";
 
@@ -22,6 +23,13 @@ export interface StepPlace {
   readonly numEnvs: number;
   /** Environment steps taken, this one included. */
   readonly step: number;
+  /**
+   * Number of choices of each part of an action, where masks come with the steps; see
+   * `actionChoices`.
+   *
+   * @default one part
+   */
+  readonly choices?: readonly number[];
 }
 
 /**
@@ -135,12 +143,13 @@ export function checkObservations(
 /**
  * Throws unless a step of a vector environment can be learned from: rewards,
  * observations and the last observations of episodes that ended are finite, also
- * once they are held in 32 bits.
+ * once they are held in 32 bits, and the masks of actions, where there are some, are 0
+ * and 1 and allow something.
  *
  * @param observed The step.
  * @param place Number of environments, and the step for the message.
- * @throws {RangeError} If a number is not finite, with field and environment, or there
- * are too few or too many rewards or ends.
+ * @throws {RangeError} If a number is not finite, or a mask allows nothing, with field
+ * and environment, or there are too few or too many rewards, ends or masks.
  * @throws {TypeError} If something is not in typed arrays.
  * @example
  * ```ts
@@ -174,9 +183,44 @@ export function checkStep(observed: VecStep, place: StepPlace): void {
     refuse("reward", rewards[copy], copy, step);
   }
   checkObservations(observed.observations, place);
+  const { actionMasks, finalActionMasks } = observed;
+  if (actionMasks !== undefined) checkMasks(actionMasks, place);
   for (let i = 0; i < numEnvs; i++) {
     if (terminated[i] === 0 && truncated[i] === 0) continue;
     checkBatch("final observation", observed.finalObservations, place, i);
+    if (actionMasks !== undefined) checkMasks(finalActionMasks, place, i);
+  }
+}
+
+/**
+ * Throws unless masks of actions are 0 and 1 and allow a choice of each part, in all
+ * environments or in one of them.
+ */
+function checkMasks(
+  masks: Uint8Array | undefined,
+  place: StepPlace,
+  only?: number,
+): void {
+  const { numEnvs, step } = place, name = "action masks";
+  const size = masks instanceof Uint8Array ? masks.length / numEnvs : NaN;
+  const { choices = [size] } = place, wanted = choices.reduce((a, b) => a + b);
+  if (masks === undefined || size !== wanted || !Number.isInteger(size)) {
+    throw new TypeError(
+      `Cannot use the ${name} at step ${step}: expected a Uint8Array of ${
+        Number.isInteger(wanted)
+          ? numEnvs * wanted
+          : `rows of ${numEnvs} copies`
+      }, got ${masks instanceof Uint8Array ? masks.length : typeof masks}`,
+    );
+  }
+  const end = only === undefined ? numEnvs : only + 1;
+  for (let copy = only ?? 0; copy < end; copy++) {
+    const row = masks.subarray(copy * size, (copy + 1) * size);
+    const fault = maskFault(row, size) ?? forbiddenFault(row, choices);
+    if (fault === undefined) continue;
+    throw new RangeError(
+      `Cannot use ${fault.field} of copy ${copy} at step ${step}: it is ${fault.got}, expected ${fault.wanted}`,
+    );
   }
 }
 

@@ -65,6 +65,52 @@ for (const [says, parts] of Object.entries(WRONG)) {
   });
 }
 
+const choices = [2, 3];
+const ALL = new Uint8Array(10).fill(1);
+
+Deno.test("masks that allow something are taken", () => {
+  const masks = { actionMasks: ALL, finalActionMasks: ALL };
+  checkStep({ ...right(), ...masks }, place);
+  checkStep({ ...right(), ...masks }, { ...place, choices });
+  // Rows of episodes that go on may hold anything.
+  const finalActionMasks = ALL.slice().fill(0, 0, 5);
+  checkStep({ ...right(), actionMasks: ALL, finalActionMasks }, place);
+});
+
+const MASKS: Record<string, Partial<VecStep>> = {
+  "part 1 of the action mask of copy 1 at step 12: it is 0 for all 3 choices, expected 1 for at least one":
+    { actionMasks: ALL.slice().fill(0, 7) },
+  "part 0 of the action mask of copy 1 at step 12": {
+    finalActionMasks: ALL.slice().fill(0, 5, 7),
+  },
+  "actionMasks[4] of copy 0 at step 12: it is 3, expected 0 or 1": {
+    actionMasks: ALL.slice().fill(3, 4, 5),
+  },
+  "expected a Uint8Array of 10, got 8": { actionMasks: ALL.slice(2) },
+  "expected a Uint8Array of 10, got undefined": { finalActionMasks: undefined },
+  "expected a Uint8Array of 10, got object": { actionMasks: [1, 1] as never },
+};
+
+for (const [says, parts] of Object.entries(MASKS)) {
+  Deno.test(`masks are refused: ${says}`, () => {
+    const masks = { actionMasks: ALL, finalActionMasks: ALL, ...parts };
+    const step = { ...right(), ...masks };
+    assertThrows(() => checkStep(step, { ...place, choices }), Error, says);
+  });
+}
+
+Deno.test("without its parts a mask is to allow something at all", () => {
+  const actionMasks = ALL.slice().fill(0, 5);
+  const step = { ...right(), actionMasks, finalActionMasks: ALL };
+  assertThrows(() => checkStep(step, place), RangeError, "0 for all 5 choices");
+  const odd = { ...step, actionMasks: new Uint8Array(5) };
+  assertThrows(
+    () => checkStep(odd, place),
+    TypeError,
+    "rows of 2 copies, got 5",
+  );
+});
+
 Deno.test("first observations are refused as later ones are", () => {
   assertThrows(
     () => checkObservations(Float32Array.of(1, NaN), { numEnvs: 1, step: 0 }),
