@@ -1,6 +1,7 @@
 import type { RgbImage, Space, StateTree, StepResult } from "@bellman/types";
 import { unknownEnvironment } from "../_checks.ts";
 import { checkSpace } from "../_env_data.ts";
+import { checkOptions, FLAG } from "../_options.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type {
   GroupAnswer,
@@ -37,6 +38,7 @@ interface Handshake {
   readonly maxEpisodeSteps: number | null;
   readonly rewardThreshold: number | null;
   readonly framesPerSecond?: number | null;
+  readonly masksActions: boolean;
 }
 
 /** Error that a host sends. */
@@ -130,10 +132,12 @@ export class GymnasiumHosts extends ChildHosts {
       modules = [],
       wrappers = [],
       infoStatistics = [],
+      useActionMasks,
       showOutput: showPrints = false,
     }: GymnasiumHostsOptions,
   ) {
     checkPlain(kwargs, "kwargs");
+    checkOptions(`gym:${id}`, { useActionMasks }, { useActionMasks: FLAG });
     const wrapped = wrappers.map(({ name, kwargs = {} }) => ({ name, kwargs }));
     checkPlain(wrapped, "wrappers");
     super(groups, { command: hostCommand(python), showPrints, resets });
@@ -147,6 +151,7 @@ export class GymnasiumHosts extends ChildHosts {
       modules,
       wrappers: wrapped,
       infoStatistics,
+      useActionMasks,
       resets,
       draws,
       otherPython: otherPython(),
@@ -258,6 +263,7 @@ export class GymnasiumHosts extends ChildHosts {
     return {
       observationSpace,
       actionSpace,
+      masksActions: told.masksActions,
       spec: {
         id: `gym:${this.#id}`,
         maxEpisodeSteps: told.maxEpisodeSteps ?? undefined,

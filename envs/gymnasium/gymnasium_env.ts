@@ -21,6 +21,7 @@ import type {
   GroupArrays,
   GroupCommand,
 } from "../workers/group_hosts.ts";
+import { choicesOf } from "../workers/_group_arrays.ts";
 import { waitForAll } from "../workers/_host_fleet.ts";
 import { checkCount } from "../workers/restarts.ts";
 import { HostFailure, timed } from "../workers/host_failure.ts";
@@ -102,16 +103,26 @@ export class GymnasiumEnv implements Env {
       throw error;
     }
     const { observationSpace, actionSpace, spec, framesPerSecond } = opened!;
+    const choices = choicesOf(opened!);
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
     this.spec = spec!;
     this.framesPerSecond = framesPerSecond;
     this.#arrays = {
       actions: allocateBatch(actionSpace, 1),
-      ...allocateStep(observationSpace, 1),
+      ...allocateStep(observationSpace, 1, choices),
     };
     this.#hosts.attach([this.#arrays]);
+    const { actionMasks } = this.#arrays;
+    if (actionMasks !== undefined) this.actionMasks = () => actionMasks;
   }
+
+  /**
+   * Returns the actions that the newest observation allows, where Python masks some.
+   *
+   * @returns 1 or 0 for each choice; reused by the next step.
+   */
+  actionMasks?(): Uint8Array;
 
   /**
    * Starts an episode.
@@ -174,6 +185,7 @@ export class GymnasiumEnv implements Env {
     return {
       status: this.#episodes.stage,
       isSeeded: this.#isSeeded,
+      ...this.actionMasks && { actionMasks: this.actionMasks().slice() },
       host: this.#ask("take a snapshot of", { type: "save" }).snapshot!,
     };
   }
@@ -186,16 +198,16 @@ export class GymnasiumEnv implements Env {
    * @throws {RangeError} If it is of another environment.
    */
   load(snapshot: StateTree): void {
-    const { status, isSeeded, host } = snapshotRecord(snapshot, [
-      "status",
-      "isSeeded",
-      "host",
-    ]);
+    const keys = ["status", "isSeeded", "host"];
+    if (this.actionMasks) keys.push("actionMasks");
+    const saved = snapshotRecord(snapshot, keys);
+    const { status, isSeeded, host } = saved;
     const command: GroupCommand = { type: "load", snapshot: host };
     const patience = this.#hosts.patience(0, command);
     this.#ask("restore", command, patience * this.#stepTimeoutMs);
     this.#episodes.stage = status as Episodes["stage"];
     this.#isSeeded = isSeeded as boolean;
+    this.#arrays.actionMasks?.set(saved.actionMasks as Uint8Array);
   }
 
   /**

@@ -49,6 +49,14 @@ export interface GymnasiumOptions {
    */
   wrappers?: readonly PythonWrapper[];
   /**
+   * True to use the masks of actions that an environment or a wrapper of Python gives:
+   * those of its method `action_masks()`, or of `info["action_mask"]`; false not to. An
+   * environment without them is an error where this is true.
+   *
+   * @default those that there are
+   */
+  useActionMasks?: boolean;
+  /**
    * Time for Python to start and to make the environments, in milliseconds.
    *
    * @default 120_000

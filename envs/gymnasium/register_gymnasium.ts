@@ -30,7 +30,8 @@ function gymnasiumLimit(maxEpisodeSteps: number): number {
  * the former ones. Python starts only when one is made, which also tells whether
  * there is such an environment.
  *
- * The options `kwargs` of `make` and `makeVec` are added to those given here.
+ * The options `kwargs` of `make` and `makeVec` are added to those given here;
+ * `useActionMasks` among them is this side's own.
  * Without `maxEpisodeSteps` the limit is Gymnasium's own.
  *
  * @param id The environment's name as Gymnasium knows it, with or without a
@@ -57,27 +58,31 @@ export function registerGymnasium(
   { registry = defaultRegistry, ...options }: RegisterGymnasiumOptions = {},
 ): string {
   const name = `gym:${id}`;
-  const kwargsWith = (kwargs: EnvKwargs, limit?: number): EnvKwargs => ({
-    ...options.kwargs,
-    ...kwargs,
-    ...limit !== undefined && { max_episode_steps: gymnasiumLimit(limit) },
+  const optionsWith = (
+    { useActionMasks, ...kwargs }: EnvKwargs,
+    limit?: number,
+  ): GymnasiumOptions => ({
+    ...options,
+    ...useActionMasks !== undefined &&
+      { useActionMasks: useActionMasks as boolean },
+    kwargs: {
+      ...options.kwargs,
+      ...kwargs,
+      ...limit !== undefined && { max_episode_steps: gymnasiumLimit(limit) },
+    },
   });
   // Whether names have versions is Gymnasium's affair.
   registry.set(name, {
     id: name,
     limitsItself: true,
     make: (kwargs, { maxEpisodeSteps } = {}) =>
-      new GymnasiumEnv(id, {
-        ...options,
-        kwargs: kwargsWith(kwargs, maxEpisodeSteps),
-      }),
+      new GymnasiumEnv(id, optionsWith(kwargs, maxEpisodeSteps)),
     recordsInfo: true,
     makeVec: ({ numEnvs, maxEpisodeSteps, infoStatistics, kwargs }) =>
       new GymnasiumVecEnv(id, {
-        ...options,
+        ...optionsWith(kwargs, maxEpisodeSteps),
         numEnvs,
         infoStatistics,
-        kwargs: kwargsWith(kwargs, maxEpisodeSteps),
       }),
   });
   return name;

@@ -3,9 +3,10 @@
 import struct
 
 import numpy as np
+from gymnasium.spaces import MultiBinary
 
 from .pipes import MARK
-from .spaces import flatten, parts_of
+from .spaces import Leaf, flatten, parts_of
 
 
 def padded(size):
@@ -15,8 +16,12 @@ def padded(size):
 class Answer:
     """What all copies see, and the rest of a step, in one buffer for all steps."""
 
-    def __init__(self, space, leaves, copies):
+    def __init__(self, space, leaves, copies, choices=0):
         self.space = space
+        seen = leaves
+        if choices > 0:
+            # Masks of actions lie behind what is seen.
+            leaves = [*leaves, Leaf(MultiBinary(choices), None, "u1")]
         # Four bytes in front let all arrays begin at multiples of eight; mark,
         # length and the kind of the answer follow.
         sizes = [padded(copies * leaf.row_bytes) for leaf in leaves]
@@ -35,7 +40,10 @@ class Answer:
             array = array.reshape((copies, *leaf.shape))
             self.rows.append([array[copy, ...] for copy in range(copies)])
             at += size
-        self.writers = [it.writer(rows) for it, rows in zip(leaves, self.rows)]
+        self.writers = [it.writer(rows) for it, rows in zip(seen, self.rows)]
+        self.masks = self.rows[-1] if choices > 0 else []
+        for row in self.masks:
+            row[...] = 1
         # What writes what a copy sees now: `observe(copy, observation)`.
         single = parts_of(space) is None
         self.observe = self.writers[0] if single else self._observe_parts

@@ -11,14 +11,15 @@ from .episodes import Episodes, plain, random_state
 from .errors import EnvDataError, Refused
 from .infos import as_json
 from .making import make
+from .masks import Masks, find
 from .spaces import Actions, map_space
 from .tally import Tally
 
 
-def first_seen(given):
-    """What is seen first, of what `reset` returned."""
+def begun(given):
+    """What is seen first and the info, as `reset` returned them."""
     if isinstance(given, tuple) and len(given) == 2:
-        return given[0]
+        return given
     raise EnvDataError(
         "reset returned %s: expected a tuple of two, (observation, info)"
         % described(given)
@@ -87,9 +88,12 @@ class Copies:
         env = self.envs[0]
         seen, self.seen = map_space(space_of(env, "observation"), "observation", self.name)
         leaves, self.done = map_space(space_of(env, "action"), "action", self.name)
-        self.answer = Answer(env.observation_space, seen, count)
+        masked = find(self.envs, settings.get("useActionMasks"), self.done, self.name)
+        choices = sum(masked[0]) if masked else 0
+        self.answer = Answer(env.observation_space, seen, count, choices)
         self.actions = Actions(env.action_space, leaves, count)
         self.episodes = Episodes(leaves, count)
+        self.masks = Masks(*masked, self.answer.masks, self.episodes) if masked else None
         names = settings.get("infoStatistics")
         self.tally = Tally(names, count) if names else None
         # Copies whose episode could not be played again, with what the next one
@@ -105,6 +109,7 @@ class Copies:
             "maxEpisodeSteps": getattr(spec, "max_episode_steps", None),
             "rewardThreshold": getattr(spec, "reward_threshold", None),
             "framesPerSecond": frame_rate(self.envs[0]),
+            "masksActions": self.masks is not None,
         }
 
     def begin(self, copy, seed=None):
@@ -112,7 +117,13 @@ class Copies:
         env = self.envs[copy]
         start = random_state(env) if seed is None else {"seed": seed}
         self.episodes.begin(copy, start)
-        return first_seen(env.reset() if seed is None else env.reset(seed=seed))
+        return begun(env.reset() if seed is None else env.reset(seed=seed))
+
+    def show(self, copy, seen, info):
+        """Writes what a copy sees now, and the actions that this allows."""
+        self.answer.observe(copy, seen)
+        if self.masks:
+            self.masks.write(copy, info)
 
     def refuse(self, copy, error):
         """Names the copy whose data cannot be used."""
@@ -128,7 +139,7 @@ class Copies:
                 self.tally.begin(copy)
             seed = None if seeds is None else seeds[copy]
             try:
-                self.answer.observe(copy, self.begin(copy, seed))
+                self.show(copy, *self.begin(copy, seed))
             except EnvDataError as error:
                 self.refuse(copy, error)
 
@@ -136,7 +147,7 @@ class Copies:
         actions = self.actions.read(data)
         self.episodes.add(data)
         answer, returns, lost = self.answer, self.episodes.returns, self.lost
-        observe, rewards = answer.observe, []
+        observe, masks, rewards = answer.observe, self.masks, []
         answer.begin()
         copy = 0
         try:
@@ -160,6 +171,8 @@ class Copies:
                         terminated = flag("terminated", terminated)
                     if type(truncated) is not bool:
                         truncated = flag("truncated", truncated)
+                    if masks is not None:
+                        masks.write(copy, info, terminated)
                     if self.tally:
                         self.tally.add(copy, info)
                     if not self.resets:
@@ -187,7 +200,7 @@ class Copies:
             fresh = self.begin(copy)
         else:
             self.episodes.begin(copy, self.episodes.starts[copy])
-        self.answer.observe(copy, fresh)
+        self.show(copy, *fresh)
 
     def snapshot(self):
         """Bookkeeping, actions and observations, each as bytes."""
@@ -242,7 +255,8 @@ class Copies:
         )
         total, ended = 0.0, False
         try:
-            seen = self.start(env, told["start"])
+            seen, info = self.start(env, told["start"])
+            terminated = False
             if self.tally:
                 self.tally.begin(copy)
             for at in range(0, len(log), reader.size):
@@ -255,6 +269,8 @@ class Copies:
                 if ended and (self.resets or at + reader.size < len(log)):
                     return False
             self.answer.observe(copy, seen)
+            if self.masks:
+                self.masks.write(copy, info, terminated)
         except Exception:
             traceback.print_exc()
             return False
@@ -267,9 +283,9 @@ class Copies:
     def start(self, env, start):
         """Begins an episode as it began before; what is seen then."""
         if "seed" in start:
-            return first_seen(env.reset(seed=start["seed"]))
+            return begun(env.reset(seed=start["seed"]))
         env.unwrapped.np_random.bit_generator.state = start["random"]
-        return first_seen(env.reset())
+        return begun(env.reset())
 
     def render(self, copy):
         """A picture as width, height and bytes."""

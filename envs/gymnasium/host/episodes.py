@@ -28,6 +28,12 @@ class Episodes:
         self.earlier[copy] = earlier
         self.begins[copy] = self.forgotten + len(self.log)
 
+    def length(self, copy):
+        """The steps of a copy's episode so far."""
+        row = self.size // self.copies
+        earlier = len(self.earlier[copy]) // row
+        return earlier + self.forgotten + len(self.log) - self.begins[copy]
+
     def add(self, actions):
         """Keeps the actions of a step of all copies, as long as they are needed."""
         if len(self.log) & 1023 == 1023 or len(self.log) >= self.most:
