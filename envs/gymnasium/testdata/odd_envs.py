@@ -79,6 +79,7 @@ class Counter(gym.Env):
 
     def __init__(self, odd=None, pause=0, render_mode=None):
         self.odd = odd
+        self.resets = 0
         self.pause = pause
         self.render_mode = render_mode
         if odd == "int64":
@@ -95,10 +96,13 @@ class Counter(gym.Env):
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.count = 0
+        self.resets += 1
         self.own = np.random.default_rng()
         return self.seen(), {}
 
     def seen(self):
+        if self.odd == "resets":
+            return np.array([self.resets], self.observation_space.dtype)
         if self.odd == "one":
             return self.count
         return np.array([self.count], self.observation_space.dtype)
