@@ -1,8 +1,10 @@
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
+import { countChoices, forbiddenFault, maskFault } from "./_action_masks.ts";
 import { checkSpace, EnvData } from "./_env_data.ts";
 import { EnvDataError, type EnvDataFault } from "./env_data_error.ts";
 import { SeededRandom } from "./random.ts";
 import { restoreNow, snapshotFault } from "./snapshot.ts";
+import { actionChoices } from "./spaces/choices.ts";
 import { sample } from "./spaces/values.ts";
 
 /** Thoroughness of {@linkcode checkEnv}. */
@@ -91,6 +93,11 @@ function checkSpaces(env: Env): void {
       fail(`its ${name} is none: ${(error as Error).message}`);
     }
   }
+  if (env.actionMasks === undefined) return;
+  if (actionChoices(env.actionSpace) !== undefined) return;
+  fail(
+    `it masks actions that are a ${env.actionSpace.type}, expected discrete, multiDiscrete or multiBinary ones`,
+  );
 }
 
 function checkFirst(env: Env, observation: SpaceValue): void {
@@ -106,9 +113,76 @@ function checkResult(env: Env, result: StepResult): void {
   }, "step");
 }
 
+/** Most letters of an observation in a message. */
+const SHOWN = 80;
+
+/** An environment, the step of its episode, and what it shows there. */
+class Course {
+  readonly env: Env;
+  step = 0;
+  seen: SpaceValue = 0;
+
+  constructor(env: Env) {
+    this.env = env;
+  }
+
+  /** Starts an episode and checks its first observation. */
+  reset(options?: { seed: number }): SpaceValue {
+    this.seen = this.env.reset(options);
+    this.step = 0;
+    checkFirst(this.env, this.seen);
+    this.masks();
+    return this.seen;
+  }
+
+  /** Takes a step by one of the actions that are allowed. */
+  act(random: SeededRandom): StepResult {
+    const { env } = this;
+    const result = env.step(sample(env.actionSpace, random, this.masks()));
+    checkResult(env, result);
+    this.step++;
+    this.seen = result.observation;
+    this.masks(result.terminated);
+    return result;
+  }
+
+  /**
+   * Returns the actions that are allowed, if some are masked, and checks them: none
+   * need be at a termination, which no action follows.
+   */
+  masks(terminated = false): Uint8Array | undefined {
+    const { env } = this;
+    if (env.actionMasks === undefined) return undefined;
+    const masks: unknown = env.actionMasks();
+    const fault = maskFault(masks, countChoices(env.actionSpace));
+    if (fault) this.#failOf(fault);
+    const first = (masks as Uint8Array).slice();
+    const text = exactText(first);
+    if (exactText(env.actionMasks()) !== text) {
+      fail(
+        `its action mask ${this.#place} changed when it was asked for again`,
+      );
+    }
+    const none = forbiddenFault(first, actionChoices(env.actionSpace)!);
+    if (none && !terminated) this.#failOf(none);
+    return none ? undefined : first;
+  }
+
+  get #place(): string {
+    const seen = exactText(this.seen);
+    return `at step ${this.step} of an episode, for the observation ${
+      seen.length > SHOWN ? `${seen.slice(0, SHOWN)}...` : seen
+    },`;
+  }
+
+  #failOf({ field, got, wanted }: EnvDataFault): never {
+    fail(`${field} ${this.#place} is ${got}, expected ${wanted}`);
+  }
+}
+
 /** Steps with random actions, resetting at ends, and returns all results. */
-function run(env: Env, actions: SeededRandom, steps: number): string[] {
-  const record: string[] = [];
+function run(course: Course, actions: SeededRandom, steps: number): string[] {
+  const record: string[] = [exactText(course.masks() ?? null)];
   let last: SpaceValue | null = null, text = exactText(null);
   const keep = (observation: SpaceValue): void => {
     // The caller owns each observation: the next step must not change it.
@@ -119,15 +193,13 @@ function run(env: Env, actions: SeededRandom, steps: number): string[] {
     text = exactText(observation);
   };
   for (let i = 0; i < steps; i++) {
-    const result = env.step(sample(env.actionSpace, actions));
-    checkResult(env, result);
+    const result = course.act(actions);
     keep(result.observation);
     const { reward, terminated, truncated } = result;
-    record.push(exactText([text, reward, terminated, truncated]));
+    const masks = course.masks(terminated) ?? null;
+    record.push(exactText([text, reward, terminated, truncated, masks]));
     if (!terminated && !truncated) continue;
-    const observation = env.reset();
-    checkFirst(env, observation);
-    keep(observation);
+    keep(course.reset());
     record.push(text);
   }
   return record;
@@ -138,14 +210,12 @@ function same(a: string[], b: string[]): boolean {
 }
 
 function checkSeeding(
-  env: Env,
+  course: Course,
   { seed, steps }: Required<CheckEnvOptions>,
 ): void {
   const episode = (): string[] => {
-    const first = env.reset({ seed });
-    checkFirst(env, first);
-    const text = exactText(first);
-    return [text, ...run(env, new SeededRandom(seed), steps)];
+    const text = exactText(course.reset({ seed }));
+    return [text, ...run(course, new SeededRandom(seed), steps)];
   };
   if (!same(episode(), episode())) {
     fail("the same seed and actions gave two different courses");
@@ -158,19 +228,21 @@ function snapshotText(snapshot: StateTree): string {
 }
 
 function checkSnapshot(
-  env: Env,
+  course: Course,
   { seed, steps }: Required<CheckEnvOptions>,
 ): void {
-  env.reset({ seed });
-  run(env, new SeededRandom(seed + 1), Math.ceil(steps / 2));
-  const snapshot = env.save();
+  const { env } = course;
+  course.reset({ seed });
+  run(course, new SeededRandom(seed + 1), Math.ceil(steps / 2));
+  const snapshot = env.save(), { step, seen } = course;
   const text = snapshotText(snapshot);
-  const first = run(env, new SeededRandom(seed + 2), steps);
+  const first = run(course, new SeededRandom(seed + 2), steps);
   if (snapshotText(snapshot) !== text) {
     fail("a snapshot changed with later steps: it must be a copy");
   }
   guard(() => restoreNow(env, snapshot, {}));
-  if (!same(first, run(env, new SeededRandom(seed + 2), steps))) {
+  Object.assign(course, { step, seen });
+  if (!same(first, run(course, new SeededRandom(seed + 2), steps))) {
     fail("after restoring a snapshot, the same actions gave another course");
   }
   if (snapshotText(snapshot) !== text) {
@@ -182,20 +254,25 @@ function checkSnapshot(
  * Checks that nothing follows a termination: a step either throws or returns the
  * same again.
  */
-function checkEnd(env: Env, { seed, steps }: Required<CheckEnvOptions>): void {
-  env.reset({ seed });
+function checkEnd(
+  course: Course,
+  { seed, steps }: Required<CheckEnvOptions>,
+): void {
+  course.reset({ seed });
   const random = new SeededRandom(seed);
   for (let i = 0; i < steps; i++) {
-    const result = env.step(sample(env.actionSpace, random));
-    if (result.terminated) return checkStepAfterEnd(env, random);
-    if (result.truncated) env.reset();
+    const result = course.act(random);
+    if (result.terminated) return checkStepAfterEnd(course, random);
+    if (result.truncated) course.reset();
   }
 }
 
-function checkStepAfterEnd(env: Env, random: SeededRandom): void {
+function checkStepAfterEnd(course: Course, random: SeededRandom): void {
+  const { env } = course;
+  const action = sample(env.actionSpace, random, course.masks(true));
   let result: StepResult;
   try {
-    result = env.step(sample(env.actionSpace, random));
+    result = env.step(action);
   } catch (error) {
     if (error instanceof Error && !error.message.includes("\n")) return;
     fail(
@@ -225,7 +302,8 @@ function checkPicture(env: Env): void {
  * Checks that an environment keeps its promises: observations and rewards are
  * of its spaces and belong to the caller, a seed fixes its course, a snapshot
  * restores it exactly, nothing follows a termination, its picture has the right
- * size.
+ * size. One that masks actions is stepped by allowed actions only, and always allows
+ * one.
  *
  * @param env Environment to check; it is stepped and reset.
  * @param options Thoroughness.
@@ -239,9 +317,10 @@ function checkPicture(env: Env): void {
  */
 export function checkEnv(env: Env, options: CheckEnvOptions = {}): void {
   const all = { steps: 200, seed: 0, render: true, ...options };
+  const course = new Course(env);
   checkSpaces(env);
-  checkSeeding(env, all);
-  checkSnapshot(env, all);
-  checkEnd(env, all);
+  checkSeeding(course, all);
+  checkSnapshot(course, all);
+  checkEnd(course, all);
   if (all.render) checkPicture(env);
 }

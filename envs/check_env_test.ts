@@ -1,10 +1,12 @@
-import type { Env, StateTree, StepResult } from "@bellman/types";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { checkEnv, exactText } from "./check_env.ts";
 import { make, registeredIds } from "./mod.ts";
-import { box } from "./spaces/constructors.ts";
+import { box, multiBinary, multiDiscrete } from "./spaces/constructors.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
+import { MaskedBy } from "./testdata/masked_by.ts";
+import { ChainEnv, IdentityEnv } from "./toy/environments.ts";
 import { EnvWrapper } from "./wrappers/env_wrapper.ts";
 
 Deno.test("what JSON makes alike is told apart", () => {
@@ -234,7 +236,78 @@ const BROKEN: [string, Env, string][] = [
   ],
 ];
 
-for (const [name, env, message] of BROKEN) {
+/** A chain of five steps that masks by its step. */
+const masked = (masks: (step: number) => unknown): Env =>
+  new MaskedBy(new ChainEnv({ length: 5 }), masks);
+
+let asked = 0;
+
+const MASKED: typeof BROKEN = [
+  [
+    "an observation that allows nothing",
+    masked((step) => Uint8Array.of(step === 3 ? 0 : 1, 0)),
+    "the action mask at step 3 of an episode, for the observation 3, is 0 for all 2 choices, expected 1 for at least one",
+  ],
+  [
+    "masks of another size",
+    masked(() => new Uint8Array(3).fill(1)),
+    "the action mask at step 0 of an episode, for the observation 0, is a Uint8Array of 3, expected a Uint8Array of 2",
+  ],
+  [
+    "masks of other numbers",
+    masked(() => Uint8Array.of(1, 2)),
+    "actionMasks[1] at step 0 of an episode, for the observation 0, is 2, expected 0 or 1",
+  ],
+  [
+    "masks that change when they are asked for again",
+    masked(() => Uint8Array.of(1, asked++ % 2)),
+    "its action mask at step 0 of an episode, for the observation 0, changed when it was asked for again",
+  ],
+  [
+    "masks that depend on more than seed and actions",
+    masked((step) => Uint8Array.of(1, step > 0 && asked++ > 100 ? 0 : 1)),
+    "its action mask at step",
+  ],
+  [
+    "masks of a box",
+    new MaskedBy(make("Pendulum-v1"), () => Uint8Array.of(1)),
+    "it masks actions that are a box, expected discrete, multiDiscrete or multiBinary ones",
+  ],
+];
+
+Deno.test("masked environments are stepped by allowed actions only", () => {
+  const taken = new Set<SpaceValue>();
+  class Watched extends EnvWrapper {
+    override step(action: SpaceValue): StepResult {
+      taken.add(action);
+      return super.step(action);
+    }
+  }
+  checkEnv(new Watched(masked(() => Uint8Array.of(0, 1))));
+  assertEquals([...taken], [1]);
+  // An end state may allow nothing.
+  checkEnv(masked((step) => Uint8Array.of(0, step === 5 ? 0 : 1)));
+  for (const actionSpace of [multiDiscrete([2, 3]), multiBinary(3)]) {
+    checkEnv(new IdentityEnv({ actionSpace, masked: true }));
+  }
+});
+
+Deno.test("found: a restored environment with other masks", () => {
+  class Forgetful extends MaskedBy {
+    protected override loadOwnState(): void {}
+  }
+  const env = new Forgetful(
+    new ChainEnv({ length: 7 }),
+    (step) => Uint8Array.of(1, step % 2),
+  );
+  assertThrows(
+    () => checkEnv(env, { steps: 20 }),
+    Error,
+    "after restoring a snapshot, the same actions gave another course",
+  );
+});
+
+for (const [name, env, message] of [...BROKEN, ...MASKED]) {
   Deno.test(`found: ${name}`, () => {
     const error = assertThrows(() => checkEnv(env), Error, message);
     assertEquals(error.message.split("\n").length, 1);
