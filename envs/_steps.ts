@@ -35,10 +35,11 @@ export function relay(step: VecStep, target: MutableStep): MutableStep {
   target.terminated = step.terminated;
   target.truncated = step.truncated;
   target.finalObservations = step.finalObservations;
-  target.actionMasks = step.actionMasks;
-  target.finalActionMasks = step.finalActionMasks;
   target.episodes = step.episodes;
   target.lost = step.lost;
+  if (step.actionMasks === undefined) return target;
+  target.actionMasks = step.actionMasks;
+  target.finalActionMasks = step.finalActionMasks;
   return target;
 }
 

@@ -116,8 +116,9 @@ export class SyncVecEnv implements VecEnv {
     this.#actions = new ActionRows(actionSpace, this.numEnvs);
     this.#step = allocateStep(observationSpace, this.numEnvs);
     this.#masks = masksOf(this.envs, this.#data);
-    this.actionMasks = this.#step.actionMasks = this.#masks?.newest;
-    this.#step.finalActionMasks = this.#masks?.final;
+    if (this.#masks === undefined) return;
+    this.actionMasks = this.#step.actionMasks = this.#masks.newest;
+    this.#step.finalActionMasks = this.#masks.final;
   }
 
   /**

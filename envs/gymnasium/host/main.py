@@ -5,10 +5,11 @@ all) whether it could be done. The handshake, errors and the bookkeeping of
 snapshots are JSON; resets and steps are raw little-endian arrays:
 
     step      actions: for each leaf of the space the rows of all copies
-    answer    observations likewise, rewards, terminated, truncated, each padded
-              to eight bytes; then the final observations of the copies that
-              ended, row by row, if those are reset; then the info as JSON, of
-              a single environment that has some
+    answer    observations likewise, then the masks of actions if there are some,
+              rewards, terminated, truncated, each padded to eight bytes; then
+              the final observations and masks of the copies that ended, row by
+              row, if those are reset; then the info as JSON, of a single
+              environment that has some
 """
 
 import json
