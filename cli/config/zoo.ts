@@ -25,6 +25,28 @@ export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
     valueNetwork: "separate",
     objective: "shared",
   },
+  ppo: {
+    numEnvs: 1,
+    normalizeObservation: false,
+    normalizeReward: false,
+    epochs: 10,
+    gamma: 0.99,
+    gaeLambda: 0.95,
+    clipRange: 0.2,
+    clipRangeSchedule: "constant",
+    clipRangeValue: null,
+    normalizeAdvantage: true,
+    targetKl: null,
+    entropyCoefficient: 0,
+    valueCoefficient: 0.5,
+    maxGradNorm: 0.5,
+    learningRate: 0.0003,
+    learningRateSchedule: "constant",
+    adamEpsilon: 1e-5,
+    valueNetwork: "separate",
+    objective: "shared",
+    lstmSize: 256,
+  },
 };
 
 const NETWORKS: Readonly<Record<string, string | undefined>> = {
@@ -70,6 +92,7 @@ function sectionOf(
   const wanted = [
     env,
     env.replace(/^gym:(.*:)?/, ""),
+    env.replace(/^PositionOnly(\w+)/, "$1NoVel"),
     ...isGame ? [ATARI] : [],
   ];
   const found = sections.find(([name]) => wanted.includes(name));
@@ -121,8 +144,22 @@ function sizesOf(value: unknown, setting: string): unknown {
   );
 }
 
+/** Arguments of a policy, by the only value that all networks here have. */
+const FIXED: Readonly<Record<string, unknown>> = {
+  n_critics: 2,
+  n_lstm_layers: 1,
+  squash_output: false,
+  full_std: true,
+  use_expln: false,
+  share_features_extractor: true,
+  normalize_images: true,
+};
+
 /** Translates `policy_kwargs`. */
-function policyEntries(value: unknown, origin: string): Entry[] {
+function policyEntries(
+  value: unknown,
+  { origin, isOwn }: Pick<ZooOptions, "origin" | "isOwn">,
+): Entry[] {
   const of = (name: string) => `policy_kwargs' ${name} of ${origin}`;
   const kwargs = mappingOf(value, `policy_kwargs of ${origin}`);
   return Object.entries(kwargs).flatMap(([name, it]): Entry[] => {
@@ -147,11 +184,16 @@ function policyEntries(value: unknown, origin: string): Entry[] {
         break;
       case "optimizer_kwargs":
         if (isMapping(it) && Object.keys(it).join() === "eps") {
-          return [["rmspropEpsilon", it.eps]];
+          const key = isOwn("adamEpsilon") ? "adamEpsilon" : "rmspropEpsilon";
+          return [[key, it.eps]];
         }
         break;
-      case "n_critics":
-        if (it === 2) return [];
+      case "shared_lstm":
+      case "enable_critic_lstm":
+        if (it !== (name === "shared_lstm")) return [];
+        return [["valueNetwork", "shared"]];
+      default:
+        if (Object.hasOwn(FIXED, name) && it === FIXED[name]) return [];
     }
     throw new UsageError(
       `Cannot use ${of(name)} = ${
@@ -161,8 +203,44 @@ function policyEntries(value: unknown, origin: string): Entry[] {
   });
 }
 
+/** Settings that a file may have fall, by their names there. */
+const SCHEDULED = {
+  learning_rate: "learningRate",
+  clip_range: "clipRange",
+} as const;
+
+/** Options of Atari's wrapper, by their names there. */
+const ATARI_OPTIONS: Readonly<Record<string, string>> = {
+  noop_max: "noopMax",
+  frame_skip: "frameskip",
+  terminal_on_life_loss: "terminalOnLifeLoss",
+  clip_reward: "clipReward",
+};
+
+/** Translates Atari's wrapper; `undefined` for other wrappers. */
+function atariOptions(wrapper: unknown): Record<string, unknown> | undefined {
+  const [[name, kwargs] = []] = isMapping(wrapper)
+    ? Object.entries(wrapper)
+    : [[String(wrapper), {}]];
+  if (!name?.endsWith("AtariWrapper")) return undefined;
+  const given = Object.entries(kwargs ?? {})
+    .map(([key, it]) => [ATARI_OPTIONS[key] ?? key, it]);
+  return { preprocessing: "baselines", ...Object.fromEntries(given) };
+}
+
+/** Finds the number of `lin_0.2`, which falls to 0. */
+function linear(value: unknown): number | undefined {
+  const [, first] = /^lin_([\d.e+-]+)$/.exec(String(value)) ?? [];
+  return first === undefined ? undefined : Number(first);
+}
+
 /** Translates one setting of a section. */
-function translated(name: string, value: unknown, origin: string): Entry[] {
+function translated(
+  name: string,
+  value: unknown,
+  options: ZooOptions,
+): Entry[] {
+  const { origin, isOwn } = options;
   switch (name) {
     case "policy": {
       const policy = String(value);
@@ -174,10 +252,14 @@ function translated(name: string, value: unknown, origin: string): Entry[] {
         );
       }
       const network = NETWORKS[policy];
-      return network === undefined ? [] : [["network", network]];
+      const isShared = policy === "CnnPolicy" && isOwn("valueNetwork");
+      return [
+        ...network === undefined ? [] : [["network", network] as Entry],
+        ...isShared ? [["valueNetwork", "shared"] as Entry] : [],
+      ];
     }
     case "policy_kwargs":
-      return policyEntries(value, origin);
+      return policyEntries(value, options);
     case "normalize": {
       const { norm_obs = true, norm_reward = true } = typeof value === "boolean"
         ? { norm_obs: value, norm_reward: value }
@@ -189,15 +271,12 @@ function translated(name: string, value: unknown, origin: string): Entry[] {
     }
     case "env_wrapper": {
       const given = value === null ? [] : [value].flat();
-      const wrappers = given.filter((it) =>
-        !String(it).endsWith("AtariWrapper")
-      );
-      const entries: Entry[] = wrappers.length === 0
-        ? []
-        : [["wrappers", wrappers]];
-      return wrappers.length === given.length
-        ? entries
-        : [["envKwargs", { preprocessing: "baselines" }], ...entries];
+      const atari = given.flatMap((it) => atariOptions(it) ?? []);
+      const wrappers = given.filter((it) => atariOptions(it) === undefined);
+      return [
+        ...atari.map((it): Entry => ["envKwargs", it]),
+        ...wrappers.length === 0 ? [] : [["wrappers", wrappers] as Entry],
+      ];
     }
     case "ent_coef": {
       if (value === "auto") return [];
@@ -208,41 +287,91 @@ function translated(name: string, value: unknown, origin: string): Entry[] {
     }
     case "use_rms_prop":
       return [["optimizer", value === false ? "adam" : "rmsprop"]];
-    case "learning_rate": {
-      const first = /^lin_([\d.e+-]+)$/.exec(String(value))?.[1];
+    case "learning_rate":
+    case "clip_range": {
+      const first = linear(value);
       return first === undefined
         ? [[name, value]]
-        : [[name, Number(first)], ["learningRateSchedule", "linear"]];
+        : [[name, first], [`${SCHEDULED[name]}Schedule`, "linear"]];
     }
+    case "batch_size":
+      // Where there are minibatches, it says how many.
+      return isOwn("minibatches") ? [] : [[name, value]];
     default:
       return [[name, value]];
   }
+}
+
+/** Greatest common divisor. */
+function divisorOf(a: number, b: number): number {
+  return b === 0 ? a : divisorOf(b, a % b);
+}
+
+/**
+ * Translates the rollouts of PPO: `batch_size` counts steps, and is cut to those
+ * that there are. A memory learns from sequences that fill a minibatch.
+ */
+function rolloutEntries(
+  section: Readonly<Record<string, unknown>>,
+  { origin, isOwn }: ZooOptions,
+): Entry[] {
+  if (!isOwn("minibatches")) return [];
+  const isRecurrent = /Lstm/.test(String(section.policy));
+  const [steps, size] = isRecurrent ? [128, 128] : [2048, 64];
+  const { n_envs = 1, n_steps = steps, batch_size = size } = section;
+  const rows = Number(n_envs) * Number(n_steps);
+  const batch = Math.min(Number(batch_size ?? rows), rows);
+  const entries: Entry[] = section.n_steps === undefined
+    ? [["numSteps", steps]]
+    : [];
+  // Their own settings are refused.
+  if (!(Number.isInteger(rows) && rows > 0)) return entries;
+  if (!(Number.isInteger(batch) && batch > 0 && rows % batch === 0)) {
+    throw new UsageError(
+      `Cannot use batch_size = ${
+        JSON.stringify(batch_size)
+      } of ${origin}: expected a divisor of the ${rows} steps of a rollout (n_envs = ${n_envs}, n_steps = ${n_steps})`,
+    );
+  }
+  entries.push(["minibatches", rows / batch]);
+  const length = divisorOf(batch, Number(n_steps));
+  return isRecurrent && length < Number(n_steps)
+    ? [...entries, ["sequenceLength", length]]
+    : entries;
+}
+
+/** Options of {@linkcode zooEntries}. */
+interface ZooOptions {
+  /** Name of the file. */
+  origin: string;
+  /** Environment of the command line, if any. */
+  env: string | undefined;
+  /** True for settings that the algorithm has. */
+  isOwn: (setting: string) => boolean;
 }
 
 /**
  * Translates a file of rl-baselines3-zoo: the section of an environment.
  *
  * @param entries Settings by environment.
- * @param options Name of the file, and of the environment, if the command line
- * gives one; true for settings that the algorithm has.
+ * @param options File, environment and settings of the algorithm.
  * @throws {UsageError} If there is no such section, or a setting has no like.
  */
 export function zooEntries(
   entries: readonly Entry[],
-  { origin, env, isOwn }: {
-    origin: string;
-    env: string | undefined;
-    isOwn: (setting: string) => boolean;
-  },
+  options: ZooOptions,
 ): Entry[] {
+  const { origin, env, isOwn } = options;
   const sections = entries.filter(isSection);
   const [name, section] = sectionOf(sections, { env, origin });
   const settings = Object.entries(section as Record<string, unknown>);
   const foreign = settings.map(([key]) => key).filter((it) => !isOwn(it));
   const hint = hintAtForeignFile(foreign);
   if (hint !== undefined) throw new UsageError(`Cannot use ${origin}: ${hint}`);
-  const given = settings
-    .flatMap(([key, value]) => translated(key, value, origin));
+  const given = Object.entries(Object.fromEntries([
+    ...settings.flatMap(([key, value]) => translated(key, value, options)),
+    ...rolloutEntries(section as Record<string, unknown>, options),
+  ]));
   return env === undefined && name !== ATARI
     ? [["env", gymnasiumId(name) ?? name], ...given]
     : given;

@@ -1,4 +1,11 @@
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertObjectMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { parse } from "@std/yaml";
 import { UsageError } from "../terminal/errors.ts";
 import { capture } from "../testdata/capture.ts";
 import { resolveConfig } from "./resolve.ts";
@@ -195,4 +202,153 @@ Deno.test("settings of a zoo file that do nothing are told, those that it leaves
   assertEquals(await notices("acktr", "{n_envs: 8}"), "");
   assertEquals(await notices("a2c", "{n_envs: 8, vf_coef: 0.7}"), "");
   await Deno.remove(path);
+});
+
+/** Reads a section of the zoo's own file for PPO. */
+async function ppo(env: string, name = "ppo") {
+  const url = new URL(`../testdata/zoo/${name}.yml`, import.meta.url);
+  const file = { name: `${name}.yml`, text: await Deno.readTextFile(url) };
+  return resolveConfig("ppo", { file, entries: [["env", env]] });
+}
+
+Deno.test("PPO's file of the zoo counts steps of a minibatch", async () => {
+  assertObjectMatch(await ppo("CartPole-v1"), {
+    numEnvs: 8,
+    numSteps: 32,
+    minibatches: 1,
+    epochs: 20,
+    gaeLambda: 0.8,
+    learningRate: 0.001,
+    learningRateSchedule: "linear",
+    clipRange: 0.2,
+    clipRangeSchedule: "linear",
+    totalTimesteps: 100_000,
+    // Where the file says nothing.
+    normalizeReward: false,
+    normalizeAdvantage: true,
+    objective: "shared",
+    valueNetwork: "separate",
+    maxGradNorm: 0.5,
+  });
+  // Batches of 64 steps, where it says none.
+  assertObjectMatch(await ppo("Acrobot-v1"), {
+    minibatches: 16 * 256 / 64,
+    normalizeObservation: true,
+    normalizeReward: true,
+    learningRateSchedule: "constant",
+  });
+  assertObjectMatch(await ppo("gym:Ant-v4"), { numSteps: 2048, numEnvs: 1 });
+  // Stable-baselines3 cuts batches to the steps that there are.
+  assertObjectMatch(await ppo("MountainCarContinuous-v0"), {
+    ...{ numEnvs: 1, numSteps: 8, minibatches: 1, maxGradNorm: 5 },
+    ...{ useSde: true, initialLogStd: -3.29, orthogonalInit: false },
+  });
+  assertObjectMatch(await ppo("ALE/Pong-v5"), {
+    ...{ network: "cnn", valueNetwork: "shared", frameStack: 4 },
+    ...{ minibatches: 4, clipRange: 0.1, clipRangeSchedule: "linear" },
+    envKwargs: { preprocessing: "baselines" },
+  });
+});
+
+Deno.test("RecurrentPPO's file of the zoo cuts rollouts into sequences", async () => {
+  const lstm = (env: string) => ppo(env, "ppo_lstm");
+  assertObjectMatch(await lstm("PositionOnlyCartPole-v1"), {
+    env: "PositionOnlyCartPole-v1",
+    ...{ network: "lstm", lstmSize: 64, valueNetwork: "separate" },
+    // 8 x 32 steps are one minibatch.
+    ...{ minibatches: 1, sequenceLength: null, activation: "relu" },
+  });
+  assertObjectMatch(await lstm("MountainCarContinuousNoVel-v0"), {
+    ...{ numEnvs: 8, numSteps: 1024, minibatches: 32, sequenceLength: 256 },
+    sdeSampleFrequency: 8,
+  });
+  // Its defaults.
+  assertObjectMatch(await lstm("gym:Ant-v4"), {
+    ...{ numSteps: 128, minibatches: 1, lstmSize: 256, sequenceLength: null },
+  });
+  assertObjectMatch(await lstm("ALE/Pong-v5"), {
+    ...{ network: "cnn_lstm", lstmSize: 128, valueNetwork: "shared" },
+    envKwargs: { preprocessing: "baselines", terminalOnLifeLoss: false },
+    ...{ minibatches: 4, sequenceLength: null },
+  });
+});
+
+Deno.test("every section of PPO's files is read, or is one clear line", async () => {
+  const refused: string[] = [];
+  for (const name of ["ppo", "ppo_lstm"]) {
+    const url = new URL(`../testdata/zoo/${name}.yml`, import.meta.url);
+    const sections = Object.keys(parse(await Deno.readTextFile(url)) as object)
+      .filter((it) => it !== "default");
+    assert(sections.length > 25);
+    for (const section of sections) {
+      const env = section === "atari" ? "ALE/Breakout-v5" : `gym:${section}`;
+      try {
+        const { numEnvs, numSteps, minibatches, sequenceLength } = await ppo(
+          env,
+          name,
+        ) as unknown as Record<string, number>;
+        assertEquals(numEnvs * numSteps % minibatches, 0, section);
+        assertEquals(numSteps % (sequenceLength ?? 1), 0, section);
+      } catch (error) {
+        assert(error instanceof UsageError, `${error}`);
+        refused.push(`${name} ${section}: ${error.message}`);
+      }
+    }
+  }
+  const gelu = "of ppo.yml: expected tanh, relu, elu, selu, leaky_relu, ";
+  assertEquals(refused.map((it) => it.split("sigmoid")[0]), [
+    `ppo CarRacing-v3: Cannot use activation = "gelu" ${gelu}`,
+    `ppo_lstm CarRacing-v3: Cannot use activation = "gelu" ${
+      gelu.replace("ppo", "ppo_lstm")
+    }`,
+  ]);
+});
+
+Deno.test("what PPO has no like for is one clear line", () => {
+  const cases: Record<string, string> = {
+    "Cannot use batch_size = 100 of ppo.yml: expected a divisor of the 256 steps of a rollout (n_envs = 8, n_steps = 32)":
+      "batch_size: 100",
+    'Cannot use batch_size = "all" of ppo.yml: expected a divisor':
+      "batch_size: all",
+    'Cannot use n_steps = "many" of ppo.yml: expected an integer':
+      "n_steps: many",
+    'Cannot use clip_range = "exp_3" of ppo.yml: expected a number':
+      "clip_range: exp_3",
+    'Cannot use clip_range_vf = "lin_0.2" of ppo.yml: expected a number':
+      "clip_range_vf: lin_0.2",
+    "Cannot use policy_kwargs' n_lstm_layers of ppo.yml = 2: no setting":
+      "policy_kwargs: dict(n_lstm_layers=2)",
+    "Cannot use policy_kwargs' squash_output of ppo.yml = true: no setting":
+      "policy_kwargs: dict(squash_output=True)",
+    "expected the same layers for policy and values":
+      "policy_kwargs: dict(net_arch=dict(pi=[8], vf=[9]))",
+  };
+  for (const [says, line] of Object.entries(cases)) {
+    const given = ["n_envs: 8", "n_steps: 32", line]
+      .filter((it, i, all) =>
+        !all.some((other, j) =>
+          j > i && other.split(":")[0] === it.split(":")[0]
+        )
+      );
+    const text = `CartPole-v1:\n  ${given.join("\n  ")}\n`;
+    const file = { name: "ppo.yml", text };
+    assertThrows(
+      () => resolveConfig("ppo", { file, entries: [] }),
+      UsageError,
+      says,
+    );
+  }
+  const file = {
+    name: "ppo.yml",
+    text: `CartPole-v1:
+  target_kl: 0.02
+  clip_range_vf: 0.3
+  batch_size: null
+  policy_kwargs: dict(optimizer_kwargs=dict(eps=1e-7), n_lstm_layers=1, squash_output=False)
+`,
+  };
+  assertObjectMatch(resolveConfig("ppo", { file, entries: [] }), {
+    ...{ targetKl: 0.02, clipRangeValue: 0.3, adamEpsilon: 1e-7 },
+    minibatches: 1,
+  });
 });
