@@ -74,6 +74,17 @@ Deno.test("train says which given settings do nothing beside the others", async 
   ]);
   assertEquals(await idle(...shared, "--set=valueCoefficient=0.7"), []);
   assertEquals(await idle("a2c", "--preset=none"), []);
+  const lstm = ["a2c", "--preset=none", "--set=network=lstm"];
+  assertEquals(await idle(...lstm, "--set=hiddenSizes=[32]"), [
+    "hiddenSizes does nothing here: the network lstm has no other layers",
+  ]);
+  assertEquals(await idle(...lstm, "--set=activation=relu"), [
+    "activation does nothing here: the network lstm has no other layers",
+  ]);
+  assertEquals(
+    await idle(...lstm, "--set=hiddenSizes=[64, 64]", "--set=lstmSize=8"),
+    [],
+  );
   // The file of a run has all settings, most of them at their defaults.
   const run = `${dir}/whole`;
   const first = await capture(

@@ -43,7 +43,7 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   smallConfig: { numSteps: 5, hiddenSizes: [8], lstmSize: 4 },
   // One learning rate needs inputs and values of about the same scale.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
-  idle: idleRates,
+  idle: idleSettings,
   build(
     config,
     context,
@@ -93,25 +93,35 @@ export function objectiveOf(
 }
 
 /**
- * Returns the settings that the objective leaves without effect, with the reasons.
+ * Returns the settings that objective and network leave without effect, with the
+ * reasons.
  *
  * @param config Settings.
  * @returns Reasons by setting.
  *
  * @example
  * ```ts
- * import { defaultA2CConfig, idleRates } from "@bellman/a2c";
+ * import { defaultA2CConfig, idleSettings } from "@bellman/a2c";
  * import { assert } from "@std/assert";
  *
- * assert("valueCoefficient" in idleRates(defaultA2CConfig));
+ * assert("valueCoefficient" in idleSettings(defaultA2CConfig));
  * ```
  */
-export function idleRates(config: ObjectiveConfig): Record<string, string> {
+export function idleSettings(
+  config: ObjectiveConfig & Pick<OnPolicyConfig, "network">,
+): Record<string, string> {
+  const { network } = config;
+  const layers = `the network ${network} has no other layers`;
+  const idle: Record<string, string> = /^(lstm|lnlstm)$/.test(network)
+    ? { hiddenSizes: layers, activation: layers }
+    : {};
+  const one = "one step for both losses has learningRate";
   if (objectiveOf(config) === "shared") {
-    return { valueLearningRate: "one step for both losses has learningRate" };
+    return { ...idle, valueLearningRate: one };
   }
   const why = "with separate objectives no loss is weighed against another";
-  return { valueCoefficient: `${why}, and valueLearningRate is the value's` };
+  const valueCoefficient = `${why}, and valueLearningRate is the value's`;
+  return { ...idle, valueCoefficient };
 }
 
 /** Options of {@link onPolicyParts}. */

@@ -1,7 +1,7 @@
 import {
   type ActorCriticState,
   actorCriticSteps,
-  idleRates,
+  idleSettings,
   objectiveOf,
   onPolicyParts,
 } from "@bellman/a2c";
@@ -57,7 +57,7 @@ export const ppo: AlgorithmDefinition<PpoConfig, ActorCritic> = {
     lstmSize: 4,
   },
   runDefaults: { normalizeObservation: true, normalizeReward: true },
-  idle: idleRates,
+  idle: idleSettings,
   build: partsOf,
 };
 

@@ -179,7 +179,8 @@ function idleLines(
   const defaults = defaultsOf<Record<string, unknown>>(schema);
   const lines = Object.entries(idle?.(config) ?? {})
     .filter(([key]) =>
-      keys.has(key) && ![null, defaults[key]].includes(config[key])
+      keys.has(key) && config[key] !== null &&
+      JSON.stringify(config[key]) !== JSON.stringify(defaults[key])
     )
     .map(([key, why]) => `${key} does nothing here: ${why}`);
   return isGreedy && !config.evaluationDeterministic

@@ -46,6 +46,7 @@ export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
     valueNetwork: "separate",
     objective: "shared",
     lstmSize: 256,
+    actions: "gaussian",
   },
 };
 
@@ -148,7 +149,6 @@ function sizesOf(value: unknown, setting: string): unknown {
 const FIXED: Readonly<Record<string, unknown>> = {
   n_critics: 2,
   n_lstm_layers: 1,
-  squash_output: false,
   full_std: true,
   use_expln: false,
   share_features_extractor: true,
@@ -186,6 +186,11 @@ function policyEntries(
         if (isMapping(it) && Object.keys(it).join() === "eps") {
           const key = isOwn("adamEpsilon") ? "adamEpsilon" : "rmspropEpsilon";
           return [[key, it.eps]];
+        }
+        break;
+      case "squash_output":
+        if (isOwn("actions")) {
+          return [["actions", it === true ? "squashed" : "gaussian"]];
         }
         break;
       case "shared_lstm":

@@ -201,6 +201,12 @@ Deno.test("settings of a zoo file that do nothing are told, those that it leaves
   );
   assertEquals(await notices("acktr", "{n_envs: 8}"), "");
   assertEquals(await notices("a2c", "{n_envs: 8, vf_coef: 0.7}"), "");
+  const lstm =
+    "{policy: MlpLstmPolicy, policy_kwargs: 'dict(net_arch=[32], lstm_hidden_size=32)'}";
+  assertEquals(
+    await notices("ppo", lstm),
+    "hiddenSizes does nothing here: the network lstm has no other layers\n",
+  );
   await Deno.remove(path);
 });
 
@@ -318,8 +324,8 @@ Deno.test("what PPO has no like for is one clear line", () => {
       "clip_range_vf: lin_0.2",
     "Cannot use policy_kwargs' n_lstm_layers of ppo.yml = 2: no setting":
       "policy_kwargs: dict(n_lstm_layers=2)",
-    "Cannot use policy_kwargs' squash_output of ppo.yml = true: no setting":
-      "policy_kwargs: dict(squash_output=True)",
+    "Cannot use policy_kwargs' use_expln of ppo.yml = true: no setting":
+      "policy_kwargs: dict(use_expln=True)",
     "expected the same layers for policy and values":
       "policy_kwargs: dict(net_arch=dict(pi=[8], vf=[9]))",
   };
@@ -344,11 +350,11 @@ Deno.test("what PPO has no like for is one clear line", () => {
   target_kl: 0.02
   clip_range_vf: 0.3
   batch_size: null
-  policy_kwargs: dict(optimizer_kwargs=dict(eps=1e-7), n_lstm_layers=1, squash_output=False)
+  policy_kwargs: dict(optimizer_kwargs=dict(eps=1e-7), n_lstm_layers=1, squash_output=True)
 `,
   };
   assertObjectMatch(resolveConfig("ppo", { file, entries: [] }), {
     ...{ targetKl: 0.02, clipRangeValue: 0.3, adamEpsilon: 1e-7 },
-    minibatches: 1,
+    ...{ minibatches: 1, actions: "squashed" },
   });
 });
