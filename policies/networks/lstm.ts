@@ -100,20 +100,14 @@ export function lstmSequence(
     );
   }
   return tidy(() => {
-    const z = steps(projectInputs(params, x), numEnvs, numSteps);
+    const z = timeMajor(projectInputs(params, x), numEnvs);
     const keep = options.masks &&
-      steps(tf.reshape(tf.sub(1, options.masks), [-1, 1]), numEnvs, numSteps);
-    let { c, h } = initialState(options.state, numEnvs, size);
-    const hidden: tf.Tensor2D[] = [];
-    for (let t = 0; t < numSteps; t++) {
-      if (keep) [c, h] = [tf.mul(c, keep[t]), tf.mul(h, keep[t])];
-      ({ c, h } = step(params, z[t], { c, h }));
-      hidden.push(h);
-    }
-    const output: tf.Tensor2D = numSteps === 1
-      ? h
-      : tf.reshape(tf.stack(hidden, 1), [rows, size]);
-    return { output, state: tf.concat([c, h], 1) };
+      timeMajor(tf.reshape(tf.sub(1, options.masks), [-1, 1]), numEnvs);
+    const start = initialState(options.state, numEnvs, size);
+    const run = params.gx === undefined ? plainSteps : runSteps;
+    const { h, c } = run(params, z, { ...start, keep });
+    const last = tf.slice(h, [rows - numEnvs, 0]);
+    return { output: timeMajor(h, numSteps), state: tf.concat([c, last], 1) };
   });
 }
 
@@ -141,16 +135,122 @@ function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
   );
 }
 
-function step(params: Params, zx: tf.Tensor2D, state: LstmState): LstmState {
-  const z = tf.add(zx, projectHidden(params, state.h));
-  const [i, f, o, u] = tf.split(z, 4, 1);
-  const kept = tf.mul(tf.sigmoid(f), state.c);
-  const c = tf.add(kept, tf.mul(tf.sigmoid(i), tf.tanh(u))) as tf.Tensor2D;
-  const shown = params.gc === undefined
-    ? c
-    : normalizeRows(c, parameter(params, "gc"), parameter(params, "bc"));
-  const h = tf.mul(tf.sigmoid(o), tf.tanh(shown)) as tf.Tensor2D;
-  return { c, h };
+/** Where an LSTM starts, and where its state is kept. */
+interface Start extends LstmState {
+  /** 0 where the state is set to 0 before the step, 1 elsewhere `[rows, 1]`. */
+  readonly keep?: tf.Tensor2D;
+}
+
+/** Numbers of all steps, time-major `[numSteps * numEnvs, columns]`. */
+interface Steps {
+  /** Hidden values. */
+  readonly h: tf.Tensor2D;
+  /** Cells after the last step `[numEnvs, size]`. */
+  readonly c: tf.Tensor2D;
+  /** Input, forget and output gates, side by side. */
+  readonly gates: tf.Tensor2D;
+  /** Candidates. */
+  readonly u: tf.Tensor2D;
+  /** Cells as the output gate sees them. */
+  readonly shown: tf.Tensor2D;
+  /** Cells and hidden values before the step. */
+  readonly before: { readonly c: tf.Tensor2D; readonly h: tf.Tensor2D };
+}
+
+function runSteps(params: Params, z: tf.Tensor2D, start: Start): Steps {
+  const [numEnvs, size] = start.c.shape;
+  const keep = start.keep && split(start.keep, numEnvs);
+  let { c, h } = start;
+  const all = split(z, numEnvs).map((zx, t) => {
+    if (keep) [c, h] = [tf.mul(c, keep[t]), tf.mul(h, keep[t])];
+    const before = { c, h };
+    const sum = tf.add(zx, projectHidden(params, h));
+    const [z3, zu] = tf.split(sum, [3 * size, size], 1);
+    const gates = tf.sigmoid(z3) as tf.Tensor2D, u = tf.tanh(zu) as tf.Tensor2D;
+    const [i, f, o] = tf.split(gates, 3, 1);
+    c = tf.add(tf.mul(f, c), tf.mul(i, u)) as tf.Tensor2D;
+    const shown = tf.tanh(
+      params.gc === undefined
+        ? c
+        : normalizeRows(c, parameter(params, "gc"), parameter(params, "bc")),
+    ) as tf.Tensor2D;
+    h = tf.mul(o, shown) as tf.Tensor2D;
+    return { h, gates, u, shown, before };
+  });
+  return {
+    h: join(all.map((it) => it.h)),
+    c,
+    gates: join(all.map((it) => it.gates)),
+    u: join(all.map((it) => it.u)),
+    shown: join(all.map((it) => it.shown)),
+    before: {
+      c: join(all.map((it) => it.before.c)),
+      h: join(all.map((it) => it.before.h)),
+    },
+  };
+}
+
+/**
+ * Runs the steps of an LSTM without normalisation with a gradient of its own: on the
+ * way back, what does not depend on the step after is computed for all steps at once,
+ * as many small operations take longer than few large ones.
+ */
+function plainSteps(
+  params: Params,
+  z: tf.Tensor2D,
+  { c, h, keep = tf.ones([z.shape[0], 1]) }: Start,
+): Pick<Steps, "h" | "c"> {
+  const rows = z.shape[0], numEnvs = c.shape[0];
+  const run = tf.customGrad((...given) => {
+    const [z, wh, c, h, keep] = given as tf.Tensor2D[];
+    const save = given[5] as unknown as tf.GradSaveFunc;
+    const made = runSteps({ wh }, z, { c, h, keep });
+    const { gates, u, shown, before } = made;
+    save([wh, keep, gates, u, shown, before.c, before.h]);
+    return {
+      value: tf.concat([made.h, made.c], 0),
+      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) =>
+        gradientsOf(dy as tf.Tensor2D, saved as tf.Tensor2D[]),
+    };
+  });
+  const both = run(z, parameter(params, "wh"), c, h, keep);
+  const [hidden, cells] = tf.split(both, [rows, numEnvs], 0);
+  return { h: hidden as tf.Tensor2D, c: cells as tf.Tensor2D };
+}
+
+/** Computes the gradients of `z`, `wh`, and the state before the first step. */
+function gradientsOf(
+  dy: tf.Tensor2D,
+  [wh, keep, gates, u, shown, cBefore, hBefore]: tf.Tensor2D[],
+): tf.Tensor[] {
+  const [rows] = u.shape, numEnvs = dy.shape[0] - rows;
+  const [i, f, o] = tf.split(gates, 3, 1);
+  const slope = (gate: tf.Tensor) => tf.mul(gate, tf.sub(1, gate));
+  const tanhSlope = (it: tf.Tensor) => tf.sub(1, tf.square(it));
+  // Of cells to hidden values, of cells to the ones before, and of z.
+  const dcOfH = split(tf.mul(o, tanhSlope(shown)), numEnvs);
+  const dcOfC = split(tf.mul(f, keep), numEnvs);
+  const dzOf = split(
+    tf.concat([
+      tf.mul(u, slope(i)),
+      tf.mul(cBefore, slope(f)),
+      tf.mul(shown, slope(o)),
+      tf.mul(i, tanhSlope(u)),
+    ], 1),
+    numEnvs,
+  );
+  const kept = split(keep, numEnvs), dhs = split(dy, numEnvs);
+  let dc = dhs.pop()!, dh = dhs.at(-1)!;
+  const dzs = new Array<tf.Tensor2D>(dhs.length);
+  for (let t = dhs.length - 1; t >= 0; t--) {
+    dc = tf.add(dc, tf.mul(dh, dcOfH[t]));
+    dzs[t] = tf.mul(tf.concat([dc, dc, dh, dc], 1), dzOf[t]);
+    dc = tf.mul(dc, dcOfC[t]);
+    dh = tf.mul(tf.matMul(dzs[t], wh, false, true), kept[t]);
+    if (t > 0) dh = tf.add(dh, dhs[t - 1]);
+  }
+  const dz = join(dzs);
+  return [dz, tf.matMul(hBefore, dz, true), dc, dh, tf.zeros([rows, 1])];
 }
 
 function initialState(
@@ -166,16 +266,23 @@ function initialState(
   return { c: zeros, h: zeros };
 }
 
-/** Splits env-major rows into one tensor `[numEnvs, columns]` for each step. */
-function steps(
-  rows: tf.Tensor2D,
-  numEnvs: number,
-  numSteps: number,
-): tf.Tensor2D[] {
-  if (numSteps === 1) return [rows];
-  const columns = rows.shape[1];
-  const cube = tf.reshape(rows, [numEnvs, numSteps, columns]);
-  return tf.unstack(cube, 1) as tf.Tensor2D[];
+/** Turns `[outer * inner, columns]` into `[inner * outer, columns]`. */
+function timeMajor(rows: tf.Tensor2D, outer: number): tf.Tensor2D {
+  const [count, columns] = rows.shape;
+  if (outer === 1 || outer === count) return rows;
+  const cube = tf.reshape(rows, [outer, count / outer, columns]);
+  return tf.reshape(tf.transpose(cube, [1, 0, 2]), [count, columns]);
+}
+
+/** Splits time-major rows into one tensor for each step. */
+function split(rows: tf.Tensor2D, numEnvs: number): tf.Tensor2D[] {
+  const count = rows.shape[0] / numEnvs;
+  return count === 1 ? [rows] : tf.split(rows, count, 0);
+}
+
+/** Joins the tensors of all steps. */
+function join(steps: tf.Tensor2D[]): tf.Tensor2D {
+  return steps.length === 1 ? steps[0] : tf.concat(steps, 0);
 }
 
 /** Options of {@link lstm} and {@link lnlstm}. */

@@ -135,6 +135,67 @@ for (const [name, make] of Object.entries({ lstm, lnlstm })) {
   });
 }
 
+/** An LSTM of 3 environments as its formulas have it, without a gradient of its own. */
+function written(
+  { wx, wh, b }: Record<string, tf.Tensor>,
+  [x, state, masks]: readonly tf.Tensor[],
+) {
+  let [c, h] = tf.split(state, 2, 1);
+  const numSteps = x.shape[0] / 3;
+  const outputs = Array.from({ length: numSteps }, (_, t) => {
+    const now = tf.gather(tf.reshape(x, [3, -1, INPUT]), t, 1);
+    const keep = tf.sub(1, tf.gather(tf.reshape(masks, [3, -1, 1]), t, 1));
+    [c, h] = [tf.mul(c, keep), tf.mul(h, keep)];
+    const z = tf.add(tf.add(tf.matMul(now, wx), tf.matMul(h, wh)), b);
+    const [i, f, o, u] = tf.split(z, 4, 1);
+    c = tf.add(tf.mul(tf.sigmoid(f), c), tf.mul(tf.sigmoid(i), tf.tanh(u)));
+    return h = tf.mul(tf.sigmoid(o), tf.tanh(c));
+  });
+  const output = tf.reshape(tf.stack(outputs, 1), [-1, SIZE]);
+  return { output, state: tf.concat([c, h], 1) };
+}
+
+testOnBackends("the gradients of an LSTM are those of its formulas", () => {
+  const random = seededRandom(3);
+  const normal = (...shape: number[]) =>
+    tf.tensor(
+      Array.from(
+        { length: shape.reduce((a, b) => a * b) },
+        () => random.normal(),
+      ),
+      shape,
+    );
+  const params = scope(
+    lstm({ inputShape: [INPUT], lstmSize: SIZE }).init(random),
+    "lstm",
+  );
+  for (const numSteps of [1, 2, 5]) {
+    const rows = 3 * numSteps;
+    const masks = tf.tensor1d(
+      Array.from({ length: rows }, () => Number(random.uniform() < 0.3)),
+    );
+    const weights = { output: normal(rows, SIZE), state: normal(3, 2 * SIZE) };
+    const inputs = [normal(rows, INPUT), normal(3, 2 * SIZE)];
+    const gradients = (run: typeof written) =>
+      tf.grads((x, state, wx, wh, b) => {
+        const made = run({ wx, wh, b }, [x, state, masks]);
+        return tf.add(
+          tf.sum(tf.mul(made.output, weights.output)),
+          tf.sum(tf.mul(made.state, weights.state)),
+        );
+      })([...inputs, params.wx, params.wh, params.b]);
+    const own = gradients((params, [x, state, masks]) =>
+      lstmSequence(params, x as tf.Tensor2D, {
+        state: state as tf.Tensor2D,
+        masks: masks as tf.Tensor1D,
+      })
+    );
+    gradients(written).forEach((it, i) =>
+      assertClose(own[i], values(it), 1e-5)
+    );
+  }
+});
+
 testOnBackends("numbers of any size stay finite", () => {
   const params = scope(
     lstm({ inputShape: [INPUT], lstmSize: SIZE }).init(seededRandom(1)),
