@@ -7,7 +7,7 @@ import * as tf from "@tensorflow/tfjs";
 import type { ObservationScaling, PolicyExport, Space } from "@bellman/types";
 import type { Policy } from "../models/policy.ts";
 import { boundsOf } from "../networks/_layers.ts";
-import type { EnvActionsOptions } from "./policy_actor.ts";
+import { choicesOf, type EnvActionsOptions } from "./policy_actor.ts";
 
 /** Options of {@linkcode exportPolicy}. */
 export interface ExportPolicyOptions extends PolicyExport {
@@ -18,6 +18,12 @@ export interface ExportPolicyOptions extends PolicyExport {
    * policies that squash them are mapped from [-1, 1] to the bounds.
    */
   readonly actionSpace: Space;
+  /**
+   * True where actions are masked: the file then takes masks as well.
+   *
+   * @default false
+   */
+  readonly masked?: boolean;
 }
 
 type Tensors = Readonly<Record<string, tf.Tensor>>;
@@ -30,15 +36,17 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * (frames that are stacked come stacked, oldest first), and gives `action`,
  * `[batch, ...]` as the environment takes it. A policy that samples also takes
  * `noise`. Recurrent policies also take `state`, zeros at first, and `start`, 1
- * where an episode starts, and give `next_state`. The batch may have any length,
- * unless `batchSize` is given. Metadata describe all of this: layout, scaling,
- * bounds, noise, state.
+ * where an episode starts, and give `next_state`. Where actions are masked, it takes
+ * `action_masks`, `[batch, choices]` of uint8, and gives allowed actions alone. The
+ * batch may have any length, unless `batchSize` is given. Metadata describe all of
+ * this: layout, scaling, bounds, noise, state, masks.
  *
  * @param model The policy.
  * @param options Parameters, action space, scaling.
  * @returns The bytes of the file.
  * @throws {RangeError} If the batch size is no whole number above 0, or the
  * scaling is for observations of another size.
+ * @throws {TypeError} If box actions are to be masked.
  *
  * @example
  * ```ts
@@ -70,7 +78,8 @@ export function exportPolicy(
   model: Policy,
   options: ExportPolicyOptions,
 ): Uint8Array<ArrayBuffer> {
-  const { batchSize, deterministic = true, scaling, metadata } = options;
+  const { batchSize, deterministic = true, scaling, metadata, masked } =
+    options;
   if (batchSize !== undefined) checkBatchSize(batchSize);
   if (scaling !== undefined) checkScaling(model, scaling);
   const { observationInput, stateSize, noise } = model;
@@ -86,12 +95,11 @@ export function exportPolicy(
     const output = model.apply(
       params,
       model.encode(scaled(inputs.observation, scaling)),
-      stateSize > 0
-        ? {
-          state: inputs.state as tf.Tensor2D,
-          masks: inputs.start as tf.Tensor1D,
-        }
-        : undefined,
+      {
+        state: inputs.state as tf.Tensor2D,
+        masks: inputs.start as tf.Tensor1D,
+        actionMasks: inputs.action_masks,
+      },
     );
     const chosen = deterministic ? model.mode(output) : model.sample(
       params,
@@ -112,6 +120,9 @@ export function exportPolicy(
       observation: { shape: rows(observationInput.shape), dtype },
       ...(stateSize > 0 && { state: float32(stateSize), start: float32() }),
       ...(!deterministic && { noise: float32(noise.size) }),
+      ...(masked && {
+        action_masks: { shape: rows([choicesOf(model)]), dtype: "uint8" },
+      }),
     },
   });
 }
@@ -119,7 +130,7 @@ export function exportPolicy(
 /** Describes inputs and outputs of a file to those who run it. */
 function metadataOf(
   model: Policy,
-  { actionSpace, scaling, deterministic = true }: ExportPolicyOptions,
+  { actionSpace, scaling, deterministic = true, masked }: ExportPolicyOptions,
 ): Record<string, string> {
   const { observationInput, stateSize, noise } = model;
   return {
@@ -135,6 +146,10 @@ function metadataOf(
     noise: deterministic ? "none" : noiseText(model, noise.size),
     state: stateSize === 0 ? "none" : `${stateSize} numbers: zeros at first, ` +
       "then next_state; start is 1 where an episode starts, else 0",
+    ...(masked && {
+      "action masks": `${choicesOf(model)} numbers: 1 where a choice of ` +
+        "a part of the action is allowed, else 0, side by side",
+    }),
   };
 }
 

@@ -7,14 +7,15 @@ import { actorCritic } from "../models/actor_critic.ts";
 await tf.setBackend("cpu");
 
 const actionSpace = { type: "discrete", n: 2 } as const;
+const box = {
+  type: "box",
+  shape: [3],
+  low: -1,
+  high: 1,
+  dtype: "float32",
+} as const;
 const model = actorCritic({
-  observationSpace: {
-    type: "box",
-    shape: [3],
-    low: -1,
-    high: 1,
-    dtype: "float32",
-  },
+  observationSpace: box,
   actionSpace,
   network: "mlp",
   networkOptions: { hiddenSizes: [4] },
@@ -47,6 +48,26 @@ Deno.test("noise is an input of a policy that samples", () => {
   assertStringIncludes(
     text(write({ deterministic: false })),
     "2 independent numbers from 0 to below 1",
+  );
+});
+
+Deno.test("masks are an input where actions are masked", () => {
+  assertEquals(text(write()).includes("action_masks"), false);
+  const file = text(write({ masked: true }));
+  assertStringIncludes(file, "action_masks");
+  assertStringIncludes(file, "2 numbers: 1 where a choice");
+  assertThrows(
+    () =>
+      exportPolicy(
+        actorCritic({
+          observationSpace: box,
+          actionSpace: box,
+          network: "mlp",
+        }),
+        { params, actionSpace: box, masked: true },
+      ),
+    TypeError,
+    "Cannot mask box actions",
   );
 });
 

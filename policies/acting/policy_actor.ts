@@ -25,6 +25,8 @@ export interface PolicyInputs {
   readonly noise?: Float32Array;
   /** Memory of recurrent policies. */
   readonly memory?: PolicyMemory;
+  /** 1 where a choice is allowed `[numEnvs, masking.size]`, where they are masked. */
+  readonly actionMasks?: Uint8Array;
 }
 
 /** Memory of a recurrent policy between two steps. */
@@ -65,6 +67,12 @@ export interface CompilePolicyOptions extends PolicyCompilation {
    * @default false
    */
   readonly sampled?: boolean;
+  /**
+   * True where the results need masks of the actions.
+   *
+   * @default false
+   */
+  readonly masked?: boolean;
 }
 
 /** Inputs that results are made of. */
@@ -120,7 +128,7 @@ export function compilePolicy<
   ) => Readonly<Record<K, tf.Tensor | undefined>>,
   options: CompilePolicyOptions,
 ): (inputs: PolicyInputs) => Readonly<Record<K, Float32Array | Int32Array>> {
-  const { name, numEnvs, params, engine, threads, sampled } = options;
+  const { name, numEnvs, params, engine, threads, sampled, masked } = options;
   const { observationInput, stateSize, noise } = policy;
   const float32 = (...shape: number[]): TensorType => ({
     shape: [numEnvs, ...shape],
@@ -130,16 +138,11 @@ export function compilePolicy<
   const compiled = compile((given) => {
     const inputs = given as unknown as Readonly<Record<string, tf.Tensor>>;
     const params = given.params as Params;
-    const output = policy.apply(
-      params,
-      policy.encode(inputs.observations),
-      recurrent
-        ? {
-          state: inputs.state as tf.Tensor2D,
-          masks: inputs.starts as tf.Tensor1D,
-        }
-        : undefined,
-    );
+    const output = policy.apply(params, policy.encode(inputs.observations), {
+      state: inputs.state as tf.Tensor2D,
+      masks: inputs.starts as tf.Tensor1D,
+      actionMasks: inputs.actionMasks,
+    });
     return results(output, { params, noise: inputs.noise as tf.Tensor2D });
   }, {
     name,
@@ -153,13 +156,82 @@ export function compilePolicy<
       },
       ...(sampled && { noise: float32(noise.size) }),
       ...(recurrent && { state: float32(stateSize), starts: float32() }),
+      ...(masked && {
+        actionMasks: {
+          shape: [numEnvs, choicesOf(policy)],
+          dtype: "uint8" as const,
+        },
+      }),
     },
   });
   const run = (inputs: unknown) => compiled.run(inputs as never) as never;
   return recurrent
-    ? ({ params, observations, noise, memory }) =>
-      run({ params, observations, noise, ...memory })
+    ? ({ params, observations, noise, memory, actionMasks }) =>
+      run({ params, observations, noise, ...memory, actionMasks })
     : run;
+}
+
+/**
+ * Counts the numbers of the masks of a policy's actions, of one environment.
+ *
+ * @param policy The policy.
+ * @returns Their number: of discrete actions one for each.
+ * @throws {TypeError} If its actions cannot be masked, as those of a box.
+ *
+ * @example
+ * ```ts
+ * import { choicesOf, stochasticPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const policy = stochasticPolicy({
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "multiDiscrete", nvec: [2, 3] },
+ * });
+ * assertEquals(choicesOf(policy), 5);
+ * ```
+ */
+export function choicesOf(
+  { distribution }: Pick<Policy, "distribution">,
+): number {
+  if (distribution.masking !== undefined) return distribution.masking.size;
+  throw new TypeError(
+    "Cannot mask box actions: expected an environment without action masks, or discrete, multiDiscrete or multiBinary actions",
+  );
+}
+
+/**
+ * Throws unless masks are there where actions are masked, and there alone.
+ *
+ * @param masks The masks, if any.
+ * @param expected Numbers of those of all environments; 0 where nothing is masked.
+ * @throws {TypeError} If masks are missing, too many or too few.
+ *
+ * @example
+ * ```ts
+ * import { checkActionMasks } from "@bellman/policies";
+ * import { assertThrows } from "@std/assert";
+ *
+ * checkActionMasks(undefined, 0);
+ * checkActionMasks(Uint8Array.of(1, 0), 2);
+ * assertThrows(() => checkActionMasks(undefined, 2), TypeError, "without action masks");
+ * ```
+ */
+export function checkActionMasks(
+  masks: Uint8Array | undefined,
+  expected: number,
+): void {
+  if ((masks?.length ?? 0) === expected) return;
+  if (masks === undefined) {
+    throw new TypeError(
+      `Cannot choose actions without action masks: expected ${expected} numbers, 1 where a choice is allowed, as the environments have them`,
+    );
+  }
+  const wanted = expected > 0
+    ? `${expected}`
+    : "none, as the agent was made for environments without masks";
+  throw new TypeError(
+    `Cannot choose actions by action masks of ${masks.length} numbers: expected ${wanted}`,
+  );
 }
 
 /**
@@ -169,7 +241,12 @@ export function compilePolicy<
  */
 export type CompilablePolicy<O extends PolicyOutput = PolicyOutput> = Pick<
   Policy<O>,
-  "observationInput" | "stateSize" | "noise" | "encode" | "apply"
+  | "observationInput"
+  | "stateSize"
+  | "noise"
+  | "distribution"
+  | "encode"
+  | "apply"
 >;
 
 /** Arrays that environments take actions in. */
@@ -242,8 +319,11 @@ function bounder(
 
 /** Actor that acts at once, on arrays. */
 export interface Actor {
-  /** Chooses actions for observations `[numEnvs, ...]`, one for each row. */
-  act(observations: unknown): ActionArray;
+  /**
+   * Chooses actions for observations `[numEnvs, ...]`, one for each row, of those that
+   * are allowed.
+   */
+  act(observations: unknown, actionMasks?: Uint8Array): ActionArray;
   /** Observes each step, so that recurrent states are reset after an end. */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
 }
@@ -271,6 +351,12 @@ export interface PolicyActorOptions extends PolicyOptions {
    * @default () => false
    */
   readonly renewsNoise?: (step: number) => boolean;
+  /**
+   * True where actions are masked: each call then takes masks.
+   *
+   * @default false
+   */
+  readonly masked?: boolean;
   /** Further results of the policy, by name; those that are undefined are left out. */
   record?(
     output: PolicyOutput,
@@ -316,6 +402,8 @@ export class PolicyActor implements Actor, PolicyMemory {
   readonly #observations: ObservationInputArray;
   readonly #random: RandomStream;
   readonly #noise: Float32Array;
+  /** Numbers of the masks of all environments, 0 where actions are not masked. */
+  readonly #choices: number;
   #run: ReturnType<typeof compilePolicy> | undefined;
   #steps = 0;
 
@@ -325,9 +413,10 @@ export class PolicyActor implements Actor, PolicyMemory {
    * @param policy The policy.
    * @param options Number of environments, parameters, deterministic or not.
    * @throws {RangeError} If the number of environments is no whole number above 0.
+   * @throws {TypeError} If the policy's actions cannot be masked, but are to be.
    */
   constructor(policy: Policy, options: PolicyActorOptions) {
-    const { numEnvs, actionSpace, seed = 0, random } = options;
+    const { numEnvs, actionSpace, seed = 0, random, masked } = options;
     if (!Number.isInteger(numEnvs) || numEnvs < 1) {
       throw new RangeError(
         `Cannot act in ${numEnvs} environments: expected a whole number of at least 1`,
@@ -341,6 +430,7 @@ export class PolicyActor implements Actor, PolicyMemory {
     this.#observations = observationBuffer(policy, numEnvs);
     this.#random = random ?? new RandomStream(seed).split("evaluation");
     this.#noise = new Float32Array(numEnvs * policy.noise.size);
+    this.#choices = masked ? numEnvs * choicesOf(policy) : 0;
     this.starts = new Float32Array(numEnvs).fill(1);
     this.state = new Float32Array(numEnvs * policy.stateSize);
   }
@@ -349,14 +439,17 @@ export class PolicyActor implements Actor, PolicyMemory {
    * Chooses an action in each environment.
    *
    * @param observations Observations `[numEnvs, ...]`; copied.
+   * @param actionMasks 1 where a choice is allowed, of masked actions.
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
+   * @throws {TypeError} If there are no masks where actions are masked, or other ones.
    */
-  act(observations: unknown): ActionArray {
+  act(observations: unknown, actionMasks?: Uint8Array): ActionArray {
     const { actions, state } = this.ask(
       this.#policy.observationArray(
         observations as ObservationArray,
         this.#observations,
       ),
+      actionMasks,
     );
     if (state !== undefined) this.state.set(state);
     this.starts.fill(0);
@@ -367,13 +460,17 @@ export class PolicyActor implements Actor, PolicyMemory {
    * Runs the policy on observations; recurrent states stay as they are.
    *
    * @param observations Observations as the policy takes them.
+   * @param actionMasks 1 where a choice is allowed, of masked actions.
    * @returns Actions of the policy's distribution, the next recurrent states
    * where there are some, and what is recorded; overwritten by the next call.
+   * @throws {TypeError} If there are no masks where actions are masked, or other ones.
    */
   ask(
     observations: ObservationInputArray,
+    actionMasks?: Uint8Array,
   ): Readonly<Record<string, Float32Array | Int32Array>> {
     const { deterministic, params } = this.#options;
+    checkActionMasks(actionMasks, this.#choices);
     if (!deterministic) this.#renewNoise();
     this.#steps++;
     this.#run ??= this.#compile();
@@ -382,19 +479,26 @@ export class PolicyActor implements Actor, PolicyMemory {
       observations,
       memory: this,
       noise: this.#noise,
+      actionMasks,
     });
   }
 
   #compile(): ReturnType<typeof compilePolicy> {
     const policy = this.#policy, options = this.#options;
-    const { deterministic = false, numEnvs, compilation } = options;
+    const { deterministic = false, numEnvs, compilation, masked } = options;
     return compilePolicy(policy, (output, given) => ({
       ...options.record?.(output, given),
       actions: deterministic
         ? policy.mode(output)
         : policy.sample(given.params, output, { noise: given.noise }),
       state: output.state,
-    }), { ...compilation, name: "acting", numEnvs, sampled: !deterministic });
+    }), {
+      ...compilation,
+      name: "acting",
+      numEnvs,
+      sampled: !deterministic,
+      masked,
+    });
   }
 
   #renewNoise(): void {

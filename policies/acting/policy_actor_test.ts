@@ -218,3 +218,85 @@ Deno.test("it acts in a whole number of copies", () => {
     );
   }
 });
+
+const MASKED_ACTIONS: Record<string, [Space, masks: number[], only: number[]]> =
+  {
+    discrete: [
+      { type: "discrete", n: 3, start: 4 },
+      [0, 1, 0, 0, 0, 1],
+      [5, 6],
+    ],
+    multiDiscrete: [
+      { type: "multiDiscrete", nvec: [2, 3] },
+      [0, 1, 0, 0, 1, 1, 0, 0, 1, 0],
+      [1, 2, 0, 1],
+    ],
+    multiBinary: [
+      { type: "multiBinary", n: 2 },
+      [0, 1, 1, 0, 1, 0, 0, 1],
+      [1, 0, 0, 1],
+    ],
+  };
+
+for (
+  const [type, [actionSpace, masks, only]] of Object.entries(MASKED_ACTIONS)
+) {
+  for (const network of ["mlp", "lstm"] as const) {
+    for (const engine of ["eager", "onnx"] as const) {
+      for (const deterministic of [false, true]) {
+        const form = deterministic ? "the mode" : "samples";
+        Deno.test(`masks leave one action: ${form}, ${type}, ${network}, ${engine}`, () => {
+          const policy = actorCritic({
+            observationSpace,
+            actionSpace,
+            network,
+            networkOptions: { lstmSize: 4, hiddenSizes: [8] },
+          });
+          const params = policy.init(new RandomStream(1));
+          const actor = actorOf(policy, {
+            actionSpace,
+            numEnvs: 2,
+            masked: true,
+            deterministic,
+            compilation: { params: paramTypes(params), engine },
+          });
+          for (let i = 0; i < 5; i++) {
+            const actions = actor.act([0, 3], Uint8Array.from(masks));
+            assertEquals([...actions], only);
+          }
+        });
+      }
+    }
+  }
+}
+
+Deno.test("masks are needed where actions are masked, and there alone", () => {
+  const policy = stochasticPolicy({ observationSpace, actionSpace: DISCRETE });
+  const options = { actionSpace: DISCRETE, numEnvs: 2 };
+  const masked = actorOf(policy, { ...options, masked: true });
+  const says = (act: () => unknown, text: string) => {
+    const { message } = assertThrows(act, TypeError, text);
+    assertEquals(message.includes("\n"), false);
+  };
+  says(
+    () => masked.act([0, 1]),
+    "without action masks: expected 6 numbers, 1 where a choice is allowed",
+  );
+  says(
+    () => masked.act([0, 1], new Uint8Array(5)),
+    "by action masks of 5 numbers: expected 6",
+  );
+  says(
+    () => actorOf(policy, options).act([0, 1], new Uint8Array(6).fill(1)),
+    "by action masks of 6 numbers: expected none, as the agent was made for environments without masks",
+  );
+  says(
+    () =>
+      actorOf(stochasticPolicy({ observationSpace, actionSpace: BOX }), {
+        actionSpace: BOX,
+        numEnvs: 2,
+        masked: true,
+      }),
+    "Cannot mask box actions",
+  );
+});

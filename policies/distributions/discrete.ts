@@ -281,6 +281,6 @@ export function bernoulli(n: number): Distribution {
     },
     mode: (logits) => tf.cast(tf.greater(logits, 0), "int32"),
     sample: (logits, noise) =>
-      tf.cast(tf.less(noise, tf.sigmoid(logits)), "int32"),
+      tf.cast(tf.less(tf.minimum(noise, LARGEST), tf.sigmoid(logits)), "int32"),
   });
 }

@@ -4,6 +4,8 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
+import { compile, RandomStream, selectBackend } from "@bellman/compute";
+import { isXlaInstalled } from "@bellman/compute/xla";
 import fc from "fast-check";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -223,5 +225,81 @@ for (const [name, distribution, actions, choicesOf] of MASKED) {
       }),
       { numRuns: 30 },
     );
+  });
+}
+
+/** Choices of each part of an action, and the part's first number in a mask. */
+const PARTS: [string, Distribution, number[]][] = [
+  ["categorical", categorical(7), [7]],
+  ["multi-categorical", multiCategorical([2, 3, 4]), [2, 3, 4]],
+  ["Bernoulli", bernoulli(4), [2, 2, 2, 2]],
+];
+
+/** Draws masks that allow at least one choice of each part. */
+function drawMasks(rows: number, parts: number[], random: RandomStream) {
+  const masks: number[] = [];
+  for (let row = 0; row < rows; row++) {
+    for (const n of parts) {
+      const kept = random.integer(n);
+      for (let i = 0; i < n; i++) {
+        masks.push(+(i === kept || random.integer(3) === 0));
+      }
+    }
+  }
+  return Uint8Array.from(masks);
+}
+
+for (const engine of ["eager", "onnx", "xla"] as const) {
+  Deno.test({
+    name: `of a million samples none is forbidden (${engine})${
+      engine === "xla" ? " [XLA]" : ""
+    }`,
+    ignore: engine === "xla" && !isXlaInstalled(),
+    async fn() {
+      await selectBackend("cpu");
+      const random = new RandomStream(5), rows = 50_000, calls = 7;
+      let samples = 0;
+      for (const [name, distribution, parts] of PARTS) {
+        const { masking, noise, parameterSize } = distribution;
+        const { size } = masking!;
+        const program = compile(({ logits, masks, noise }) => {
+          const parameters = masking!.apply(logits as tf.Tensor2D, masks);
+          return {
+            sample: distribution.sample(parameters, noise as tf.Tensor2D),
+            mode: distribution.mode(parameters),
+          };
+        }, {
+          engine,
+          inputs: {
+            logits: { shape: [rows, parameterSize], dtype: "float32" },
+            masks: { shape: [rows, size], dtype: "uint8" },
+            noise: { shape: [rows, noise.size], dtype: "float32" },
+          },
+        });
+        for (let call = 0; call < calls; call++) {
+          const masks = drawMasks(rows, parts, random);
+          const logits = random
+            .fillNormal(new Float32Array(rows * parameterSize))
+            // Some favour what is forbidden by far.
+            .map((it) => it * 10 ** (call - 1));
+          const numbers = random
+            .fillUniform(new Float32Array(rows * noise.size))
+            .map((it, i) => i % 97 === 0 ? i % 2 : it);
+          const drawn = program.run({ logits, masks, noise: numbers });
+          for (const actions of Object.values(drawn)) {
+            let at = 0, forbidden = 0;
+            for (let row = 0; row < rows; row++) {
+              for (let part = 0; part < parts.length; part++) {
+                forbidden += 1 - masks[at + actions[row * parts.length + part]];
+                at += parts[part];
+              }
+            }
+            assertEquals([name, forbidden], [name, 0]);
+          }
+          samples += rows;
+        }
+      }
+      assert(samples >= 1e6);
+    },
   });
 }
