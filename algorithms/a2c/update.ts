@@ -23,6 +23,8 @@ export interface A2CBatch {
   readonly state?: tf.Tensor2D;
   /** Recurrent models only: 1 where an episode starts at the row `[batch]`. */
   readonly masks?: tf.Tensor1D;
+  /** 1 where a choice is allowed `[batch, distribution.masking.size]`; with masks only. */
+  readonly actionMasks?: tf.Tensor2D;
 }
 
 /** Numbers that change from update to update, as tensors. */

@@ -36,6 +36,8 @@ export interface SegmentBatch extends SegmentRows {
   readonly state?: tf.Tensor2D;
   /** Recurrent models only: 1 where an episode starts at the row `[rows]`. */
   readonly masks?: tf.Tensor1D;
+  /** 1 where a choice is allowed `[rows, distribution.masking.size]`; with masks only. */
+  readonly actionMasks?: tf.Tensor2D;
 }
 
 /** Segments of discrete actions. */

@@ -15,9 +15,10 @@ import {
 import {
   type ActionArray,
   type Actor,
+  checkActionMasks,
+  choicesOf,
   envActions,
   exportPolicy,
-  type ExportPolicyOptions,
   type ObservationArray,
   type ObservationInputArray,
   type Policy,
@@ -28,6 +29,7 @@ import { checkStep } from "@bellman/envs/checks";
 import type {
   Algorithm,
   Batch,
+  PolicyExport,
   PolicyOptions,
   StateTree,
   Statistics,
@@ -175,6 +177,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /** Current observations as stored, and as the policy sees them. */
   readonly #seen: ObservationInputArray;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
+  /** Current masks, where actions are masked. */
+  readonly #masks: Uint8Array | undefined;
   #present: ObservationInputArray;
   #acted = NOTHING;
   readonly #random: RandomStream;
@@ -192,8 +196,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
-   * @throws {TypeError} If settings exclude each other, or the algorithm cannot
-   * use a space.
+   * @throws {TypeError} If settings exclude each other, the algorithm cannot use a
+   * space, or box actions are masked.
    */
   constructor(
     definition: AlgorithmDefinition<Config, P>,
@@ -202,7 +206,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   ) {
     const { name, title = name } = definition;
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
-    const { numEnvs, actionSpace, stackedFrames = 1 } = spaces;
+    const { numEnvs, actionSpace, actionMasks, stackedFrames = 1 } = spaces;
     const { normalization = {} } = options;
     const observations = new Observations(
       spaces.observationSpace,
@@ -214,6 +218,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       stackedFrames,
       observationSpace: observations.space,
       actionSpace,
+      masked: Boolean(actionMasks),
     };
     const random = new RandomStream(seed);
     const { config, parts } = buildParts(
@@ -222,6 +227,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       options,
     );
     const { policy, noise } = parts, state: AgentState = parts.state;
+    if (context.masked) {
+      this.#masks = new Uint8Array(numEnvs * choicesOf(policy));
+    }
     this.config = config;
     this.model = policy;
     this.#title = title;
@@ -264,6 +272,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       moment,
       random: acting,
       sample: () => this.#sample(),
+      actionMasks: this.#masks,
     };
     this.#seen = this.#present = observations.buffer(numEnvs);
     this.#view = observations.view(numEnvs);
@@ -314,9 +323,14 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * Chooses an action in each environment.
    *
    * @param observations Observations `[numEnvs, ...]`; copied.
+   * @param actionMasks 1 where a choice is allowed `[numEnvs, choices]`, where the
+   * environments mask actions; copied.
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
+   * @throws {TypeError} If masks are missing, or there where none are expected.
    */
-  act(observations: Batch): ActionArray {
+  act(observations: Batch, actionMasks?: Uint8Array): ActionArray {
+    checkActionMasks(actionMasks, this.#masks?.length ?? 0);
+    this.#masks?.set(actionMasks!);
     this.#sync("action");
     this.#decision = this.#decide(observations as ObservationArray);
     return this.#toEnv(this.#decision.actions);
@@ -342,6 +356,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       observations: this.#seen,
       inputs: this.#present,
       actions,
+      actionMasks: this.#masks,
       recorded: this.#acted,
       state: this.#actor.state,
       starts: this.#actor.starts,
@@ -350,7 +365,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   #sample(): TensorData {
-    this.#acted = this.#actor.ask(this.#present);
+    this.#acted = this.#actor.ask(this.#present, this.#masks);
     return this.#acted.actions!;
   }
 
@@ -450,7 +465,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     if (this.#normalization.observations === undefined) return actor;
     const read = observations.reader(numEnvs);
     return {
-      act: (observations) => actor.act(read(observations as ObservationArray)),
+      act: (observations, masks) =>
+        actor.act(read(observations as ObservationArray), masks),
       observe: (step) => actor.observe(step),
     };
   }
@@ -466,13 +482,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns The bytes of the file.
    */
   exportPolicy(
-    options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
+    options: PolicyExport = {},
   ): Uint8Array<ArrayBuffer> {
     const scaling = options.scaling ??
       this.#normalization.observations?.scaling ??
       this.#spaces.observationScaling;
-    const { params, model } = this, { actionSpace } = this.#runtime;
-    return exportPolicy(model, { ...options, scaling, params, actionSpace });
+    const { params, model } = this, given = { ...options, params, scaling };
+    return exportPolicy(model, { ...this.#runtime, ...given });
   }
 
   /**

@@ -361,6 +361,12 @@ export interface Exploration {
   readonly random: RandomStream;
   /** Samples the policy's actions `[numEnvs, ...]`, which may be written to. */
   readonly sample: () => TensorData;
+  /**
+   * Actions that are allowed `[numEnvs, choices]`.
+   *
+   * @default all
+   */
+  readonly actionMasks?: Uint8Array;
 }
 
 /** Renewal of noise that is a function of the state. */

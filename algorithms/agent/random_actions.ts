@@ -49,15 +49,20 @@ export function randomActions(
   { actionSpace, numEnvs }: Pick<AgentContext, "actionSpace" | "numEnvs">,
   { steps, repeatExponent: exponent }: RandomActionsOptions,
 ): Explorer {
-  const draw = (random: RandomStream, rows: number) =>
-    drawActions(actionSpace, rows, random);
+  const draw = (random: RandomStream, rows: number, masks?: Uint8Array) =>
+    drawActions(actionSpace, random, { rows, masks });
   const repeated = exponent === undefined
     ? undefined
-    : new RepeatedActions(numEnvs, { exponent, draw: (it) => draw(it, 1) });
+    : new RepeatedActions(numEnvs, {
+      exponent,
+      start: actionSpace.type === "discrete" ? actionSpace.start : 0,
+      draw: (random, masks) => draw(random, 1, masks),
+    });
   return {
-    act({ moment, random, sample }) {
+    act({ moment, random, sample, actionMasks }) {
       if (moment.steps >= steps) return sample();
-      return repeated?.act(random) ?? draw(random, numEnvs);
+      return repeated?.act(random, actionMasks) ??
+        draw(random, numEnvs, actionMasks);
     },
     ...(repeated && {
       save: () => repeated.save(),
@@ -68,12 +73,14 @@ export function randomActions(
 
 function drawActions(
   space: Space,
-  rows: number,
   random: RandomStream,
+  { rows, masks }: { readonly rows: number; readonly masks?: Uint8Array },
 ): TensorData {
   if (space.type === "discrete") {
     const { n, start = 0 } = space;
-    return new Int32Array(rows).map(() => start + random.integer(n));
+    return new Int32Array(rows).map((_, row) =>
+      start + drawAllowed(random, n, masks?.subarray(row * n, (row + 1) * n))
+    );
   }
   if (space.type !== "box") {
     throw new TypeError(
@@ -85,22 +92,39 @@ function drawActions(
   return actions.map((it) => 2 * it - 1);
 }
 
+/** Draws one of `n` choices, or of those that a mask allows. */
+function drawAllowed(
+  random: RandomStream,
+  n: number,
+  mask: Uint8Array | undefined,
+): number {
+  if (mask === undefined) return random.integer(n);
+  const allowed = [...mask.keys()].filter((choice) => mask[choice] === 1);
+  return allowed[random.integer(allowed.length)];
+}
+
 /** Options of {@link RepeatedActions}. */
 export interface RepeatedActionsOptions {
   /** Exponent `mu` of the number of steps `n`. */
   readonly exponent: number;
-  /** Draws the random action of one environment. */
-  readonly draw: (random: RandomStream) => TensorData;
+  /** Draws the random action of one environment, of those that its masks allow. */
+  readonly draw: (random: RandomStream, masks?: Uint8Array) => TensorData;
+  /**
+   * Smallest action, where actions are masked.
+   *
+   * @default 0
+   */
+  readonly start?: number;
 }
 
 /**
- * Random actions of environments, each for `n` steps with `p(n) ~ n^-mu`: they
- * explore further than independent ones.
+ * Random actions of environments, each for `n` steps with `p(n) ~ n^-mu`, or as long
+ * as masks allow it: they explore further than independent ones.
  *
  * Source: Dabney et al. 2021 (https://arxiv.org/abs/2006.01782), algorithm 1.
  */
 export class RepeatedActions {
-  readonly #draw: RepeatedActionsOptions["draw"];
+  readonly #options: RepeatedActionsOptions;
   /** Probability of at most `i + 1` steps. */
   readonly #cumulative: Float64Array;
   /** Steps that each environment's action is still repeated. */
@@ -108,8 +132,9 @@ export class RepeatedActions {
   /** Action of each environment; none before the first. */
   readonly #actions: TensorData[];
 
-  constructor(numEnvs: number, { exponent, draw }: RepeatedActionsOptions) {
-    this.#draw = draw;
+  constructor(numEnvs: number, options: RepeatedActionsOptions) {
+    const { exponent } = options;
+    this.#options = options;
     this.#left = new Int32Array(numEnvs);
     this.#actions = Array.from({ length: numEnvs }, () => new Int32Array());
     this.#cumulative = new Float64Array(MOST_REPEATS);
@@ -123,13 +148,18 @@ export class RepeatedActions {
   /**
    * Continues the action of each environment, or draws a new one.
    *
+   * @param random Stream of acting.
+   * @param masks Actions that are allowed `[numEnvs, choices]`; by default all.
    * @returns Actions `[numEnvs, ...]`, a new array.
    */
-  act(random: RandomStream): TensorData {
+  act(random: RandomStream, masks?: Uint8Array): TensorData {
     const left = this.#left, actions = this.#actions;
+    const { draw, start = 0 } = this.#options;
+    const choices = (masks?.length ?? 0) / left.length;
     for (let i = 0; i < left.length; i++) {
-      if (left[i] === 0) {
-        actions[i] = this.#draw(random);
+      const own = masks?.subarray(i * choices, (i + 1) * choices);
+      if (left[i] === 0 || own?.[actions[i][0] - start] === 0) {
+        actions[i] = draw(random, own);
         left[i] = this.#drawSteps(random);
       }
       left[i]--;

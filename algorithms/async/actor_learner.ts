@@ -5,6 +5,7 @@ import {
   type BuildContext,
   type Decision,
   type Exploration,
+  randomActions,
   type Tensors,
   type Update,
   Windows,
@@ -143,6 +144,7 @@ export function actorLearner<P extends Policy>(
         ...(pushes && { results: { gradient: all } }),
       };
     });
+  const anyAction = randomActions(context, { steps: Infinity });
   const isPushDue = () =>
     progress.hasEnded || (progress.gradients + 1) % config.updateInterval === 0;
   return {
@@ -178,11 +180,10 @@ export function actorLearner<P extends Policy>(
           policy.apply(params, observations).policy,
       },
       explore: {
-        act({ random, sample }: Exploration) {
-          const { n, start = 0 } = actionSpace;
-          if (random.uniform() >= epsilon()) return sample();
-          return Int32Array.of(start + random.integer(n));
-        },
+        act: (exploration: Exploration) =>
+          exploration.random.uniform() >= epsilon()
+            ? exploration.sample()
+            : anyAction.act(exploration),
       },
     }),
   };

@@ -89,11 +89,13 @@ export class AsyncTraining implements WorkersAlgorithm {
     options: AsyncTrainingOptions,
   ) {
     const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
-    const { observationSpace, actionSpace, stackedFrames } = options.spaces;
+    const { observationSpace, actionSpace, stackedFrames, actionMasks } =
+      options.spaces;
     const spaces = {
       observationSpace,
       actionSpace,
       stackedFrames,
+      actionMasks,
       // Of the moment, as it may change.
       get observationScaling() {
         return options.spaces.observationScaling;

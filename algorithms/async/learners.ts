@@ -175,7 +175,10 @@ export function qLearner(
     lossOf(_params, batch) {
       const { actions, lastRow, nextIsBest, weights } = batch;
       const last = tf.gather(batch.observations, lastRow);
-      const { policy: next } = policy.apply(batch.target!, last);
+      // Values of what is forbidden there are far below all others.
+      const { policy: next } = policy.apply(batch.target!, last, {
+        actionMasks: batch.actionMasks && tf.gather(batch.actionMasks, lastRow),
+      });
       const value = tf.where(
         tf.cast(nextIsBest, "bool"),
         tf.max(next, 1),

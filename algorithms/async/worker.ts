@@ -64,7 +64,7 @@ async function makeLearner(
   const learn = (): EpisodeStatistics[] => {
     const episodes: EpisodeStatistics[] = [];
     while (server.claim()) {
-      const step = env.step(agent.act(env.observations()));
+      const step = env.step(agent.act(env.observations(), env.actionMasks));
       agent.observe(step);
       for (const it of step.episodes!) episodes.push({ ...it, env: worker });
       const statistics = agent.update();

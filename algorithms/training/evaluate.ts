@@ -306,7 +306,7 @@ export async function evaluate(
     let arePlaying = true;
     while (arePlaying) {
       signal?.throwIfAborted();
-      const acting = actor.act(observations);
+      const acting = actor.act(observations, env.actionMasks);
       const step = env.step(acting instanceof Promise ? await acting : acting);
       checkStep(step, { numEnvs, step: steps += numEnvs });
       observations = step.observations;

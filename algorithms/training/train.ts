@@ -274,7 +274,8 @@ class TrainingLoop implements TrainContext, ProgressState {
       this.step += taken.steps;
       episodes = taken.episodes;
     } else {
-      const env = this.env!, acting = algorithm.act(this.#observations);
+      const env = this.env!;
+      const acting = algorithm.act(this.#observations, env.actionMasks);
       const actions = acting instanceof Promise ? await acting : acting;
       step = env.step(actions);
       const taken = this.step + env.numEnvs;

@@ -1,6 +1,5 @@
 import type {
   Algorithm,
-  Batch,
   Env,
   EpisodeStatistics,
   RgbImage,
@@ -58,7 +57,8 @@ export async function playEpisodes(
     let moment: Moment = { episode: 1, step: 0, return: 0 };
     if (await show(moment) === false) return played;
     while (played.length < episodes) {
-      let step = vec.step(await actor.act(observations) as Batch);
+      const actions = await actor.act(observations, vec.actionMasks);
+      let step = vec.step(actions);
       const { episode, step: before, return: sum } = moment;
       moment = { episode, step: before + 1, return: sum + step.rewards[0] };
       const ended: PlayedEpisode[] = [...step.episodes ?? []];

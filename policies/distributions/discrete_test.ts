@@ -256,7 +256,7 @@ for (const engine of ["eager", "onnx", "xla"] as const) {
     }`,
     ignore: engine === "xla" && !isXlaInstalled(),
     async fn() {
-      await selectBackend("cpu");
+      await selectBackend(engine === "eager" ? "wasm" : "cpu");
       const random = new RandomStream(5), rows = 50_000, calls = 7;
       let samples = 0;
       for (const [name, distribution, parts] of PARTS) {

@@ -111,11 +111,12 @@ for (const form of ALL_FORMS) {
     const before = agent.save();
     const actor = agent.policy({ deterministic: true });
     const seen = env.observations, { numEnvs } = spaces;
-    const first = actor.act(seen);
-    actor.act(env.observationsAt(1));
+    const { actionMasks } = env;
+    const first = actor.act(seen, actionMasks);
+    actor.act(env.observationsAt(1), actionMasks);
     const all = new Uint8Array(numEnvs).fill(1);
     actor.observe({ terminated: all, truncated: new Uint8Array(numEnvs) });
-    assertEquals(actor.act(seen), first);
+    assertEquals(actor.act(seen, actionMasks), first);
     assertEquals(agent.save(), before);
     agent.close();
   });
@@ -131,7 +132,18 @@ for (const form of ALL_FORMS) {
     const size = env.observations.length / spaces.numEnvs;
     const { actionSpace } = spaces;
     const observations = [0, 1].map((it) => new Float32Array(size).fill(it));
-    const options = { actionSpace, observations, samples: 10, gridSize: 5 };
+    const choices = env.actionMasks?.length ?? 0;
+    const options = {
+      actionSpace,
+      observations,
+      samples: 10,
+      gridSize: 5,
+      ...(choices > 0 && {
+        actionMasks: [0, 1].map((env) =>
+          new Uint8Array(choices / 2).fill(1, env)
+        ),
+      }),
+    };
     const draw = () => plotQValues(agent as never, options);
     const state = structuredClone(agent.save());
     const svg = draw();
@@ -262,7 +274,8 @@ for (const definition of ALGORITHMS) {
     const last = numEnvs - 1;
     for (let time = 1; time <= STEPS; time++) {
       env.play(whole, 1);
-      const actions = tried.act(other.observations), step = other.step(actions);
+      const actions = tried.act(other.observations);
+      const step = other.step(actions);
       const size = 3 * numEnvs - 1;
       const nan = Float32Array.from(step.observations as Float32Array)
         .fill(NaN, size);

@@ -14,7 +14,10 @@ import {
 } from "../../algorithms/agent/testdata/made_up_env.ts";
 
 type Actions = keyof typeof ACTIONS | "frames";
-type Forms<Config = object> = Record<string, [Partial<Config>, Actions?]>;
+type Forms<Config = object> = Record<
+  string,
+  [config: Partial<Config>, actions?: Actions, masked?: "masked"]
+>;
 
 /** Settings of small networks that soon go round in their buffers. */
 const SMALL: Readonly<Record<string, object>> = {
@@ -57,6 +60,18 @@ const A2C_FORMS: Forms<A2CConfig> = {
   ],
   "state-dependent noise": [SDE, "box"],
   "separate objectives": [{ ...SEPARATE, optimizer: "adam" }],
+  "masked actions": [SHARED, "discrete", "masked"],
+  "masked actions from 5, lstm": [
+    { ...SHARED, network: "lstm" },
+    "discrete from 5",
+    "masked",
+  ],
+  "several masked actions, two networks": [
+    SEPARATE,
+    "multiDiscrete",
+    "masked",
+  ],
+  "masked flags": [SHARED, "multiBinary", "masked"],
 };
 
 const ACER_FORMS: Forms<AcerConfig> = {
@@ -86,6 +101,18 @@ const ACER_FORMS: Forms<AcerConfig> = {
   ],
   "by priorities": [{ replay: "proportional", replayRatio: 3 }],
   "by ranks, box actions": [{ replay: "rank", replayRatio: 3 }, "box"],
+  "masked actions": [{ qNetwork: "shared" }, "discrete", "masked"],
+  "masked actions from 5, lstm": [
+    { network: "lstm" },
+    "discrete from 5",
+    "masked",
+  ],
+  "several masked actions": [
+    { replay: "proportional" },
+    "multiDiscrete",
+    "masked",
+  ],
+  "masked flags": [{}, "multiBinary", "masked"],
 };
 
 const ACKTR_FORMS: Forms<AcktrConfig> = {
@@ -114,6 +141,18 @@ const ACKTR_FORMS: Forms<AcktrConfig> = {
   "rare statistics": [
     { ...SHARED, covUpdateEvery: 2, coldUpdates: 0, maxGradNorm: null },
   ],
+  "masked actions": [SHARED, "discrete", "masked"],
+  "masked actions, lstm": [
+    { ...SHARED, network: "lstm" },
+    "discrete",
+    "masked",
+  ],
+  "several masked actions, two objectives": [
+    SEPARATE,
+    "multiDiscrete",
+    "masked",
+  ],
+  "masked flags": [SHARED, "multiBinary", "masked"],
 };
 
 const PPO_FORMS: Forms<PpoConfig> = {
@@ -176,6 +215,17 @@ const SAC_FORMS: Forms<SacConfig> = {
     { network: "cnn_small", bufferSize: 24, batchSize: 2 },
     "frames",
   ],
+  "masked actions": [{}, "discrete", "masked"],
+  "masked actions from 5, returns of several steps": [
+    { nSteps: 3, replay: "rank" },
+    "discrete from 5",
+    "masked",
+  ],
+  "random masked actions that are repeated": [
+    { initialExploration: "repeated", learningStarts: 48 },
+    "discrete from 5",
+    "masked",
+  ],
 };
 
 const FORMS: Readonly<Record<string, Forms>> = {
@@ -188,9 +238,18 @@ const FORMS: Readonly<Record<string, Forms>> = {
     "discrete actions": [{}],
     "box actions": [{}, "box"],
     "lstm": [{ network: "lstm" }],
+    "masked actions": [{}, "discrete", "masked"],
+    "several masked actions, lstm": [
+      { network: "lstm" },
+      "multiDiscrete",
+      "masked",
+    ],
   },
 };
-const PLAIN: Forms = { "discrete actions": [{}] };
+const PLAIN: Forms = {
+  "discrete actions": [{}],
+  "masked actions from 5": [{}, "discrete from 5", "masked"],
+};
 
 /** One form of an algorithm. */
 export interface Form {
@@ -206,7 +265,7 @@ export function formsOf(definition: AlgorithmDefinition): Form[] {
   const { name, smallConfig, startWorkers } = definition;
   const isAsync = startWorkers !== undefined;
   return Object.entries(FORMS[name] ?? PLAIN).map((
-    [form, [config, actions]],
+    [form, [config, actions, masked]],
   ) => ({
     definition,
     name: `${name}, ${form}`,
@@ -214,7 +273,11 @@ export function formsOf(definition: AlgorithmDefinition): Form[] {
     spaces: actions === "frames"
       ? FRAMES
       // A worker has one environment.
-      : spacesOf(actions ?? "discrete", isAsync ? 1 : 2),
+      : spacesOf(
+        actions ?? "discrete",
+        isAsync ? 1 : 2,
+        masked && true,
+      ),
   }));
 }
 

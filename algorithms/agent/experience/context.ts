@@ -24,12 +24,25 @@ export interface AgentSpaces {
    * @default none
    */
   readonly observationScaling?: ObservationScaling;
+  /**
+   * Masks of the actions as a vector environment has them, or true, where the
+   * environments mask actions: the agent then acts and learns by the masks of each step.
+   *
+   * @default none: all actions are allowed
+   */
+  readonly actionMasks?: Uint8Array | boolean;
 }
 
 /** Everything that an agent is built for, observations as the policy sees them. */
-export interface AgentContext extends AgentSpaces {
+export interface AgentContext extends Omit<AgentSpaces, "actionMasks"> {
   /** Environment steps of the whole run. */
   readonly totalTimesteps: number;
+  /**
+   * True where the environments mask actions.
+   *
+   * @default false
+   */
+  readonly masked?: boolean;
 }
 
 /** Scalars by name. */

@@ -40,6 +40,8 @@ export interface Decision {
   readonly inputs: ObservationInputArray;
   /** Actions as the policy sampled them. */
   readonly actions: TensorData;
+  /** Masks that they were chosen by `[numEnvs, choices]`, where actions are masked. */
+  readonly actionMasks?: Uint8Array;
   /** Results of `Experience.record`; undefined where the policy did not act. */
   readonly recorded: Readonly<Record<string, TensorData | undefined>>;
   /** Recurrent state before the decision `[numEnvs, stateSize]`. */

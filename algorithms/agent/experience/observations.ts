@@ -207,14 +207,41 @@ export function nextObservations(
   size: number = (step.observations as BoxArray).length /
     step.terminated.length,
 ): BoxArray {
-  const { terminated, truncated } = step;
-  const observations = step.observations as BoxArray;
-  let merged: BoxArray | undefined;
+  const { observations, finalObservations } = step;
+  return withFinal(step, size, {
+    now: observations as BoxArray,
+    final: finalObservations as BoxArray,
+  });
+}
+
+/**
+ * Returns the masks of {@link nextObservations}.
+ *
+ * @throws {TypeError} If the step has none.
+ */
+export function nextActionMasks(step: VecStep, size: number): Uint8Array {
+  const { actionMasks: now, finalActionMasks: final } = step;
+  if (now !== undefined && final !== undefined) {
+    return withFinal(step, size, { now, final });
+  }
+  throw new TypeError(
+    `Cannot record a step without ${
+      now ? "finalActionMasks" : "actionMasks"
+    }: expected ${size} numbers for each environment, as actions are masked`,
+  );
+}
+
+/** Takes the final rows of episodes that ended; copies where there are any. */
+function withFinal<T extends BoxArray>(
+  { terminated, truncated }: VecStep,
+  size: number,
+  { now, final }: { readonly now: T; readonly final: T },
+): T {
+  let merged: T | undefined;
   for (let i = 0; i < terminated.length; i++) {
     if (!(terminated[i] || truncated[i])) continue;
-    merged ??= observations.slice();
-    const final = step.finalObservations as BoxArray;
+    merged ??= now.slice() as T;
     merged.set(final.subarray(i * size, (i + 1) * size), i * size);
   }
-  return merged ?? observations;
+  return merged ?? now;
 }

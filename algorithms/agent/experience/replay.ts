@@ -1,6 +1,6 @@
 import { ReplayBuffer, type ReplayBufferOptions } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
-import type { ObservationInputArray } from "@bellman/policies";
+import { choicesOf, type ObservationInputArray } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
@@ -12,7 +12,7 @@ import type {
   ExperienceSpec,
 } from "./experience.ts";
 import { NewestFrames } from "./newest_frames.ts";
-import { nextObservations } from "./observations.ts";
+import { nextActionMasks, nextObservations } from "./observations.ts";
 import { ReplayStore, type ReplayStoreOptions } from "./replay_store.ts";
 
 /** Options of {@link replay}. */
@@ -69,7 +69,8 @@ export interface ReplayOptions extends ReplayStoreOptions {
  * A batch has encoded `observations`, `actions`, `rewards`, `terminated` (0 or 1) and
  * `nextObservations`; with several steps `discounts` of what follows and, on
  * request, `betweenObservations` and `betweenDiscounts`; with priorities
- * `weights`, and then an update returns `tdErrors` among its results.
+ * `weights`, and then an update returns `tdErrors` among its results. Where actions
+ * are masked, all observations have masks, as `nextActionMasks`.
  *
  * @param options Sizes and update frequency.
  * @returns The `experience` of an algorithm's parts.
@@ -154,6 +155,8 @@ class Replay implements Experience {
   readonly #none: Uint8Array;
   /** Number of rewards in a sampled sum. */
   readonly #span: number;
+  /** Numbers of the masks of an action, 0 where they are not masked. */
+  readonly #choices: number;
 
   constructor(options: ReplayOptions, runtime: AgentRuntime) {
     const { batchSize, nSteps = 1, gamma = 0.99 } = options;
@@ -163,8 +166,11 @@ class Replay implements Experience {
       shape: policy.distribution.actionShape,
       dtype: policy.distribution.actionDtype,
     };
+    const choices = runtime.masked ? choicesOf(policy) : 0;
+    const mask = { ...FLAG, shape: [choices] };
     this.#options = options;
     this.#runtime = runtime;
+    this.#choices = choices;
     this.#newest = stackedFrames > 1
       ? new NewestFrames(input, { numEnvs, frames: stackedFrames })
       : undefined;
@@ -179,16 +185,23 @@ class Replay implements Experience {
         reward: NUMBER,
         terminated: FLAG,
         truncated: FLAG,
+        ...(choices > 0 && { actionMask: mask }),
       },
       episodes: {
-        next: { nextObservation: "observation" },
+        next: {
+          nextObservation: "observation",
+          ...(choices > 0 && { nextActionMask: "actionMask" }),
+        },
         ...(this.#newest && { stack: { observation: stackedFrames } }),
         ...(nSteps > 1 && {
           nStep: {
             steps: nSteps,
             gamma,
             ...(options.between && {
-              between: { betweenObservations: "observation" },
+              between: {
+                betweenObservations: "observation",
+                ...(choices > 0 && { betweenActionMasks: "actionMask" }),
+              },
             }),
           },
         }),
@@ -216,6 +229,9 @@ class Replay implements Experience {
       ["terminated", drawn.terminated, FLAG],
       ["discounts", drawn.discount, NUMBER],
       ["weights", hasPriorities ? drawn.weights : undefined, NUMBER],
+      ["actionMasks", drawn.actionMask, mask],
+      ["nextActionMasks", drawn.nextActionMask, mask],
+      ["betweenActionMasks", drawn.betweenActionMasks, mask],
     ] as [string, TensorData, TensorType][])
       .filter(([, array]) => array !== undefined)
       .map(([name, array, type]) => {
@@ -239,7 +255,7 @@ class Replay implements Experience {
     this.#span = span;
   }
 
-  add({ observations, actions }: Decision, step: VecStep): void {
+  add({ observations, actions, actionMasks }: Decision, step: VecStep): void {
     const { buffer } = this.replay;
     const { bootstrapTruncated = true } = this.#options;
     const { rewards, observations: { encoder } } = this.#runtime;
@@ -259,6 +275,10 @@ class Replay implements Experience {
         : terminated.map((end, i) => end | truncated[i]),
       truncated: bootstrapTruncated ? truncated : this.#none,
       nextObservation: next,
+      ...(actionMasks && {
+        actionMask: actionMasks,
+        nextActionMask: nextActionMasks(step, this.#choices),
+      }),
     };
     this.#newest?.take(transition);
     buffer.add(transition);

@@ -7,6 +7,7 @@ import {
 } from "@bellman/compute";
 import {
   type ActorCriticOutput,
+  choicesOf,
   compilePolicy,
   type ObservationArray,
   observationBuffer,
@@ -133,8 +134,9 @@ export interface RolloutOptions {
 /**
  * Creates an experience of the steps since the last update, which are learned from
  * once, as one batch: `observations` as the policy saw them, `actions`, what
- * `targets` computes and, of recurrent policies, `state` before the first step
- * `[numEnvs, stateSize]` and `masks`, 1 where an episode starts.
+ * `targets` computes, `actionMasks` where actions are masked and, of recurrent
+ * policies, `state` before the first step `[numEnvs, stateSize]` and `masks`, 1 where
+ * an episode starts.
  *
  * @param options Number of steps, values and targets.
  * @returns The `experience` of an algorithm's parts.
@@ -194,7 +196,7 @@ class Rollout implements Experience {
 
   constructor(options: RolloutOptions, runtime: AgentRuntime) {
     const { numSteps, values, inputs, bootstrapTruncated = true } = options;
-    const { numEnvs, policy, observations } = runtime;
+    const { numEnvs, policy, observations, masked } = runtime;
     const { observationInput, distribution, stateSize } = policy;
     const { actionShape: shape, actionDtype: dtype } = distribution;
     const rows = numEnvs * numSteps;
@@ -226,6 +228,7 @@ class Rollout implements Experience {
         return { shape, dtype };
       }),
       ...(isRecurrent && { masks: NUMBER }),
+      ...(masked && { actionMasks: { ...FLAG, shape: [choicesOf(policy)] } }),
     };
     this.#buffer = new RolloutBuffer({
       numEnvs,
@@ -284,7 +287,7 @@ class Rollout implements Experience {
   }
 
   add(decision: Decision, step: VecStep): void {
-    const { inputs, actions, recorded, state, starts } = decision;
+    const { inputs, actions, actionMasks, recorded, state, starts } = decision;
     const { rewards, terminated, truncated } = step;
     if (this.#buffer.full) throw unlearned("rollout");
     const finalValues = this.#finalValues(decision, step);
@@ -299,6 +302,7 @@ class Rollout implements Experience {
       values: recorded.values ?? this.#none,
       finalValues,
       ...(state.length > 0 && { masks: starts }),
+      ...(actionMasks && { actionMasks }),
     });
     if (this.#buffer.full) this.#end(decision, step);
   }
@@ -389,6 +393,7 @@ class Rollout implements Experience {
       batch: {
         observations,
         ...mapNames(["actions", ...this.#recorded], (name) => drawn[name]),
+        ...(drawn.actionMasks && { actionMasks: drawn.actionMasks }),
         ...mapNames(
           this.#options.inputs,
           (name) => tf.reshape(tf.transpose(targetOf(inputs, name)), [-1]),

@@ -1,7 +1,7 @@
 import { type ArrayField, SequenceReplayBuffer } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
-import type { ObservationInputArray } from "@bellman/policies";
+import { choicesOf, type ObservationInputArray } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type { Arrays, Moment, Tensors } from "./context.ts";
@@ -11,7 +11,7 @@ import type {
   Experience,
   ExperienceSpec,
 } from "./experience.ts";
-import { nextObservations } from "./observations.ts";
+import { nextActionMasks, nextObservations } from "./observations.ts";
 import { unlearned } from "./rollout.ts";
 import { NewestFrames } from "./newest_frames.ts";
 import { allocated } from "./replay.ts";
@@ -71,8 +71,8 @@ export interface SegmentsOptions extends ReplayStoreOptions {
  * A batch has rows, by default `numSteps + 2` for each environment, env-major: `observations`
  * as the policy sees them now, `actions`, `rewards`, `terminated`, `behaviour`
  * (parameters of the distribution that the action came from), `taken` (1 where an
- * action was taken) and, of recurrent policies, `masks` (1 where an episode
- * starts) and `state` before the first row. No action was taken in the row after
+ * action was taken), `actionMasks` where actions are masked and, of recurrent
+ * policies, `masks` (1 where an episode starts) and `state` before the first row. No action was taken in the row after
  * the last step, nor in a row between a step that a time limit cut and the next
  * episode: its observation is the last one of the episode. There is room for
  * `truncationsPerSegment` such rows, and one more after the last step; the last step
@@ -148,6 +148,8 @@ class Segments implements Experience {
   readonly #newest: NewestFrames | undefined;
   /** Rows of each environment so far. */
   readonly #filled: Int32Array;
+  /** Numbers of the masks of an action, 0 where they are not masked. */
+  readonly #choices: number;
   #length = 0;
   /** Steps that were dropped for lack of a row. */
   #dropped = 0;
@@ -156,6 +158,7 @@ class Segments implements Experience {
     const { numSteps, bufferSize, replayRatio } = options;
     const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
     const { distribution, stateSize, observationInput } = policy;
+    const choices = runtime.masked ? choicesOf(policy) : 0;
     const { observationInput: input } = observations.encoder;
     const isRecurrent = stateSize > 0;
     const { actionShape, actionDtype, parameterSize } = distribution;
@@ -170,6 +173,7 @@ class Segments implements Experience {
       taken: NUMBER,
       behaviour: { ...NUMBER, shape: [parameterSize] },
       ...(isRecurrent && { masks: NUMBER }),
+      ...(choices > 0 && { actionMasks: { ...FLAG, shape: [choices] } }),
     };
     const states: Record<string, ArrayField & TensorType> = isRecurrent
       ? { state: { ...NUMBER, shape: [stateSize] } }
@@ -221,6 +225,7 @@ class Segments implements Experience {
     this.#scaledRewards = new Float32Array(rows);
     this.#equalWeights = new Float32Array(numEnvs).fill(1);
     this.#filled = new Int32Array(numEnvs);
+    this.#choices = choices;
   }
 
   get #hasPriorities(): boolean {
@@ -249,6 +254,9 @@ class Segments implements Experience {
       terminated,
       truncated,
     });
+    const lastMasks = this.#choices > 0
+      ? nextActionMasks(step, this.#choices)
+      : undefined;
     const data = this.#rows as Record<string, Float32Array>;
     /** Rows that are still needed: for steps, and the last one. */
     const left = numSteps - this.#length - 1;
@@ -258,6 +266,7 @@ class Segments implements Experience {
       const row = this.#append(decision.observations, {
         env,
         start: decision.starts[env],
+        actionMasks: decision.actionMasks,
       });
       this.#copy("actions", decision.actions, { env, row });
       this.#copy("behaviour", decision.recorded.behaviour!, { env, row });
@@ -267,7 +276,7 @@ class Segments implements Experience {
       data.taken[row] = 1;
       if (!isCut || !bootstrapTruncated) continue;
       if (this.#filled[env] + needed < this.#size) {
-        this.#append(last, { env, start: 0 });
+        this.#append(last, { env, start: 0, actionMasks: lastMasks });
       } else {
         data.taken[row] = 0;
         this.#dropped++;
@@ -285,14 +294,22 @@ class Segments implements Experience {
     this.#filled.fill(0);
   }
 
-  /** Writes a row with an observation of an environment, and returns its number. */
+  /**
+   * Writes a row with an observation of an environment and the actions that it
+   * allows, and returns its number.
+   */
   #append(
     observations: TensorData,
-    { env, start }: { env: number; start: number },
+    { env, start, actionMasks }: {
+      env: number;
+      start: number;
+      actionMasks?: Uint8Array;
+    },
   ): number {
     const before = this.#filled[env]++;
     const row = env * this.#size + before;
     this.#copy("observations", observations, { env, row });
+    if (actionMasks) this.#copy("actionMasks", actionMasks, { env, row });
     const { masks, ends } = this.#rows;
     if (start > 0) masks?.fill(1, row, row + 1);
     if (start > 0 && before > 0) ends?.fill(1, row - 1, row);
@@ -301,7 +318,7 @@ class Segments implements Experience {
 
   #copy(
     name: string,
-    from: TensorData,
+    from: TensorData | Uint8Array,
     { env, row }: { env: number; row: number },
   ): void {
     const size = from.length / this.#runtime.numEnvs;
@@ -311,7 +328,7 @@ class Segments implements Experience {
 
   /** Ends a segment with the observations after it, and stores it. */
   #end(
-    { observations, terminated, truncated }: VecStep,
+    { observations, actionMasks, terminated, truncated }: VecStep,
     buffer: SequenceReplayBuffer | undefined,
   ): void {
     const { encoder } = this.#runtime.observations;
@@ -322,7 +339,8 @@ class Segments implements Experience {
     for (let env = 0; env < this.#filled.length; env++) {
       // Full where the last step was cut, so that nothing follows it.
       if (this.#filled[env] === this.#size) continue;
-      this.#append(last, { env, start: terminated[env] | truncated[env] });
+      const start = terminated[env] | truncated[env];
+      this.#append(last, { env, start, actionMasks });
     }
     buffer?.add({
       ...this.#rows,

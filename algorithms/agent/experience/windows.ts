@@ -1,15 +1,16 @@
 import { ARRAYS, type TensorData } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
-import type {
-  ObservationArray,
-  ObservationInputArray,
+import {
+  choicesOf,
+  type ObservationArray,
+  type ObservationInputArray,
 } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
-import { NUMBER, rowsOf } from "./_tensor_types.ts";
+import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type { Arrays, Tensors } from "./context.ts";
 import type { AgentRuntime, Decision, Experience } from "./experience.ts";
-import { nextObservations } from "./observations.ts";
+import { nextActionMasks, nextObservations } from "./observations.ts";
 
 /** Options of {@link Windows}. */
 export interface WindowsOptions {
@@ -48,6 +49,8 @@ export interface WindowTensors {
   readonly state?: tf.Tensor2D;
   /** 1 where an episode starts `[maxSteps + 1]`; recurrent only. */
   readonly masks?: tf.Tensor1D;
+  /** 1 where a choice is allowed `[maxSteps + 1, choices]`; with masks only. */
+  readonly actionMasks?: tf.Tensor2D;
 }
 
 /**
@@ -99,7 +102,10 @@ export class Windows implements Experience {
    * @throws {RangeError} If there are more environments.
    */
   constructor(
-    runtime: Pick<AgentRuntime, "policy" | "observations" | "numEnvs">,
+    runtime: Pick<
+      AgentRuntime,
+      "policy" | "observations" | "numEnvs" | "masked"
+    >,
     options: WindowsOptions,
   ) {
     const { policy, observations, numEnvs } = runtime;
@@ -129,6 +135,12 @@ export class Windows implements Experience {
         masks: rowsOf(maxSteps + 1, NUMBER),
         state: { ...NUMBER, shape: [1, stateSize] },
       }),
+      ...(runtime.masked && {
+        actionMasks: rowsOf(maxSteps + 1, {
+          ...FLAG,
+          shape: [choicesOf(policy)],
+        }),
+      }),
     };
     for (const [name, { shape, dtype }] of Object.entries(this.batch)) {
       const [rows, ...row] = shape;
@@ -156,7 +168,7 @@ export class Windows implements Experience {
    * @param step The environment's answer; copied.
    */
   add(decision: Decision, step: VecStep): void {
-    const { inputs, actions, starts, state } = decision;
+    const { inputs, actions, actionMasks, starts, state } = decision;
     const arrays = this.#arrays, at = this.#length++;
     if (state.length > 0) {
       if (at === 0) arrays.state.set(state);
@@ -167,6 +179,11 @@ export class Windows implements Experience {
     this.#rewards[at] = step.rewards[0];
     const last = this.#read(nextObservations(step, this.#size));
     arrays.observations.set(last, (at + 1) * last.length);
+    if (actionMasks) {
+      const size = actionMasks.length;
+      arrays.actionMasks.set(actionMasks, at * size);
+      arrays.actionMasks.set(nextActionMasks(step, size), (at + 1) * size);
+    }
     this.#end.terminated = step.terminated[0] === 1;
     this.#end.ended = this.#end.terminated || step.truncated[0] === 1;
   }
@@ -210,11 +227,13 @@ export class Windows implements Experience {
   /** Drops the oldest one. */
   learned(_results?: Arrays): Statistics {
     const { maxSteps } = this.#options;
-    const { observations, actions } = this.#window;
+    const { actions } = this.#window;
     this.#length = Math.max(0, this.#length - maxSteps);
     if (this.#length === 0) return {};
-    const rows = maxSteps + 1, size = observations.length / rows;
-    this.#arrays.observations.copyWithin(0, maxSteps * size);
+    for (const name of ["observations", "actionMasks"]) {
+      const size = (this.#window[name]?.length ?? 0) / (maxSteps + 1);
+      this.#arrays[name]?.copyWithin(0, maxSteps * size);
+    }
     this.#arrays.actions.copyWithin(0, actions.length);
     this.#rewards.copyWithin(0, maxSteps);
     return {};

@@ -1,4 +1,5 @@
-import type { Space, Statistics, VecStep } from "@bellman/types";
+import { actionChoices } from "@bellman/envs";
+import type { DiscreteSpace, Space, Statistics, VecStep } from "@bellman/types";
 import type { ActionArray } from "@bellman/policies";
 import type { AgentSpaces } from "../mod.ts";
 
@@ -24,9 +25,10 @@ export const ACTIONS = {
 export function spacesOf(
   actions: keyof typeof ACTIONS,
   numEnvs = 2,
+  actionMasks?: boolean,
 ): AgentSpaces {
   const actionSpace: Space = ACTIONS[actions];
-  return { observationSpace: THREE_NUMBERS, actionSpace, numEnvs };
+  return { observationSpace: THREE_NUMBERS, actionSpace, numEnvs, actionMasks };
 }
 
 /** Stacks of two small frames. */
@@ -44,7 +46,10 @@ export const FRAMES: AgentSpaces = {
 
 /** An agent, as {@link MadeUpEnv} plays with it. */
 interface Player {
-  act(observations: Float32Array | Uint8Array): ActionArray;
+  act(
+    observations: Float32Array | Uint8Array,
+    actionMasks?: Uint8Array,
+  ): ActionArray;
   observe(step: VecStep): void;
   update(): Statistics | undefined;
 }
@@ -58,7 +63,7 @@ export interface Played {
 
 /**
  * Made-up environments whose steps follow from their number and from the actions,
- * with ends of both kinds.
+ * with ends of both kinds. Where they mask actions, a forbidden one throws.
  */
 export class MadeUpEnv {
   constructor(readonly spaces: AgentSpaces, public time = 0) {}
@@ -81,6 +86,42 @@ export class MadeUpEnv {
     });
   }
 
+  /** Masks after so many steps: of each part one choice is allowed, or some more. */
+  masksAt(time: number): Uint8Array | undefined {
+    const { actionSpace, numEnvs, actionMasks } = this.spaces;
+    if (!actionMasks) return undefined;
+    const masks = Array.from(
+      { length: numEnvs },
+      (_, env) =>
+        actionChoices(actionSpace)!.map((n, part) =>
+          Array.from({ length: n }, (_, i) => {
+            const at = Math.ceil(2 * time) + env + part;
+            return +((at + i) % n === 0 || (at + i) % 5 === 0);
+          })
+        ),
+    );
+    return Uint8Array.from(masks.flat(2));
+  }
+
+  /** Present masks. */
+  get actionMasks(): Uint8Array | undefined {
+    return this.masksAt(this.time);
+  }
+
+  #checkAllowed(actions: ArrayLike<number>): void {
+    const { actionSpace, numEnvs } = this.spaces, masks = this.actionMasks;
+    if (masks === undefined || actions.length === 0) return;
+    const choices = actionChoices(actionSpace)!;
+    const start = (actionSpace as DiscreteSpace).start ?? 0;
+    let at = 0;
+    for (let i = 0; i < numEnvs * choices.length; i++) {
+      if (masks[at + actions[i] - start] !== 1) {
+        throw new Error(`step ${this.time} forbids action ${actions[i]}`);
+      }
+      at += choices[i % choices.length];
+    }
+  }
+
   /** Present observations. */
   get observations(): Float32Array | Uint8Array {
     return this.observationsAt(this.time);
@@ -89,6 +130,7 @@ export class MadeUpEnv {
   /** The next step. */
   step(actions: ArrayLike<number> = []): VecStep {
     const { numEnvs, stackedFrames } = this.spaces;
+    this.#checkAllowed(actions);
     const time = this.time++, perEnv = actions.length / numEnvs;
     // Stacks of frames go on for ever: a first frame would have to repeat.
     const ends = (every: number) =>
@@ -99,6 +141,8 @@ export class MadeUpEnv {
     return {
       observations: this.observations,
       finalObservations: this.observationsAt(time + 0.5),
+      actionMasks: this.actionMasks,
+      finalActionMasks: this.masksAt(time + 0.5),
       rewards: Float64Array.from(
         { length: numEnvs },
         (_, i) => Math.cos(time + i) - 0.1 * (actions[i * perEnv] ?? 0) ** 2,
@@ -112,7 +156,7 @@ export class MadeUpEnv {
   play(agent: Player, steps: number): Played {
     const played: Played = { actions: [], updates: [] };
     for (let i = 0; i < steps; i++) {
-      const actions = agent.act(this.observations);
+      const actions = agent.act(this.observations, this.actionMasks);
       played.actions.push(actions.slice());
       agent.observe(this.step(actions));
       const statistics = agent.update();

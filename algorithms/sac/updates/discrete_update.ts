@@ -34,7 +34,8 @@ export interface DiscreteSacUpdateOptions
   extends Pick<SacUpdateOptions, "optimizer" | "gamma"> {
   /**
    * Target entropy for a learned temperature, as a fraction of the maximum,
-   * `log(n)`.
+   * `log(n)`; with masks of the mean maximum of a batch, where a row that allows `k`
+   * actions has `log(k)`.
    *
    * @default 0.98
    */
@@ -95,9 +96,19 @@ export function discreteSacUpdate(
   const { optimizer = adam(), gamma = 0.99 } = options;
   const { targetEntropyFactor = 0.98 } = options;
   const actionCount = policy.distribution.parameterSize;
-  const targetEntropy = targetEntropyFactor * Math.log(actionCount);
-  const logProbsOf = (params: Params, x: tf.Tensor) =>
-    tf.logSoftmax(policy.apply(params, x).policy) as tf.Tensor2D;
+  const targetEntropyOf = (masks: tf.Tensor2D | undefined) => {
+    if (masks === undefined) return targetEntropyFactor * Math.log(actionCount);
+    const allowed = tf.sum(tf.cast(masks, "float32"), 1);
+    return tf.mul<tf.Scalar>(tf.mean(tf.log(allowed)), targetEntropyFactor);
+  };
+  const logProbsOf = (
+    params: Params,
+    x: tf.Tensor,
+    actionMasks: tf.Tensor2D | undefined,
+  ) =>
+    tf.logSoftmax(
+      policy.apply(params, x, { actionMasks }).policy,
+    ) as tf.Tensor2D;
   const lowest = (critics: Params, x: tf.Tensor) =>
     smaller(ofBoth(critics, (params) => qf.apply(params, x)));
   const negativeEntropies = (logProbs: tf.Tensor2D): tf.Tensor1D =>
@@ -105,18 +116,24 @@ export function discreteSacUpdate(
 
   return (state, batch, inputs) =>
     tidy(() => {
-      const { observations, nextObservations, weights } = batch;
+      const { observations, nextObservations, actionMasks, weights } = batch;
       const actions = batch.actions as tf.Tensor1D;
       const { learningRate, criticLearningRate = learningRate } = inputs;
       const alpha = temperatureOf(state, inputs);
 
       const between = batch.betweenObservations &&
-        negativeEntropies(logProbsOf(state.policy, batch.betweenObservations));
+        negativeEntropies(
+          logProbsOf(
+            state.policy,
+            batch.betweenObservations,
+            batch.betweenActionMasks,
+          ),
+        );
       const targets = criticTargets({
         ...batch,
         nextValues: discreteSoftValues(
           lowest(state.targets, nextObservations),
-          logProbsOf(state.policy, nextObservations),
+          logProbsOf(state.policy, nextObservations, batch.nextActionMasks),
           { alpha },
         ),
         bonus: between &&
@@ -133,7 +150,7 @@ export function discreteSacUpdate(
       const q = lowest(critics.params, observations);
       const actor = descend(
         (params) => {
-          const logProbs = logProbsOf(params, observations);
+          const logProbs = logProbsOf(params, observations, actionMasks);
           const values = discreteSoftValues(q, logProbs, { alpha });
           const aux = { logProb: negativeEntropies(logProbs) };
           return { loss: reparameterizedPolicyLoss(values), aux };
@@ -143,7 +160,7 @@ export function discreteSacUpdate(
       );
 
       return afterSteps(state, { critics, actor, alpha }, {
-        targetEntropy,
+        targetEntropy: targetEntropyOf(actionMasks),
         optimizer,
         inputs,
       });

@@ -159,7 +159,7 @@ export function reparameterizedPolicyLoss(values: tf.Tensor1D): tf.Scalar {
 /** Options of {@link temperatureLoss}. */
 export interface TemperatureLossOptions {
   /** Target of the policy's mean entropy, in nats. */
-  readonly targetEntropy: number;
+  readonly targetEntropy: number | tf.Scalar;
 }
 
 /**

@@ -51,6 +51,12 @@ export interface SacBatch {
    * @default 1 for each row
    */
   readonly weights?: tf.Tensor1D;
+  /** 1 where an action is allowed `[batch, n]`; only where actions are masked. */
+  readonly actionMasks?: tf.Tensor2D;
+  /** Masks of the observations after the (last) reward. */
+  readonly nextActionMasks?: tf.Tensor2D;
+  /** Masks of the observations between the rewards `[batch * (n - 1), n]`. */
+  readonly betweenActionMasks?: tf.Tensor2D;
 }
 
 /** Hyperparameters that may change from update to update, as tensors. */

@@ -161,7 +161,7 @@ export function afterSteps(
 
 /** Inputs of a step of the temperature. */
 interface TemperatureStepOptions {
-  readonly targetEntropy: number;
+  readonly targetEntropy: number | tf.Scalar;
   readonly optimizer: Optimizer;
   readonly inputs: SacNumbers;
 }

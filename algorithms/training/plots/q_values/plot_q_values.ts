@@ -33,7 +33,7 @@ export interface PlottedAgent {
    * @returns The actor: its actions are those that the environment takes.
    */
   policy(options: { numEnvs: number; seed: number }): {
-    act(observations: unknown): ArrayLike<number>;
+    act(observations: unknown, actionMasks?: Uint8Array): ArrayLike<number>;
     close?(): void;
   };
 }
@@ -44,6 +44,12 @@ export interface QValuePlotOptions {
   readonly actionSpace: Space;
   /** Observations as the environment gives them, one for each panel. */
   readonly observations: readonly PlottedObservation[];
+  /**
+   * Masks of the actions in each of them, where the environment masks actions.
+   *
+   * @default none
+   */
+  readonly actionMasks?: readonly Uint8Array[];
   /**
    * Actions that are sampled of the policy for each observation.
    *
@@ -109,7 +115,7 @@ export function plotQValues(
   agent: PlottedAgent,
   options: QValuePlotOptions,
 ): string {
-  const { observations, samples = 100 } = options;
+  const { observations, actionMasks, samples = 100 } = options;
   const { title = "Q values and sampled actions" } = options;
   if (observations.length === 0) {
     throw new RangeError(
@@ -121,12 +127,14 @@ export function plotQValues(
   const actor = agent.policy({ numEnvs: samples, seed: 0 });
   try {
     const panels = observations.map((observation, i) => {
+      const masks = actionMasks && repeated(actionMasks[i], samples);
+      const batch = repeated(observation, samples);
       const state = {
         values: form.actions.flatMap((actions) =>
           Array.from(agent.qValues(observation, actions))
         ),
         // Copied, as an actor may write the next actions to the same array.
-        samples: Array.from(actor.act(repeated(observation, samples))),
+        samples: Array.from(actor.act(batch, masks as Uint8Array)),
       };
       return { name: names[i], description: form.describe(state), state };
     });
