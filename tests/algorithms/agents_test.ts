@@ -1,13 +1,19 @@
 /** Everything that holds for agents of every algorithm, in each of its forms. */
-import { Agent, type AgentOptions, type AgentSpaces } from "@bellman/agent";
+import {
+  Agent,
+  type AgentOptions,
+  type AgentSpaces,
+  type Experience,
+} from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/cli";
 import { selectBackend } from "@bellman/compute";
-import { contains } from "@bellman/envs";
+import { actionChoices, contains } from "@bellman/envs";
 import { statisticTitle } from "@bellman/training";
 import { plotQValues } from "@bellman/training/plots";
 import type { Space, StateTree, Statistics } from "@bellman/types";
 import {
   assert,
+  assertAlmostEquals,
   assertEquals,
   assertNotEquals,
   assertThrows,
@@ -35,6 +41,44 @@ function agentOf(
     ...options,
     config: { ...config, ...options.config },
   });
+}
+
+/** Environments that allow one choice of each part of an action. */
+class OneAllowed extends MadeUpEnv {
+  override masksAt(time: number): Uint8Array {
+    const choices = actionChoices(this.spaces.actionSpace)!;
+    const masks = super.masksAt(time)!;
+    for (let part = 0, at = 0; at < masks.length; part++) {
+      const end = at + choices[part % choices.length];
+      masks.fill(0, masks.indexOf(1, at) + 1, end);
+      at = end;
+    }
+    return masks;
+  }
+}
+
+/** Splits an array into rows, as texts. */
+function rowsOf(numbers: ArrayLike<number>, size: number): string[] {
+  const all = Array.from(numbers);
+  return Array.from(
+    { length: all.length / size },
+    (_, row) => String(all.slice(row * size, (row + 1) * size)),
+  );
+}
+
+/** Lists the masks of all observations up to a step, final ones included. */
+function masksByObservation(
+  env: MadeUpEnv,
+  steps: number,
+): Map<string, string> {
+  const all = new Map<string, string>();
+  for (let time = 0; time <= steps; time += 0.5) {
+    const masks = env.masksAt(time)!, { numEnvs } = env.spaces;
+    const rows = rowsOf(masks, masks.length / numEnvs);
+    const seen = rowsOf(env.observationsAt(time), 3);
+    seen.forEach((row, i) => all.set(row, rows[i]));
+  }
+  return all;
 }
 
 /** Steps until each form has learned, in the midst of a rollout or window. */
@@ -120,6 +164,48 @@ for (const form of ALL_FORMS) {
     assertEquals(agent.save(), before);
     agent.close();
   });
+
+  if (spaces.actionMasks) {
+    Deno.test(`${name}: each observation is learned from with its own masks`, () => {
+      const agent = agentOf(form), env = new MadeUpEnv(spaces);
+      const steps = STEPS + 6, masks = masksByObservation(env, steps);
+      const checked = new Set<string>();
+      const { experience } = agent as unknown as { experience: Experience };
+      const draw = experience.draw.bind(experience);
+      experience.draw = (...given) => {
+        const drawn = draw(...given);
+        for (const  of of["", "next", "between"]) {
+          const name = (rows: string) =>
+            of === "" ? rows : of + rows[0].toUpperCase() + rows.slice(1);
+          const observations = drawn[name("observations")];
+          if (observations === undefined) continue;
+          const rows = rowsOf(observations, 3),
+            found = drawn[name("actionMasks")];
+          const size = found.length / rows.length;
+          // Rows that are not used are 0.
+          for (const [i, row] of rowsOf(found, size).entries()) {
+            const wanted = masks.get(rows[i]);
+            if (wanted === undefined) assertEquals(rows[i], "0,0,0");
+            else assertEquals(row, wanted);
+            checked.add(rows[i]);
+          }
+        }
+        return drawn;
+      };
+      env.play(agent, steps);
+      assert(checked.size > 8);
+      agent.close();
+    });
+
+    if (definition.isGreedy) continue;
+    Deno.test(`${name}: where one action is allowed, learning sees no entropy`, () => {
+      const agent = agentOf(form), env = new OneAllowed(spaces);
+      const { updates } = env.play(agent, STEPS + 6);
+      assert(updates.length > 1);
+      for (const { entropy } of updates) assertAlmostEquals(entropy, 0, 1e-5);
+      agent.close();
+    });
+  }
 
   const { type } = spaces.actionSpace;
   const isDrawn = type === "box" || type === "discrete";

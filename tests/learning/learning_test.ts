@@ -4,7 +4,7 @@ import { ALGORITHMS } from "@bellman/cli";
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
-import { assert, assertAlmostEquals } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { learn, valuesOf } from "./testdata/learn.ts";
 import {
   assertIdentity,
@@ -156,6 +156,72 @@ for (const [algorithm, [updates, ...configs]] of Object.entries(VALUES)) {
       });
     }
   }
+}
+
+/** Updates and settings to learn the best of the actions that masks allow. */
+const MASKED: Readonly<Record<string, [updates: number, config?: object]>> = {
+  a2c: [300],
+  acer: [80],
+  acktr: [120, { valueNetwork: "shared" }],
+  a3c: [2000],
+  "async-q": [4000],
+  "async-nstep-q": [2000],
+  "async-sarsa": [4000],
+  ppo: [60, { numSteps: 8 }],
+  sac: [500, { targetEntropyFactor: 0.2 }],
+};
+
+/** Updates and settings to learn the values of a chain with masks. */
+const MASKED_VALUES: typeof VALUES = {
+  ...VALUES,
+  "async-nstep-q": [3000, { ...LINEAR, maxSteps: 2 } as typeof LINEAR],
+  // An entropy of what is forbidden would have a worth.
+  sac: [600, { ...SOFT, temperature: 0.8 }],
+  ppo: [60, { ...LINEAR_ADAM, numSteps: 6 } as typeof LINEAR],
+};
+
+/** Of the actions that are allowed, the one that pays is the third from what is seen. */
+const MASKED_BEST: ToyTask = {
+  ...IDENTITIES.discrete,
+  reward: (seen, action) => +(action[0] === (seen + 2) % 4),
+  allows: (seen, action) => action !== seen,
+};
+
+/** A chain that only one action goes along, each step of which costs 1. */
+const MASKED_CHAIN: ToyTask = {
+  ...chainOf("terminated"),
+  actionSpace: { type: "discrete", n: 3 },
+  reward: () => -1,
+  allows: (seen, action) => action === seen % 2,
+};
+
+Deno.test("every algorithm learns with masks", () => {
+  assertEquals(
+    Object.keys(MASKED).toSorted(),
+    ALGORITHMS.map(({ name }) => name).toSorted(),
+  );
+});
+
+for (const [algorithm, [updates, own]] of Object.entries(MASKED)) {
+  Deno.test(`${algorithm} learns the best of the actions that masks allow`, async () => {
+    const rate = algorithm === "acktr" ? {} : { learningRate: 0.01 };
+    const config = { gamma: 0, hiddenSizes: [32], ...rate, ...own };
+    const learned = await learn(algorithm, MASKED_BEST, { updates, config });
+    assertIdentity("discrete", learned);
+  });
+
+  Deno.test(`${algorithm} values a chain by the actions that masks allow`, async () => {
+    const [updates, config] = MASKED_VALUES[algorithm], { gamma } = config;
+    const { agent } = await learn(algorithm, MASKED_CHAIN, { updates, config });
+    const found = valuesOf(agent);
+    for (let state = 0; state < CHAIN_LENGTH; state++) {
+      const value = agent.qValues?.([state], [])[state % 2] ?? found[state];
+      const left = CHAIN_LENGTH - state;
+      const worth = -(1 - gamma ** left) / (1 - gamma);
+      assertAlmostEquals(value, worth, -0.05 * worth, `state ${state}`);
+    }
+    agent.close();
+  });
 }
 
 /** Cues that ask for a box action. */

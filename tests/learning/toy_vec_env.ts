@@ -26,6 +26,8 @@ export interface ToyTask {
     action: ArrayLike<number>,
     at: { time: number; row: number },
   ): number;
+  /** Actions that an observation allows, of discrete ones; a forbidden one throws. */
+  allows?(observation: number, action: number): boolean;
 }
 
 /** Rows of a task whose values are known in closed form. */
@@ -46,6 +48,20 @@ export class ToyVecEnv {
     );
   }
 
+  get actionMasks(): Uint8Array | undefined {
+    return this.#masksOf(this.observations());
+  }
+
+  #masksOf(observations: Int32Array): Uint8Array | undefined {
+    const { allows, actionSpace } = this.task;
+    if (allows === undefined || actionSpace.type !== "discrete") return;
+    const actions = Array.from({ length: actionSpace.n }, (_, i) => i);
+    return Uint8Array.from(
+      Array.from(observations)
+        .flatMap((it) => actions.map((action) => +allows(it, action))),
+    );
+  }
+
   reset(): Int32Array {
     this.#time = 0;
     return this.observations();
@@ -59,6 +75,11 @@ export class ToyVecEnv {
     const chosen = actions as Float32Array | Int32Array;
     const size = chosen.length / this.numEnvs;
     const seen = this.observations();
+    seen.forEach((it, row) => {
+      if (this.task.allows?.(it, chosen[row]) === false) {
+        throw new Error(`observation ${it} forbids action ${chosen[row]}`);
+      }
+    });
     const rewards = Float64Array.from(
       { length: this.numEnvs },
       (_, row) =>
@@ -77,6 +98,8 @@ export class ToyVecEnv {
     );
     if (last) this.#time = 0;
     return {
+      actionMasks: this.actionMasks,
+      finalActionMasks: this.#masksOf(finalObservations),
       observations: this.observations(),
       finalObservations,
       rewards,
@@ -98,7 +121,7 @@ export class ToyVecEnv {
 
 /** Actor, as {@link evaluated} needs it. */
 interface Actor {
-  act(observations: Int32Array): unknown;
+  act(observations: Int32Array, actionMasks?: Uint8Array): unknown;
   observe(step: ReturnType<ToyVecEnv["step"]>): void;
 }
 
@@ -114,7 +137,7 @@ export function evaluated({ agent, env }: Trained): number {
   let observations = env.reset();
   let sum = 0;
   for (let i = 0; i < steps; i++) {
-    const step = env.step(actor.act(observations));
+    const step = env.step(actor.act(observations, env.actionMasks));
     actor.observe(step);
     observations = step.observations;
     sum += step.rewards.reduce((a, b) => a + b, 0);
@@ -131,7 +154,7 @@ export async function learnOn<A extends Algorithm>(
 ): Promise<A> {
   let observations = env.reset();
   for (let done = 0; done < updates;) {
-    const step = env.step(await agent.act(observations));
+    const step = env.step(await agent.act(observations, env.actionMasks));
     agent.observe(step);
     observations = step.observations;
     if (await agent.update() !== undefined) done++;
