@@ -8,7 +8,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { makeVec, VecNormalizeObservation } from "@bellman/envs";
-import type { StateTree } from "@bellman/types";
+import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { Agent, type AgentOptions, rollout } from "./mod.ts";
 import {
@@ -508,5 +508,101 @@ Deno.test("a file of the policy has the present scale of the environment", () =>
   const before = agent.exportPolicy();
   env.step(new Int32Array(2));
   assertNotEquals(agent.exportPolicy(), before);
+  agent.close();
+});
+
+const MASKED = { ...SPACES, actionMasks: true };
+
+/** An agent in two environments, of which each allows one action in turn. */
+function maskedAgent(config: Partial<CountingConfig> = {}) {
+  return new Agent(counting(), MASKED, { seed: 1, config });
+}
+
+Deno.test("an agent chooses what masks allow, and its actors do", () => {
+  const agent = maskedAgent({ numSteps: 100 });
+  const actors = [
+    agent.policy(),
+    agent.policy({ deterministic: true }),
+    new Agent(counting(), MASKED, {
+      normalization: {
+        observations: new GivenScale(0, 1, SPACES.observationSpace),
+      },
+    }).policy(),
+  ];
+  for (let step = 0; step < 8; step++) {
+    const first = step % 2;
+    const masks = Uint8Array.of(1 - first, first, first, 1 - first);
+    const chosen = agent.act(new Float32Array(4), masks);
+    // Environments may write to theirs before the step is recorded.
+    masks.fill(1);
+    assertEquals([...chosen], [first, 1 - first]);
+    agent.observe(stepWith({ actionMasks: masks, finalActionMasks: masks }));
+    for (const actor of actors) {
+      const own = Uint8Array.of(first, 1 - first, 1 - first, first);
+      const actions = actor.act(new Float32Array(4), own);
+      assertEquals([...actions], [1 - first, first]);
+    }
+  }
+  agent.close();
+});
+
+/** A step in which one episode is truncated. */
+function stepWith(masks: Partial<VecStep>): VecStep {
+  return {
+    observations: new Float32Array(4),
+    finalObservations: new Float32Array(4),
+    rewards: new Float64Array(2),
+    terminated: new Uint8Array(2),
+    truncated: Uint8Array.of(0, 1),
+    ...masks,
+  };
+}
+
+Deno.test("masks are asked for where actions are masked, and there alone", () => {
+  const agent = maskedAgent(), plain = agentOf(), seen = new Float32Array(4);
+  const four = new Uint8Array(4).fill(1);
+  const says = (call: () => unknown, text: string) => {
+    const { message } = assertThrows(call, TypeError, text);
+    assertEquals(message.includes("\n"), false);
+  };
+  says(() => agent.act(seen), "without action masks: expected 4 numbers");
+  says(
+    () => agent.act(seen, new Uint8Array(3)),
+    "by action masks of 3 numbers: expected 4",
+  );
+  says(() => agent.policy().act(seen), "without action masks");
+  says(
+    () => plain.act(seen, four),
+    "action masks of 4 numbers: expected none, as the agent was made for environments without masks",
+  );
+  agent.save(); // nothing was decided
+  const { actionSpace } = { actionSpace: SPACES.observationSpace };
+  says(
+    () => new Agent(counting(), { ...MASKED, actionSpace }),
+    "Cannot mask box actions: expected",
+  );
+  const keeping = maskedAgent({ memory: "replay" });
+  keeping.act(seen, four);
+  says(
+    () => keeping.observe(stepWith({})),
+    "Cannot record a step without actionMasks: expected 2 numbers for each environment, as actions are masked",
+  );
+  for (const it of [agent, plain, keeping]) it.close();
+});
+
+Deno.test("a masked environment needs nothing said", () => {
+  const env = makeVec("Identity-v0", {
+    numEnvs: 3,
+    kwargs: { masked: true, actionSpace: { type: "discrete", n: 5 } },
+  });
+  const agent = new Agent(counting(), env, { seed: 2, config: {} });
+  env.reset({ seed: 1 });
+  for (let i = 0; i < 200; i++) {
+    const masks = env.actionMasks!.slice();
+    const actions = agent.act(env.observations(), env.actionMasks);
+    actions.forEach((it, row) => assertEquals(masks[5 * row + it], 1));
+    agent.observe(env.step(actions));
+    agent.update();
+  }
   agent.close();
 });

@@ -194,3 +194,31 @@ Deno.test("repeated actions find a far goal that ones drawn anew hardly meet", (
   assert(repeating > 60, `${repeating} arrivals`);
   assert(anew < 20, `${anew} arrivals`);
 });
+
+for (const repeatExponent of [undefined, 2]) {
+  const form = repeatExponent === undefined ? "" : "repeated ";
+  Deno.test(`${form}random actions are uniform among those that masks allow`, () => {
+    const actionSpace: Space = { type: "discrete", n: 4, start: 3 };
+    const explorer = randomActions({ actionSpace, numEnvs: 2 }, {
+      steps: 1e6,
+      repeatExponent,
+    });
+    const random = new RandomStream(3), moment = { ...START, steps: 0 };
+    const sample = () => new Int32Array(2).fill(POLICY);
+    const counts = new Int32Array(4), rounds = 30_000;
+    for (let round = 0; round < rounds; round++) {
+      const odd = round % 2;
+      // Of the first environment all but one, of the second one action.
+      const actionMasks = Uint8Array.of(1, 1, 0, 1, odd, 0, 1 - odd, 0);
+      const actions = explorer.act({ moment, random, sample, actionMasks });
+      counts[actions[0] - 3]++;
+      assertEquals(actions[1], odd ? 3 : 5);
+    }
+    assertEquals(counts[2], 0);
+    for (const i of [0, 1, 3]) {
+      assertAlmostEquals(counts[i] / rounds, 1 / 3, 0.05);
+    }
+  });
+}
+
+const START = { steps: 0, updates: 0, progress: 0 };

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Agent, defaultsOf } from "@bellman/agent";
 import { flatParams, RandomStream, selectBackend } from "@bellman/compute";
 import { deriveSeed, makeVec } from "@bellman/envs";
-import { train } from "@bellman/training";
+import { evaluate, train } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { AsyncTraining, type AsyncTrainingOptions } from "./async_training.ts";
 import type { AsyncConfig } from "./config.ts";
@@ -18,6 +18,7 @@ const SMALL: Partial<AsyncConfig> = {
   stepsPerStop: 50,
 };
 const FIXED = { workerOrder: "fixed" } as const;
+const MASKED = import.meta.resolve("./testdata/masked_env.ts");
 const FRAGILE = import.meta.resolve("./testdata/fragile_env.ts");
 const spaces = makeVec("CartPole-v1", { numEnvs: 1 });
 
@@ -95,6 +96,30 @@ for (
     }
     assertEquals(found, shared.save());
     agent.close();
+  });
+}
+
+for (const { name } of asyncMethods) {
+  Deno.test(`${name} with workers acts and learns by masks`, async () => {
+    const actionSpace = { type: "discrete", n: 4 };
+    const kwargs = { masked: true, actionSpace };
+    const env = makeVec("Identity-v0", { numEnvs: 1, kwargs });
+    const notices: string[] = [];
+    const training = await start(name, {
+      source: { module: MASKED, options: { kwargs } },
+      spaces: env,
+      config: FIXED,
+      onNotice: (line) => notices.push(line),
+    });
+    for (let i = 0; i < 10; i++) training.advance(50);
+    // A forbidden action would have failed a worker.
+    assertEquals([training.steps, notices], [500, []]);
+    const { minReturn } = await evaluate(training.policy(), env, {
+      episodes: 2,
+      seed: 1,
+    });
+    assert(minReturn > 0);
+    training.close();
   });
 }
 

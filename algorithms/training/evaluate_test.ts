@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { makeVec } from "@bellman/envs";
 import fc from "fast-check";
 import type { Actor, Batch, VecEnv, VecStep } from "@bellman/types";
 import {
@@ -241,4 +242,19 @@ Deno.test("a bound of steps that cannot be is refused", async () => {
       `Cannot evaluate with episodes of at most ${maxSteps} steps`,
     );
   }
+});
+
+Deno.test("an actor is given the masks of what it sees", async () => {
+  const kwargs = { masked: true };
+  const env = makeVec("Identity-v0", { numEnvs: 3, kwargs });
+  let calls = 0;
+  const actor: Actor = {
+    act(observations, masks) {
+      assertEquals(masks, env.actionMasks);
+      calls++;
+      return (observations as Int32Array).slice();
+    },
+  };
+  const { returns } = await evaluate(actor, env, { episodes: 3, seed: 1 });
+  assertEquals([returns, calls], [[100, 100, 100], 100]);
 });

@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { makeVec } from "@bellman/envs";
 import { type Callback, stop } from "./callbacks.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
 import type {
+  Algorithm,
   Batch,
   StateTree,
   SteppingAlgorithm,
@@ -698,4 +700,19 @@ Deno.test("an algorithm that steps its own environments is given none", async ()
   const end = resumed.load(400).state as Record<string, StateTree>;
   assertEquals([end.algorithm, env, end.env], [algorithm, null, null]);
   await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("training acts by the masks of the environment", async () => {
+  const env = makeVec("Identity-v0", { numEnvs: 3, kwargs: { masked: true } });
+  const algorithm: Algorithm = new ToyAlgorithm(3);
+  const seen: Uint8Array[] = [];
+  algorithm.act = (observations, masks) => {
+    seen.push(masks!.slice());
+    assertEquals(masks, env.actionMasks);
+    return (observations as Int32Array).slice();
+  };
+  algorithm.update = () => undefined;
+  await train(algorithm, env, { totalTimesteps: 30, seed: 1 });
+  assertEquals(seen.length, 10);
+  assertEquals(new Set(seen.map(String)).size > 1, true);
 });

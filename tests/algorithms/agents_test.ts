@@ -174,9 +174,11 @@ for (const form of ALL_FORMS) {
       const draw = experience.draw.bind(experience);
       experience.draw = (...given) => {
         const drawn = draw(...given);
-        for (const  of of["", "next", "between"]) {
+        for (const prefix of ["", "next", "between"]) {
           const name = (rows: string) =>
-            of === "" ? rows : of + rows[0].toUpperCase() + rows.slice(1);
+            prefix === ""
+              ? rows
+              : prefix + rows[0].toUpperCase() + rows.slice(1);
           const observations = drawn[name("observations")];
           if (observations === undefined) continue;
           const rows = rowsOf(observations, 3),

@@ -1,6 +1,7 @@
 import {
   type AgentParts,
   type AlgorithmDefinition,
+  randomActions,
   replay,
   rollout,
 } from "../mod.ts";
@@ -68,6 +69,7 @@ export function counting(
       const batchSize = config.memory === "rollout"
         ? config.numSteps * spaces.numEnvs
         : 4;
+      const random = randomActions(spaces, { steps: 4 });
       return {
         policy,
         experience: config.memory === "rollout"
@@ -115,13 +117,9 @@ export function counting(
           noise: { kind: "normal", size: 1, rows: batchSize },
         },
         explore: {
-          act({ moment, random, sample }) {
-            if (moment.steps >= 4) return sample();
-            trace.explored++;
-            return Int32Array.from(
-              { length: spaces.numEnvs },
-              () => random.integer(2),
-            );
+          act(exploration) {
+            if (exploration.moment.steps < 4) trace.explored++;
+            return random.act(exploration);
           },
         },
         sync(when, { updates }, read) {
