@@ -6,6 +6,7 @@ import { A2C, type A2CConfig } from "@bellman/a2c";
 import { ACER, type AcerConfig } from "@bellman/acer";
 import { ACKTR, type AcktrConfig } from "@bellman/acktr";
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
+import { actionChoices } from "@bellman/envs";
 import { SAC, type SacConfig } from "@bellman/sac";
 import {
   envActions,
@@ -44,6 +45,8 @@ interface Case {
   /** Whether such a policy samples, by noise that the file is given. */
   samples?: boolean;
   scaling?: ObservationScaling;
+  /** Whether actions are masked. */
+  masked?: boolean;
   /** Share of the calls: images take long. */
   share?: number;
 }
@@ -78,6 +81,25 @@ const CASES: Record<string, Case> = {
   "one-hot observations, several discrete actions": {
     observationSpace: { type: "multiDiscrete", nvec: [3, 4] },
     actionSpace: { type: "multiDiscrete", nvec: [2, 5] },
+  },
+  "masked actions": {
+    observationSpace: box([4]),
+    actionSpace: { type: "discrete", n: 5, start: 2 },
+    config: { valueNetwork: "separate" },
+    masked: true,
+  },
+  "a recurrent policy of several masked actions": {
+    observationSpace: box([3]),
+    actionSpace: { type: "multiDiscrete", nvec: [2, 5] },
+    config: { network: "lstm", lstmSize: 16 },
+    masked: true,
+  },
+  "samples of masked flags": {
+    observationSpace: box([3]),
+    actionSpace: { type: "multiBinary", n: 4 },
+    policy: {},
+    samples: true,
+    masked: true,
   },
   "images": {
     observationSpace: box([40, 40, 4], "uint8"),
@@ -180,6 +202,24 @@ function draw(space: Space, count: number, random: RandomStream) {
   }
 }
 
+/** Masks that allow at least one choice of each part of an action; none of boxes. */
+function drawMasks(
+  space: Space,
+  rows: number,
+  random: RandomStream,
+): Uint8Array {
+  const masks: number[] = [], choices = actionChoices(space) ?? [];
+  for (let row = 0; row < rows; row++) {
+    for (const n of choices) {
+      const kept = random.integer(n);
+      for (let i = 0; i < n; i++) {
+        masks.push(+(i === kept || random.integer(2) === 0));
+      }
+    }
+  }
+  return Uint8Array.from(masks);
+}
+
 /** What the wrapper around an environment does to its observations. */
 function scaled(values: Numbers, scaling?: ObservationScaling): Numbers {
   if (scaling === undefined) return values;
@@ -233,13 +273,21 @@ interface Subject {
   readonly noiseSize: number;
   readonly noiseKind?: "uniform" | "normal";
   readonly file: Uint8Array;
-  act(observations: Numbers, noise: Float32Array, rows: number): number[];
+  act(
+    observations: Numbers,
+    given: { noise: Float32Array; masks?: Uint8Array; rows: number },
+  ): number[];
   close(): void;
 }
 
 function agentSubject(it: Case): Subject {
-  const { observationSpace, actionSpace, scaling } = it;
-  const spaces = { observationSpace, actionSpace, numEnvs: 1 };
+  const { observationSpace, actionSpace, scaling, masked } = it;
+  const spaces = {
+    observationSpace,
+    actionSpace,
+    numEnvs: 1,
+    actionMasks: masked,
+  };
   const options = <Config>(config: Partial<Config> = {}) => ({
     config: { orthogonalInit: false, ...config },
     seed: 7,
@@ -263,13 +311,14 @@ function agentSubject(it: Case): Subject {
     stateSize: agent.model.stateSize,
     noiseSize: 0,
     file: agent.exportPolicy({ scaling }),
-    act: (seen, _, rows) => Array.from(actorOf(rows).act(seen) as Numbers),
+    act: (seen, { masks, rows }) =>
+      Array.from(actorOf(rows).act(seen, masks) as Numbers),
     close: () => agent.close(),
   };
 }
 
 function policySubject(it: Case): Subject {
-  const { actionSpace, scaling, samples = false } = it;
+  const { actionSpace, scaling, masked, samples = false } = it;
   const policy = stochasticPolicy({
     ...it.policy,
     observationSpace: it.observationSpace,
@@ -287,12 +336,16 @@ function policySubject(it: Case): Subject {
       params: paramsToArrays(params),
       actionSpace,
       scaling,
+      masked,
       deterministic: !samples,
     }),
-    act: (seen, noise, rows) =>
+    act: (seen, { noise, masks, rows }) =>
       tf.tidy(() => {
         const observations = policy.observationTensor(seen, rows);
-        const output = policy.apply(params, observations);
+        const output = policy.apply(params, observations, {
+          actionMasks: masks &&
+            tf.tensor([...masks], [rows, masks.length / rows], "int32"),
+        });
         const actions = samples
           ? policy.sample(params, output, {
             noise: tf.tensor2d(noise, [rows, noiseSize]),
@@ -307,7 +360,7 @@ function policySubject(it: Case): Subject {
 /** A file, what it is given and what its subject itself does. */
 async function prepare(it: Case) {
   await selectBackend("cpu");
-  const { observationSpace, scaling, share = 1 } = it;
+  const { observationSpace, actionSpace, scaling, share = 1 } = it;
   const random = new RandomStream(3);
   const subject = it.policy ? policySubject(it) : agentSubject(it);
   const { input: { shape, dtype }, stateSize, noiseSize } = subject;
@@ -325,6 +378,7 @@ async function prepare(it: Case) {
     if (subject.noiseKind === "uniform") {
       noise.forEach((_, i) => noise[i] = random.uniform());
     }
+    const masks = it.masked ? drawMasks(actionSpace, rows, random) : undefined;
     const float32 = (data: ArrayLike<number>, ...shape: number[]): Tensor => ({
       data: Array.from(data),
       shape: [rows, ...shape],
@@ -340,8 +394,15 @@ async function prepare(it: Case) {
         state: float32(new Array(rows * stateSize).fill(7), stateSize),
       }),
       ...(noiseSize > 0 && { noise: float32(noise, noiseSize) }),
+      ...(masks && {
+        action_masks: {
+          data: [...masks],
+          shape: [rows, masks.length / rows],
+          dtype: "uint8" as const,
+        },
+      }),
     });
-    expected.push(subject.act(scaled(seen, scaling), noise, rows));
+    expected.push(subject.act(scaled(seen, scaling), { noise, masks, rows }));
   }
   const file = await Deno.makeTempFile({ suffix: ".onnx" });
   await Deno.writeFile(file, subject.file);
@@ -369,7 +430,7 @@ function checkDescription(
   for (const shape of Object.values(shapes!)) assertEquals(shape[0], "batch");
   const says = (key: string, part: string) =>
     assertStringIncludes(metadata![key], part);
-  const { observation, noise, state } = shapes!;
+  const { observation, noise, state, action_masks: masks } = shapes!;
   says("layout", observation.length === 4 ? "NHWC" : "NC");
   if (it.scaling) says("scaling", "within the file: (x - mean) / sqrt(");
   else says("scaling", observation.length === 4 ? "x / 255" : "none");
@@ -378,6 +439,8 @@ function checkDescription(
   says("state", state ? `${state[1]} numbers: zeros at first` : "none");
   says("bounds", it.actionSpace.type === "box" ? "action space" : "none");
   assertEquals(JSON.parse(metadata!["action space"]), it.actionSpace);
+  assertEquals(masks !== undefined, it.masked ?? false);
+  if (masks) says("action masks", `${masks[1]} numbers: 1 where a choice`);
 }
 
 const deno = [Deno.execPath(), "run", "-A", "--no-config", `${HERE}act.ts`];
