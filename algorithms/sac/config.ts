@@ -92,7 +92,7 @@ export interface SacConfig {
    */
   initialTemperature: number | null;
   /**
-   * Target of the policy's mean entropy in nats, where the temperature is learned; null uses minus the number of action dimensions or, for discrete actions, targetEntropyFactor times the largest entropy.
+   * Target of the policy's mean entropy in nats, where the temperature is learned; null uses minus the number of action dimensions or, for discrete actions, targetEntropyFactor times the largest entropy. A state whose mask allows k of n actions counts log(k)/log(n) of it.
    *
    * @default null
    * @minimum -1e30
@@ -101,7 +101,7 @@ export interface SacConfig {
    */
   targetEntropy: number | null;
   /**
-   * Target entropy as a fraction of the maximum entropy, for discrete actions.
+   * Target entropy as a fraction of the maximum entropy, for discrete actions; with masks, that of the allowed ones.
    *
    * @default 0.3
    * @exclusiveMinimum 0
