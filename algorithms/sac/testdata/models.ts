@@ -119,14 +119,19 @@ export function peakModel(): SacModel {
 export function bandit(n: number): DiscreteSacModel {
   const row = (table: tf.Tensor, x: tf.Tensor) =>
     tf.matMul<tf.Tensor2D>(tf.ones([x.shape[0], 1]), table as tf.Tensor2D);
+  const policy = stochasticPolicy({
+    observationSpace: { type: "discrete", n: 1 },
+    actionSpace: { type: "discrete", n },
+  });
+  const { masking } = policy.distribution;
   return {
     policy: {
-      ...stochasticPolicy({
-        observationSpace: { type: "discrete", n: 1 },
-        actionSpace: { type: "discrete", n },
-      }),
+      ...policy,
       init: () => ({ logits: tf.zeros([1, n]) }),
-      apply: ({ logits }, x) => ({ policy: row(logits, x) }),
+      apply({ logits }, x, { actionMasks } = {}) {
+        const all = row(logits, x);
+        return { policy: actionMasks ? masking!.apply(all, actionMasks) : all };
+      },
     },
     qf: {
       init: () => ({ table: tf.zeros([1, n]) }),

@@ -237,8 +237,10 @@ function learn(options: {
   gamma?: number;
   alpha?: number;
   targetEntropyFactor?: number;
+  /** 1 for each action that is allowed. */
+  mask?: number[];
 }) {
-  const { terminated, gamma = 0.9, alpha, targetEntropyFactor } = options;
+  const { terminated, gamma = 0.9, alpha, targetEntropyFactor, mask } = options;
   const n = REWARDS.length;
   const model = bandit(n);
   const optimizer = adam();
@@ -257,6 +259,10 @@ function learn(options: {
     rewards: tf.tensor1d(REWARDS),
     terminated: tf.fill([n], terminated) as tf.Tensor1D,
     nextObservations: tf.ones([n, 1]),
+    ...(mask && {
+      actionMasks: tf.tile(tf.tensor2d([mask], [1, n], "int32"), [n, 1]),
+      nextActionMasks: tf.tile(tf.tensor2d([mask], [1, n], "int32"), [n, 1]),
+    }),
   };
   const step = compileStep(
     (state: SacState, { learningRate }) =>
@@ -313,4 +319,25 @@ Deno.test("the temperature becomes the one at which the entropy is the wanted sh
   const [a, b] = probabilities;
   const implied = (REWARDS[0] - REWARDS[1]) / Math.log(a / b);
   assertAlmostEquals(alpha!, implied, 2e-3);
+});
+
+Deno.test("with masks, values and entropies are those of the allowed actions", () => {
+  const mask = [0, 1, 1], allowed = [1, 2];
+  const [alpha, gamma] = [0.5, 0.8];
+  const { q } = learn({ terminated: 0, alpha, gamma, mask });
+  const soft = allowed.map((a) => REWARDS[a] / alpha);
+  const value = alpha * logSumExp(soft) / (1 - gamma);
+  REWARDS.forEach((reward, a) =>
+    assertAlmostEquals(q[a], reward + gamma * value, 5e-3)
+  );
+  // All three would allow more entropy than two have.
+  const targetEntropyFactor = 0.9;
+  const found = learn({ terminated: 1, targetEntropyFactor, mask });
+  const shares = allowed.map((a) => found.probabilities[a]);
+  const sum = shares.reduce((a, b) => a + b);
+  const entropy = -shares.reduce(
+    (total, it) => total + it / sum * Math.log(it / sum),
+    0,
+  );
+  assertAlmostEquals(entropy, targetEntropyFactor * Math.log(2), 1e-3);
 });
