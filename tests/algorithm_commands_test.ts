@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   "recurrent, discrete": ["env=CartPole-v1", "network=lstm"],
   "recurrent, box": ["env=Pendulum-v1", "network=lnlstm"],
   "replay by priorities": ["env=CartPole-v1", "replay=proportional"],
+  "masked": ["env=Identity-v0", 'envKwargs={"masked":true}'],
 };
 
 /** Tells whether an algorithm has what a kind sets. */
@@ -33,7 +34,7 @@ function isOf(
     const [key, value] = it.split("=");
     const values = properties[key]?.enum as string[] | undefined;
     if (value === "Pendulum-v1" && isGreedy) return false;
-    return key === "env" || values?.includes(value) === true;
+    return key.startsWith("env") || values?.includes(value) === true;
   });
 }
 

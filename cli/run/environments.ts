@@ -22,10 +22,11 @@ import { messageOf, UsageError } from "../terminal/errors.ts";
 import { milliseconds } from "./environment_modules.ts";
 
 /** Spaces of an environment: all that acting without it needs. */
-export type EnvironmentSpaces = Pick<
-  VecEnv,
-  "observationSpace" | "actionSpace" | "stackedFrames"
->;
+export interface EnvironmentSpaces
+  extends Pick<VecEnv, "observationSpace" | "actionSpace" | "stackedFrames"> {
+  /** True where the environment masks actions. */
+  readonly masked?: boolean;
+}
 
 /** Hosts of environments, and their number. */
 export interface Hosting {
@@ -164,7 +165,7 @@ export async function makeEnvironments(
 
 /** Returns spaces with one bound where all elements of a box have it: images are long. */
 function spacesOf(
-  { observationSpace, actionSpace, stackedFrames }: EnvironmentSpaces,
+  { observationSpace, actionSpace, stackedFrames, actionMasks }: VecEnv,
 ): EnvironmentSpaces {
   const bound = (values: number | readonly number[]) =>
     typeof values === "object" && new Set(values).size === 1
@@ -178,6 +179,7 @@ function spacesOf(
     observationSpace: compact(observationSpace),
     actionSpace: compact(actionSpace),
     ...stackedFrames !== undefined && { stackedFrames },
+    ...actionMasks && { masked: true },
   };
 }
 
@@ -253,14 +255,25 @@ class StandIn extends VecEnvWrapper {
 }
 
 /** Returns environments of which only the spaces are known. */
-function knownSpaces(numEnvs: number, spaces: EnvironmentSpaces): VecEnv {
+function knownSpaces(
+  numEnvs: number,
+  { masked, ...spaces }: EnvironmentSpaces,
+): VecEnv {
   const fail = (): never => {
     throw new TypeError(
       "Cannot act in an environment of which the spaces alone are known",
     );
   };
   const acting = { reset: fail, step: fail, save: fail, observations: fail };
-  return { numEnvs, ...spaces, ...acting, load: () => {}, close: () => {} };
+  return {
+    numEnvs,
+    ...spaces,
+    // There, though nobody knows what they allow.
+    ...(masked && { actionMasks: new Uint8Array() }),
+    ...acting,
+    load: () => {},
+    close: () => {},
+  };
 }
 
 /** Reports what `close` throws instead: there is nothing left to end. */

@@ -120,16 +120,15 @@ export function policyPlotter(
   { plotsDir }: RunFolder,
 ): (step: number) => Promise<void> {
   const { config, environments } = setup;
-  const firstObservations = (): Float32Array[] => {
+  const firstStates = () => {
     const env = environments.evaluation(STATES);
     try {
       const { during: seed } = evaluationSeeds(config.seed);
-      const rows = env.reset({ seed }) as Float32Array;
-      const size = rows.length / STATES;
-      return Array.from(
-        { length: STATES },
-        (_, i) => rows.slice(i * size, (i + 1) * size),
-      );
+      const observations = env.reset({ seed }) as Float32Array;
+      return {
+        observations: rowsOf(observations, STATES),
+        actionMasks: env.actionMasks && rowsOf(env.actionMasks, STATES),
+      };
     } finally {
       env.close();
     }
@@ -138,7 +137,7 @@ export function policyPlotter(
     const { plotQValues } = await import("@bellman/training/plots");
     const svg = plotQValues(plottedAgent(setup), {
       actionSpace: environments.training.actionSpace,
-      observations: firstObservations(),
+      ...firstStates(),
       title: `${config.algorithm} on ${config.env}, ${
         step.toLocaleString("en-US")
       } steps`,
@@ -147,4 +146,16 @@ export function policyPlotter(
     const name = `policy-${String(step).padStart(9, "0")}.svg`;
     writeWhole(`${plotsDir}/${name}`, svg);
   };
+}
+
+/** Copies so many rows of equal size. */
+function rowsOf<T extends Float32Array | Uint8Array>(
+  array: T,
+  count: number,
+): T[] {
+  const size = array.length / count;
+  return Array.from(
+    { length: count },
+    (_, i) => array.slice(i * size, (i + 1) * size) as T,
+  );
 }

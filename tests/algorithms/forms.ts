@@ -173,6 +173,18 @@ const PPO_FORMS: Forms<PpoConfig> = {
     normalizeAdvantage: false,
     learningRate: 0.01,
   }],
+  "masked actions": [SHARED, "discrete", "masked"],
+  "masked actions from 5, lstm of short sequences": [
+    { ...SHARED, network: "lstm", sequenceLength: 2 },
+    "discrete from 5",
+    "masked",
+  ],
+  "several masked actions, two networks": [
+    SEPARATE,
+    "multiDiscrete",
+    "masked",
+  ],
+  "masked flags": [SHARED, "multiBinary", "masked"],
 };
 
 const SAC_FORMS: Forms<SacConfig> = {

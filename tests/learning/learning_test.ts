@@ -176,8 +176,7 @@ const MASKED_VALUES: typeof VALUES = {
   ...VALUES,
   "async-nstep-q": [3000, { ...LINEAR, maxSteps: 2 } as typeof LINEAR],
   // An entropy of what is forbidden would have a worth.
-  sac: [600, { ...SOFT, temperature: 0.8 }],
-  ppo: [60, { ...LINEAR_ADAM, numSteps: 6 } as typeof LINEAR],
+  sac: [600, { ...SOFT, temperature: 0.8 } as typeof SOFT],
 };
 
 /** Of the actions that are allowed, the one that pays is the third from what is seen. */
