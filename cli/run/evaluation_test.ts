@@ -112,6 +112,18 @@ Deno.test("an evaluation at the end alone is drawn, discrete actions too", async
   assertStringIncludes(plots["policy-000000120.svg"], "of the samples are");
 });
 
+Deno.test("masked actions are drawn by the masks of the first states", async () => {
+  const kwargs = '{"masked":true,"actionSpace":{"type":"discrete","n":4}}';
+  const run = await train(
+    "masked",
+    "--env=Identity-v0",
+    `--set=envKwargs=${kwargs}`,
+    "--set=evaluationInterval=0",
+    DRAWN,
+  );
+  assertStringIncludes(plotsOf(run)["policy-000000120.svg"], "of the samples");
+});
+
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });
 });
