@@ -288,7 +288,7 @@ export function formsOf(definition: AlgorithmDefinition): Form[] {
       : spacesOf(
         actions ?? "discrete",
         isAsync ? 1 : 2,
-        masked && true,
+        masked !== undefined,
       ),
   }));
 }

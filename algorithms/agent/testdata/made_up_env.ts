@@ -25,7 +25,7 @@ export const ACTIONS = {
 export function spacesOf(
   actions: keyof typeof ACTIONS,
   numEnvs = 2,
-  actionMasks?: boolean,
+  actionMasks = false,
 ): AgentSpaces {
   const actionSpace: Space = ACTIONS[actions];
   return { observationSpace: THREE_NUMBERS, actionSpace, numEnvs, actionMasks };
