@@ -102,4 +102,5 @@ export {
   type TypeTree,
 } from "./tracing/trace.ts";
 export type { Tree } from "./tracing/tree.ts";
+export { ownGradient, type OwnGradientFunction } from "./own_gradient.ts";
 export * from "./weight_uses.ts";

@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { ConvolutionWindows } from "./image_patches.ts";
+import { withOpenGradients } from "./own_gradient.ts";
 import type { Params } from "./params.ts";
 import { tidy } from "./tidy.ts";
 
@@ -72,7 +73,7 @@ export function weightUses(
   // The results are known once the function has run: the list is read then.
   const results: tf.Tensor[] = [];
   const forward = (): tf.Tensor => {
-    const value = observer.observe(() => fn(params));
+    const value = observer.observe(() => withOpenGradients(() => fn(params)));
     results.push(...uses.flatMap((use) => use.results));
     return value;
   };

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { type Params, tidy } from "@bellman/compute";
+import { ownGradient, type Params, tidy } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
 import {
   dense,
@@ -201,7 +201,7 @@ function plainSteps(
   { c, h, keep = tf.ones([z.shape[0], 1]) }: Start,
 ): Pick<Steps, "h" | "c"> {
   const rows = z.shape[0], numEnvs = c.shape[0];
-  const run = tf.customGrad((...given) => {
+  const run = ownGradient<tf.Tensor2D>((...given) => {
     const [z, wh, c, h, keep] = given as tf.Tensor2D[];
     const save = given[5] as unknown as tf.GradSaveFunc;
     const made = runSteps({ wh }, z, { c, h, keep });
