@@ -396,6 +396,9 @@ async function conclude(
     await writeReport(run, { result });
     return interrupted();
   }
+  const { algorithm } = setup;
+  // Before the best agent takes the place of the last one.
+  const hasLearned = !(algorithm instanceof Agent) || algorithm.updates > 0;
   let agents;
   try {
     agents = await evaluateAgents(run, result);
@@ -431,10 +434,7 @@ async function conclude(
   const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`
   );
-  const { algorithm } = setup;
-  if (algorithm instanceof Agent && algorithm.updates === 0) {
-    lines.unshift(`${NO_UPDATE}\n`);
-  }
+  if (!hasLearned) lines.unshift(`${NO_UPDATE}\n`);
   io.out(
     `${result.stopReason}: ${result.step} steps in ${
       round(result.elapsedSeconds)

@@ -128,6 +128,19 @@ Deno.test("a run without an update tells so before and after", async () => {
   assert(out.includes("\nNo update was made: the agent is as it was"), out);
 });
 
+Deno.test("a run whose best agent is the first one has learned all the same", async () => {
+  const { code, out, err } = await capture(
+    ...["train", "a2c", "--preset=none", "--steps=800", "--set=numSteps=40"],
+    // Every episode is as good: the first evaluation, before an update, is best.
+    ...["--set=maxEpisodeSteps=5", "--set=evaluationInterval=80"],
+    ...["--set=evaluationEpisodes=1", "--backend=cpu", "--quiet"],
+    `--out=${dir}/first`,
+  );
+  assertEquals(code, 0, err);
+  assert(out.includes("Best agent (step 80)"), out);
+  assertEquals(out.includes("No update"), false, out);
+});
+
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });
 });
