@@ -37,6 +37,7 @@ const room = writeCode("own_environment", "# Your own environment", "room");
 const FILES = {
   reinforce: writeCode("own_algorithm", "## REINFORCE", "reinforce"),
   dqn: writeCode("own_algorithm", "## DQN", "dqn"),
+  "my-ppo": writeCode("own_algorithm", "## PPO", "my_ppo"),
 };
 
 /** Runs a command that must go well, and gives back what it prints. */
@@ -69,7 +70,7 @@ async function killMidway(args: string[], after: number): Promise<void> {
   assertEquals(signal, "SIGKILL", new TextDecoder().decode(stderr));
 }
 
-const LINES = { reinforce: 60, dqn: 100 };
+const LINES = { reinforce: 60, dqn: 100, "my-ppo": 100 };
 
 for (const [name, file] of Object.entries(FILES)) {
   Deno.test(`${name} of the guide does everything through the command line`, async () => {
@@ -116,6 +117,7 @@ for (const [name, file] of Object.entries(FILES)) {
 const LEARNED = {
   reinforce: { steps: 40_000, meanReturn: 300 },
   dqn: { steps: 30_000, meanReturn: 180 },
+  "my-ppo": { steps: 50_000, meanReturn: 450 },
 };
 
 for (const [name, { steps, meanReturn }] of Object.entries(LEARNED)) {

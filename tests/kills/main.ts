@@ -7,16 +7,17 @@
  */
 import { deriveSeed, SeededRandom } from "@bellman/envs";
 import { parseArgs } from "@std/cli";
-import { argumentsOf, drawRun } from "./draw_run.ts";
+import { argumentsOf, DRAWN_ALGORITHMS, drawRun } from "./draw_run.ts";
 import { killRun } from "./kill_run.ts";
 
-const USAGE =
-  `usage: deno task test:kills [--runs N] [--seed S] [--first I] [--engine E]
+const USAGE = `usage: deno task test:kills [--runs N] [--seed S] [--first I]
+       [--algorithm A] [--engine E]
 
-  --runs N    runs to kill, each several times (40)
-  --seed S    seed of runs and moments (0)
-  --first I   number of the first run: to have a single one again (0)
-  --engine E  engine of all runs: onnx, xla or eager (drawn)
+  --runs N       runs to kill, each several times (40)
+  --seed S       seed of runs and moments (0)
+  --first I      number of the first run: to have a single one again (0)
+  --algorithm A  algorithm of all runs (drawn)
+  --engine E     engine of all runs: onnx, xla or eager (drawn)
 `;
 
 function fail(message: string): never {
@@ -34,8 +35,11 @@ function wholeNumber(name: string, text: string, least: number): number {
   );
 }
 
-const names = ["runs", "seed", "first", "engine"];
-const ENGINES = ["onnx", "xla", "eager"];
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  algorithm: DRAWN_ALGORITHMS,
+  engine: ["onnx", "xla", "eager"],
+};
+const names = ["runs", "seed", "first", ...Object.keys(CHOICES)];
 const given = parseArgs(Deno.args, {
   string: names,
   boolean: ["help"],
@@ -50,7 +54,9 @@ const unknown = Object.keys(given).find((it) =>
 );
 if (unknown !== undefined) {
   fail(
-    `Unknown option '--${unknown}': expected --runs, --seed, --first or --engine`,
+    `Unknown option '--${unknown}': expected ${
+      names.map((it) => `--${it}`).join(", ")
+    }`,
   );
 }
 if (given._.length > 0) {
@@ -59,10 +65,15 @@ if (given._.length > 0) {
 const runs = wholeNumber("runs", String(given.runs), 1);
 const seed = wholeNumber("seed", String(given.seed), 0);
 const first = wholeNumber("first", String(given.first), 0);
-const engine = given.engine === undefined ? undefined : String(given.engine);
-if (engine !== undefined && !ENGINES.includes(engine)) {
-  fail(`Cannot use --engine '${engine}': expected ${ENGINES.join(", ")}`);
-}
+const chosen = Object.entries(CHOICES)
+  .filter(([name]) => given[name] !== undefined)
+  .map(([name, choices]) => {
+    const value = String(given[name]);
+    if (choices.includes(value)) return [name, value];
+    return fail(
+      `Cannot use --${name} '${value}': expected ${choices.join(", ")}`,
+    );
+  });
 
 const started = performance.now();
 const moments: Record<string, number> = {};
@@ -71,7 +82,7 @@ const decimal = (value: number) => value.toFixed(1);
 
 for (let i = 0; i < runs; i++) {
   const random = new SeededRandom(deriveSeed(seed, first + i));
-  const run = drawRun(random, { engine });
+  const run = drawRun(random, Object.fromEntries(chosen));
   const root = await Deno.makeTempDir({ prefix: "bellman-kills-" });
   const killed = await killRun(run, random, root);
   kills += killed.moments.length;

@@ -194,7 +194,7 @@ const REFUSED: [string, string][] = [
   ["--seed=x", "Cannot use --seed 'x': expected a whole number of at least 0"],
   [
     "--kills=5",
-    "Unknown option '--kills': expected --runs, --seed, --first or --engine",
+    "Unknown option '--kills': expected --runs, --seed, --first, --algorithm, --engine",
   ],
   ["--engine=jax", "Cannot use --engine 'jax': expected onnx, xla, eager"],
   ["40", "Cannot use '40': expected options, as in --runs 40"],
