@@ -382,6 +382,26 @@ train acktr --set objective=separate --set valueNetwork=shared
   Cannot run ACKTR with objective: separate and valueNetwork: shared: expected valueNetwork: separate
 train acktr --set numEnvs=1 --set numSteps=1
   Cannot run ACKTR with numEnvs = 1 and numSteps = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1
+train ppo --set n_epochs=0
+  Cannot use n_epochs = 0 of the command line: expected an integer from 1 to 1000000
+train ppo --set clip_range=0
+  Cannot use clip_range = 0 of the command line: expected a number above 0 and at most 1e+30
+train ppo --set minibatches=5
+  Cannot run PPO with minibatches = 5 of 1024 steps (numEnvs = 8, numSteps = 128): expected a divisor of 1024
+train ppo --set minibatches=1024
+  Cannot run PPO with minibatches = 1024 of one step each and normalizeAdvantage: true: expected at least 2 steps, or normalizeAdvantage: false
+train ppo --set sequenceLength=16
+  Cannot run PPO with sequenceLength = 16 and a network without memory: expected a recurrent network, or sequenceLength: null
+train ppo --set network=lstm --set sequenceLength=24
+  Cannot run PPO with sequenceLength = 24 and numSteps = 128: expected a divisor of numSteps
+train ppo --set network=lstm --set minibatches=16
+  Cannot run PPO with minibatches = 16 of 8 sequences (numEnvs = 8, numSteps = 128): expected a divisor of 8
+train ppo --set actions=squashed
+  Cannot run PPO with actions: squashed and discrete actions: expected box actions
+train ppo --set network=lstm --set loop=device --set normalizeObservation=false --set normalizeReward=false
+  Cannot run PPO with loop: device: its network is recurrent, expected loop: host
+train ppo --set batch_size=64
+  Unknown key 'batch_size' in the command line: an update learns from numSteps steps of each of numEnvs environments; 'minibatches' of ppo divide them
 train a3c --workers 2000 --quiet
   Cannot run A3C with workers = 2000: expected a whole number from 1 to 1024
 train a3c --set numEnvs=4 --quiet

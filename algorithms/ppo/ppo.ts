@@ -82,7 +82,7 @@ function partsOf(
     },
   );
   const length = policy.stateSize > 0 ? config.sequenceLength ?? numSteps : 1;
-  checkSizes(config, context, policy.stateSize > 0);
+  checkSettings(config, context, policy.stateSize > 0);
   const rows = context.numEnvs * numSteps;
   // Rates are those of the rollout's first step.
   const atStart = (input: NumberInput): NumberInput => (moment) =>
@@ -195,15 +195,20 @@ function statesOf(
   return tf.reshape(tf.concat(starts, 1), [numEnvs * sequences, size]);
 }
 
-/** Refuses sizes that do not divide each other. */
-function checkSizes(
-  { numSteps, minibatches, sequenceLength, normalizeAdvantage }: PpoConfig,
-  { numEnvs }: BuildContext,
+/** Refuses settings that do not fit together. */
+function checkSettings(
+  { numSteps, minibatches, sequenceLength, normalizeAdvantage, actions }:
+    PpoConfig,
+  { numEnvs, actionSpace: { type } }: BuildContext,
   isRecurrent: boolean,
 ): void {
   const refuse = (settings: string, wanted: string): never => {
     throw new RangeError(`Cannot run PPO with ${settings}: expected ${wanted}`);
   };
+  if (actions === "squashed" && type !== "box") {
+    const named = type.replace(/[A-Z]/, (it) => `-${it.toLowerCase()}`);
+    refuse(`actions: squashed and ${named} actions`, "box actions");
+  }
   if (sequenceLength !== null && !isRecurrent) {
     refuse(
       `sequenceLength = ${sequenceLength} and a network without memory`,

@@ -70,7 +70,7 @@ Deno.test("rates and ranges are those of a rollout's first step", () => {
   assertAlmostEquals(rates[1], 0.005, 1e-7);
 });
 
-Deno.test("sizes that do not divide each other are refused in one line", () => {
+Deno.test("settings that do not fit together are refused in one line", () => {
   const cases: [Partial<PpoConfig>, string][] = [
     [
       { minibatches: 5 },
@@ -95,6 +95,10 @@ Deno.test("sizes that do not divide each other are refused in one line", () => {
     [
       { clipRange: 0 },
       "Cannot run PPO with clipRange = 0: expected a number above 0",
+    ],
+    [
+      { actions: "squashed" },
+      "Cannot run PPO with actions: squashed and discrete actions: expected box actions",
     ],
   ];
   for (const [config, message] of cases) {
