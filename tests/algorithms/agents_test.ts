@@ -7,6 +7,7 @@ import {
 } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/cli";
 import { selectBackend } from "@bellman/compute";
+import { isXlaInstalled } from "@bellman/compute/xla";
 import { actionChoices, contains } from "@bellman/envs";
 import { statisticTitle } from "@bellman/training";
 import { plotQValues } from "@bellman/training/plots";
@@ -198,6 +199,32 @@ for (const form of ALL_FORMS) {
       assert(checked.size > 8);
       agent.close();
     });
+
+    // Compiling takes seconds.
+    const isPlain = /masked actions$|a2c.*two networks/.test(name);
+    if (isPlain) {
+      Deno.test({
+        name: `${name}: XLA learns the same by masks [XLA]`,
+        ignore: !isXlaInstalled(),
+        fn() {
+          const [onnx, xla] = (["onnx", "xla"] as const).map((engine) => {
+            const agent = agentOf(form, { engine });
+            const played = new MadeUpEnv(spaces).play(agent, STEPS + 6);
+            agent.close();
+            return played;
+          });
+          assertEquals(xla.actions[0], onnx.actions[0]);
+          const [first] = onnx.updates;
+          for (const key in first) {
+            const off = Math.abs(xla.updates[0][key] - first[key]);
+            assert(
+              off < 1e-3 * (1 + Math.abs(first[key])),
+              `${key}: off ${off}`,
+            );
+          }
+        },
+      });
+    }
 
     if (definition.isGreedy) continue;
     Deno.test(`${name}: where one action is allowed, learning sees no entropy`, () => {

@@ -304,7 +304,8 @@ export function drawRun(
   const ofEnvironment: Record<string, unknown> = { env };
   if (env === "Drift-v0" && (!takesBoxes || chance(random, 0.5))) {
     isDiscrete = true;
-    ofEnvironment.envKwargs = { discreteActions: true };
+    const masked = chance(random, 0.5);
+    ofEnvironment.envKwargs = { discreteActions: true, masked };
   }
   const own = DRAWS[algorithm](random, isDiscrete);
   const shared = drawShared(

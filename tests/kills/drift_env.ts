@@ -18,12 +18,21 @@ class DriftEnv implements Env {
   #place = new Float32Array(SIZE);
   #steps = 0;
   #forgetful: boolean;
+  /** Allows no push away from the middle, far from it. */
+  actionMasks?: () => Uint8Array;
 
-  constructor({ discreteActions = false, forgetful = false } = {}) {
+  constructor(
+    { discreteActions = false, forgetful = false, masked = false } = {},
+  ) {
     this.actionSpace = discreteActions
       ? discrete(3)
       : box({ low: -1, high: 1, shape: [1] });
     this.#forgetful = forgetful;
+    if (!masked) return;
+    this.actionMasks = () => {
+      const [place] = this.#place;
+      return Uint8Array.of(+(place > -0.3), 1, +(place < 0.3));
+    };
   }
 
   reset({ seed }: { seed?: number } = {}): Float32Array {
@@ -37,6 +46,9 @@ class DriftEnv implements Env {
   }
 
   step(action: SpaceValue): StepResult {
+    if (this.actionMasks?.()[action as number] === 0) {
+      throw new Error(`the action ${action} is forbidden`);
+    }
     const push = typeof action === "number"
       ? action - 1
       : (action as Float32Array)[0];
