@@ -5,17 +5,17 @@ import { resumeEqual } from "./testdata/resume_equal.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-device-loop-" });
 
+const SMALL = [
+  "--set=loop=device",
+  "--set=numEnvs=4",
+  "--set=numSteps=5",
+  "--set=hiddenSizes=[8]",
+  "--set=evaluationEpisodes=2",
+  "--quiet",
+];
+
 function train(...args: string[]) {
-  return capture(
-    "train",
-    "--set=loop=device",
-    "--set=numEnvs=4",
-    "--set=numSteps=5",
-    "--set=hiddenSizes=[8]",
-    "--set=evaluationEpisodes=2",
-    "--quiet",
-    ...args,
-  );
+  return capture("train", ...SMALL, ...args);
 }
 
 /** Adds a test for the engine that every machine has, and for XLA. */
@@ -73,23 +73,35 @@ Deno.test("a loop on the device knows its environment's limit and threshold", as
   assertStringIncludes(report, "solved: 475");
 });
 
-testEngines("a loop on the device resumes as the whole run", async (engine) => {
-  const [whole, cut] = ["whole", "cut"].map((it) => `${dir}/${it}-${engine}`);
-  const steps = ["--set=checkpointInterval=400", "--set=logInterval=200"];
-  for (const out of [whole, cut]) {
-    const { code, err } = await train(
-      ...["--steps=800", `--engine=${engine}`, ...steps, `--out=${out}`],
-    );
-    assertEquals(code, 0, err);
-  }
-  await resumeEqual(cut, whole);
-});
-
-/** Settings against those of a2c where an environment has no preset. */
+/** Settings against those of an algorithm where an environment has no preset. */
 const PLAIN = [
   "--set=normalizeObservation=false",
   "--set=normalizeReward=false",
 ];
+
+const OF_PPO = ["epochs=3", "learningRate=0.01", "targetKl=0.003", "seed=3"];
+const RESUMED: Record<string, string[]> = {
+  a2c: [],
+  ppo: [...PLAIN, ...OF_PPO.map((it) => `--set=${it}`)],
+};
+for (const [algorithm, own] of Object.entries(RESUMED)) {
+  testEngines(
+    `${algorithm} in a loop on the device resumes as the whole run`,
+    async (engine) => {
+      const steps = ["--set=checkpointInterval=400", "--set=logInterval=200"];
+      const of = `${algorithm}-${engine}`;
+      const [whole, cut] = [`${dir}/whole-${of}`, `${dir}/cut-${of}`];
+      for (const out of [whole, cut]) {
+        const { code, err } = await capture(
+          ...["train", algorithm, ...SMALL, "--steps=800", ...steps, ...own],
+          ...[`--engine=${engine}`, `--out=${out}`],
+        );
+        assertEquals(code, 0, err);
+      }
+      await resumeEqual(cut, whole);
+    },
+  );
+}
 
 const REFUSED: Record<string, string[]> = {
   "Cannot train a2c with loop: device and normalizeObservation: true: expected false, or loop: host":
