@@ -145,9 +145,21 @@ function drawAcktr(
   return settings;
 }
 
+/** A loop on the device, and what it lacks. */
+const DEVICE = {
+  loop: "device",
+  vectorization: "sync",
+  workers: null,
+  frameStack: 1,
+  normalizeObservation: false,
+  normalizeReward: false,
+  clipReward: false,
+};
+
 function drawPpo(
   random: SeededRandom,
   isDiscrete: boolean,
+  env: EnvironmentName,
 ): Record<string, unknown> {
   const sequenceLength = between(random, 1, 6);
   const settings: Record<string, unknown> = {
@@ -166,6 +178,8 @@ function drawPpo(
     settings.network = pick(random, ["lstm", "lnlstm"]);
     settings.lstmSize = 8;
     settings.sequenceLength = pick(random, [null, sequenceLength]);
+  } else if (env !== "Drift-v0" && chance(random, 0.3)) {
+    Object.assign(settings, DEVICE);
   }
   if (!isDiscrete && chance(random, 0.3)) settings.useSde = true;
   return settings;
@@ -217,7 +231,7 @@ function drawNStepQ(random: SeededRandom): Record<string, unknown> {
 }
 
 /** Draws of an algorithm's own settings, by its name. */
-const DRAWS: Readonly<Record<string, typeof drawA2C>> = {
+const DRAWS: Readonly<Record<string, typeof drawPpo>> = {
   a2c: drawA2C,
   a3c: drawA3c,
   acer: drawAcer,
@@ -307,7 +321,7 @@ export function drawRun(
     const masked = chance(random, 0.5);
     ofEnvironment.envKwargs = { discreteActions: true, masked };
   }
-  const own = DRAWS[algorithm](random, isDiscrete);
+  const own = DRAWS[algorithm](random, isDiscrete, env);
   const shared = drawShared(
     random,
     env,
