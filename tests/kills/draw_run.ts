@@ -181,7 +181,8 @@ function drawPpo(
   } else if (env !== "Drift-v0" && chance(random, 0.3)) {
     Object.assign(settings, DEVICE);
   }
-  if (!isDiscrete && chance(random, 0.3)) settings.useSde = true;
+  const isOnHost = settings.loop === undefined;
+  if (!isDiscrete && isOnHost && chance(random, 0.3)) settings.useSde = true;
   return settings;
 }
 
