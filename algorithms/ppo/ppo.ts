@@ -30,8 +30,8 @@ import { type PpoBatch, type PpoInputs, ppoUpdate } from "./update.ts";
 
 const STATISTICS: StatisticTitles = {
   approx_kl: ["KL divergence from the policy that acted"],
-  clipped_actions: ["Share of actions beyond their bounds"],
   clip_fraction: ["Share of clipped ratios", "clipfrac"],
+  clipped_actions: ["Share of actions beyond their bounds"],
   epochs_done: ["Epochs", "n_updates"],
   stopped_early: ["Stopped at the KL divergence"],
 };
