@@ -1,4 +1,17 @@
+import texts from "./presets/texts.json" with { type: "json" };
+
 /**
- * Settings that are known to work, as YAML texts by environment id.
+ * Settings that are known to work, as YAML texts by environment id; `ALE` covers
+ * all ids that start with `ALE/`, and `baselines` has the original's settings for
+ * MuJoCo. Keys are those of {@linkcode PpoConfig} and of a run: `env`,
+ * `totalTimesteps`, `numEnvs` and others.
  */
-export const ppoPresets: Readonly<Record<string, string>> = {};
+export const ppoPresets: Readonly<Record<string, string>> = {
+  "CartPole-v1": texts["cartpole_v1.yaml"],
+  "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
+  "Pendulum-v1": texts["pendulum_v1.yaml"],
+  "PositionOnlyCartPole-v1": texts["position_only_cart_pole_v1.yaml"],
+  "PositionOnlyCartPole-v1-mlp": texts["position_only_cart_pole_v1_mlp.yaml"],
+  "ALE": texts["atari.yaml"],
+  "baselines": texts["baselines.yaml"],
+};

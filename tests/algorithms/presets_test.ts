@@ -19,6 +19,11 @@ const CHOSEN: Readonly<Record<string, string[]>> = {
     ...["normalizeReward", "optimizer", "learningRate", "qNetwork"],
     ...["bufferSize", "replayStart"],
   ],
+  ppo: [
+    ...["normalizeObservation", "normalizeReward", "numSteps", "epochs"],
+    ...["minibatches", "gamma", "gaeLambda", "learningRate"],
+    ...["entropyCoefficient", "valueNetwork"],
+  ],
   a3c: [
     ...["maxSteps", "learningRate", "rmspropEpsilon", "maxGradNorm"],
     "valueNetwork",
