@@ -9,6 +9,7 @@ import texts from "./presets/texts.json" with { type: "json" };
 export const ppoPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": texts["cartpole_v1.yaml"],
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
+  "Acrobot-v1": texts["acrobot_v1.yaml"],
   "MountainCar-v0": texts["mountain_car_v0.yaml"],
   "Pendulum-v1": texts["pendulum_v1.yaml"],
   "PositionOnlyCartPole-v1": texts["position_only_cart_pole_v1.yaml"],
