@@ -14,6 +14,7 @@ export const ppoPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1": texts["pendulum_v1.yaml"],
   "PositionOnlyCartPole-v1": texts["position_only_cart_pole_v1.yaml"],
   "PositionOnlyCartPole-v1-mlp": texts["position_only_cart_pole_v1_mlp.yaml"],
+  "gym:LunarLander-v3": texts["lunar_lander_v3.yaml"],
   "ALE": texts["atari.yaml"],
   "baselines": texts["baselines.yaml"],
 };
