@@ -259,10 +259,11 @@ export class SyncVecEnv implements VecEnv {
   }
 
   #loadMasks(): void {
-    if (!this.#isSeeded) this.actionMasks?.fill(1);
-    else {this.envs.forEach((env, i) =>
-        this.#masks?.ask(env, i, this.#steps[i])
-      );}
+    if (!this.#isSeeded) {
+      this.actionMasks?.fill(1);
+      return;
+    }
+    this.envs.forEach((env, i) => this.#masks?.ask(env, i, this.#steps[i]));
   }
 
   /**

@@ -10,7 +10,7 @@ import {
 } from "./objectives.ts";
 
 /** One rollout as the update takes it; rows are `env * numSteps + step`. */
-export interface A2CBatch {
+export type A2CBatch = {
   /** Encoded observations `[batch, ...observationShape]`. */
   readonly observations: tf.Tensor;
   /** Actions taken, as sampled `[batch, ...actionShape]`. */
@@ -25,7 +25,7 @@ export interface A2CBatch {
   readonly masks?: tf.Tensor1D;
   /** 1 where a choice is allowed `[batch, distribution.masking.size]`; with masks only. */
   readonly actionMasks?: tf.Tensor2D;
-}
+};
 
 /** Numbers that change from update to update, as tensors. */
 export interface A2CHyperparameters extends ActorCriticRates {

@@ -123,7 +123,7 @@ function partsOf(
   };
 }
 
-/** What a rollout gives. */
+/** Batch of a rollout, before the update's own is made of it. */
 interface Rollout extends Omit<PpoBatch, "oldLogProb" | "oldValues"> {
   /** Parameters of the distribution that each action came from. */
   readonly behaviour: tf.Tensor2D;

@@ -1,8 +1,10 @@
 import {
+  type A2CBatch,
   type ActorCriticRates,
   type ActorCriticState,
   actorCriticSteps,
   type ActorCriticStepsOptions,
+  evaluateBatch,
   stateValueLoss,
 } from "@bellman/a2c";
 import { mapParams, type Params, scan, tidy } from "@bellman/compute";
@@ -10,26 +12,15 @@ import type { ActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { clippedSurrogateLoss, clippedValueLoss } from "./loss.ts";
 
-/** One rollout as the update takes it; rows are `env * numSteps + step`. */
-export type PpoBatch = {
-  /** Encoded observations `[batch, ...observationShape]`. */
-  readonly observations: tf.Tensor;
-  /** Actions taken, as sampled `[batch, ...actionShape]`. */
-  readonly actions: tf.Tensor;
+/**
+ * One rollout as the update takes it, rows as in {@linkcode A2CBatch}; of recurrent
+ * models `state` is that before each sequence `[sequences, stateSize]`.
+ */
+export type PpoBatch = A2CBatch & {
   /** Logarithm of the probability of each action when acting `[batch]`. */
   readonly oldLogProb: tf.Tensor1D;
-  /** Advantages of the taken actions `[batch]`. */
-  readonly advantages: tf.Tensor1D;
-  /** Bootstrapped returns, targets of the values `[batch]`. */
-  readonly returns: tf.Tensor1D;
   /** Values when acting `[batch]`; only where the value loss is clipped. */
   readonly oldValues?: tf.Tensor1D;
-  /** 1 where a choice was allowed `[batch, distribution.masking.size]`; only with masks. */
-  readonly actionMasks?: tf.Tensor2D;
-  /** Recurrent models only: state before each sequence `[sequences, stateSize]`. */
-  readonly state?: tf.Tensor2D;
-  /** Recurrent models only: 1 where an episode starts at the row `[batch]`. */
-  readonly masks?: tf.Tensor1D;
 };
 
 /** Numbers of an update, and the order of its rows, as tensors. */
@@ -217,16 +208,14 @@ function lossesOf(
   batch: PpoBatch,
   { entropyCoefficient, clipRange }: Omit<PpoInputs, "order">,
 ): Parameters<ReturnType<typeof actorCriticSteps>["descend"]>[1] {
-  const { observations, actions, returns, oldLogProb } = batch;
+  const { returns, oldLogProb } = batch;
   const { normalizeAdvantage = true, clipRangeValue = null } = options;
   const advantages = normalizeAdvantage
     ? normalized(batch.advantages)
     : batch.advantages;
-  const { distribution } = model;
   return (params) => {
-    const { policy, value: values } = model.apply(params, observations, batch);
-    const logProb = distribution.logProb(policy, actions);
-    const entropy = tf.mean(distribution.entropy(policy)) as tf.Scalar;
+    const { logProb, values, ...made } = evaluateBatch(model, params, batch);
+    const entropy = tf.mean(made.entropy) as tf.Scalar;
     const { policyLoss, approxKl, clipFraction } = clippedSurrogateLoss(
       { logProb, oldLogProb, advantages },
       clipRange,

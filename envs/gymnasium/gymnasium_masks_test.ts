@@ -7,27 +7,12 @@ import { cloneBatch } from "../spaces/batch.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { playVec, randomActions } from "../testdata/play.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
-import {
-  GymnasiumVecEnv,
-  type GymnasiumVecEnvOptions,
-} from "./gymnasium_vec_env.ts";
+import type { GymnasiumVecEnvOptions } from "./gymnasium_vec_env.ts";
 import { registerGymnasium } from "./register_gymnasium.ts";
-import { canMake, PYTHON, test } from "./testdata/python.ts";
+import { canMake, open, PYTHON, test } from "./testdata/python.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const MODULE = "masked_envs:masked/";
-
-function open(
-  id: string,
-  options: Partial<GymnasiumVecEnvOptions> = {},
-): GymnasiumVecEnv {
-  return new GymnasiumVecEnv(id, {
-    numEnvs: 3,
-    python: PYTHON,
-    onRestart: () => {},
-    ...options,
-  });
-}
 
 /** Masks that an observation of the tests' environments tells, part by part. */
 function toldMasks(

@@ -15,25 +15,10 @@ import {
   writeRow,
 } from "../spaces/batch.ts";
 import type { HostFailure } from "../workers/host_failure.ts";
-import {
-  GymnasiumVecEnv,
-  type GymnasiumVecEnvOptions,
-} from "./gymnasium_vec_env.ts";
-import { canMake, check, PYTHON, test } from "./testdata/python.ts";
+import type { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
+import { canMake, check, open, PYTHON, test } from "./testdata/python.ts";
 
 const COUNTER = "odd_envs:odd/Counter-v1";
-
-function open(
-  id: string,
-  options: Partial<GymnasiumVecEnvOptions> = {},
-): GymnasiumVecEnv {
-  return new GymnasiumVecEnv(id, {
-    numEnvs: 3,
-    python: PYTHON,
-    onRestart: () => {},
-    ...options,
-  });
-}
 
 /** Actions for every copy. */
 function sampleActions(env: GymnasiumVecEnv, random: SeededRandom): Batch {

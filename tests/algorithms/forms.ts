@@ -1,5 +1,5 @@
 /** Forms of every algorithm: each way that its settings make it learn and act. */
-import type { A2CConfig } from "@bellman/a2c";
+import type { A2CConfig, OnPolicyConfig } from "@bellman/a2c";
 import type { AcerConfig } from "@bellman/acer";
 import type { AcktrConfig } from "@bellman/acktr";
 import type { AgentSpaces, AlgorithmDefinition } from "@bellman/agent";
@@ -48,30 +48,37 @@ const SEPARATE = { valueNetwork: "separate", objective: "separate" } as const;
 const SHARED = { valueNetwork: "shared", objective: "shared" } as const;
 const SDE = { useSde: true, sdeSampleFrequency: 3 } as const;
 
-const A2C_FORMS: Forms<A2CConfig> = {
+/** Forms that actor-critics of advantages have in common. */
+const ACTOR_CRITIC_FORMS: Forms<
+  OnPolicyConfig & Pick<A2CConfig, "objective">
+> = {
   "discrete actions": [SHARED],
   "actions from 5": [SHARED, "discrete from 5"],
   "box actions": [SHARED, "box"],
   "several discrete actions": [SHARED, "multiDiscrete"],
   "flags": [SHARED, "multiBinary"],
   "lstm": [{ ...SHARED, network: "lstm" }],
-  "lnlstm with two networks": [
-    { network: "lnlstm", valueNetwork: "separate", objective: "shared" },
-  ],
   "state-dependent noise": [SDE, "box"],
-  "separate objectives": [{ ...SEPARATE, optimizer: "adam" }],
   "masked actions": [SHARED, "discrete", "masked"],
-  "masked actions from 5, lstm": [
-    { ...SHARED, network: "lstm" },
-    "discrete from 5",
-    "masked",
-  ],
   "several masked actions, two networks": [
     SEPARATE,
     "multiDiscrete",
     "masked",
   ],
   "masked flags": [SHARED, "multiBinary", "masked"],
+};
+
+const A2C_FORMS: Forms<A2CConfig> = {
+  ...ACTOR_CRITIC_FORMS,
+  "lnlstm with two networks": [
+    { network: "lnlstm", valueNetwork: "separate", objective: "shared" },
+  ],
+  "separate objectives": [{ ...SEPARATE, optimizer: "adam" }],
+  "masked actions from 5, lstm": [
+    { ...SHARED, network: "lstm" },
+    "discrete from 5",
+    "masked",
+  ],
 };
 
 const ACER_FORMS: Forms<AcerConfig> = {
@@ -156,16 +163,10 @@ const ACKTR_FORMS: Forms<AcktrConfig> = {
 };
 
 const PPO_FORMS: Forms<PpoConfig> = {
-  "discrete actions": [SHARED],
-  "actions from 5": [SHARED, "discrete from 5"],
-  "box actions": [SHARED, "box"],
-  "several discrete actions": [SHARED, "multiDiscrete"],
-  "flags": [SHARED, "multiBinary"],
-  "lstm": [{ ...SHARED, network: "lstm" }],
+  ...ACTOR_CRITIC_FORMS,
   "lnlstm of short sequences with two networks": [
     { network: "lnlstm", valueNetwork: "separate", sequenceLength: 2 },
   ],
-  "state-dependent noise": [SDE, "box"],
   "separate objectives": [SEPARATE],
   "stopped early, clipped values, advantages as they are": [{
     targetKl: 1e-4,
@@ -173,18 +174,11 @@ const PPO_FORMS: Forms<PpoConfig> = {
     normalizeAdvantage: false,
     learningRate: 0.01,
   }],
-  "masked actions": [SHARED, "discrete", "masked"],
   "masked actions from 5, lstm of short sequences": [
     { ...SHARED, network: "lstm", sequenceLength: 2 },
     "discrete from 5",
     "masked",
   ],
-  "several masked actions, two networks": [
-    SEPARATE,
-    "multiDiscrete",
-    "masked",
-  ],
-  "masked flags": [SHARED, "multiBinary", "masked"],
 };
 
 const SAC_FORMS: Forms<SacConfig> = {

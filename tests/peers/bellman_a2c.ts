@@ -3,7 +3,7 @@
 import { A2C } from "@bellman/a2c";
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
-import { train } from "@bellman/training";
+import { trainRate } from "./train_rate.ts";
 
 const task = {
   engine: "onnx",
@@ -37,7 +37,4 @@ const algorithm = new A2C(
     threads: 1,
   },
 );
-await train(algorithm, env, { totalTimesteps: task.warmup, seed: task.seed });
-const started = performance.now();
-await train(algorithm, env, { totalTimesteps: task.steps });
-console.log(task.steps / ((performance.now() - started) / 1000));
+console.log(await trainRate(algorithm, env, task));

@@ -7,7 +7,7 @@ import { A2C } from "@bellman/a2c";
 import { selectBackend } from "@bellman/compute";
 import "@bellman/envs/atari";
 import { WorkerVecEnv } from "@bellman/envs/workers";
-import { train } from "@bellman/training";
+import { trainRate } from "./train_rate.ts";
 
 const task = {
   env: "PongNoFrameskip-v4",
@@ -39,8 +39,5 @@ const algorithm = new A2C(
     engine: "onnx",
   },
 );
-await train(algorithm, env, { totalTimesteps: task.warmup, seed: task.seed });
-const started = performance.now();
-await train(algorithm, env, { totalTimesteps: task.steps });
-console.log(task.steps / ((performance.now() - started) / 1000));
+console.log(await trainRate(algorithm, env, task));
 env.close();

@@ -3,9 +3,9 @@
 import { selectBackend } from "@bellman/compute";
 import { makeVec, SyncVecEnv } from "@bellman/envs";
 import { PPO } from "@bellman/ppo";
-import { train } from "@bellman/training";
 import { Frames } from "./frames.ts";
 import { PPO_TASK, ppoConfig } from "./ppo_config.ts";
+import { trainRate } from "./train_rate.ts";
 
 const task = {
   ...PPO_TASK,
@@ -27,7 +27,4 @@ const algorithm = new PPO(env, {
   engine: task.engine,
   threads: 1,
 });
-await train(algorithm, env, { totalTimesteps: task.warmup, seed: task.seed });
-const started = performance.now();
-await train(algorithm, env, { totalTimesteps: task.steps });
-console.log(task.steps / ((performance.now() - started) / 1000));
+console.log(await trainRate(algorithm, env, task));

@@ -92,6 +92,27 @@ def learn(params, optimized, rollout):
     )
 
 
+def end(env, rewards, after, ends, params):
+    """Adds the values of what a limit cuts to rewards, and restarts what ended."""
+    done, cut = ends
+    if cut.any():
+        rewards += GAMMA * cut * np.asarray(value(params, after))
+    env.restart(after, done)
+
+
+def measure(train, task):
+    """Prints the steps per second of `train`, which takes steps and counts ends."""
+    train(task["warmup"])
+    rates = []
+    taken = task["steps"] // (ENVS * STEPS) * ENVS * STEPS
+    for _ in range(task["repeats"]):
+        started = time.perf_counter()
+        ended = train(taken)
+        rates.append(taken / (time.perf_counter() - started))
+        print(f"{taken} steps, {taken / max(ended, 1):.0f} to an episode")
+    print(np.median(rates))
+
+
 def main():
     noises = jax.random.key(task.get("seed", 0) + 1)
     params, optimized = START, optimizer.init(START)
@@ -115,26 +136,15 @@ def main():
                 fallen, done = env.step(before, actions[t], after)
                 rollout[t, GOING_ON] = ~done
                 if done.any():
-                    cut = done & ~fallen
-                    if cut.any():
-                        rewards[t] += GAMMA * cut * np.asarray(value(params, after))
+                    end(env, rewards[t], after, (done, done & ~fallen), params)
                     ended += np.count_nonzero(done)
-                    env.restart(after, done)
             params, optimized = learn(params, optimized, rollout)
             updates += 1
         return ended
 
     noise = None
     value(params, states[-1])
-    train(task.get("warmup", 8000))
-    rates = []
-    taken = task.get("steps", 48000) // (ENVS * STEPS) * ENVS * STEPS
-    for _ in range(task.get("repeats", 5)):
-        started = time.perf_counter()
-        ended = train(taken)
-        rates.append(taken / (time.perf_counter() - started))
-        print(f"{taken} steps, {taken / max(ended, 1):.0f} to an episode")
-    print(np.median(rates))
+    measure(train, {"warmup": 8000, "steps": 48_000, "repeats": 5} | task)
 
 
 if __name__ == "__main__":

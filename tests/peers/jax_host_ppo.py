@@ -6,16 +6,14 @@ array, with rows for the state (4), the action, the logarithm of its
 probability, the value, the reward and whether the episode goes on.
 """
 import sys
-import time
 from functools import partial
 
 sys.dont_write_bytecode = True
 
-from jax_host_a2c import CartPole, value  # noqa: E402
+from jax_host_a2c import CartPole, end, measure, value  # noqa: E402
 from jax_whole_a2c import (  # noqa: E402
     ACTIONS,
     ENVS,
-    GAMMA,
     START,
     STEPS,
     jax,
@@ -82,25 +80,14 @@ def main():
                 fallen, done = env.step(before, rollout[t, ACTION], after)
                 rollout[t, GOING_ON] = ~done
                 if done.any():
-                    cut = done & ~fallen
-                    if cut.any():
-                        rewards[t] += GAMMA * cut * np.asarray(value(params, after))
+                    end(env, rewards[t], after, (done, done & ~fallen), params)
                     ended += np.count_nonzero(done)
-                    env.restart(after, done)
             params, optimized = learn(params, optimized, order, rollout)
             updates += 1
         return ended
 
     value(params, states[-1])
-    train(task.get("warmup", 16_384))
-    rates = []
-    taken = task.get("steps", 65_536) // (ENVS * STEPS) * ENVS * STEPS
-    for _ in range(task.get("repeats", 3)):
-        started = time.perf_counter()
-        ended = train(taken)
-        rates.append(taken / (time.perf_counter() - started))
-        print(f"{taken} steps, {taken / max(ended, 1):.0f} to an episode")
-    print(np.median(rates))
+    measure(train, {"warmup": 16_384, "steps": 65_536, "repeats": 3} | task)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
 import { assert } from "@std/assert";
 import { testsWith } from "../../../tests/testdata/tests_with.ts";
+import {
+  GymnasiumVecEnv,
+  type GymnasiumVecEnvOptions,
+} from "../gymnasium_vec_env.ts";
 import { hasGymnasium } from "../python.ts";
 
 const NEAR = new URL("../../../.venv/env-peers/bin/python", import.meta.url);
@@ -22,6 +26,19 @@ if (NO_GYMNASIUM) {
 
 // Where Python finds the environments of the tests.
 Deno.env.set("PYTHONPATH", new URL(".", import.meta.url).pathname);
+
+/** Opens three copies of an environment in this Python. */
+export function open(
+  id: string,
+  options: Partial<GymnasiumVecEnvOptions> = {},
+): GymnasiumVecEnv {
+  return new GymnasiumVecEnv(id, {
+    numEnvs: 3,
+    python: PYTHON,
+    onRestart: () => {},
+    ...options,
+  });
+}
 
 /** Whether this Python can make an environment. */
 export function canMake(id: string): boolean {
