@@ -102,5 +102,9 @@ export {
   type TypeTree,
 } from "./tracing/trace.ts";
 export type { Tree } from "./tracing/tree.ts";
-export { ownGradient, type OwnGradientFunction } from "./own_gradient.ts";
+export {
+  hasOwnGradients,
+  ownGradient,
+  type OwnGradientFunction,
+} from "./own_gradient.ts";
 export * from "./weight_uses.ts";

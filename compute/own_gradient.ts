@@ -43,6 +43,24 @@ export function ownGradient<T extends tf.Tensor>(
   return (...inputs) => fn(...inputs, (() => {}) as tf.GradSaveFunc).value;
 }
 
+/**
+ * Says whether functions have their own gradients here: not where operations are
+ * observed, so that tensors must be used one by one.
+ *
+ * @returns True outside of {@link weightUses}.
+ *
+ * @example
+ * ```ts
+ * import { hasOwnGradients } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ *
+ * assert(hasOwnGradients());
+ * ```
+ */
+export function hasOwnGradients(): boolean {
+  return !areOpen;
+}
+
 /** Runs something in which functions have the gradients of their operations. */
 export function withOpenGradients<T>(run: () => T): T {
   const before = areOpen;

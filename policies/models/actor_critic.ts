@@ -80,9 +80,11 @@ function trunkOf(network: Network, kind: "shared" | "separate"): Trunk {
       ),
     apply(params, x, { state: before, masks }) {
       const states = statesIn(before);
-      const [pi, vf = pi] = names.map((name, i) =>
-        network.apply(scope(params, name), { x, masks, state: states[i] })
+      const each = names.map((name, i) =>
+        [scope(params, name), { x, masks, state: states[i] }] as const
       );
+      const [pi, vf = pi] = network.applyAll?.(each) ??
+        each.map((it) => network.apply(...it));
       const state = pi.state && vf !== pi
         ? tf.concat([pi.state, vf.state!], 1)
         : pi.state;

@@ -1,5 +1,11 @@
 import * as tf from "@tensorflow/tfjs";
-import { ownGradient, type Params, tidy } from "@bellman/compute";
+import {
+  hasOwnGradients,
+  mapParams,
+  ownGradient,
+  type Params,
+  tidy,
+} from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
 import {
   dense,
@@ -18,14 +24,6 @@ import {
   parameter,
   scope,
 } from "./network.ts";
-
-/** Memory of an LSTM between two steps, each `[numEnvs, size]`. */
-interface LstmState {
-  /** Cells. */
-  readonly c: tf.Tensor2D;
-  /** Hidden values, which are also the output. */
-  readonly h: tf.Tensor2D;
-}
 
 /** Options of {@link lstmSequence}. */
 export interface LstmSequenceOptions {
@@ -90,25 +88,68 @@ export function lstmSequence(
   x: tf.Tensor2D,
   options: LstmSequenceOptions = {},
 ): LstmSequenceOutput {
-  const rows = x.shape[0];
+  return tidy(() => runAlike([[params, { x, ...options }]])[0]);
+}
+
+/** Parameters and inputs of one of several LSTMs. */
+type Applied = readonly [params: Params, inputs: NetworkInputs];
+
+/**
+ * Runs LSTMs of equal sizes over equally many steps. Those without normalisation run as
+ * one whose tensors have an axis more, as few operations take less time than many
+ * smaller ones.
+ */
+function runAlike(each: readonly Applied[]): LstmSequenceOutput[] {
+  const [[params, { x, state }]] = each, rows = x.shape[0];
   const size = parameter(params, "wh").shape[0];
-  const numEnvs = options.state?.shape[0] ?? rows;
+  const numEnvs = state?.shape[0] ?? rows;
   const numSteps = rows / numEnvs;
   if (!Number.isInteger(numSteps)) {
     throw new RangeError(
       `Cannot run an LSTM over ${rows} rows of ${numEnvs} environments: the rows must be a multiple of the environments`,
     );
   }
-  return tidy(() => {
-    const z = timeMajor(projectInputs(params, x), numEnvs);
-    const keep = options.masks &&
-      timeMajor(tf.reshape(tf.sub(1, options.masks), [-1, 1]), numEnvs);
-    const start = initialState(options.state, numEnvs, size);
-    const run = params.gx === undefined ? plainSteps : runSteps;
-    const { h, c } = run(params, z, { ...start, keep });
+  const isPlain = params.gx === undefined;
+  const isWorth = isPlain && numSteps > 1 && hasOwnGradients();
+  if (each.length > 1 && !isWorth) return each.flatMap((it) => runAlike([it]));
+  const begun = stacked(each.map((it) => beginOf(it, { numEnvs, size })));
+  const { h, c } = isPlain ? plainSteps(begun) : runSteps(params, begun);
+  const parts = (it: tf.Tensor): tf.Tensor2D[] =>
+    each.length > 1 ? tf.unstack(it) as tf.Tensor2D[] : [it as tf.Tensor2D];
+  const cells = parts(c);
+  return parts(h).map((h, i) => {
     const last = tf.slice(h, [rows - numEnvs, 0]);
-    return { output: timeMajor(h, numSteps), state: tf.concat([c, last], 1) };
+    return {
+      output: timeMajor(h, numSteps),
+      state: tf.concat([cells[i], last], 1),
+    };
   });
+}
+
+/** Joins records of equal tensors along a new first axis, if there are several. */
+function stacked<T extends Record<string, tf.Tensor>>(each: T[]): T {
+  return each.length === 1 ? each[0] : mapParams(
+    each[0],
+    (_, name) => tf.stack(each.map((it) => it[name])),
+  ) as T;
+}
+
+/** Prepares what the steps of an LSTM take. */
+function beginOf(
+  [params, { x, state, masks }]: Applied,
+  { numEnvs, size }: { readonly numEnvs: number; readonly size: number },
+): Begun {
+  const keep = masks
+    ? tf.reshape(tf.sub(1, masks), [-1, 1])
+    : tf.ones([x.shape[0], 1]);
+  const [c, h] = tf.split(state ?? tf.zeros([numEnvs, 2 * size]), 2, 1);
+  return {
+    wh: parameter(params, "wh"),
+    z: timeMajor(projectInputs(params, flattenRows(x)), numEnvs),
+    keep: timeMajor(keep as tf.Tensor2D, numEnvs),
+    c: c as tf.Tensor2D,
+    h: h as tf.Tensor2D,
+  };
 }
 
 /**
@@ -135,11 +176,22 @@ function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
   );
 }
 
-/** Where an LSTM starts, and where its state is kept. */
-interface Start extends LstmState {
+/**
+ * What the steps of an LSTM take; of several LSTMs that run as one each has another
+ * axis before all others.
+ */
+type Begun = {
+  /** Weights of the hidden values `[size, 4 size]`. */
+  readonly wh: tf.Tensor2D;
+  /** Part of `z` that needs the inputs only, time-major `[rows, 4 size]`. */
+  readonly z: tf.Tensor2D;
   /** 0 where the state is set to 0 before the step, 1 elsewhere `[rows, 1]`. */
-  readonly keep?: tf.Tensor2D;
-}
+  readonly keep: tf.Tensor2D;
+  /** Cells before the first step `[numEnvs, size]`. */
+  readonly c: tf.Tensor2D;
+  /** Hidden values before it. */
+  readonly h: tf.Tensor2D;
+};
 
 /** Numbers of all steps, time-major `[numSteps * numEnvs, columns]`. */
 interface Steps {
@@ -157,17 +209,20 @@ interface Steps {
   readonly before: { readonly c: tf.Tensor2D; readonly h: tf.Tensor2D };
 }
 
-function runSteps(params: Params, z: tf.Tensor2D, start: Start): Steps {
-  const [numEnvs, size] = start.c.shape;
-  const keep = start.keep && split(start.keep, numEnvs);
+function runSteps(
+  params: Params,
+  { z, keep, ...start }: Omit<Begun, "wh">,
+): Steps {
+  const [numEnvs, size] = start.c.shape.slice(-2);
+  const kept = splitSteps(keep, numEnvs);
   let { c, h } = start;
-  const all = split(z, numEnvs).map((zx, t) => {
-    if (keep) [c, h] = [tf.mul(c, keep[t]), tf.mul(h, keep[t])];
+  const all = splitSteps(z, numEnvs).map((zx, t) => {
+    [c, h] = [tf.mul(c, kept[t]), tf.mul(h, kept[t])];
     const before = { c, h };
     const sum = tf.add(zx, projectHidden(params, h));
-    const [z3, zu] = tf.split(sum, [3 * size, size], 1);
+    const [z3, zu] = splitColumns(sum, [3 * size, size]);
     const gates = tf.sigmoid(z3) as tf.Tensor2D, u = tf.tanh(zu) as tf.Tensor2D;
-    const [i, f, o] = tf.split(gates, 3, 1);
+    const [i, f, o] = splitColumns(gates, 3);
     c = tf.add(tf.mul(f, c), tf.mul(i, u)) as tf.Tensor2D;
     const shown = tf.tanh(
       params.gc === undefined
@@ -178,14 +233,14 @@ function runSteps(params: Params, z: tf.Tensor2D, start: Start): Steps {
     return { h, gates, u, shown, before };
   });
   return {
-    h: join(all.map((it) => it.h)),
+    h: joinSteps(all.map((it) => it.h)),
     c,
-    gates: join(all.map((it) => it.gates)),
-    u: join(all.map((it) => it.u)),
-    shown: join(all.map((it) => it.shown)),
+    gates: joinSteps(all.map((it) => it.gates)),
+    u: joinSteps(all.map((it) => it.u)),
+    shown: joinSteps(all.map((it) => it.shown)),
     before: {
-      c: join(all.map((it) => it.before.c)),
-      h: join(all.map((it) => it.before.h)),
+      c: joinSteps(all.map((it) => it.before.c)),
+      h: joinSteps(all.map((it) => it.before.h)),
     },
   };
 }
@@ -195,26 +250,22 @@ function runSteps(params: Params, z: tf.Tensor2D, start: Start): Steps {
  * way back, what does not depend on the step after is computed for all steps at once,
  * as many small operations take longer than few large ones.
  */
-function plainSteps(
-  params: Params,
-  z: tf.Tensor2D,
-  { c, h, keep = tf.ones([z.shape[0], 1]) }: Start,
-): Pick<Steps, "h" | "c"> {
-  const rows = z.shape[0], numEnvs = c.shape[0];
+function plainSteps({ wh, z, keep, c, h }: Begun): Pick<Steps, "h" | "c"> {
+  const [rows, numEnvs] = [z, c].map((it) => it.shape.at(-2)!);
   const run = ownGradient<tf.Tensor2D>((...given) => {
     const [z, wh, c, h, keep] = given as tf.Tensor2D[];
     const save = given[5] as unknown as tf.GradSaveFunc;
-    const made = runSteps({ wh }, z, { c, h, keep });
+    const made = runSteps({ wh }, { z, c, h, keep });
     const { gates, u, shown, before } = made;
     save([wh, keep, gates, u, shown, before.c, before.h]);
     return {
-      value: tf.concat([made.h, made.c], 0),
+      value: joinSteps([made.h, made.c]),
       gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) =>
         gradientsOf(dy as tf.Tensor2D, saved as tf.Tensor2D[]),
     };
   });
-  const both = run(z, parameter(params, "wh"), c, h, keep);
-  const [hidden, cells] = tf.split(both, [rows, numEnvs], 0);
+  const both = run(z, wh, c, h, keep);
+  const [hidden, cells] = tf.split(both, [rows, numEnvs], both.rank - 2);
   return { h: hidden as tf.Tensor2D, c: cells as tf.Tensor2D };
 }
 
@@ -223,47 +274,34 @@ function gradientsOf(
   dy: tf.Tensor2D,
   [wh, keep, gates, u, shown, cBefore, hBefore]: tf.Tensor2D[],
 ): tf.Tensor[] {
-  const [rows] = u.shape, numEnvs = dy.shape[0] - rows;
-  const [i, f, o] = tf.split(gates, 3, 1);
+  const numEnvs = dy.shape.at(-2)! - u.shape.at(-2)!;
+  const [i, f, o] = splitColumns(gates, 3);
   const slope = (gate: tf.Tensor) => tf.mul(gate, tf.sub(1, gate));
   const tanhSlope = (it: tf.Tensor) => tf.sub(1, tf.square(it));
   // Of cells to hidden values, of cells to the ones before, and of z.
-  const dcOfH = split(tf.mul(o, tanhSlope(shown)), numEnvs);
-  const dcOfC = split(tf.mul(f, keep), numEnvs);
-  const dzOf = split(
-    tf.concat([
+  const dcOfH = splitSteps(tf.mul(o, tanhSlope(shown)), numEnvs);
+  const dcOfC = splitSteps(tf.mul(f, keep), numEnvs);
+  const dzOf = splitSteps(
+    joinColumns([
       tf.mul(u, slope(i)),
       tf.mul(cBefore, slope(f)),
       tf.mul(shown, slope(o)),
       tf.mul(i, tanhSlope(u)),
-    ], 1),
+    ]),
     numEnvs,
   );
-  const kept = split(keep, numEnvs), dhs = split(dy, numEnvs);
+  const kept = splitSteps(keep, numEnvs), dhs = splitSteps(dy, numEnvs);
   let dc = dhs.pop()!, dh = dhs.at(-1)!;
   const dzs = new Array<tf.Tensor2D>(dhs.length);
   for (let t = dhs.length - 1; t >= 0; t--) {
     dc = tf.add(dc, tf.mul(dh, dcOfH[t]));
-    dzs[t] = tf.mul(tf.concat([dc, dc, dh, dc], 1), dzOf[t]);
+    dzs[t] = tf.mul(joinColumns([dc, dc, dh, dc]), dzOf[t]);
     dc = tf.mul(dc, dcOfC[t]);
     dh = tf.mul(tf.matMul(dzs[t], wh, false, true), kept[t]);
     if (t > 0) dh = tf.add(dh, dhs[t - 1]);
   }
-  const dz = join(dzs);
-  return [dz, tf.matMul(hBefore, dz, true), dc, dh, tf.zeros([rows, 1])];
-}
-
-function initialState(
-  state: tf.Tensor2D | undefined,
-  numEnvs: number,
-  size: number,
-): LstmState {
-  if (state) {
-    const [c, h] = tf.split(state, [size, size], 1);
-    return { c: c as tf.Tensor2D, h: h as tf.Tensor2D };
-  }
-  const zeros = tf.zeros<tf.Rank.R2>([numEnvs, size]);
-  return { c: zeros, h: zeros };
+  const dz = joinSteps(dzs);
+  return [dz, tf.matMul(hBefore, dz, true), dc, dh, tf.zerosLike(keep)];
 }
 
 /** Turns `[outer * inner, columns]` into `[inner * outer, columns]`. */
@@ -275,14 +313,24 @@ function timeMajor(rows: tf.Tensor2D, outer: number): tf.Tensor2D {
 }
 
 /** Splits time-major rows into one tensor for each step. */
-function split(rows: tf.Tensor2D, numEnvs: number): tf.Tensor2D[] {
-  const count = rows.shape[0] / numEnvs;
-  return count === 1 ? [rows] : tf.split(rows, count, 0);
+function splitSteps(rows: tf.Tensor, numEnvs: number): tf.Tensor2D[] {
+  const axis = rows.rank - 2, count = rows.shape[axis] / numEnvs;
+  return count === 1 ? [rows as tf.Tensor2D] : tf.split(rows, count, axis);
 }
 
 /** Joins the tensors of all steps. */
-function join(steps: tf.Tensor2D[]): tf.Tensor2D {
-  return steps.length === 1 ? steps[0] : tf.concat(steps, 0);
+function joinSteps(steps: tf.Tensor2D[]): tf.Tensor2D {
+  return steps.length === 1 ? steps[0] : tf.concat(steps, steps[0].rank - 2);
+}
+
+/** Splits columns into equally many or so many. */
+function splitColumns(it: tf.Tensor, sizes: number | number[]): tf.Tensor2D[] {
+  return tf.split(it, sizes, it.rank - 1) as tf.Tensor2D[];
+}
+
+/** Joins columns. */
+function joinColumns(parts: tf.Tensor[]): tf.Tensor2D {
+  return tf.concat(parts, parts[0].rank - 1) as tf.Tensor2D;
 }
 
 /** Options of {@link lstm} and {@link lnlstm}. */
@@ -395,16 +443,18 @@ function recurrentOnImages(
   const first = cnn(options);
   const inputShape = [first.outputSize];
   const second = recurrent({ ...options, inputShape }, layerNorm);
+  const applyAll = (each: readonly Applied[]) =>
+    second.applyAll!(each.map(([params, inputs]) => {
+      const { output } = first.apply(params, { x: inputs.x });
+      return [params, { ...inputs, x: output }];
+    }));
   return {
     inputShape: first.inputShape,
     outputSize: second.outputSize,
     stateSize: second.stateSize,
     init: (random) => ({ ...first.init(random), ...second.init(random) }),
-    apply: (params, inputs) =>
-      tidy(() => {
-        const { output } = first.apply(params, { x: inputs.x });
-        return second.apply(params, { ...inputs, x: output });
-      }),
+    apply: (...applied) => tidy(() => applyAll([applied])[0]),
+    applyAll,
   };
 }
 
@@ -433,14 +483,17 @@ function recurrent(options: LstmOptions, layerNorm: boolean): Network {
     return nest(params, "lstm");
   }
 
+  const applyAll = (each: readonly Applied[]) =>
+    runAlike(
+      each.map(([params, inputs]) => [scope(params, "lstm"), inputs]),
+    );
+
   return {
     inputShape,
     outputSize: lstmSize,
     stateSize: 2 * lstmSize,
     init,
-    apply: (params, { x, state, masks }: NetworkInputs) =>
-      tidy(() =>
-        lstmSequence(scope(params, "lstm"), flattenRows(x), { state, masks })
-      ),
+    apply: (...applied) => tidy(() => applyAll([applied])[0]),
+    applyAll,
   };
 }

@@ -1,8 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
+import { weightUses } from "@bellman/compute";
 import fc from "fast-check";
-import { lnlstm, lstm, lstmSequence } from "./lstm.ts";
-import { scope } from "./network.ts";
+import { cnnLstm, lnlstm, lstm, lstmSequence } from "./lstm.ts";
+import { nest, scope } from "./network.ts";
 import { assertClose, assertNoLeaks } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { seededRandom } from "../testdata/random.ts";
@@ -195,6 +196,71 @@ testOnBackends("the gradients of an LSTM are those of its formulas", () => {
     );
   }
 });
+
+for (
+  const [name, network] of Object.entries({
+    lstm: lstm({ inputShape: [INPUT], lstmSize: SIZE }),
+    lnlstm: lnlstm({ inputShape: [INPUT], lstmSize: SIZE }),
+    cnn_lstm: cnnLstm({
+      inputShape: [8, 8, 1],
+      lstmSize: SIZE,
+      convLayers: [[2, 3, 2]],
+      denseSize: 4,
+    }),
+  })
+) {
+  const random = seededRandom(5), rows = 3 * 4;
+  const each = () =>
+    [0, 1].map(() => {
+      const size = network.inputShape.reduce((a, b) => a * b);
+      const numbers = (count: number, draw = () => random.normal()) =>
+        Array.from({ length: count }, draw);
+      const inputs = {
+        x: tf.tensor(numbers(rows * size), [rows, ...network.inputShape]),
+        state: tf.tensor2d(numbers(6 * SIZE), [3, 2 * SIZE]),
+        masks: tf.tensor1d(numbers(rows, () => Number(random.uniform() < 0.3))),
+      };
+      return [network.init(random), inputs] as const;
+    });
+
+  testOnBackends(`two ${name} at once are one after another`, () => {
+    const both = each(), names = Object.keys(both[0][0]);
+    const params = both.flatMap(([params]) => Object.values(params));
+    const outputsOf = (apply: typeof network.applyAll, given: tf.Tensor[]) =>
+      apply!(both.map(([, inputs], i) => [
+        Object.fromEntries(
+          names.map((name, at) => [name, given[i * names.length + at]]),
+        ),
+        inputs,
+      ])).flatMap(({ output, state }) => [output, state!]);
+    const single: typeof network.applyAll = (each) =>
+      each.map((it) => network.apply(...it));
+    const [own, wanted] = [network.applyAll!.bind(network), single].map(
+      (apply) => [
+        ...outputsOf(apply, params),
+        ...tf.grads((...given) =>
+          tf.addN(outputsOf(apply, given).map((it) => tf.sum(tf.square(it))))
+        )(params),
+      ],
+    );
+    own.forEach((it, i) => assertClose(it, values(wanted[i]), 1e-5));
+  });
+
+  testOnBackends(`weights of two ${name} at once are observed each`, () => {
+    const [[params, inputs], [others]] = each();
+    const all = { ...nest(params, "pi"), ...nest(others, "vf") };
+    const { uses } = weightUses((all) => {
+      const of = (name: string) => [scope(all, name), inputs] as const;
+      const made = network.applyAll!([of("pi"), of("vf")]);
+      return tf.sum(tf.add(made[0].output, made[1].output));
+    }, all);
+    for (const name of ["pi", "vf"]) {
+      const times = uses.filter((it) => it.weight === `${name}/lstm/wh`);
+      assertEquals(times.length, 4);
+      assert(times.every((it) => it.gradient));
+    }
+  });
+}
 
 testOnBackends("numbers of any size stay finite", () => {
   const params = scope(

@@ -50,6 +50,15 @@ export interface Network {
   init(random: RandomSource): Params;
   /** Computes features. The same inputs always give the same outputs. */
   apply(params: Params, inputs: NetworkInputs): NetworkOutput;
+  /**
+   * Applies several sets of parameters, each to inputs of the same sizes, in less time
+   * than one after another.
+   *
+   * @default absent: `apply` of each
+   */
+  applyAll?(
+    each: readonly (readonly [params: Params, inputs: NetworkInputs])[],
+  ): NetworkOutput[];
 }
 
 /**
