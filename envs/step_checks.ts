@@ -13,9 +13,9 @@
  *
  * @module
  */
-import { forbiddenFault, maskFault } from "./_action_masks.ts";
+import { forbiddenFault, maskedChoices, maskFault } from "./_action_masks.ts";
 import { isTypedArray } from "@bellman/files";
-import type { Batch, VecStep } from "@bellman/types";
+import type { Batch, Space, VecStep } from "@bellman/types";
 
 /** Number of environments, and the step for messages. */
 export interface StepPlace {
@@ -24,12 +24,11 @@ export interface StepPlace {
   /** Environment steps taken, this one included. */
   readonly step: number;
   /**
-   * Number of choices of each part of an action, where masks come with the steps; see
-   * `actionChoices`.
+   * Space of one action, to tell the parts of masks.
    *
-   * @default one part
+   * @default masks are of one part
    */
-  readonly choices?: readonly number[];
+  readonly actionSpace?: Space;
 }
 
 /**
@@ -203,7 +202,9 @@ function checkMasks(
 ): void {
   const { numEnvs, step } = place, name = "action masks";
   const size = masks instanceof Uint8Array ? masks.length / numEnvs : NaN;
-  const { choices = [size] } = place, wanted = choices.reduce((a, b) => a + b);
+  const { actionSpace } = place;
+  const choices = actionSpace ? maskedChoices(actionSpace) : [size];
+  const wanted = choices.reduce((a, b) => a + b);
   if (masks === undefined || size !== wanted || !Number.isInteger(size)) {
     throw new TypeError(
       `Cannot use the ${name} at step ${step}: expected a Uint8Array of ${

@@ -1,5 +1,6 @@
 import type { VecStep } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
+import { multiDiscrete } from "./spaces/constructors.ts";
 import { checkObservations, checkStep } from "./step_checks.ts";
 
 const place = { numEnvs: 2, step: 12 };
@@ -65,13 +66,13 @@ for (const [says, parts] of Object.entries(WRONG)) {
   });
 }
 
-const choices = [2, 3];
+const actionSpace = multiDiscrete([2, 3]);
 const ALL = new Uint8Array(10).fill(1);
 
 Deno.test("masks that allow something are taken", () => {
   const masks = { actionMasks: ALL, finalActionMasks: ALL };
   checkStep({ ...right(), ...masks }, place);
-  checkStep({ ...right(), ...masks }, { ...place, choices });
+  checkStep({ ...right(), ...masks }, { ...place, actionSpace });
   // Rows of episodes that go on may hold anything.
   const finalActionMasks = ALL.slice().fill(0, 0, 5);
   checkStep({ ...right(), actionMasks: ALL, finalActionMasks }, place);
@@ -95,7 +96,7 @@ for (const [says, parts] of Object.entries(MASKS)) {
   Deno.test(`masks are refused: ${says}`, () => {
     const masks = { actionMasks: ALL, finalActionMasks: ALL, ...parts };
     const step = { ...right(), ...masks };
-    assertThrows(() => checkStep(step, { ...place, choices }), Error, says);
+    assertThrows(() => checkStep(step, { ...place, actionSpace }), Error, says);
   });
 }
 

@@ -378,8 +378,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @throws {TypeError} If something is not in typed arrays.
    */
   observe(step: VecStep): void {
-    const { numEnvs } = this.#runtime, steps = this.#moment.steps + numEnvs;
-    checkStep(step, { numEnvs, step: steps });
+    const steps = this.#moment.steps + this.#runtime.numEnvs;
+    checkStep(step, { ...this.#runtime, step: steps });
     const decision = this.#decision;
     if (decision === undefined) {
       throw new Error("Cannot observe a step before act() chose its actions");

@@ -58,6 +58,32 @@ Deno.test("Gaussian actions are clipped to their bounds, squashed ones are withi
   }
 });
 
+Deno.test("masks that allow nothing of a part of an action are refused", () => {
+  const actionSpace = { type: "multiDiscrete", nvec: [1, 2] } as const;
+  const agent = new PPO({ ...SPACES, actionSpace, actionMasks: true }, {
+    config: SMALL,
+  });
+  const observations = new Float32Array(3 * numEnvs);
+  const actionMasks = new Uint8Array(3 * numEnvs).fill(1);
+  agent.act(observations, actionMasks);
+  actionMasks.fill(0, 4, 6);
+  assertThrows(
+    () =>
+      agent.observe({
+        observations,
+        rewards: new Float64Array(numEnvs),
+        terminated: new Uint8Array(numEnvs),
+        truncated: new Uint8Array(numEnvs),
+        finalObservations: observations,
+        actionMasks,
+        finalActionMasks: actionMasks,
+      }),
+    RangeError,
+    "Cannot use part 1 of the action mask of copy 1 at step 4: it is 0 for all 2 choices",
+  );
+  agent.close();
+});
+
 Deno.test("rates and ranges are those of a rollout's first step", () => {
   const agent = new PPO(SPACES, {
     config: { ...SMALL, clipRangeSchedule: "linear" },

@@ -287,7 +287,7 @@ export async function evaluate(
   const { maxSteps = evaluationBound(env) } = options;
   check(episodes, `${episodes} episodes`);
   check(maxSteps, `with episodes of at most ${maxSteps} steps`);
-  const { numEnvs } = env;
+  const { numEnvs, actionSpace } = env;
   const envs = Array.from({ length: numEnvs }, (_, i) => {
     const quota = Math.floor(episodes / numEnvs) + +(i < episodes % numEnvs);
     return new EvaluatedEnv(i, { quota, maxSteps });
@@ -308,7 +308,7 @@ export async function evaluate(
       signal?.throwIfAborted();
       const acting = actor.act(observations, env.actionMasks);
       const step = env.step(acting instanceof Promise ? await acting : acting);
-      checkStep(step, { numEnvs, step: steps += numEnvs });
+      checkStep(step, { numEnvs, actionSpace, step: steps += numEnvs });
       observations = step.observations;
       arePlaying = observe(envs, step);
       actor.observe?.(arePlaying ? step : asEnd(step));
