@@ -150,7 +150,7 @@ function recordedOf(
 /** Makes the batch of an update. */
 function batchOf(
   { distribution }: ActorCritic,
-  { numSteps, sequenceLength, clipRangeValue }: PpoConfig,
+  { sequenceLength, clipRangeValue }: PpoConfig,
   { behaviour, nextState, state, ...batch }: Rollout,
 ): PpoBatch {
   const { actions, returns, advantages } = batch;
@@ -161,9 +161,7 @@ function batchOf(
       oldValues: tf.sub(returns, advantages) as tf.Tensor1D,
     }),
     ...(state && {
-      state: nextState === undefined
-        ? state
-        : statesOf(state, nextState, numSteps / sequenceLength!),
+      state: nextState ? statesOf(state, nextState, sequenceLength!) : state,
     }),
   };
 }
@@ -173,69 +171,67 @@ function batchOf(
  *
  * @param first State before the rollout `[numEnvs, stateSize]`.
  * @param after State after each step `[numEnvs * numSteps, stateSize]`.
- * @param sequences Sequences of each environment.
- * @returns States `[numEnvs * sequences, stateSize]`.
+ * @param length Steps of a sequence.
+ * @returns States `[numEnvs * numSteps / length, stateSize]`.
  */
 function statesOf(
   first: tf.Tensor2D,
   after: tf.Tensor2D,
-  sequences: number,
+  length: number,
 ): tf.Tensor2D {
   const [numEnvs, size] = first.shape;
-  // The last step of a sequence leads to the next one, that of the last one out.
-  const ends = tf.slice(
-    tf.reshape(after, [numEnvs, sequences, -1, size]),
-    [0, 0, after.shape[0] / numEnvs / sequences - 1, 0],
-    [numEnvs, sequences - 1, 1, size],
-  );
-  const starts = [
+  const states = tf.concat([
     tf.reshape(first, [numEnvs, 1, size]),
-    tf.reshape(ends, [numEnvs, sequences - 1, size]),
-  ];
-  return tf.reshape(tf.concat(starts, 1), [numEnvs * sequences, size]);
+    tf.reshape(after, [numEnvs, -1, size]),
+  ], 1);
+  const numSteps = after.shape[0] / numEnvs;
+  const before = tf.slice(states, [0, 0, 0], [numEnvs, numSteps, size]);
+  return tf.slice2d(tf.reshape(before, [-1, length * size]), [0, 0], [
+    -1,
+    size,
+  ]);
 }
 
 /** Refuses settings that do not fit together. */
 function checkSettings(
-  { numSteps, minibatches, sequenceLength, normalizeAdvantage, actions }:
-    PpoConfig,
+  { numSteps, minibatches, ...config }: PpoConfig,
   { numEnvs, actionSpace: { type } }: BuildContext,
   isRecurrent: boolean,
 ): void {
-  const refuse = (settings: string, wanted: string): never => {
+  const refuseIf = (isWrong: boolean, settings: string, wanted: string) => {
+    if (!isWrong) return;
     throw new RangeError(`Cannot run PPO with ${settings}: expected ${wanted}`);
   };
-  if (actions === "squashed" && type !== "box") {
-    const named = type.replace(/[A-Z]/, (it) => `-${it.toLowerCase()}`);
-    refuse(`actions: squashed and ${named} actions`, "box actions");
-  }
-  if (sequenceLength !== null && !isRecurrent) {
-    refuse(
-      `sequenceLength = ${sequenceLength} and a network without memory`,
-      "a recurrent network, or sequenceLength: null",
-    );
-  }
-  const length = isRecurrent ? sequenceLength ?? numSteps : 1;
-  if (numSteps % length !== 0) {
-    refuse(
-      `sequenceLength = ${length} and numSteps = ${numSteps}`,
-      "a divisor of numSteps",
-    );
-  }
+  const named = type.replace(/[A-Z]/, (it) => `-${it.toLowerCase()}`);
+  refuseIf(
+    config.actions === "squashed" && type !== "box",
+    `actions: squashed and ${named} actions`,
+    "box actions",
+  );
+  const sequences = `sequenceLength = ${config.sequenceLength}`;
+  refuseIf(
+    config.sequenceLength !== null && !isRecurrent,
+    `${sequences} and a network without memory`,
+    "a recurrent network, or sequenceLength: null",
+  );
+  const length = isRecurrent ? config.sequenceLength ?? numSteps : 1;
+  refuseIf(
+    numSteps % length !== 0,
+    `${sequences} and numSteps = ${numSteps}`,
+    "a divisor of numSteps",
+  );
   const units = numEnvs * numSteps / length;
-  if (units % minibatches !== 0) {
-    const name = isRecurrent ? "sequences" : "steps";
-    refuse(
-      `minibatches = ${minibatches} of ${units} ${name} (numEnvs = ${numEnvs}, numSteps = ${numSteps})`,
-      `a divisor of ${units}`,
-    );
-  }
-  if (normalizeAdvantage && units * length === minibatches) {
-    refuse(
-      `minibatches = ${minibatches} of one step each and normalizeAdvantage: true`,
-      "at least 2 steps, or normalizeAdvantage: false",
-    );
-  }
+  const name = isRecurrent ? "sequences" : "steps";
+  refuseIf(
+    units % minibatches !== 0,
+    `minibatches = ${minibatches} of ${units} ${name} (numEnvs = ${numEnvs}, numSteps = ${numSteps})`,
+    `a divisor of ${units}`,
+  );
+  refuseIf(
+    config.normalizeAdvantage && units * length === minibatches,
+    `minibatches = ${minibatches} of one step each and normalizeAdvantage: true`,
+    "at least 2 steps, or normalizeAdvantage: false",
+  );
 }
 
 /**
