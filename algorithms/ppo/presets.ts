@@ -18,6 +18,8 @@ export const ppoPresets: Readonly<Record<string, string>> = {
   "gym:Taxi-v4": texts["taxi_v4.yaml"],
   "gym:Taxi-v4-unmasked": texts["taxi_v4_unmasked.yaml"],
   "HalfCheetah-v5": texts["half_cheetah_v5.yaml"],
+  "Hopper-v5": texts["hopper_v5.yaml"],
+  "Walker2d-v5": texts["walker2d_v5.yaml"],
   "ALE": texts["atari.yaml"],
   "baselines": texts["baselines.yaml"],
 };
