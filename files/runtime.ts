@@ -4,8 +4,12 @@ export interface Builtins {
   "node:crypto": typeof import("node:crypto");
   /** File system. */
   "node:fs": typeof import("node:fs");
+  /** Modules of packages. */
+  "node:module": typeof import("node:module");
   /** Paths. */
   "node:path": typeof import("node:path");
+  /** The process and its platform. */
+  "node:process": typeof import("node:process");
   /** File URLs. */
   "node:url": typeof import("node:url");
   /** Checksums. */

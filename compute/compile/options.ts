@@ -7,7 +7,7 @@ import {
   type TensorData,
   type TensorType,
 } from "../graph/graph.ts";
-import { RUNTIME_VERSION } from "../runtime/api.ts";
+import { runtimeVersion } from "../runtime/api.ts";
 import { requireRuntime } from "../runtime/onnx_session.ts";
 import { describeXla, findGpu, requireXla } from "./_xla_client.ts";
 
@@ -79,9 +79,9 @@ function whyNot(engine: keyof typeof TITLES): string | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) return needsFfi(engine);
-    return `${TITLES[engine]} cannot be loaded: ${
-      (error as Error).message.split("\n")[0]
-    }`;
+    const [line] = (error as Error).message.split("\n");
+    const title = TITLES[engine];
+    return line.startsWith(title) ? line : `${title} cannot be loaded: ${line}`;
   }
 }
 
@@ -127,7 +127,7 @@ export function selectEngine(
     return { name, description, library: null, device: null };
   }
   const { library, device } = name === "onnx"
-    ? { library: `ONNX Runtime ${RUNTIME_VERSION}`, device: "cpu" }
+    ? { library: `ONNX Runtime ${runtimeVersion()}`, device: "cpu" }
     : describeXla();
   const on = name === "onnx" ? "" : ` on ${device}`;
   return {

@@ -1,20 +1,22 @@
 /** The part of ONNX Runtime's C interface that compiled functions need. */
-import metadata from "onnxruntime-node/package.json" with { type: "json" };
+import { builtin, toPath } from "@bellman/files";
+import {
+  type Native,
+  native,
+  type NativeFunction,
+  type Pointer,
+} from "./native.ts";
 
-/** Folder and file of the library in the npm package, by platform. */
-const PLATFORMS: Readonly<Record<string, { folder: string; file: string }>> = {
-  linux: { folder: "linux", file: "libonnxruntime.so.1" },
-  darwin: { folder: "darwin", file: "libonnxruntime.1.dylib" },
-  windows: { folder: "win32", file: "onnxruntime.dll" },
+/** File of the library in the npm package, by platform. */
+const FILES: Readonly<Record<string, string>> = {
+  linux: "libonnxruntime.so.1",
+  darwin: "libonnxruntime.1.dylib",
+  win32: "onnxruntime.dll",
 };
 
-const MACHINES: Readonly<Record<typeof Deno.build.arch, string>> = {
-  x86_64: "x64",
-  aarch64: "arm64",
-};
-
-/** Version of the package whose library is used. */
-export const RUNTIME_VERSION: string = metadata.version;
+// Deno fetches a package that something imports, and no other: never called.
+void (() =>
+  import("onnxruntime-node/package.json", { with: { type: "json" } }));
 
 /**
  * Finds the library's file: that of `BELLMAN_ONNXRUNTIME` where it is set, else
@@ -25,27 +27,27 @@ export const RUNTIME_VERSION: string = metadata.version;
 export function libraryPath(): string {
   const chosen = environment("BELLMAN_ONNXRUNTIME");
   if (chosen !== undefined) return chosen;
-  const platform = PLATFORMS[Deno.build.os];
-  if (platform === undefined) {
-    throw new Error(`ONNX Runtime has no library for ${Deno.build.os}`);
+  const { platform, arch } = builtin("node:process");
+  const file = FILES[platform];
+  if (file === undefined) {
+    throw new Error(`ONNX Runtime has no library for ${platform}`);
   }
-  const { folder, file } = platform;
   const url = new URL(
-    `bin/napi-v6/${folder}/${MACHINES[Deno.build.arch]}/${file}`,
+    `bin/napi-v6/${platform}/${arch}/${file}`,
     import.meta.resolve("onnxruntime-node/package.json"),
   );
   if (url.protocol !== "file:") {
     throw new Error("the npm package onnxruntime-node is in no local folder");
   }
-  const path = decodeURIComponent(url.pathname);
-  return Deno.build.os === "windows" ? path.slice(1) : path;
+  return toPath(url);
 }
 
 function environment(name: string): string | undefined {
   const asked = { name: "env", variable: name } as const;
   // Without the permission, reading it would ask for it at the terminal.
-  if (Deno.permissions.querySync(asked).state !== "granted") return undefined;
-  return Deno.env.get(name) || undefined;
+  const mayRead = !("Deno" in globalThis) ||
+    Deno.permissions.querySync(asked).state === "granted";
+  return mayRead && builtin("node:process").env[name] || undefined;
 }
 
 /**
@@ -85,20 +87,9 @@ const FUNCTIONS = {
 
 type Functions = typeof FUNCTIONS;
 
-type ArgumentOf<T> = T extends "pointer" ? Deno.PointerValue
-  : T extends "buffer" ? BufferSource
-  : T extends "usize" ? bigint
-  : number;
-
-type Arguments<Parameters extends readonly unknown[]> = {
-  -readonly [I in keyof Parameters]: ArgumentOf<Parameters[I]>;
-};
-
 /** The functions, by name. */
 export type Api = {
-  readonly [K in keyof Functions]: (
-    ...args: Arguments<Functions[K][1]>
-  ) => Deno.PointerValue;
+  readonly [K in keyof Functions]: NativeFunction<Functions[K][1]>;
 };
 
 /** Version of the table that is requested: new enough for all of these. */
@@ -111,7 +102,13 @@ export function cString(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text + "\0");
 }
 
-let loaded: Api | undefined;
+/** The library, loaded. */
+interface Runtime {
+  readonly api: Api;
+  readonly version: string;
+}
+
+let loaded: Runtime | undefined;
 
 /**
  * Returns the functions of the library, loaded at the first call.
@@ -119,64 +116,80 @@ let loaded: Api | undefined;
  * @throws {Error} If the library is missing or may not be loaded.
  */
 export function loadApi(): Api {
-  return loaded ??= bindFunctions(functionTable(libraryPath()));
+  return (loaded ??= load()).api;
 }
 
-function functionTable(path: string): Deno.UnsafePointerView {
-  const { symbols } = Deno.dlopen(path, {
+/** Returns the library's version, such as `1.30.0`. */
+export function runtimeVersion(): string {
+  return (loaded ??= load()).version;
+}
+
+function load(): Runtime {
+  try {
+    return openLibrary(native(), libraryPath());
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (!code?.endsWith("MODULE_NOT_FOUND")) throw error;
+    throw new Error(
+      "ONNX Runtime needs koffi and onnxruntime-node: npm install koffi onnxruntime-node",
+    );
+  }
+}
+
+/** Places in the table `OrtApiBase`. */
+const GET_API = 0;
+const GET_VERSION_STRING = 1;
+
+function openLibrary(
+  { open, functionAt, text }: Native,
+  path: string,
+): Runtime {
+  const { OrtGetApiBase, setenv } = open(path, {
     OrtGetApiBase: { parameters: [], result: "pointer" },
-    setenv: {
-      parameters: ["buffer", "buffer", "i32"],
-      result: "i32",
-      optional: true,
-    },
+    setenv: { parameters: ["buffer", "buffer", "i32"], result: "i32" },
   });
   // Else the library sends reports of its use over the network, which Deno's
   // permissions do not reach, and writes an id into the user's cache. A value
   // that the user sets is kept.
-  symbols.setenv?.(cString("ORT_DISABLE_TELEMETRY"), cString("1"), 0);
-  const base = new Deno.UnsafePointerView(symbols.OrtGetApiBase()!);
-  const getApi = new Deno.UnsafeFnPointer(
-    base.getPointer(0) as Deno.PointerObject<never>,
-    { parameters: ["u32"], result: "pointer" } as const,
-  );
-  const table = getApi.call(API_VERSION);
+  setenv?.(cString("ORT_DISABLE_TELEMETRY"), cString("1"), 0);
+  const base = OrtGetApiBase?.();
+  if (!base) throw new Error(`${path} is no library of ONNX Runtime`);
+  const getVersion = functionAt(base, GET_VERSION_STRING, {
+    parameters: [],
+    result: "pointer",
+  });
+  const version = text(getVersion()!);
+  const table = functionAt(base, GET_API, {
+    parameters: ["u32"],
+    result: "pointer",
+  })(API_VERSION);
   if (table === null) {
     throw new Error(`${path} is older than version 1.${API_VERSION}`);
   }
-  return new Deno.UnsafePointerView(table);
-}
-
-function bindFunctions(table: Deno.UnsafePointerView): Api {
-  const api: Record<string, unknown> = {};
-  for (const name in FUNCTIONS) {
-    const [index, parameters, result] = FUNCTIONS[name as keyof Functions];
-    const bound = new Deno.UnsafeFnPointer(
-      table.getPointer(8 * index) as Deno.PointerObject<never>,
-      { parameters, result } as never,
-    );
-    api[name] = bound.call.bind(bound);
-  }
-  return api as Api;
+  const api = Object.entries(FUNCTIONS).map(([name, it]) => {
+    const [place, parameters, result] = it;
+    return [name, functionAt(table, place, { parameters, result })];
+  });
+  return { api: Object.fromEntries(api), version };
 }
 
 /** Throws the error of a status, in one line. */
-export function check(status: Deno.PointerValue): void {
+export function check(status: Pointer | null): void {
   if (status === null) return;
   const api = loadApi();
   const message = api.GetErrorMessage(status);
-  const text = Deno.UnsafePointerView.getCString(message!);
+  const text = native().text(message!);
   api.ReleaseStatus(status);
   throw new Error(`ONNX Runtime: ${text.split("\n")[0]}`);
 }
 
 /** Returns the object that a function makes. */
 export function create(
-  make: (slot: BigUint64Array<ArrayBuffer>) => Deno.PointerValue,
-): Deno.PointerObject {
+  make: (slot: BigUint64Array<ArrayBuffer>) => Pointer | null,
+): Pointer {
   const slot = new BigUint64Array(1);
   check(make(slot));
-  const pointer = Deno.UnsafePointer.create(slot[0]);
+  const pointer = native().pointerIn(slot);
   if (pointer === null) throw new Error("ONNX Runtime returned no object");
   return pointer;
 }

@@ -1,6 +1,7 @@
 import type { DType, TensorData } from "../graph/graph.ts";
 import { ELEMENT_TYPES, encodeModel } from "../onnx/model_builder.ts";
 import { type Api, check, create, cString, loadApi } from "./api.ts";
+import type { Pointer } from "./native.ts";
 
 /** A tensor whose numbers an array holds. */
 export interface BoundTensor {
@@ -38,7 +39,7 @@ const sharedParts = () => shared ??= makeShared();
 class SessionHandle {
   #users = 0;
 
-  constructor(readonly pointer: Deno.PointerObject) {}
+  constructor(readonly pointer: Pointer) {}
 
   retain(): this {
     this.#users++;
@@ -53,8 +54,8 @@ class SessionHandle {
 /** Native objects of a binding. */
 interface BindingHandle {
   readonly session: SessionHandle;
-  readonly binding: Deno.PointerObject;
-  readonly values: readonly Deno.PointerObject[];
+  readonly binding: Pointer;
+  readonly values: readonly Pointer[];
 }
 
 const sessions = new FinalizationRegistry<SessionHandle>((it) => it.release());
@@ -122,9 +123,9 @@ export class OnnxSession {
 /** A session whose inputs and outputs are bound to arrays. */
 export class Binding {
   readonly #run: Api["RunWithBinding"];
-  readonly #session: Deno.PointerObject;
-  readonly #options: Deno.PointerObject;
-  readonly #binding: Deno.PointerObject;
+  readonly #session: Pointer;
+  readonly #options: Pointer;
+  readonly #binding: Pointer;
   readonly #handle: BindingHandle;
   /** Arrays that native code points to: they must not be collected. */
   readonly #held: readonly TensorData[];
@@ -138,7 +139,7 @@ export class Binding {
     },
   ) {
     const { api, runOptions } = sharedParts();
-    const values: Deno.PointerObject[] = [];
+    const values: Pointer[] = [];
     const bind = (tensor: BoundTensor, to: "BindInput" | "BindOutput") => {
       const value = tensorOver(tensor);
       values.push(value);
@@ -188,12 +189,12 @@ export class Binding {
 }
 
 /** Makes a tensor of the runtime over an array's memory. */
-function tensorOver({ data, shape, dtype }: BoundTensor): Deno.PointerObject {
+function tensorOver({ data, shape, dtype }: BoundTensor): Pointer {
   const { api, memory } = sharedParts();
   return create((slot) =>
     api.CreateTensorWithDataAsOrtValue(
       memory,
-      data as unknown as BufferSource,
+      data,
       BigInt(data.byteLength),
       BigInt64Array.from(shape, BigInt),
       BigInt(shape.length),

@@ -15,6 +15,9 @@ export interface Package {
 /** The root of the checkout. */
 export const ROOT: string = new URL("../../", import.meta.url).pathname;
 
+/** Version of koffi, which `deno.json` lacks: Deno would fetch it in vain. */
+export const KOFFI_VERSION = "^3.3.4";
+
 /** Lists the folders of the workspace; an entry may end in an asterisk. */
 export function workspaceFolders(): string[] {
   const { workspace } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`));

@@ -1,0 +1,87 @@
+/** Node of several versions, for tests of what also runs there. */
+import { dirname, join } from "node:path";
+import { KOFFI_VERSION } from "../tools/packages.ts";
+import type { Ran } from "./run_deno.ts";
+
+/** Version and path of each Node that is supported, or none without npx. */
+export interface Node {
+  readonly version: string;
+  readonly path: string;
+}
+
+/** The oldest and the newest version that is supported. */
+const VERSIONS = ["22", "24"];
+
+/** Runs a program in a folder. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: Omit<Deno.CommandOptions, "args"> = {},
+): Promise<Ran> {
+  const { code, stdout, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    ...options,
+  }).output();
+  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
+  return { code, out, err };
+}
+
+/** Finds the supported versions, which npx fetches; none where it cannot. */
+export async function findNodes(): Promise<readonly Node[]> {
+  const nodes: Node[] = [];
+  for (const version of VERSIONS) {
+    const args = ["-y", `node@${version}`, "-p", "process.execPath"];
+    const { code, out, err } = await runProgram("npx", args)
+      .catch((error) => ({ code: 1, out: "", err: String(error) }));
+    if (code !== 0) {
+      // deno-lint-ignore no-console -- says why tests are ignored
+      console.warn(`Tests in Node are left out: ${err.trim().split("\n")[0]}`);
+      return [];
+    }
+    nodes.push({ version, path: out.trim() });
+  }
+  return nodes;
+}
+
+/** Runs something with a new folder outside of the checkout. */
+export async function withFolder(
+  use: (folder: string) => void | Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "bellman-node-" });
+  try {
+    await use(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Installs koffi in a folder, and links Deno's copy of onnxruntime-node. */
+export async function installOnnxRuntime(folder: string): Promise<void> {
+  await npmInstall(folder, `koffi@${KOFFI_VERSION}`);
+  const found = import.meta.resolve("onnxruntime-node/package.json");
+  const target = join(folder, "node_modules/onnxruntime-node");
+  await Deno.symlink(dirname(new URL(found).pathname), target);
+}
+
+/** Installs packages or archives of some in a folder, without their scripts. */
+export async function npmInstall(
+  folder: string,
+  ...packages: string[]
+): Promise<void> {
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
+  const { code, err } = await runProgram(
+    "npm",
+    ["install", "--prefer-offline", ...flags, ...packages],
+    { cwd: folder },
+  );
+  if (code !== 0) throw new Error(err);
+}
+
+/** Bundles a module and all that it imports into one file. */
+export async function bundle(entry: URL, path: string): Promise<void> {
+  const { code, err } = await runProgram(
+    Deno.execPath(),
+    ["bundle", "-q", "--platform", "deno", "-o", path, entry.pathname],
+  );
+  if (code !== 0) throw new Error(err);
+}
