@@ -1,4 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { countUses, type Graph, type TensorData } from "../graph/graph.ts";
 import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel } from "../onnx/model_builder.ts";
@@ -17,7 +18,7 @@ function sessionFor(
   model: Uint8Array<ArrayBuffer>,
   threads: number,
 ): OnnxSession {
-  const key = `${threads}:${sha256(model).toHex()}`;
+  const key = `${threads}:${bytesToHex(sha256(model))}`;
   const known = sessions.get(key)?.deref();
   if (known !== undefined) return known;
   const session = new OnnxSession(model, { threads });

@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   ARRAYS,
   type DType,
@@ -157,7 +158,7 @@ export class ProgramBuilder {
     }
     const { buffer, byteOffset, byteLength } = ARRAYS[dtype].from(values);
     const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-    return this.#constant(`"0x${bytes.toHex()}"`, { shape, dtype });
+    return this.#constant(`"0x${bytesToHex(bytes)}"`, { shape, dtype });
   }
 
   #give(values: TensorData, { shape, dtype }: TensorType): HloTensor {

@@ -1,3 +1,4 @@
+import { hexToBytes } from "@noble/hashes/utils.js";
 import hues from "./palettes.json" with { type: "json" };
 
 /** Colours that the numbers in an emulator's screen represent. */
@@ -32,7 +33,7 @@ function paletteOf(colors: Uint8Array): Palette {
 
 /** Reads eight colours of each of the 16 hues, dark to bright, as RRGGBB. */
 function colorsOf(hues: readonly string[]): Uint8Array {
-  return Uint8Array.fromHex(hues.join("").replaceAll(" ", ""));
+  return hexToBytes(hues.join("").replaceAll(" ", ""));
 }
 
 /** The colours of American television. */

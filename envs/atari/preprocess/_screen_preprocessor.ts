@@ -79,7 +79,9 @@ export class ScreenKernel {
   #taps: number;
 
   constructor({ height = SCREEN.height as number } = {}) {
-    compiled ??= new WebAssembly.Module(Uint8Array.fromBase64(kernel));
+    compiled ??= new WebAssembly.Module(
+      Uint8Array.from(atob(kernel), (it) => it.charCodeAt(0)),
+    );
     const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
     let used = 0;
     const allocate = (bytes: number) => {

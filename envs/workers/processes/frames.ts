@@ -5,7 +5,16 @@
  */
 
 /** The bytes that a message begins with. */
-export const FRAME_MARK: Uint8Array = Uint8Array.fromHex("f5424c4d00ff1afe");
+export const FRAME_MARK: Uint8Array = Uint8Array.of(
+  0xf5,
+  0x42,
+  0x4c,
+  0x4d,
+  0x00,
+  0xff,
+  0x1a,
+  0xfe,
+);
 
 /** Bytes before the message itself. */
 export const FRAME_HEADER = 12;
