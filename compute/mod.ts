@@ -36,6 +36,7 @@
 export {
   type BackendInfo,
   type BackendName,
+  type BackendOptions,
   selectBackend,
 } from "./backends/select_backend.ts";
 export * from "./clip.ts";

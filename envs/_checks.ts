@@ -1,3 +1,4 @@
+import { inspect } from "@bellman/files";
 import { closest } from "fastest-levenshtein";
 import { countCopies } from "./spaces/_action_rows.ts";
 
@@ -61,8 +62,6 @@ export function unknownOption(
   );
 }
 
-const ON_ONE_LINE = { compact: true, breakLength: Infinity };
-
 /** Makes the message of a wrong value of an option. */
 export function wrongOption(
   what: string,
@@ -70,7 +69,7 @@ export function wrongOption(
   expected: string,
 ): string {
   return `Cannot make ${what} with ${name} ${
-    Deno.inspect(value, ON_ONE_LINE)
+    inspect(value)
   }: expected ${expected}`;
 }
 

@@ -18,6 +18,7 @@
  * @module
  */
 export * from "./atomic_file.ts";
+export * from "./host.ts";
 export {
   decodeNpy,
   encodeNpy,

@@ -1,4 +1,4 @@
-/** Node's built-in modules that work with files. */
+/** Node's built-in modules that are used where there are files or threads. */
 export interface Builtins {
   /** Hashes. */
   "node:crypto": typeof import("node:crypto");
@@ -6,12 +6,20 @@ export interface Builtins {
   "node:fs": typeof import("node:fs");
   /** Modules of packages. */
   "node:module": typeof import("node:module");
+  /** The machine. */
+  "node:os": typeof import("node:os");
   /** Paths. */
   "node:path": typeof import("node:path");
   /** The process and its platform. */
   "node:process": typeof import("node:process");
   /** File URLs. */
   "node:url": typeof import("node:url");
+  /** Text of terminals. */
+  "node:util": typeof import("node:util");
+  /** Structured clones as bytes. */
+  "node:v8": typeof import("node:v8");
+  /** Threads. */
+  "node:worker_threads": typeof import("node:worker_threads");
   /** Checksums. */
   "node:zlib": typeof import("node:zlib");
 }
@@ -55,7 +63,7 @@ export function builtin<Name extends keyof Builtins>(
   const module = process?.getBuiltinModule?.(name);
   if (module !== undefined) return module;
   throw new TypeError(
-    `Cannot open files: this runtime has no ${name}, expected Deno, Node or Bun`,
+    `Cannot use files or threads: this runtime has no ${name}, expected Deno, Node or Bun`,
   );
 }
 

@@ -1,4 +1,5 @@
 import {
+  builtin,
   checkStateSync,
   isStateRecord,
   loadNotesSync,
@@ -6,9 +7,11 @@ import {
   saveStateSync,
   TEMPORARY_SUFFIX,
 } from "@bellman/files";
-import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
 import type { StateTree } from "@bellman/types";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
+const paths = () => builtin("node:path");
 
 /** Options of {@link CheckpointStore.save}. */
 export interface SaveOptions {
@@ -143,10 +146,10 @@ export class CheckpointStore {
       );
     }
     const { best = false, keepLast = Infinity, notes = {} } = options;
-    mkdirSync(this.dir, { recursive: true });
+    fs().mkdirSync(this.dir, { recursive: true });
     this.#removeLeftovers();
     const name = `step_${String(step).padStart(9, "0")}.safetensors`;
-    const path = join(this.dir, best ? BEST : name);
+    const path = paths().join(this.dir, best ? BEST : name);
     saveStateSync(state, path, { notes: { step, best, notes } });
     if (!best) this.#keepLast(keepLast);
     return { step, path, best };
@@ -164,9 +167,9 @@ export class CheckpointStore {
   load(which: number | "latest" | "best" = "latest"): Checkpoint {
     if (which === "latest") return this.newest().next().value as Checkpoint;
     const path = which === "best"
-      ? join(this.dir, BEST)
+      ? paths().join(this.dir, BEST)
       : this.#numbered().find(({ step }) => step === which)?.path;
-    if (path === undefined || !existsSync(path)) {
+    if (path === undefined || !fs().existsSync(path)) {
       const steps = this.#numbered().map(({ step }) => step).join(", ");
       throw new RangeError(
         which === "best"
@@ -240,8 +243,8 @@ export class CheckpointStore {
       }
     };
     const checkpoints = this.#numbered().flatMap(good);
-    const path = join(this.dir, BEST);
-    const [best] = existsSync(path) ? good({ path }) : [];
+    const path = paths().join(this.dir, BEST);
+    const [best] = fs().existsSync(path) ? good({ path }) : [];
     return { checkpoints, best, warnings };
   }
 
@@ -259,14 +262,14 @@ export class CheckpointStore {
     const { best } = this.list();
     for (const info of this.#numbered()) {
       // A folder of such a name is none of ours.
-      if (!lstatSync(info.path).isFile()) continue;
+      if (!fs().lstatSync(info.path).isFile()) continue;
       // Loaded whole, unless it was the best one of that step.
       const isSound = info.step === step && best?.step !== step;
       const damage = isSound || info.step > step
         ? undefined
         : damageOf(info, options);
       if (damage !== undefined) warnings.push(`${damage}; it is removed`);
-      if (info.step > step || damage !== undefined) rmSync(info.path);
+      if (info.step > step || damage !== undefined) fs().rmSync(info.path);
     }
     // A process that was killed between writing one and removing another.
     this.#keepLast(options.keepLast ?? Infinity);
@@ -287,14 +290,14 @@ export class CheckpointStore {
   }
 
   #names(): string[] {
-    return existsSync(this.dir) ? readdirSync(this.dir) : [];
+    return fs().existsSync(this.dir) ? fs().readdirSync(this.dir) : [];
   }
 
   #numbered(): CheckpointInfo[] {
     return this.#names().flatMap((name) => {
       const match = NUMBERED.exec(name);
       return match
-        ? [{ step: +match[1], path: join(this.dir, name), best: false }]
+        ? [{ step: +match[1], path: paths().join(this.dir, name), best: false }]
         : [];
     }).sort((a, b) => a.step - b.step);
   }
@@ -304,7 +307,7 @@ export class CheckpointStore {
     const { checkpoints, best } = this.list();
     const excess = Math.max(0, checkpoints.length - Math.max(1, count));
     for (const { path, step } of checkpoints.slice(0, excess)) {
-      if (step !== best?.step) rmSync(path);
+      if (step !== best?.step) fs().rmSync(path);
     }
   }
 
@@ -314,7 +317,7 @@ export class CheckpointStore {
       if (!/^(step|best)/.test(name) || !name.endsWith(TEMPORARY_SUFFIX)) {
         continue;
       }
-      rmSync(join(this.dir, name), { force: true });
+      fs().rmSync(paths().join(this.dir, name), { force: true });
     }
   }
 }
@@ -357,7 +360,7 @@ function checkLabel(path: string, label: StateTree): Label {
     typeof step !== "number" || typeof best !== "boolean" ||
     !isStateRecord(notes)
   ) return fail("it holds another state");
-  const named = NUMBERED.exec(basename(path));
+  const named = NUMBERED.exec(paths().basename(path));
   if (named && Number(named[1]) !== step) fail(`it is of step ${step}`);
   if (!named && !best) fail("it is a copy of another checkpoint");
   return { step, best: !named, notes };

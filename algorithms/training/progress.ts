@@ -1,3 +1,4 @@
+import { isColorUnwanted } from "@bellman/files";
 import {
   formatNumber,
   type Logger,
@@ -163,7 +164,8 @@ class Display implements ProgressDisplay {
 
   constructor(options: ProgressOptions) {
     this.#options = options;
-    this.#isColored = options.isTerminal && (options.color ?? !noColor());
+    this.#isColored = options.isTerminal &&
+      (options.color ?? !isColorUnwanted());
     this.#now = options.now ?? (() => performance.now());
     this.#allowedAt = this.#now();
   }
@@ -393,9 +395,4 @@ function clock(seconds: number): string {
   return hours > 0
     ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}`
     : `${minutes}:${rest}`;
-}
-
-/** Deno answers this without a permission. */
-function noColor(): boolean {
-  return (globalThis as { Deno?: { noColor: boolean } }).Deno?.noColor ?? false;
 }

@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
-import { replaceFileSync, syncFolder } from "@bellman/files";
+import { builtin, replaceFileSync, syncFolder } from "@bellman/files";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
+const paths = () => builtin("node:path");
 
 /**
  * Names in the folder of a run. Creating one touches nothing on the disk:
@@ -73,16 +64,16 @@ export class RunFolder {
    */
   constructor(dir: string) {
     this.dir = dir;
-    this.configPath = join(dir, "config.yaml");
-    this.signaturePath = join(dir, "config.sig");
-    this.progressPath = join(dir, "progress.csv");
-    this.episodesPath = join(dir, "episodes.csv");
-    this.reportPath = join(dir, "report.html");
-    this.replayPath = join(dir, "replay.rows");
-    this.policyPath = join(dir, "policy.onnx");
-    this.checkpointsDir = join(dir, "checkpoints");
-    this.plotsDir = join(dir, "plots");
-    this.videosDir = join(dir, "videos");
+    this.configPath = paths().join(dir, "config.yaml");
+    this.signaturePath = paths().join(dir, "config.sig");
+    this.progressPath = paths().join(dir, "progress.csv");
+    this.episodesPath = paths().join(dir, "episodes.csv");
+    this.reportPath = paths().join(dir, "report.html");
+    this.replayPath = paths().join(dir, "replay.rows");
+    this.policyPath = paths().join(dir, "policy.onnx");
+    this.checkpointsDir = paths().join(dir, "checkpoints");
+    this.plotsDir = paths().join(dir, "plots");
+    this.videosDir = paths().join(dir, "videos");
     this.eventsDir = dir;
   }
 }
@@ -136,14 +127,16 @@ export function createRunFolder(
 ): RunFolder {
   const { ifTaken = "error" } = options;
   checkFolders(dir);
-  mkdirSync(dirname(dir), { recursive: true });
+  fs().mkdirSync(paths().dirname(dir), { recursive: true });
   const numbered = dir.replace(/[/\\]+$/, "");
   let folder = new RunFolder(dir);
   for (let n = 2; !claim(folder, options); n++) {
     if (ifTaken === "error") {
       throw new RangeError(
         `Cannot create run ${dir}: the folder ${
-          existsSync(folder.configPath) ? "already holds a run" : "is not empty"
+          fs().existsSync(folder.configPath)
+            ? "already holds a run"
+            : "is not empty"
         }, wanted a new one`,
       );
     }
@@ -155,8 +148,10 @@ export function createRunFolder(
 /** Throws if what is to be a folder, or one above it, is a file. */
 function checkFolders(dir: string): void {
   let path = dir;
-  while (!existsSync(path) && dirname(path) !== path) path = dirname(path);
-  if (!existsSync(path) || statSync(path).isDirectory()) return;
+  while (!fs().existsSync(path) && paths().dirname(path) !== path) {
+    path = paths().dirname(path);
+  }
+  if (!fs().existsSync(path) || fs().statSync(path).isDirectory()) return;
   throw new RangeError(
     `Cannot create run ${dir}: ${path} is a file, wanted a folder`,
   );
@@ -167,25 +162,25 @@ function claim(
   { dir, configPath, signaturePath }: RunFolder,
   { configText, signatureText, ifTaken }: CreateRunFolderOptions,
 ): boolean {
-  const isNew = succeeds(() => mkdirSync(dir));
-  if (!isNew && (ifTaken === "next" || readdirSync(dir).length > 0)) {
+  const isNew = succeeds(() => fs().mkdirSync(dir));
+  if (!isNew && (ifTaken === "next" || fs().readdirSync(dir).length > 0)) {
     return false;
   }
   if (configText === undefined) return true;
   let file = -1;
-  if (!succeeds(() => file = openSync(configPath, "wx"))) return false;
+  if (!succeeds(() => file = fs().openSync(configPath, "wx"))) return false;
   try {
-    writeFileSync(file, configText);
-    fsyncSync(file);
+    fs().writeFileSync(file, configText);
+    fs().fsyncSync(file);
     if (signatureText !== undefined) {
       replaceFileSync(signaturePath, signatureText);
     }
   } catch (error) {
-    rmSync(configPath);
-    if (isNew) rmdirSync(dir);
+    fs().rmSync(configPath);
+    if (isNew) fs().rmdirSync(dir);
     throw error;
   } finally {
-    closeSync(file);
+    fs().closeSync(file);
   }
   syncFolder(dir);
   return true;
@@ -223,10 +218,12 @@ function succeeds(make: () => void): boolean {
  */
 export function openRunFolder(dir: string): RunFolder {
   const folder = new RunFolder(dir);
-  if (!existsSync(folder.configPath)) {
+  if (!fs().existsSync(folder.configPath)) {
     throw new RangeError(
       `Cannot open run ${dir}: ${
-        existsSync(dir) ? "it has no config.yaml" : "there is no such folder"
+        fs().existsSync(dir)
+          ? "it has no config.yaml"
+          : "there is no such folder"
       }`,
     );
   }

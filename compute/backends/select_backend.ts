@@ -1,3 +1,4 @@
+import { isDeno, permissionState } from "@bellman/files";
 import * as tf from "@tensorflow/tfjs";
 import { closest } from "fastest-levenshtein";
 
@@ -12,21 +13,34 @@ export interface BackendInfo {
   description: string;
 }
 
-async function loadTensorFlow(): Promise<string> {
-  const { loadTensorFlowBackend } = await import("./tensorflow/mod.ts");
-  return await loadTensorFlowBackend();
+/** Options of {@linkcode selectBackend}. */
+export interface BackendOptions {
+  /**
+   * Folder of WebAssembly's binaries: those in `dist` of npm's
+   * `@tensorflow/tfjs-backend-wasm`.
+   *
+   * @default the package's own; in pages that of the page or the worker
+   */
+  readonly wasmPaths?: string | URL;
 }
 
-async function loadWasm(): Promise<string> {
-  checkWasmIsReadable();
-  await import("@tensorflow/tfjs-backend-wasm");
-  const { registerWasmKernels } = await import("./wasm/mod.ts");
-  registerWasmKernels();
-  return "WebAssembly on one thread";
+async function loadTensorFlow(): Promise<string> {
+  if (!isDeno()) throw new Error("it needs Deno");
+  // Bundlers for pages follow no address that is made when it is used.
+  const { href } = new URL("./tensorflow/mod.ts", import.meta.url);
+  const native: typeof import("./tensorflow/mod.ts") = await import(href);
+  return await native.loadTensorFlowBackend();
+}
+
+async function loadWasm({ wasmPaths }: BackendOptions): Promise<string> {
+  const { loadWasmBackend } = await import("./wasm/load.ts");
+  return await loadWasmBackend(wasmPaths);
 }
 
 /** Loads a backend; returns what it computes with. */
-const LOADERS: Readonly<Record<BackendInfo["name"], () => Promise<string>>> = {
+const LOADERS: Readonly<
+  Record<BackendInfo["name"], (options: BackendOptions) => Promise<string>>
+> = {
   tensorflow: loadTensorFlow,
   wasm: loadWasm,
   cpu: () => Promise.resolve("plain JavaScript"),
@@ -36,9 +50,12 @@ const LOADERS: Readonly<Record<BackendInfo["name"], () => Promise<string>>> = {
 // it takes its first backend, which it does unasked as well.
 tf.enableProdMode();
 
-async function take(name: BackendInfo["name"]): Promise<BackendInfo> {
+async function take(
+  name: BackendInfo["name"],
+  options: BackendOptions,
+): Promise<BackendInfo> {
   try {
-    const description = await LOADERS[name]();
+    const description = await LOADERS[name](options);
     if (!await tf.setBackend(name)) throw new Error("it did not initialise");
     return { name, description: `${name} (${description})` };
   } catch (error) {
@@ -50,11 +67,12 @@ async function take(name: BackendInfo["name"]): Promise<BackendInfo> {
 /**
  * Selects the backend that computes tensors, and makes it ready.
  *
- * `auto` takes the first of `tensorflow`, `wasm` and `cpu` that loads; an
- * explicit request never falls back. The wasm backend gets the kernels that it
+ * `auto` takes the first of `tensorflow` (in Deno alone), `wasm` and `cpu` that
+ * loads; an explicit request never falls back. The wasm backend gets the kernels that it
  * lacks, so that every network of this library trains on it.
  *
  * @param name Name of the backend.
+ * @param options Place of WebAssembly's binaries.
  * @returns The backend that was taken.
  * @throws {RangeError} If no backend has that name; the message has the
  * nearest.
@@ -64,7 +82,8 @@ async function take(name: BackendInfo["name"]): Promise<BackendInfo> {
  * ```ts
  * import { selectBackend } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
+ * import { isDeno, permissionState } from "@bellman/files";
+import * as tf from "@tensorflow/tfjs";
  *
  * const { name } = await selectBackend("wasm");
  * assertEquals(name, "wasm");
@@ -73,22 +92,23 @@ async function take(name: BackendInfo["name"]): Promise<BackendInfo> {
  */
 export async function selectBackend(
   name: BackendName = "auto",
+  options: BackendOptions = {},
 ): Promise<BackendInfo> {
-  if (name === "auto") return await firstThatLoads();
-  if (Object.hasOwn(LOADERS, name)) return await take(name);
+  if (name === "auto") return await firstThatLoads(options);
+  if (Object.hasOwn(LOADERS, name)) return await take(name, options);
   const names = ["auto", ...Object.keys(LOADERS)];
   throw new RangeError(
     `Unknown backend '${name}': did you mean '${closest(name, names)}'?`,
   );
 }
 
-async function firstThatLoads(): Promise<BackendInfo> {
+async function firstThatLoads(options: BackendOptions): Promise<BackendInfo> {
   const reasons: string[] = [];
   for (const name of Object.keys(LOADERS) as BackendInfo["name"][]) {
     // `auto` asks the user nothing about native libraries.
     if (name === "tensorflow" && wouldAskForFfi()) continue;
     try {
-      return await take(name);
+      return await take(name, options);
     } catch (error) {
       reasons.push((error as Error).message);
     }
@@ -96,35 +116,9 @@ async function firstThatLoads(): Promise<BackendInfo> {
   throw new Error(reasons.join("; "));
 }
 
-/** Returns the package's folder in the npm cache, if it is known. */
-function wasmPackage(): string | undefined {
-  try {
-    const url = new URL(import.meta.resolve("@tensorflow/tfjs-backend-wasm"));
-    return url.protocol === "file:" ? new URL(".", url).pathname : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Checks that WebAssembly's binary may be read; at a terminal, Deno asks.
- * Without this check the binary's own loader prints its complaint.
- *
- * @throws {Error} If the permission is not given.
- */
-function checkWasmIsReadable(): void {
-  const path = wasmPackage();
-  if (path === undefined) return;
-  const { state } = Deno.permissions.requestSync({ name: "read", path });
-  if (state === "granted") return;
-  throw new Error(
-    `its binary cannot be read: allow it with --allow-read=${path}`,
-  );
-}
-
 /** True where Deno would ask at the terminal before loading a native library. */
 export function wouldAskForFfi(): boolean {
-  return Deno.permissions.querySync({ name: "ffi" }).state === "prompt";
+  return permissionState({ name: "ffi" }) === "prompt";
 }
 
 /**

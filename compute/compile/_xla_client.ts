@@ -1,3 +1,4 @@
+import { isDeno, memoryBytes, permissionState } from "@bellman/files";
 import type { XlaClient } from "../xla/client.ts";
 import type { Executable } from "../xla/executable.ts";
 import { isXlaInstalled } from "../xla/install/installed.ts";
@@ -35,11 +36,12 @@ function openGpu(): XlaClient | undefined {
   }
 }
 
-/** True where looking for a plugin asks the user for nothing. */
+/** True where a plugin can be looked for without asking the user. */
 function mayLook(): boolean {
-  return (["env", "read"] as const).every((name) =>
-    Deno.permissions.querySync({ name }).state === "granted"
-  );
+  return isDeno() &&
+    (["env", "read"] as const).every((name) =>
+      permissionState({ name }) === "granted"
+    );
 }
 
 /** Names the plugin's library and the device. */
@@ -106,11 +108,7 @@ function memoryOf(program: Executable): number | undefined {
 /** Returns the bytes of the device, if they are known. */
 function deviceMemory(): number | undefined {
   const { isHost, devices: [device] } = requireXla();
-  if (!isHost) return device.memory()?.limit;
-  const sys = { name: "sys", kind: "systemMemoryInfo" } as const;
-  if (Deno.permissions.querySync(sys).state !== "granted") return undefined;
-  const { total, swapTotal } = Deno.systemMemoryInfo();
-  return total + swapTotal;
+  return isHost ? memoryBytes() : device.memory()?.limit;
 }
 
 function inGibibytes(bytes: number): string {

@@ -1,4 +1,5 @@
 import type * as tf from "@tensorflow/tfjs";
+import { isDeno, isNotCapable, platform } from "@bellman/files";
 import { closest } from "fastest-levenshtein";
 import { wouldAskForFfi } from "../backends/select_backend.ts";
 import {
@@ -73,12 +74,14 @@ function needsFfi(engine: keyof typeof TITLES): string {
 
 /** Says in one line why an engine cannot be used, if it cannot. */
 function whyNot(engine: keyof typeof TITLES): string | undefined {
+  if (engine === "xla" && !isDeno()) return "XLA needs Deno";
+  if (platform().os === "page") return "ONNX Runtime needs Deno or Node";
   try {
     if (engine === "xla") requireXla();
     else requireRuntime();
     return undefined;
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) return needsFfi(engine);
+    if (isNotCapable(error)) return needsFfi(engine);
     const [line] = (error as Error).message.split("\n");
     const title = TITLES[engine];
     return line.startsWith(title) ? line : `${title} cannot be loaded: ${line}`;

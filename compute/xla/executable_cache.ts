@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { builtin } from "@bellman/files";
 
 /** Bytes of a checksum, which stands before the machine code. */
 const CHECKSUM_BYTES = 32;
@@ -18,9 +18,11 @@ export interface CacheOptions {
   readonly maxBytes?: number;
 }
 
+const newHash = () => builtin("node:crypto").createHash("sha256");
+
 /** Hashes parts so that none can be taken for the end of the one before. */
 function hashOf(parts: readonly (string | Uint8Array)[]): string {
-  const hash = createHash("sha256");
+  const hash = newHash();
   for (const part of parts) {
     const bytes = typeof part === "string"
       ? new TextEncoder().encode(part)
@@ -31,7 +33,7 @@ function hashOf(parts: readonly (string | Uint8Array)[]): string {
 }
 
 function checksumOf(bytes: Uint8Array): Uint8Array {
-  return createHash("sha256").update(bytes).digest();
+  return newHash().update(bytes).digest();
 }
 
 /**
@@ -114,8 +116,7 @@ export class ExecutableCache {
     } catch {
       // It is hashed for the first time.
     }
-    const hash = createHash("sha256").update(Deno.readFileSync(plugin))
-      .digest("hex");
+    const hash = newHash().update(Deno.readFileSync(plugin)).digest("hex");
     this.#replace(path, new TextEncoder().encode(hash));
     return hash;
   }

@@ -1,3 +1,4 @@
+import { permissionState } from "@bellman/files";
 import { cacheFolder } from "@bellman/files/installed";
 import { type ClientOptions, XlaClient } from "./client.ts";
 import { findPlugin, type XlaDeviceName } from "./install/installed.ts";
@@ -67,7 +68,7 @@ function usualCache(): string | false {
   try {
     const path = `${cacheFolder()}/xla/programs`;
     const isAllowed = (["read", "write"] as const).every((name) =>
-      Deno.permissions.querySync({ name, path }).state === "granted"
+      permissionState({ name, path }) === "granted"
     );
     return isAllowed && path;
   } catch {

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { builtin } from "@bellman/files";
 import { CStruct, utf8 } from "./c_struct.ts";
 import {
   API,
@@ -311,7 +311,7 @@ function openCudaLibraries(libc: Libc, path: string): void {
   for (const name of CUDA_LIBRARIES) {
     // Those that are not there may be the system's.
     libc.dlopen(
-      cString(resolve(cudaPackages(path), name)),
+      cString(`${cudaPackages(path)}/${name}`),
       RTLD_NOW | RTLD_NODELETE,
     );
   }
@@ -319,7 +319,7 @@ function openCudaLibraries(libc: Libc, path: string): void {
 
 /** Returns the folder with CUDA's packages around a plugin in a Python's. */
 export function cudaPackages(plugin: string): string {
-  return resolve(plugin, "../../../nvidia");
+  return builtin("node:path").resolve(plugin, "../../../nvidia");
 }
 
 /** Returns the table of functions. */

@@ -1,9 +1,10 @@
-import { stripVTControlCharacters } from "node:util";
+import { builtin } from "@bellman/files";
 import type { GroupRange } from "./group_hosts.ts";
 
 /** Returns the first line of a text, without colours: what it says in short. */
 export function firstLine(text: string): string {
-  return stripVTControlCharacters(text).trim().split("\n", 1)[0].trimEnd();
+  const plain = builtin("node:util").stripVTControlCharacters(text);
+  return plain.trim().split("\n", 1)[0].trimEnd();
 }
 
 /**

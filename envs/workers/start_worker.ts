@@ -1,4 +1,5 @@
-import { type MessagePort, Worker } from "node:worker_threads";
+import { builtin, permissionState } from "@bellman/files";
+import type { MessagePort, Worker } from "node:worker_threads";
 
 /**
  * Starts a thread that runs the `main` of a module and keeps no process alive,
@@ -16,6 +17,7 @@ export function startWorker(
 ): Worker {
   checkReadable(new URL(".", module));
   const source = `import { main } from ${JSON.stringify(module)}; main();`;
+  const { Worker } = builtin("node:worker_threads");
   const worker = new Worker(
     new URL(`data:text/javascript,${encodeURIComponent(source)}`),
     { workerData, transferList: [workerData.port] },
@@ -27,8 +29,7 @@ export function startWorker(
 /** Throws here, as who waits for a worker would not hear of its error. */
 function checkReadable(path: URL): void {
   if (path.protocol !== "file:") return;
-  const { state } = Deno.permissions.querySync({ name: "read", path });
-  if (state === "granted") return;
+  if (permissionState({ name: "read", path }) === "granted") return;
   throw new Deno.errors.NotCapable(
     `Cannot start workers without the permission to read ${path.pathname}: add --allow-read`,
   );

@@ -14,7 +14,8 @@
  *
  * @module
  */
-import { resolve } from "node:path";
+import { environmentVariable, isNotCapable, platform } from "../host.ts";
+import { builtin } from "../runtime.ts";
 
 /**
  * Returns the folder below which installed libraries, games and models are
@@ -37,7 +38,7 @@ import { resolve } from "node:path";
  * ```
  */
 export function cacheFolder(
-  os: string = Deno.build.os,
+  os: string = platform().os,
   environment: (name: string) => string | undefined = neededVariable,
 ): string {
   const asked = environment("BELLMAN_CACHE");
@@ -75,7 +76,7 @@ const CACHES: Record<string, [variable: string, below: string]> = {
  */
 export function neededVariable(name: string): string | undefined {
   try {
-    return Deno.env.get(name) || undefined;
+    return environmentVariable(name);
   } catch (error) {
     tellPermission(error, `read the variable ${name}`, `--allow-env=${name}`);
     throw error;
@@ -97,7 +98,7 @@ export function neededVariable(name: string): string | undefined {
  */
 export function readVariable(name: string): string | undefined {
   try {
-    return Deno.env.get(name) || undefined;
+    return environmentVariable(name);
   } catch {
     return undefined;
   }
@@ -169,7 +170,7 @@ export function tellPermission(
   action: string,
   flag: string,
 ): void {
-  if (!(error instanceof Deno.errors.NotCapable)) return;
+  if (!isNotCapable(error)) return;
   throw new Deno.errors.NotCapable(
     `Cannot ${action}: it needs the permission ${flag}`,
   );
@@ -189,7 +190,7 @@ export function tellPermission(
  */
 export function isFile(path: string): boolean {
   try {
-    return Deno.statSync(path).isFile;
+    return builtin("node:fs").statSync(path).isFile();
   } catch (error) {
     tellPermission(error, `look for '${path}'`, `--allow-read=${path}`);
     return false;
@@ -212,10 +213,10 @@ export function isFile(path: string): boolean {
  */
 export function installedFile(place: string): string | undefined {
   try {
-    const path = resolve(cacheFolder(), place);
+    const path = builtin("node:path").resolve(cacheFolder(), place);
     return isFile(path) ? path : undefined;
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
+    if (isNotCapable(error)) throw error;
     // No cache folder is known: nothing is installed.
     return undefined;
   }
@@ -248,7 +249,7 @@ export function findInstalled(
   const asked = neededVariable(variable);
   if (asked === undefined) return installedFile(place);
   // A bare name would be searched in the system's folders.
-  const path = resolve(asked);
+  const path = builtin("node:path").resolve(asked);
   if (isFile(path)) return path;
   throw new RangeError(
     `Cannot find the ${what} '${path}' that ${variable} names`,

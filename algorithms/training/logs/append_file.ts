@@ -1,15 +1,11 @@
-import { openPlainSync, replaceFileSync } from "@bellman/files";
+import { builtin, openPlainSync, replaceFileSync } from "@bellman/files";
+import type { Hash } from "node:crypto";
 import type { StateTree } from "@bellman/types";
-import { createHash, type Hash } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  readSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
+const paths = () => builtin("node:path");
+const newHash = () => builtin("node:crypto").createHash("sha256");
 
 /** Bytes that are read at once. */
 const PIECE_BYTES = 1 << 18;
@@ -22,7 +18,7 @@ const REMEMBERED_LINES = 1 << 22;
 function* piecesOf(file: number): Generator<Uint8Array> {
   const piece = new Uint8Array(PIECE_BYTES);
   for (let at = 0;;) {
-    const read = readSync(file, piece, 0, piece.length, at);
+    const read = fs().readSync(file, piece, 0, piece.length, at);
     if (read === 0) return;
     yield piece.subarray(0, read);
     at += read;
@@ -101,14 +97,14 @@ export class AppendFile {
 
   constructor(path: string) {
     this.#path = path;
-    mkdirSync(dirname(path), { recursive: true });
+    fs().mkdirSync(paths().dirname(path), { recursive: true });
     this.#file = openPlainSync(path, "append");
     this.#cut(Infinity);
   }
 
   /** Appends a line. */
   append(line: string): void {
-    writeFileSync(this.#opened(), new TextEncoder().encode(`${line}\n`));
+    fs().writeFileSync(this.#opened(), new TextEncoder().encode(`${line}\n`));
     this.#hash.update(`${line}\n`);
     this.#lines++;
   }
@@ -128,7 +124,7 @@ export class AppendFile {
   /** Windows replaces no file that is open; the lines may be read from it. */
   *#bytesThenClosed(lines: Iterable<string>): Generator<Uint8Array> {
     yield* bytesOf(lines);
-    closeSync(this.#opened());
+    fs().closeSync(this.#opened());
     this.#file = undefined;
   }
 
@@ -181,13 +177,13 @@ export class AppendFile {
   }
 
   flush(): void {
-    fsyncSync(this.#opened());
+    fs().fsyncSync(this.#opened());
   }
 
   close(): void {
     if (this.#file === undefined) return;
     this.flush();
-    closeSync(this.#file);
+    fs().closeSync(this.#file);
     this.#file = undefined;
   }
 
@@ -199,7 +195,7 @@ export class AppendFile {
   /** Cuts off what comes after a number of lines, and lines without an end. */
   #cut(count: number): void {
     const file = this.#opened();
-    this.#hash = createHash("sha256");
+    this.#hash = newHash();
     this.#lines = 0;
     let end = 0;
     for (const piece of firstLines(file, count)) {
@@ -207,7 +203,7 @@ export class AppendFile {
       this.#lines += newlinesOf(piece).length;
       end += piece.length;
     }
-    ftruncateSync(file, end);
+    fs().ftruncateSync(file, end);
   }
 
   #opened(): number {
@@ -240,7 +236,7 @@ function* firstLines(file: number, count: number): Generator<Uint8Array> {
 }
 
 function hashOf(pieces: Iterable<Uint8Array>): string {
-  const hash = createHash("sha256");
+  const hash = newHash();
   for (const piece of pieces) hash.update(piece);
   return hash.digest("hex");
 }

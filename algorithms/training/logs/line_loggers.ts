@@ -1,9 +1,12 @@
+import { builtin } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 // @ts-types="@types/d3-dsv"
 import { csvFormatRow, csvParseRows } from "d3-dsv";
-import { basename } from "node:path";
 import { AppendFile } from "./append_file.ts";
 import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
+
+// Looked up where they are used: pages have none.
+const paths = () => builtin("node:path");
 
 /** Column of a row's step. */
 export const STEP_COLUMN = "time/steps";
@@ -42,7 +45,7 @@ export class CsvLogger implements Logger {
    * @param path The file; its folder is made where it is missing.
    */
   constructor(path: string) {
-    this.name = basename(path);
+    this.name = paths().basename(path);
     this.#file = new AppendFile(path);
     this.columns = cellsOf(this.#file.lines().next().value ?? "");
   }

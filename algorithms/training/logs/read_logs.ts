@@ -1,6 +1,5 @@
-import { openPlainSync } from "@bellman/files";
+import { builtin, openPlainSync } from "@bellman/files";
 import type { Statistics } from "@bellman/types";
-import { closeSync } from "node:fs";
 import { countLines, linesOf } from "./append_file.ts";
 import {
   cellsOf,
@@ -10,6 +9,9 @@ import {
   STEP_COLUMN,
 } from "./line_loggers.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
 
 /** Options of {@link readProgress}. */
 export interface ReadProgressOptions {
@@ -210,7 +212,7 @@ function* linesIn(path: string): Generator<string> {
   try {
     yield* linesOf(file);
   } finally {
-    closeSync(file);
+    fs().closeSync(file);
   }
 }
 
@@ -232,6 +234,6 @@ function countRows(path: string): number {
   try {
     return countLines(file) - 1;
   } finally {
-    closeSync(file);
+    fs().closeSync(file);
   }
 }

@@ -1,18 +1,15 @@
-import { crc32c } from "@aws-crypto/crc32c";
+import { builtin, openPlainSync } from "@bellman/files";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { openPlainSync } from "@bellman/files";
+// @ts-types="crc-32"
+import crc32c from "crc-32/crc32c.js";
+import type { Hash } from "node:crypto";
 import type { StateTree, Statistics } from "@bellman/types";
-import { createHash, type Hash } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
-import { join } from "node:path";
 import type { Hyperparameters, LoggedImage, Logger, LogRow } from "./logger.ts";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
+const paths = () => builtin("node:path");
+const newHash = () => builtin("node:crypto").createHash("sha256");
 
 /** Options of {@link TensorBoardLogger}. */
 export interface TensorBoardLoggerOptions {
@@ -106,7 +103,7 @@ export class TensorBoardLogger implements Logger {
 
   /** Brings the events to the disk. */
   flush(): void {
-    if (this.#file !== undefined) fsyncSync(this.#file);
+    if (this.#file !== undefined) fs().fsyncSync(this.#file);
   }
 
   /** Saves length and hash of each file, for checkpoints. */
@@ -136,7 +133,8 @@ export class TensorBoardLogger implements Logger {
       message(event.session, integer(session.status, session.start)),
     );
     if (damaged.length === 0) return undefined;
-    const names = damaged.map(({ name }) => join(this.#dir, name)).join(", ");
+    const names = damaged.map(({ name }) => paths().join(this.#dir, name))
+      .join(", ");
     return `${names} is damaged: TensorBoard may miss events up to step ${step}`;
   }
 
@@ -145,7 +143,7 @@ export class TensorBoardLogger implements Logger {
     this.#closed = true;
     if (this.#file === undefined) return;
     this.flush();
-    closeSync(this.#file);
+    fs().closeSync(this.#file);
     this.#file = undefined;
   }
 
@@ -160,15 +158,15 @@ export class TensorBoardLogger implements Logger {
   #write(...fields: readonly Field[]): void {
     const wallTime = double(event.wallTime, this.#now() / 1000);
     const record = encodeRecord(wallTime, ...fields);
-    writeFileSync(this.#file!, record);
+    fs().writeFileSync(this.#file!, record);
     this.#written!.hash.update(record);
     this.#written!.bytes += record.length;
   }
 
   /** Opens a file whose name sorts after those that are there: readers go by the name. */
   #open(): void {
-    mkdirSync(this.#dir, { recursive: true });
-    const times = readdirSync(this.#dir)
+    fs().mkdirSync(this.#dir, { recursive: true });
+    const times = fs().readdirSync(this.#dir)
       .map((name) => Number(EVENT_FILE.exec(name)?.[1]))
       .filter((time) => time > 0);
     const time = Math.max(
@@ -178,8 +176,8 @@ export class TensorBoardLogger implements Logger {
     const name = `events.out.tfevents.${
       String(time).padStart(10, "0")
     }.bellman`;
-    this.#file = openPlainSync(join(this.#dir, name), "create");
-    this.#written = { name, bytes: 0, hash: createHash("sha256") };
+    this.#file = openPlainSync(paths().join(this.#dir, name), "create");
+    this.#written = { name, bytes: 0, hash: newHash() };
     this.#write(text(event.fileVersion, "brain.Event:2"));
   }
 }
@@ -198,8 +196,9 @@ const EVENT_FILE = /^events\.out\.tfevents\.(\d+)[\w.-]*$/;
 function isWhole(dir: string, { name, bytes, sha256 }: EventFile): boolean {
   if (!EVENT_FILE.test(name)) return false;
   try {
-    const content = readFileSync(join(dir, name)).subarray(0, bytes);
-    return createHash("sha256").update(content).digest("hex") === sha256;
+    const content = fs().readFileSync(paths().join(dir, name));
+    const begin = content.subarray(0, bytes);
+    return newHash().update(begin).digest("hex") === sha256;
   } catch {
     return false;
   }
@@ -288,7 +287,7 @@ export function encodeRecord(...fields: readonly Field[]): Uint8Array {
 
 /** Computes the checksum as record files store it: rotated and offset. */
 export function maskedCrc(bytes: Uint8Array): number {
-  const crc = crc32c(bytes);
+  const crc = crc32c.buf(bytes);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }
 

@@ -1,3 +1,4 @@
+import { platform } from "@bellman/files";
 import {
   cacheFolder,
   findInstalled,
@@ -23,7 +24,7 @@ const MUJOCO_VERSION = "4.0.0";
 const FOLDER = `mujoco/${MUJOCO_VERSION}`;
 
 /** Returns the library's name in that folder. */
-export function libraryName(os: string = Deno.build.os): string {
+export function libraryName(os: string = platform().os): string {
   if (os === "windows") return "mujoco.dll";
   return os === "darwin" ? "libmujoco.dylib" : "libmujoco.so";
 }
@@ -87,7 +88,7 @@ const LIBRARIES: Readonly<Record<string, RegExp>> = {
   darwin: /^mujoco\/libmujoco[.\d]*\.dylib$/,
   windows: /^mujoco\/mujoco\.dll$/,
 };
-const LIBRARY = LIBRARIES[Deno.build.os] ?? LIBRARIES.linux;
+const LIBRARY = LIBRARIES[platform().os] ?? LIBRARIES.linux;
 const MODEL = /^gymnasium\/envs\/mujoco\/assets\/([^/]+\.xml)$/;
 
 /** MuJoCo's library with its headers. */

@@ -1,3 +1,4 @@
+import { builtin } from "@bellman/files";
 import type { DoubleBuffer, MainModule, MjData, MjModel } from "@mujoco/mujoco";
 import {
   cannotLoad,
@@ -158,7 +159,8 @@ export function loadWasmModel(
   module: MainModule,
   source: ModelSource,
 ): WasmModel {
-  const xml = source.text ?? Deno.readTextFileSync(source.path!);
+  const xml = source.text ??
+    builtin("node:fs").readFileSync(source.path!, "utf8");
   let model: MjModel | undefined;
   try {
     model = module.MjModel.from_xml_string(xml);

@@ -1,5 +1,6 @@
 /** Messages between a caller and its input/output worker. */
-import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { builtin } from "@bellman/files";
+import type { MessagePort } from "node:worker_threads";
 
 /** A command that is run. */
 export interface ChildCommand {
@@ -151,6 +152,7 @@ export class IoLine<T extends ProcessMessage> {
       Atomics.store(words, FROM, from + HEADER + Math.ceil(length / 4));
       return { process, bytes } as T;
     }
+    const { receiveMessageOnPort } = builtin("node:worker_threads");
     const { message: { memory, ...rest } } = receiveMessageOnPort(
       this.#port,
     ) as { message: T & { memory?: ArrayBuffer } };

@@ -11,11 +11,8 @@ import {
   type Order,
 } from "./_io_messages.ts";
 import { AnswerPipe, NamedPipe } from "./named_pipes.ts";
-import {
-  MessageChannel,
-  type MessagePort,
-  type Worker,
-} from "node:worker_threads";
+import { builtin } from "@bellman/files";
+import type { MessagePort, Worker } from "node:worker_threads";
 
 export type { ChildCommand } from "./_io_messages.ts";
 
@@ -98,6 +95,7 @@ export class ChildGroup {
    * @throws {Deno.errors.NotCapable} If the modules here may not be read.
    */
   constructor({ graceMs = 2000, showPrints = false }: ChildGroupOptions = {}) {
+    const { MessageChannel } = builtin("node:worker_threads");
     const { port1, port2: port } = new MessageChannel();
     const orders = lineMemory(), news = lineMemory();
     this.#graceMs = graceMs;

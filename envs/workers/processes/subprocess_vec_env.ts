@@ -1,5 +1,4 @@
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { deserialize, serialize } from "node:v8";
+import { builtin } from "@bellman/files";
 import { isFile } from "@bellman/files/installed";
 import type { HostOptions } from "../restarts.ts";
 import {
@@ -17,6 +16,9 @@ import { type HostFailure, thrownFailure } from "../host_failure.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
 import { ChildHosts, type ChildHostsOptions } from "./_child_hosts.ts";
 import type { ChildCommand } from "./child_group.ts";
+
+const bytesOf = (value: unknown) => builtin("node:v8").serialize(value);
+const valueOf = (bytes: Uint8Array) => builtin("node:v8").deserialize(bytes);
 
 const UNRECORDED: GroupAnswer = {};
 const NONE_ENDED: GroupAnswer = { episodes: [] };
@@ -36,21 +38,21 @@ class ProcessHosts extends ChildHosts {
   override encode(group: number, command: GroupCommand): Uint8Array[] {
     const made = { source: this.#source, range: this.groups[group] };
     return [
-      serialize(command.type === "open" ? { ...command, ...made } : command),
+      bytesOf(command.type === "open" ? { ...command, ...made } : command),
     ];
   }
 
   override decode(_group: number, data: Uint8Array): GroupAnswer {
-    return deserialize(data);
+    return valueOf(data);
   }
 
   override readRest(episodes: Uint8Array): GroupAnswer {
-    if (episodes.length > 1) return { episodes: deserialize(episodes) };
+    if (episodes.length > 1) return { episodes: valueOf(episodes) };
     return episodes.length === 0 ? UNRECORDED : NONE_ENDED;
   }
 
   override readFailure(data: Uint8Array): HostFailure {
-    return thrownFailure(deserialize(data));
+    return thrownFailure(valueOf(data));
   }
 }
 
@@ -81,6 +83,7 @@ export function ownPermissions(): string[] {
  */
 function configFlags(main: string): string[] {
   if (new URL(main).protocol === "file:") return [];
+  const { fileURLToPath, pathToFileURL } = builtin("node:url");
   for (let folder = pathToFileURL(`${Deno.cwd()}/`);;) {
     for (const name of ["deno.json", "deno.jsonc"]) {
       const file = fileURLToPath(new URL(name, folder));

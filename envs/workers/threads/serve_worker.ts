@@ -1,5 +1,4 @@
-import process from "node:process";
-import { receiveMessageOnPort, workerData } from "node:worker_threads";
+import { builtin } from "@bellman/files";
 import { sendableError } from "../host_failure.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
 import {
@@ -11,6 +10,9 @@ import {
   type WorkerData,
   type WorkerMessage,
 } from "./_worker_messages.ts";
+
+/** Ends this thread. */
+const exit = () => builtin("node:process").exit();
 
 /** Program of a worker: carries out one command after the other. */
 export interface WorkerProgram {
@@ -71,7 +73,7 @@ class WorkerSide {
     } catch (error) {
       this.fail(error);
     }
-    setTimeout(() => process.exit());
+    setTimeout(exit);
   }
 
   /** Sends an error to the caller, if it still waits for this worker. */
@@ -86,7 +88,7 @@ class WorkerSide {
   /** Sends an error to the caller, and ends the worker. */
   die(error: unknown): void {
     this.fail(error);
-    process.exit();
+    exit();
   }
 
   /**
@@ -106,7 +108,7 @@ class WorkerSide {
     const { words } = this.#data;
     const change = Atomics.waitAsync(words, WORD.state, STATE.busy);
     if (change.async) await change.value;
-    if (Atomics.load(words, WORD.state) === STATE.dropped) process.exit();
+    if (Atomics.load(words, WORD.state) === STATE.dropped) exit();
   }
 
   #serve(program: WorkerProgram): void {
@@ -134,6 +136,7 @@ class WorkerSide {
 
   /** Reads the command that was sent, after the arrays if those came first. */
   #readCommand(program: WorkerProgram): GroupCommand {
+    const { receiveMessageOnPort } = builtin("node:worker_threads");
     for (;;) {
       const { message } = receiveMessageOnPort(this.#data.port)! as {
         message: WorkerMessage;
@@ -226,11 +229,12 @@ class WorkerSide {
 export function serveWorker<Data>(
   make: (data: Data, guard: Guard) => WorkerProgram | Promise<WorkerProgram>,
 ): void {
+  const { workerData } = builtin("node:worker_threads");
   const side = new WorkerSide(workerData as WorkerData);
   // Either may come alone: the one from `Deno.exit`, the other where nothing is
   // left to do, as nothing settles a promise that the program is waited for with.
   addEventListener("unload", () => side.end());
-  process.on("exit", () => side.end());
+  builtin("node:process").on("exit", () => side.end());
   // While the program is made: later the event loop is blocked.
   addEventListener("unhandledrejection", (event) => {
     event.preventDefault();

@@ -1,8 +1,5 @@
-import {
-  MessageChannel,
-  type MessagePort,
-  receiveMessageOnPort,
-} from "node:worker_threads";
+import { builtin } from "@bellman/files";
+import type { MessagePort } from "node:worker_threads";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
 import { HostFailure, type SentError, thrownFailure } from "../host_failure.ts";
 import { startWorker } from "../start_worker.ts";
@@ -28,6 +25,7 @@ export class WorkerThread {
     module: string,
     { data, events }: Pick<WorkerData, "data" | "events">,
   ) {
+    const { MessageChannel } = builtin("node:worker_threads");
     const { port1, port2: port } = new MessageChannel();
     this.#port = port1;
     const words = this.#words;
@@ -121,6 +119,7 @@ export class WorkerThread {
   }
 
   #read<T>(): T {
+    const { receiveMessageOnPort } = builtin("node:worker_threads");
     const { message } = receiveMessageOnPort(this.#port)! as { message: T };
     return message;
   }

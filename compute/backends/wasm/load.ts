@@ -1,0 +1,75 @@
+import { permissionState, platform, toPath } from "@bellman/files";
+import * as tf from "@tensorflow/tfjs";
+import { registerWasmKernels } from "./mod.ts";
+
+/** The binary that every present runtime takes. */
+const BINARY = "tfjs-backend-wasm-simd.wasm";
+/** First bytes of every binary. */
+const MAGIC = "\0asm";
+
+/**
+ * Registers the wasm backend with the kernels that it lacks.
+ *
+ * @param folder Folder of the binaries; by default the package's own, in pages
+ * that of the page or the worker.
+ * @returns One line about it.
+ * @throws {Error} If the binaries cannot be read, in one line.
+ */
+export async function loadWasmBackend(folder?: string | URL): Promise<string> {
+  const isPage = platform().os === "page";
+  const address = isPage ? await servedFolder(folder ?? ".") : folder;
+  if (!isPage) checkReadable(folder);
+  const { setWasmPaths } = await import("@tensorflow/tfjs-backend-wasm");
+  if (address !== undefined) setWasmPaths(withSlash(toPath(address)));
+  // On several threads sums are added up in another order each time.
+  tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false);
+  registerWasmKernels();
+  return "WebAssembly on one thread";
+}
+
+const withSlash = (path: string) => path.endsWith("/") ? path : `${path}/`;
+
+/**
+ * Returns the address of a folder that a page loads its binary from. Without
+ * this check the binary's own loader prints its complaints.
+ *
+ * @throws {Error} If there is none.
+ */
+async function servedFolder(folder: string | URL): Promise<string> {
+  const address = new URL(withSlash(`${folder}`), location.href).href;
+  const response = await fetch(address + BINARY).catch(() => undefined);
+  const reader = response?.body?.getReader();
+  const { value } = await reader?.read() ?? {};
+  await reader?.cancel();
+  const begin = String.fromCharCode(...value?.subarray(0, 4) ?? []);
+  if (response?.ok && begin === MAGIC) return address;
+  throw new Error(
+    `${address} has no ${BINARY}: put the binaries of npm's @tensorflow/tfjs-backend-wasm there, or name their folder by selectBackend("wasm", { wasmPaths })`,
+  );
+}
+
+/** Returns the package's folder in the npm cache, if it is known. */
+function ownFolder(): string | undefined {
+  try {
+    const url = new URL(import.meta.resolve("@tensorflow/tfjs-backend-wasm"));
+    return url.protocol === "file:" ? toPath(new URL(".", url)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Checks that the binaries may be read; at a terminal, Deno asks. Without this
+ * check the binary's own loader prints its complaint.
+ *
+ * @throws {Error} If the permission is not given.
+ */
+function checkReadable(folder: string | URL | undefined = ownFolder()): void {
+  if (folder === undefined) return;
+  const path = toPath(folder);
+  const state = permissionState({ name: "read", path }, { ask: true });
+  if (state === "granted") return;
+  throw new Error(
+    `its binary cannot be read: allow it with --allow-read=${path}`,
+  );
+}

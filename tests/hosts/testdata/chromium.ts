@@ -1,0 +1,47 @@
+import { runDeno } from "../../testdata/run_deno.ts";
+import { testsWith } from "../../testdata/tests_with.ts";
+
+/** Debian's program. */
+export const CHROMIUM = "/usr/bin/chromium";
+
+/** What happened in a page. */
+export interface PageReport {
+  /** Values of the expressions, as JSON. */
+  readonly values: unknown[];
+  /** Everything that went wrong, and requests of other machines. */
+  readonly complaints: string[];
+}
+
+/**
+ * Evaluates expressions one after the other in an empty page next to the files
+ * of a folder. The browser's library wants every permission, so that it runs in
+ * a process of its own.
+ */
+export async function inPage(
+  folder: string,
+  ...expressions: string[]
+): Promise<PageReport> {
+  const program = new URL("./page_process.ts", import.meta.url).pathname;
+  const { code, out, err } = await runDeno([
+    "--allow-all",
+    program,
+    folder,
+    ...expressions,
+  ]);
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out);
+}
+
+function isThere(): boolean {
+  try {
+    return Deno.statSync(CHROMIUM).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** Adds a test that needs a browser. */
+export const chromiumTest: ReturnType<typeof testsWith> = testsWith(
+  "Chromium",
+  isThere(),
+);
