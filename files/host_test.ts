@@ -1,7 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import { bundleForPages } from "../tests/hosts/testdata/bundle.ts";
-import { chromiumTest, inPage } from "../tests/hosts/testdata/chromium.ts";
-import { nodeTests } from "../tests/hosts/testdata/node.ts";
+import {
+  bundle,
+  findNodes,
+  runProgram,
+  withFolder,
+} from "../tests/testdata/run_node.ts";
+import { chromiumTest, inPage } from "../tests/testdata/run_page.ts";
+import { testsWith } from "../tests/testdata/tests_with.ts";
 import {
   environmentVariable,
   inspect,
@@ -26,17 +31,6 @@ Deno.test("Deno answers for itself", () => {
   assertEquals(memoryBytes(), total + swapTotal);
   assertEquals(platform(), Deno.build);
 });
-
-/** Runs in a folder with `host.js`. */
-async function withBundle(use: (folder: string) => Promise<void>) {
-  const folder = await Deno.makeTempDir();
-  try {
-    await bundleForPages(HOST, `${folder}/host.js`);
-    await use(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 /** Asks for everything; a value in a circle has no JSON. */
 const ASK = `(() => {
@@ -64,24 +58,30 @@ const ALIKE = [
   "[object Object]",
 ];
 
-nodeTests(
-  "permissions are granted and platforms have Deno's names",
-  (runNode) =>
-    withBundle(async (folder) => {
+const nodes = await findNodes();
+const withNode = testsWith("Node", nodes.length > 0);
+
+withNode(
+  "permissions are granted and platforms have Deno's names in Node",
+  () =>
+    withFolder(async (folder) => {
+      await bundle(HOST, `${folder}/host.mjs`, { platform: "browser" });
       const code =
-        `import("${folder}/host.js").then((host) => console.log(${ASK}))`;
+        `import("${folder}/host.mjs").then((host) => console.log(${ASK}))`;
       const { os, arch } = Deno.build, home = Deno.env.get("HOME") ?? null;
-      assertEquals(
-        JSON.parse(await runNode("-e", code)),
-        [...ALIKE, home, { os, arch }, true],
-      );
+      for (const { path } of nodes) {
+        const { out, err } = await runProgram(path, ["-e", code]);
+        assertEquals(err, "");
+        assertEquals(JSON.parse(out), [...ALIKE, home, { os, arch }, true]);
+      }
     }),
 );
 
 chromiumTest(
   "a page has no variables, and no memory to tell of",
   () =>
-    withBundle(async (folder) => {
+    withFolder(async (folder) => {
+      await bundle(HOST, `${folder}/host.js`, { platform: "browser" });
       const code = `import("/host.js").then((host) => ${ASK})`;
       const { values: [answers], complaints } = await inPage(folder, code);
       assertEquals(

@@ -1,5 +1,10 @@
 /** The part of ONNX Runtime's C interface that compiled functions need. */
-import { builtin, toPath } from "@bellman/files";
+import {
+  builtin,
+  environmentVariable,
+  permissionState,
+  toPath,
+} from "@bellman/files";
 import {
   type Native,
   native,
@@ -42,12 +47,10 @@ export function libraryPath(): string {
   return toPath(url);
 }
 
-function environment(name: string): string | undefined {
-  const asked = { name: "env", variable: name } as const;
+function environment(variable: string): string | undefined {
   // Without the permission, reading it would ask for it at the terminal.
-  const mayRead = !("Deno" in globalThis) ||
-    Deno.permissions.querySync(asked).state === "granted";
-  return mayRead && builtin("node:process").env[name] || undefined;
+  const mayRead = permissionState({ name: "env", variable }) === "granted";
+  return mayRead ? environmentVariable(variable) : undefined;
 }
 
 /**

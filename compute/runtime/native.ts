@@ -1,5 +1,5 @@
 /** Functions of native libraries, by Deno's own means or by koffi in Node. */
-import { builtin } from "@bellman/files";
+import { builtin, isDeno } from "@bellman/files";
 
 /** Type of a parameter or result; a buffer is the memory of an array. */
 export type NativeType = "pointer" | "buffer" | "usize" | "i32" | "u32";
@@ -138,5 +138,5 @@ let found: Native | undefined;
  * @throws {Error} If it has none, in one line.
  */
 export function native(): Native {
-  return found ??= "Deno" in globalThis ? byDeno : byKoffi(requireKoffi());
+  return found ??= isDeno() ? byDeno : byKoffi(requireKoffi());
 }

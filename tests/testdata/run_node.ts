@@ -77,11 +77,15 @@ export async function npmInstall(
   if (code !== 0) throw new Error(err);
 }
 
-/** Bundles a module and all that it imports into one file. */
-export async function bundle(entry: URL, path: string): Promise<void> {
+/** Bundles a module and all that it imports into one file, by default for Node. */
+export async function bundle(
+  entry: URL,
+  path: string,
+  { platform = "deno" }: { platform?: "browser" | "deno" } = {},
+): Promise<void> {
   const { code, err } = await runProgram(
     Deno.execPath(),
-    ["bundle", "-q", "--platform", "deno", "-o", path, entry.pathname],
+    ["bundle", "-q", "--platform", platform, "-o", path, entry.pathname],
   );
   if (code !== 0) throw new Error(err);
 }

@@ -1,6 +1,6 @@
 /** Evaluates expressions in a page: see `inPage`. Prints a report as JSON. */
 import { chromium } from "playwright-core";
-import { CHROMIUM, type PageReport } from "./chromium.ts";
+import { CHROMIUM, type PageReport } from "./run_page.ts";
 
 const FLAGS = [
   "--no-sandbox",

@@ -1,5 +1,5 @@
-import { runDeno } from "../../testdata/run_deno.ts";
-import { testsWith } from "../../testdata/tests_with.ts";
+import { runDeno } from "./run_deno.ts";
+import { testsWith } from "./tests_with.ts";
 
 /** Debian's program. */
 export const CHROMIUM = "/usr/bin/chromium";
