@@ -15,6 +15,8 @@ export const ppoPresets: Readonly<Record<string, string>> = {
   "PositionOnlyCartPole-v1": texts["position_only_cart_pole_v1.yaml"],
   "PositionOnlyCartPole-v1-mlp": texts["position_only_cart_pole_v1_mlp.yaml"],
   "gym:LunarLander-v3": texts["lunar_lander_v3.yaml"],
+  "gym:LunarLanderContinuous-v3": texts["lunar_lander_continuous_v3.yaml"],
+  "gym:BipedalWalker-v3": texts["bipedal_walker_v3.yaml"],
   "gym:Taxi-v4": texts["taxi_v4.yaml"],
   "gym:Taxi-v4-unmasked": texts["taxi_v4_unmasked.yaml"],
   "HalfCheetah-v5": texts["half_cheetah_v5.yaml"],
