@@ -70,3 +70,13 @@ Deno.test("without any permission, auto takes cpu and stays quiet", async () => 
   const { stdout, stderr } = await select("auto", []);
   assertEquals([stdout, stderr], ["cpu\n2", ""]);
 });
+
+Deno.test("a folder without WebAssembly's binaries is one line", async () => {
+  const empty = await Deno.makeTempDir();
+  await assertRejects(
+    () => selectBackend("wasm", { wasmPaths: empty }),
+    Error,
+    `Cannot use the wasm backend: ${empty} has no tfjs-backend-wasm-simd.wasm: put`,
+  );
+  await Deno.remove(empty);
+});

@@ -1,4 +1,10 @@
-import { permissionState, platform, toPath } from "@bellman/files";
+import {
+  builtin,
+  isDeno,
+  permissionState,
+  platform,
+  toPath,
+} from "@bellman/files";
 import * as tf from "@tensorflow/tfjs";
 import { registerWasmKernels } from "./mod.ts";
 
@@ -20,7 +26,7 @@ export async function loadWasmBackend(folder?: string | URL): Promise<string> {
   const address = isPage ? await servedFolder(folder ?? ".") : folder;
   if (!isPage) checkReadable(folder);
   const { setWasmPaths } = await import("@tensorflow/tfjs-backend-wasm");
-  if (address !== undefined) setWasmPaths(withSlash(toPath(address)));
+  if (address !== undefined) setWasmPaths(withSlash(pathOf(address)));
   // On several threads sums are added up in another order each time.
   tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false);
   registerWasmKernels();
@@ -28,6 +34,9 @@ export async function loadWasmBackend(folder?: string | URL): Promise<string> {
 }
 
 const withSlash = (path: string) => path.endsWith("/") ? path : `${path}/`;
+
+const pathOf = (folder: string | URL) =>
+  `${folder}`.startsWith("file:") ? toPath(new URL(folder)) : `${folder}`;
 
 /**
  * Returns the address of a folder that a page loads its binary from. Without
@@ -43,9 +52,7 @@ async function servedFolder(folder: string | URL): Promise<string> {
   await reader?.cancel();
   const begin = String.fromCharCode(...value?.subarray(0, 4) ?? []);
   if (response?.ok && begin === MAGIC) return address;
-  throw new Error(
-    `${address} has no ${BINARY}: put the binaries of npm's @tensorflow/tfjs-backend-wasm there, or name their folder by selectBackend("wasm", { wasmPaths })`,
-  );
+  throw new Error(missing(address));
 }
 
 /** Returns the package's folder in the npm cache, if it is known. */
@@ -59,17 +66,24 @@ function ownFolder(): string | undefined {
 }
 
 /**
- * Checks that the binaries may be read; at a terminal, Deno asks. Without this
- * check the binary's own loader prints its complaint.
+ * Checks that the binaries are there and may be read; at a terminal, Deno asks.
+ * Without this check the binary's own loader prints its complaints.
  *
- * @throws {Error} If the permission is not given.
+ * @throws {Error} If they are not, or the permission is not given.
  */
 function checkReadable(folder: string | URL | undefined = ownFolder()): void {
-  if (folder === undefined) return;
-  const path = toPath(folder);
-  const state = permissionState({ name: "read", path }, { ask: true });
-  if (state === "granted") return;
-  throw new Error(
-    `its binary cannot be read: allow it with --allow-read=${path}`,
-  );
+  // Deno finds a package by its cache, Node by the folders around this file.
+  if (folder === undefined && isDeno()) return;
+  const path = folder && pathOf(folder);
+  if (permissionState({ name: "read", path }, { ask: true }) !== "granted") {
+    throw new Error(
+      `its binary cannot be read: allow it with --allow-read=${path}`,
+    );
+  }
+  const binary = path && `${withSlash(path)}${BINARY}`;
+  if (binary && builtin("node:fs").existsSync(binary)) return;
+  throw new Error(missing(path ?? "this bundle"));
 }
+
+const missing = (where: string) =>
+  `${where} has no ${BINARY}: put the binaries of npm's @tensorflow/tfjs-backend-wasm there, or name their folder by selectBackend("wasm", { wasmPaths })`;

@@ -1,0 +1,208 @@
+/** The packages bundled for pages, and in Node. */
+import { assert, assertEquals } from "@std/assert";
+import { learn } from "./testdata/eager_agent.ts";
+import {
+  bundle,
+  findNodes,
+  runProgram,
+  withFolder,
+} from "./testdata/run_node.ts";
+import { chromiumTest, inPage } from "./testdata/run_page.ts";
+import { testsWith } from "./testdata/tests_with.ts";
+import { packages, ROOT } from "./tools/packages.ts";
+
+const nodes = await findNodes();
+const withNode = testsWith("Node", nodes.length > 0);
+
+/** Entry points that load nothing of a host's, and the names of their bundles. */
+async function entries(): Promise<[entry: string, bundle: string][]> {
+  const all = await packages();
+  const main = all.filter(({ folder }) => folder !== "cli")
+    .map(({ entryPoints: [first] }) => first);
+  return [...main, "envs/mujoco/wasm.ts"]
+    .map((it) => [it, it.replace(/\.ts$/, ".js")]);
+}
+
+/** Bundles each entry point into a file of its own. */
+async function bundleAll(
+  folder: string,
+  platform: "browser" | "deno",
+): Promise<string[]> {
+  const all = await entries();
+  const { code, err } = await runProgram(Deno.execPath(), [
+    ...["bundle", "-q", "--platform", platform, "--outdir", folder],
+    ...all.map(([entry]) => entry),
+  ], { cwd: ROOT });
+  assertEquals(code, 0, err);
+  return all.map(([, bundle]) => bundle);
+}
+
+/** Copies the WebAssembly of a package next to a bundle. */
+async function copyWasm(from: URL, to: string): Promise<void> {
+  for await (const { name } of Deno.readDir(from)) {
+    if (!name.endsWith(".wasm")) continue;
+    await Deno.copyFile(new URL(name, from), `${to}/${name}`);
+  }
+}
+
+const folderOf = (name: string) => new URL(".", import.meta.resolve(name));
+const TENSORS = folderOf("@tensorflow/tfjs-backend-wasm");
+const MUJOCO = folderOf("@mujoco/mujoco");
+
+/** Imports of Node's modules; MuJoCo's own is behind a question for Node. */
+const NODE_IMPORT = /\b(?:from|import)\s*\(?\s*["']node:(?!module"\))/;
+
+chromiumTest(
+  "each package is bundled for pages and loads there",
+  () =>
+    withFolder(async (folder) => {
+      const bundles = await bundleAll(folder, "browser");
+      await copyWasm(MUJOCO, `${folder}/envs/mujoco`);
+      for (const name of bundles) {
+        const text = await Deno.readTextFile(`${folder}/${name}`);
+        assertEquals(NODE_IMPORT.exec(text), null, name);
+      }
+      const { values, complaints } = await inPage(
+        folder,
+        ...bundles.map((name) =>
+          `import("/${name}").then((it) => Object.keys(it).length)`
+        ),
+      );
+      assertEquals(complaints, []);
+      const empty = bundles.filter((_, i) => values[i] === 0);
+      assertEquals(empty, ["types/mod.js", "envs/mujoco/wasm.js"]);
+    }),
+);
+
+withNode(
+  "each package is bundled for Node and loads there",
+  () =>
+    withFolder(async (folder) => {
+      const bundles = await bundleAll(folder, "deno");
+      await copyWasm(MUJOCO, `${folder}/envs/mujoco`);
+      await Deno.writeTextFile(`${folder}/package.json`, '{"type":"module"}');
+      const load = bundles.map((it) => `import ${JSON.stringify(`./${it}`)};`);
+      await Deno.writeTextFile(`${folder}/all.js`, load.join("\n"));
+      for (const { path } of nodes) {
+        const ran = await runProgram(path, [`${folder}/all.js`]);
+        assertEquals(ran, { code: 0, out: "", err: "" });
+      }
+    }),
+);
+
+const AGENT = new URL("testdata/eager_agent.ts", import.meta.url);
+
+chromiumTest(
+  "README's agent learns in a page what it learns in Deno",
+  () =>
+    withFolder(async (folder) => {
+      await bundle(AGENT, `${folder}/agent.js`, { platform: "browser" });
+      await Deno.mkdir(`${folder}/wasm`);
+      await copyWasm(TENSORS, `${folder}/wasm`);
+      const { values, complaints } = await inPage(
+        folder,
+        `import("/agent.js").then((it) => it.learn({ wasmPaths: "wasm" }))`,
+      );
+      assertEquals(complaints, []);
+      assertEquals(values, [await learn()]);
+    }),
+);
+
+withNode(
+  "README's agent learns in Node what it learns in Deno",
+  () =>
+    withFolder(async (folder) => {
+      await bundle(AGENT, `${folder}/agent.mjs`);
+      const options = JSON.stringify({ wasmPaths: TENSORS });
+      const code =
+        `import("${folder}/agent.mjs").then((it) => it.learn(${options}))
+      .then((it) => console.log(JSON.stringify(it)))`;
+      const expected = await learn();
+      assertEquals(expected.backend, "wasm");
+      for (const { path } of nodes) {
+        const { out, err } = await runProgram(path, ["-e", code]);
+        assertEquals(err, "");
+        assertEquals(JSON.parse(out), expected);
+      }
+    }),
+);
+
+/** Asks for what is not everywhere, and catches what is said about it. */
+const ASK = `(async ({ selectBackend, selectEngine }) => {
+  const lines = [];
+  const said = async (ask) => {
+    try {
+      lines.push((await ask()).name);
+    } catch (error) {
+      lines.push(error.message);
+    }
+  };
+  await said(() => selectBackend("tensorflow"));
+  await said(() => selectBackend("wasm"));
+  await said(() => selectBackend());
+  await said(() => selectEngine("xla"));
+  await said(() => selectEngine("onnx"));
+  const onNotice = (line) => lines.push(line);
+  await said(() => selectEngine("auto", { onNotice }));
+  await said(() => selectEngine("auto", { onNotice }));
+  return lines;
+})`;
+
+const COMPUTE = new URL("../compute/mod.ts", import.meta.url);
+const NO_TENSORFLOW = "Cannot use the tensorflow backend: it needs Deno";
+const NO_XLA = "Cannot use the engine 'xla': XLA needs Deno";
+const MISSING =
+  'has no tfjs-backend-wasm-simd.wasm: put the binaries of npm\'s @tensorflow/tfjs-backend-wasm there, or name their folder by selectBackend("wasm", { wasmPaths })';
+
+chromiumTest(
+  "a page says what it lacks, and takes what it has",
+  () =>
+    withFolder(async (folder) => {
+      await bundle(COMPUTE, `${folder}/compute.js`, { platform: "browser" });
+      const { values: [lines], complaints } = await inPage(
+        folder,
+        `import("/compute.js").then(${ASK})`,
+      );
+      const [tensorflow, wasm, ...others] = lines as string[];
+      assertEquals(tensorflow, NO_TENSORFLOW);
+      const address = "Cannot use the wasm backend: http://127.0.0.1:";
+      assert(wasm.startsWith(address) && wasm.endsWith(MISSING), wasm);
+      const noOnnx = "ONNX Runtime needs Deno or Node";
+      assertEquals(others, [
+        "cpu",
+        NO_XLA,
+        `Cannot use the engine 'onnx': ${noOnnx}`,
+        `Not compiled, slower: ${noOnnx}`,
+        "eager",
+        "eager",
+      ]);
+      // The browser itself tells of the file that is not there.
+      assertEquals(complaints.filter((it) => !/ 404 /.test(it)), []);
+    }),
+);
+
+withNode(
+  "Node says what it lacks, and takes what it has",
+  () =>
+    withFolder(async (folder) => {
+      await bundle(COMPUTE, `${folder}/compute.mjs`);
+      const code = `import("${folder}/compute.mjs").then(${ASK})
+      .then((it) => console.log(JSON.stringify(it)))`;
+      const noOnnx =
+        "ONNX Runtime needs koffi and onnxruntime-node: npm install koffi onnxruntime-node";
+      for (const { path } of nodes) {
+        const { out, err } = await runProgram(path, ["-e", code]);
+        assertEquals(err, "");
+        assertEquals(JSON.parse(out), [
+          NO_TENSORFLOW,
+          `Cannot use the wasm backend: this bundle ${MISSING}`,
+          "cpu",
+          NO_XLA,
+          `Cannot use the engine 'onnx': ${noOnnx}`,
+          `Not compiled, slower: ${noOnnx}`,
+          "eager",
+          "eager",
+        ]);
+      }
+    }),
+);
