@@ -5,15 +5,9 @@
  */
 
 /** The bytes that a message begins with. */
-export const FRAME_MARK: Uint8Array = Uint8Array.of(
-  0xf5,
-  0x42,
-  0x4c,
-  0x4d,
-  0x00,
-  0xff,
-  0x1a,
-  0xfe,
+export const FRAME_MARK: Uint8Array = Uint8Array.from(
+  "\xf5BLM\0\xff\x1a\xfe",
+  (it) => it.charCodeAt(0),
 );
 
 /** Bytes before the message itself. */
