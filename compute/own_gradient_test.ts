@@ -1,9 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
+import { selectBackend } from "./backends/select_backend.ts";
 import { ownGradient, withOpenGradients } from "./own_gradient.ts";
 import { weightUses } from "./weight_uses.ts";
 
-await tf.setBackend("cpu");
+await selectBackend("cpu");
 
 /** The product of two matrices, with a gradient that shows where it is from. */
 const product = (x: tf.Tensor, w: tf.Tensor) =>

@@ -1,9 +1,10 @@
 import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
+import { selectBackend } from "./backends/select_backend.ts";
 import { polyak } from "./polyak.ts";
 import { assertNoLeak } from "./testdata/assert_no_leak.ts";
 
-await tf.setBackend("cpu");
+await selectBackend("cpu");
 
 Deno.test("a target moves by its share, path by path", () => {
   const target = { a: tf.tensor2d([[1, 2]]), b: tf.scalar(-4) };

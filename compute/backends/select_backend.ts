@@ -1,6 +1,8 @@
 import { isDeno, permissionState } from "@bellman/files";
 import * as tf from "@tensorflow/tfjs";
+import "@tensorflow/tfjs-backend-cpu";
 import { closest } from "fastest-levenshtein";
+import "./tfjs_gradients.js";
 
 /** A backend that computes tensors, or `auto` for the first that loads. */
 export type BackendName = "auto" | "tensorflow" | "wasm" | "cpu";

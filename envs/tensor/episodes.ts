@@ -108,11 +108,12 @@ export interface TensorStep {
  *
  * @example
  * ```ts
+ * import { selectBackend } from "@bellman/compute";
  * import { beginEpisodes, tensorEnv } from "@bellman/envs/tensor";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
- * await tf.setBackend("cpu");
+ * await selectBackend("cpu");
  * const env = tensorEnv("CartPole-v1");
  * const { state } = beginEpisodes(env, tf.zeros([env.startSize, 16]));
  * assertEquals(env.observe(state).shape, [16, 4]);
@@ -141,11 +142,12 @@ export function beginEpisodes(
  *
  * @example
  * ```ts
+ * import { selectBackend } from "@bellman/compute";
  * import { beginEpisodes, stepEpisodes, tensorEnv } from "@bellman/envs/tensor";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
- * await tf.setBackend("cpu");
+ * await selectBackend("cpu");
  * const env = tensorEnv("Pendulum-v1");
  * const uniform = tf.fill([env.startSize, 2], 0.5);
  * const { truncated, terminated, lengths } = stepEpisodes(

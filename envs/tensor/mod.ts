@@ -5,11 +5,12 @@
  *
  * @example
  * ```ts
+ * import { selectBackend } from "@bellman/compute";
  * import { beginEpisodes, stepEpisodes, tensorEnv } from "@bellman/envs/tensor";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
- * await tf.setBackend("cpu");
+ * await selectBackend("cpu");
  * const env = tensorEnv("CartPole-v1"), numEnvs = 1000;
  * const uniform = () => tf.randomUniform([env.startSize, numEnvs], 0, 1);
  * const { episodes, rewards } = stepEpisodes(
@@ -102,11 +103,12 @@ export interface TensorVecEnv extends
  *
  * @example
  * ```ts
+ * import { selectBackend } from "@bellman/compute";
  * import { tensorVecEnv } from "@bellman/envs/tensor";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
- * await tf.setBackend("cpu");
+ * await selectBackend("cpu");
  * const env = tensorVecEnv("MountainCar-v0", { maxEpisodeSteps: 1 });
  * const uniform = tf.zeros([env.startSize, 3]);
  * const { truncated } = env.step(env.begin(uniform), {

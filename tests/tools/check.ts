@@ -26,6 +26,7 @@ const STEPS: Step[] = [
   { name: "docs", args: tool("docs") },
   { name: "examples", args: tool("examples") },
   { name: "schemas", args: tool("generate_schemas", "--check") },
+  { name: "gradients", args: tool("tfjs_gradients", "--check") },
   { name: "texts", args: tool("texts", "--check") },
   { name: "release configuration", args: tool("jsr_config", "--check") },
   { name: "licenses", args: tool("licenses", "--check") },
