@@ -251,6 +251,8 @@ Deno.test(
   },
 );
 
+const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
+
 /** Runs a program that has a group of one child. */
 function runProgram(
   source: string,
@@ -264,7 +266,8 @@ function runProgram(
     ${source}`;
   const code = `data:application/typescript,${encodeURIComponent(program)}`;
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "-q", code],
+    // Beside a program that is no file, Deno looks for no configuration.
+    args: ["run", "-A", "--no-check", "-q", `--config=${CONFIG}`, code],
     stdout: "piped",
     ...options,
   }).spawn();
