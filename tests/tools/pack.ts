@@ -33,17 +33,37 @@ interface Manifest {
   peerDependenciesMeta?: Record<string, { optional: true }>;
 }
 
-/** Versions of the packages that `deno.json` takes from npm and JSR, for npm. */
-async function knownVersions(): Promise<Versions> {
+/**
+ * Versions of the packages that `deno.json` takes from npm and JSR, for npm, and
+ * npm's names of those that are imported by another one.
+ */
+async function knownPackages(): Promise<
+  { versions: Versions; names: Versions }
+> {
   const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   const parts = /^(?<from>npm|jsr):(?<name>@?[^@]+)@(?<version>[^/]+)/;
-  const found: Versions = {};
-  for (const specifier of Object.values<string>(imports)) {
+  const versions: Versions = {}, names: Versions = {};
+  for (const [key, specifier] of Object.entries<string>(imports)) {
     const { from, name, version } = specifier.match(parts)!.groups!;
     const asNpm = `npm:@jsr/${name.slice(1).replace("/", "__")}@${version}`;
-    found[name] = from === "npm" ? version : asNpm;
+    versions[name] = from === "npm" ? version : asNpm;
+    if (!`${key}/`.startsWith(`${name}/`)) names[key] = name;
   }
-  return found;
+  return { versions, names };
+}
+
+/** Imports packages by npm's names. */
+async function rename(folder: string): Promise<void> {
+  for (const path of filesBelow(folder)) {
+    if (!/\.(js|d\.ts)$/.test(path)) continue;
+    const text = await Deno.readTextFile(path);
+    const renamed = text.replaceAll(
+      /(\bfrom\s*|\bimport\s*\(?\s*)"([^"\n]+)"/g,
+      (whole, before, name) =>
+        name in names ? `${before}"${names[name]}"` : whole,
+    );
+    if (renamed !== text) await Deno.writeTextFile(path, renamed);
+  }
 }
 
 /** Names of the packages that translated modules import. */
@@ -81,7 +101,7 @@ async function run(
   throw new Error(`${program} ${args.join(" ")}: ${err}${out}`);
 }
 
-const versions = await knownVersions();
+const { versions, names } = await knownPackages();
 
 /** Completes what `deno pack` has written of a package that imports others. */
 function complete(
@@ -113,6 +133,7 @@ async function unpack(archive: string, folder: string): Promise<string> {
   await Deno.mkdir(folder);
   await run("tar", ["-xzf", archive], folder);
   const inside = join(folder, "package");
+  await rename(inside);
   const path = join(inside, "package.json");
   const manifest = JSON.parse(await Deno.readTextFile(path));
   const completed = complete(manifest, importsOf(inside));
