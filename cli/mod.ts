@@ -20,7 +20,7 @@ export { run } from "./command_line.ts";
 export { loadRun } from "./run/load_run.ts";
 export type { LoadedRun, LoadRunOptions } from "./run/load_run.ts";
 export type { CheckpointChoice } from "./run/saved_run.ts";
-export type { Normalization } from "./run/environments.ts";
+export type { Normalization } from "./run/scaled_environments.ts";
 export type { ResolvedConfig } from "./config/resolve.ts";
 export type { RunConfig } from "./config/run_config.ts";
 export { UsageError } from "./terminal/errors.ts";

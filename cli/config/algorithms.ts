@@ -1,15 +1,12 @@
 import { a2c } from "@bellman/a2c";
 import { acer } from "@bellman/acer";
 import { acktr } from "@bellman/acktr";
-import type {
-  AlgorithmDefinition,
-  ConfigSchema,
-  PropertySchema,
-} from "@bellman/agent";
+import type { AlgorithmDefinition, ConfigSchema } from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
 import { ppo } from "@bellman/ppo";
 import { sac } from "@bellman/sac";
 import { addStatistics } from "@bellman/training";
+import { aliasesOf } from "./settings.ts";
 import run from "./run_config.schema.json" with { type: "json" };
 
 const algorithms: AlgorithmDefinition[] = [
@@ -80,12 +77,6 @@ export function takenName(own: ConfigSchema): string | undefined {
 function namesOf({ properties }: ConfigSchema): string[] {
   return Object.entries(properties)
     .flatMap(([key, property]) => [key, ...aliasesOf(property)]);
-}
-
-/** Returns the aliases of a property. */
-export function aliasesOf(property: PropertySchema): string[] {
-  return (property.alias ?? "").split(",").map((name) => name.trim())
-    .filter((name) => name !== "");
 }
 
 /** Finds an algorithm by its name. */

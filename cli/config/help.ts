@@ -4,9 +4,10 @@ import type {
   PropertySchema,
 } from "@bellman/agent";
 import { hintAt, UsageError } from "../terminal/errors.ts";
-import { ALGORITHMS, aliasesOf, findAlgorithm } from "./algorithms.ts";
+import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { fullSchema, ownSchema } from "./resolve.ts";
-import { describeProperty, findKey, runSchema } from "./schema.ts";
+import { runSchema } from "./schema.ts";
+import { aliasesOf, describeProperty, findKey } from "./settings.ts";
 
 /** Letters of a line. */
 const WIDTH = 100;

@@ -15,12 +15,8 @@ import {
   type ResolvedConfig,
   resolveGiven,
 } from "./resolve.ts";
-import {
-  type Entry,
-  findKey,
-  runConfigSchema,
-  validateEntries,
-} from "./schema.ts";
+import { runConfigSchema } from "./schema.ts";
+import { type Entry, findKey, validateEntries } from "./settings.ts";
 import { parseYaml, readText } from "./yaml.ts";
 
 /** Options that choose a configuration. */

@@ -8,14 +8,13 @@ import { hintAt, UsageError } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { wrappersOf } from "./gymnasium.ts";
 import { idleModules, importModules } from "./modules.ts";
+import { runConfigSchema, runSchema } from "./schema.ts";
 import {
   describeProperty,
   type Entry,
   findKey,
-  runConfigSchema,
-  runSchema,
   validateEntries,
-} from "./schema.ts";
+} from "./settings.ts";
 import { hintAtAlgorithm } from "./elsewhere.ts";
 import type { RunConfig } from "./run_config.ts";
 import { isZoo, ZOO_DEFAULTS, zooEntries } from "./zoo.ts";

@@ -8,7 +8,7 @@ import {
   presetFor,
   resolveConfig,
 } from "./resolve.ts";
-import type { Entry } from "./schema.ts";
+import type { Entry } from "./settings.ts";
 
 const a2c = findAlgorithm("a2c")!;
 

@@ -1,7 +1,7 @@
 import { hintAt, UsageError } from "../terminal/errors.ts";
 import { hintAtForeignFile } from "./elsewhere.ts";
 import { gymnasiumId } from "./gymnasium.ts";
-import type { Entry } from "./schema.ts";
+import type { Entry } from "./settings.ts";
 import { parseYaml } from "./yaml.ts";
 
 /*

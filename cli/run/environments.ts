@@ -2,15 +2,8 @@ import {
   defaultRegistry,
   make,
   makeVec,
-  ObservationNormalizer,
-  RewardNormalizer,
   SyncVecEnv,
-  VecClipReward,
   VecEnvWrapper,
-  VecFlattenObservation,
-  VecFrameStack,
-  VecNormalizeObservation,
-  VecNormalizeReward,
   VecRecordEpisodeStatistics,
 } from "@bellman/envs";
 import type { RestartEvent } from "@bellman/envs/workers";
@@ -20,6 +13,10 @@ import { isGymnasium } from "../config/gymnasium.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
 import { milliseconds } from "./environment_modules.ts";
+import {
+  type ScaledEnvironments,
+  scaledEnvironments,
+} from "./scaled_environments.ts";
 
 /** Spaces of an environment: all that acting without it needs. */
 export interface EnvironmentSpaces
@@ -52,18 +49,9 @@ export interface Hosting {
 }
 
 /** The environments of a run: to train on and to evaluate in. */
-export interface Environments {
-  /**
-   * Environment that the agent trains on. It scales observations and rewards as
-   * configured, but for algorithms with a replay buffer.
-   */
-  training: VecEnv;
+export interface Environments extends Omit<ScaledEnvironments, "wrapped"> {
   /** Spaces of the environment without wrappers. */
   spaces: EnvironmentSpaces;
-  /** Scales that an algorithm with a replay buffer applies itself. */
-  normalization?: Normalization;
-  /** Scales that are applied, by whomever. */
-  scales: Normalization;
   /**
    * Makes an environment for evaluation: observations are scaled by the frozen
    * statistics of training, rewards are the environment's own. Where the run has
@@ -81,14 +69,6 @@ export interface Environments {
   close(): void;
 }
 
-/** Scales of observations and rewards, with the statistics of training. */
-export interface Normalization {
-  /** Scale of observations, where they are normalized. */
-  observations?: ObservationNormalizer;
-  /** Scale of rewards, where they are normalized. */
-  rewards?: RewardNormalizer;
-}
-
 /**
  * Makes the environments that a configuration describes.
  *
@@ -99,7 +79,7 @@ export async function makeEnvironments(
   config: ResolvedConfig,
   hosting: Hosting,
 ): Promise<Environments> {
-  const { env: id, frameStack } = config;
+  const { env: id } = config;
   const { hasReplay = false } = findAlgorithm(config.algorithm)!;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
@@ -107,54 +87,14 @@ export async function makeEnvironments(
   if ([config.envKwargs, kwargs].some(({ engine }) => engine === "wasm")) {
     await import("@bellman/envs/mujoco/wasm");
   }
-  const flat = (env: VecEnv): VecEnv =>
-    ["dict", "tuple"].includes(env.observationSpace.type)
-      ? new VecFlattenObservation(env)
-      : env;
-  const stacked = (env: VecEnv): VecEnv =>
-    frameStack > 1 ? new VecFrameStack(env, { size: frameStack }) : env;
-
   const sets = await makeSets(config, hosting);
-  let training = flat(sets.training);
-  if (config.clipReward) training = new VecClipReward(training);
-  const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;
-  const scaledRewards = config.normalizeReward && !hasReplay
-    ? new VecNormalizeReward(training, { gamma })
-    : undefined;
-  training = scaledRewards ?? training;
-  // Observations of other spaces are of one scale already.
-  const scales = config.normalizeObservation &&
-    training.observationSpace.type === "box";
-  const normalized = scales && !hasReplay
-    ? new VecNormalizeObservation(training)
-    : undefined;
-  training = stacked(normalized ?? training);
-
-  const wrapped = (inner: VecEnv): VecEnv => {
-    const env = flat(inner);
-    if (normalized === undefined) return stacked(env);
-    const frozen = new VecNormalizeObservation(env, {
-      statistics: normalized.normalizer.statistics,
-      training: false,
-    });
-    return stacked(frozen);
-  };
-  const normalization = !hasReplay ? undefined : {
-    observations: scales
-      ? new ObservationNormalizer(training.observationSpace)
-      : undefined,
-    rewards: config.normalizeReward
-      ? new RewardNormalizer(training.numEnvs, { gamma })
-      : undefined,
-  };
+  const { wrapped, ...scaled } = scaledEnvironments(sets.training, {
+    ...config,
+    hasReplay,
+  });
   return {
-    training,
+    ...scaled,
     spaces: spacesOf(sets.training),
-    normalization,
-    scales: normalization ?? {
-      observations: normalized?.normalizer,
-      rewards: scaledRewards?.normalizer,
-    },
     evaluation: (numEnvs) => wrapped(sets.evaluation(numEnvs)),
     single: () => make(id, { maxEpisodeSteps, kwargs, infoStatistics: [] }),
     around: (env) =>

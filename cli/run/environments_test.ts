@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { make } from "@bellman/envs";
 import type { BoxArray } from "@bellman/types";
 import { resolveConfig } from "../config/resolve.ts";
-import type { Entry } from "../config/schema.ts";
+import type { Entry } from "../config/settings.ts";
 import { makeEnvironments } from "./environments.ts";
 
 function environmentsFor(algorithm: string, entries: Entry[]) {

@@ -1,6 +1,6 @@
 import type { Algorithm, SteppingAlgorithm, VecEnv } from "@bellman/types";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import type { Normalization } from "./environments.ts";
+import type { Normalization } from "./scaled_environments.ts";
 import {
   admitRun,
   type CheckpointChoice,

@@ -2,8 +2,12 @@ import type { ConfigSchema } from "@bellman/agent";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { capture } from "../testdata/capture.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
-import { aliasesOf } from "./algorithms.ts";
-import { describeProperty, findKey, validateEntries } from "./schema.ts";
+import {
+  aliasesOf,
+  describeProperty,
+  findKey,
+  validateEntries,
+} from "./settings.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 const schema: ConfigSchema = {

@@ -1,0 +1,111 @@
+/** Wrappers and scales of a run's environments. They work in a page as well. */
+import {
+  ObservationNormalizer,
+  RewardNormalizer,
+  VecClipReward,
+  VecFlattenObservation,
+  VecFrameStack,
+  VecNormalizeObservation,
+  VecNormalizeReward,
+} from "@bellman/envs";
+import type { VecEnv } from "@bellman/types";
+import type { RunConfig } from "../config/run_config.ts";
+
+/** Scales of observations and rewards, with the statistics of training. */
+export interface Normalization {
+  /** Scale of observations, where they are normalized. */
+  observations?: ObservationNormalizer;
+  /** Scale of rewards, where they are normalized. */
+  rewards?: RewardNormalizer;
+}
+
+/** Settings of wrappers, and the kind of the algorithm. */
+interface Scaling extends
+  Pick<
+    RunConfig,
+    "frameStack" | "clipReward" | "normalizeObservation" | "normalizeReward"
+  > {
+  /** Discount factor, where the algorithm has one. */
+  gamma?: unknown;
+  /** True where the algorithm learns from old steps, and scales them itself. */
+  hasReplay: boolean;
+}
+
+/** Environments of a run in their wrappers. */
+export interface ScaledEnvironments {
+  /**
+   * Environment that the agent trains on. It scales observations and rewards as
+   * configured, but for algorithms with a replay buffer.
+   */
+  training: VecEnv;
+  /** Scales that an algorithm with a replay buffer applies itself. */
+  normalization?: Normalization;
+  /** Scales that are applied, by whomever. */
+  scales: Normalization;
+  /**
+   * Wraps an environment for evaluation: observations are scaled by the frozen
+   * statistics of training, rewards are the environment's own.
+   */
+  wrapped(env: VecEnv): VecEnv;
+}
+
+/**
+ * Wraps a set of environments as a run's settings say.
+ *
+ * @param env The set to train on, without wrappers.
+ * @param scaling The settings.
+ */
+export function scaledEnvironments(
+  env: VecEnv,
+  { hasReplay, ...config }: Scaling,
+): ScaledEnvironments {
+  const { frameStack } = config;
+  const flat = (env: VecEnv): VecEnv =>
+    ["dict", "tuple"].includes(env.observationSpace.type)
+      ? new VecFlattenObservation(env)
+      : env;
+  const stacked = (env: VecEnv): VecEnv =>
+    frameStack > 1 ? new VecFrameStack(env, { size: frameStack }) : env;
+
+  let training = flat(env);
+  if (config.clipReward) training = new VecClipReward(training);
+  const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;
+  const scaledRewards = config.normalizeReward && !hasReplay
+    ? new VecNormalizeReward(training, { gamma })
+    : undefined;
+  training = scaledRewards ?? training;
+  // Observations of other spaces are of one scale already.
+  const scales = config.normalizeObservation &&
+    training.observationSpace.type === "box";
+  const normalized = scales && !hasReplay
+    ? new VecNormalizeObservation(training)
+    : undefined;
+  training = stacked(normalized ?? training);
+
+  const wrapped = (inner: VecEnv): VecEnv => {
+    const env = flat(inner);
+    if (normalized === undefined) return stacked(env);
+    const frozen = new VecNormalizeObservation(env, {
+      statistics: normalized.normalizer.statistics,
+      training: false,
+    });
+    return stacked(frozen);
+  };
+  const normalization = !hasReplay ? undefined : {
+    observations: scales
+      ? new ObservationNormalizer(training.observationSpace)
+      : undefined,
+    rewards: config.normalizeReward
+      ? new RewardNormalizer(training.numEnvs, { gamma })
+      : undefined,
+  };
+  return {
+    training,
+    normalization,
+    scales: normalization ?? {
+      observations: normalized?.normalizer,
+      rewards: scaledRewards?.normalizer,
+    },
+    wrapped,
+  };
+}
