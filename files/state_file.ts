@@ -13,8 +13,10 @@
  * written in one pass, and a changed bit is detected.
  */
 import type { StateTree } from "@bellman/types";
-import type { Hash } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { replaceFile, replaceFileSync } from "./atomic_file.ts";
+import { platform } from "./host.ts";
 import { openPlainSync } from "./plain_file.ts";
 import {
   builtin,
@@ -49,7 +51,7 @@ export interface ReadStateOptions {
   readonly name?: string;
 }
 
-/** Options of {@linkcode saveStateSync}. */
+/** Options of {@linkcode writeState} and {@linkcode saveStateSync}. */
 export interface SaveStateOptions {
   /**
    * Plain values to save with the state, which can be read without it.
@@ -84,9 +86,10 @@ const HASH = "sha256";
  * ended.
  *
  * @param state State that a `save()` returned.
+ * @param options Notes.
  * @returns The bytes; {@linkcode readState} reads them.
- * @throws {TypeError} If a value is not plain, named by its path, or the runtime
- * is a browser.
+ * @throws {TypeError} If a value is not plain, named by its path, or an array is
+ * among the notes.
  *
  * @example
  * ```ts
@@ -102,10 +105,17 @@ const HASH = "sha256";
  */
 export function writeState(
   state: StateTree,
+  options: SaveStateOptions = {},
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return ReadableStream.from(statePieces(state)) as ReadableStream<
-    Uint8Array<ArrayBuffer>
-  >;
+  const pieces = statePieces(state, options.notes);
+  // Chromium has no `ReadableStream.from`.
+  return new ReadableStream({
+    pull(controller) {
+      const { done, value } = pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  }, { highWaterMark: 0 });
 }
 
 /**
@@ -333,7 +343,7 @@ function statePieces(
     notes: JSON.stringify(plain.json),
   });
   const protectedPart = header.slice(START.length + NO_HASH.length);
-  const start = START + sha256().update(protectedPart).digest("hex");
+  const start = START + hashOfText(protectedPart);
   return hashedPieces([
     encodeHeader(start + protectedPart),
     ...arrays.slice(0, -1),
@@ -344,7 +354,7 @@ function statePieces(
 function* hashedPieces(
   chunks: readonly Uint8Array[],
 ): Generator<Uint8Array<ArrayBuffer>> {
-  const hash = sha256();
+  const hash = beginHash();
   for (const piece of inPieces(chunks)) {
     hash.update(piece);
     yield piece;
@@ -448,7 +458,7 @@ function* readHeader(input: Input, size?: number): Reading<Header> {
   const rest = bytes.subarray(START.length);
   const hash = decoder.decode(rest.subarray(0, NO_HASH.length));
   const text = decoder.decode(rest.subarray(NO_HASH.length)).trimEnd();
-  if (sha256().update(text).digest("hex") !== hash) {
+  if (hashOfText(text) !== hash) {
     throw new SyntaxError("its header does not have the hash it should");
   }
   const header = parseHeader(bytes);
@@ -469,7 +479,7 @@ function* readHeader(input: Input, size?: number): Reading<Header> {
 class Input {
   /** Bytes so far. */
   position = 0;
-  readonly #hash = sha256();
+  #hash = beginHash();
 
   /** Fills an array. */
   *take(target: Uint8Array): Reading<void> {
@@ -490,14 +500,29 @@ class Input {
     }
   }
 
-  /** Returns the hash of the bytes so far. */
+  /** Returns the hash of the bytes so far; those that follow have another. */
   digest(): Uint8Array {
-    return this.#hash.copy().digest();
+    const digest = this.#hash.digest();
+    this.#hash = beginHash();
+    return digest;
   }
 }
 
-function sha256(): Hash {
-  return builtin("node:crypto").createHash("sha256");
+/** SHA-256 of bytes that come in pieces. */
+interface Hash {
+  update(bytes: Uint8Array): unknown;
+  digest(): Uint8Array;
+}
+
+/** Begins a hash: the system's, which is fast, or that of plain JavaScript in pages. */
+function beginHash(): Hash {
+  return platform().os === "page"
+    ? sha256.create()
+    : builtin("node:crypto").createHash("sha256");
+}
+
+function hashOfText(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
 /** Allocates an array, with a clearer message than the engine's. */

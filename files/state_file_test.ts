@@ -302,6 +302,10 @@ Deno.test("files hold the same, with notes that are read alone", () =>
     saveStateSync(state, path, { notes });
     assertEquals(await loadState(path), state);
     assertEquals(loadNotesSync(path), notes);
+    assertEquals(
+      await new Response(writeState(state, { notes })).bytes(),
+      await Deno.readFile(path),
+    );
     assertRefused({
       "TypeError: Cannot save the array 'a/0' among the notes: they are plain values":
         () => saveStateSync(null, path, { notes: { a: [new Uint8Array(1)] } }),

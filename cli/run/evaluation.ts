@@ -6,6 +6,7 @@ import {
 } from "@bellman/training";
 import type { PlottedAgent } from "@bellman/training/plots";
 import { findAlgorithm } from "../config/algorithms.ts";
+import packageConfig from "../deno.json" with { type: "json" };
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { evaluationEnvsFor } from "./environments.ts";
@@ -92,6 +93,7 @@ export function policyFile(
       algorithm: config.algorithm,
       environment: config.env,
       "frame stack": String(config.frameStack),
+      version: `Bellman ${packageConfig.version}`,
     },
   });
 }
