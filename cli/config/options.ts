@@ -17,7 +17,8 @@ import {
 } from "./resolve.ts";
 import { runConfigSchema } from "./schema.ts";
 import { type Entry, findKey, validateEntries } from "./settings.ts";
-import { parseYaml, readText } from "./yaml.ts";
+import { parseYaml } from "./yaml.ts";
+import { readText } from "../terminal/read_text.ts";
 
 /** Options that choose a configuration. */
 export const CONFIG_OPTIONS: readonly OptionSpec[] = [

@@ -18,7 +18,7 @@ import {
 import { hintAtAlgorithm } from "./elsewhere.ts";
 import type { RunConfig } from "./run_config.ts";
 import { isZoo, ZOO_DEFAULTS, zooEntries } from "./zoo.ts";
-import { parseYaml } from "./yaml.ts";
+import { parseMapping } from "./yaml.ts";
 
 /** Whole configuration of a run: one flat mapping of all keys. */
 export type ResolvedConfig = RunConfig & Record<string, unknown>;
@@ -114,24 +114,6 @@ function nameModules(entries: readonly Entry[]): boolean {
     findKey(runConfigSchema, name) === "algorithmModules" &&
     Array.isArray(value) && value.length > 0
   );
-}
-
-/** Parses a YAML mapping. */
-export function parseMapping(text: string, origin: string): Entry[] {
-  let value: unknown;
-  try {
-    value = parseYaml(text);
-  } catch (error) {
-    const reason = (error as Error).message.split("\n")[0];
-    throw new UsageError(`Cannot read ${origin} as YAML: ${reason}`);
-  }
-  if (value === null || value === undefined) return [];
-  if (typeof value !== "object" || Array.isArray(value)) {
-    throw new UsageError(
-      `Cannot read ${origin}: expected a mapping of keys to values, such as 'numEnvs: 8'`,
-    );
-  }
-  return Object.entries(value);
 }
 
 /** Finds a preset of an algorithm by its name. */

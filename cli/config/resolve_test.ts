@@ -1,13 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { UsageError } from "../terminal/errors.ts";
-import {
-  findPreset,
-  fullSchema,
-  parseMapping,
-  presetFor,
-  resolveConfig,
-} from "./resolve.ts";
+import { findPreset, fullSchema, presetFor, resolveConfig } from "./resolve.ts";
+import { parseMapping } from "./yaml.ts";
 import type { Entry } from "./settings.ts";
 
 const a2c = findAlgorithm("a2c")!;

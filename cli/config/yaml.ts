@@ -1,7 +1,6 @@
-import { openPlainSync } from "@bellman/files";
 import { parse } from "@std/yaml";
-import { closeSync, fstatSync, readFileSync } from "node:fs";
-import { fileProblem, messageOf, UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/usage_error.ts";
+import type { Entry } from "./settings.ts";
 
 /** Most values of a text, those that its anchors repeat included. */
 const MOST_VALUES = 1_000_000;
@@ -31,27 +30,20 @@ export function parseYaml(text: string): unknown {
   return value;
 }
 
-/** Most bytes of a file of settings. */
-const MOST_BYTES = 1 << 26;
-
-/** Reads a text file, or fails with one line that names it. */
-export function readText(path: string, what: string): string {
+/** Parses a YAML mapping. */
+export function parseMapping(text: string, origin: string): Entry[] {
+  let value: unknown;
   try {
-    const file = openPlainSync(path, "read");
-    try {
-      const { size } = fstatSync(file);
-      if (size > MOST_BYTES) {
-        throw new Error(`it has ${size} bytes, expected some thousand`);
-      }
-      return readFileSync(file, "utf8");
-    } finally {
-      closeSync(file);
-    }
+    value = parseYaml(text);
   } catch (error) {
-    const why = messageOf(error).replace(`Cannot open ${path}: `, "");
+    const reason = (error as Error).message.split("\n")[0];
+    throw new UsageError(`Cannot read ${origin} as YAML: ${reason}`);
+  }
+  if (value === null || value === undefined) return [];
+  if (typeof value !== "object" || Array.isArray(value)) {
     throw new UsageError(
-      `Cannot read ${what} ${path}: ${fileProblem(error) ?? why}`,
-      { cause: error },
+      `Cannot read ${origin}: expected a mapping of keys to values, such as 'numEnvs: 8'`,
     );
   }
+  return Object.entries(value);
 }

@@ -10,12 +10,9 @@ import type { StateTree } from "@bellman/types";
 import { existsSync } from "node:fs";
 import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
 import { option, type OptionSpec } from "../terminal/command.ts";
-import {
-  parseMapping,
-  resolveConfig,
-  type ResolvedConfig,
-} from "../config/resolve.ts";
-import { readText } from "../config/yaml.ts";
+import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
+import { parseMapping } from "../config/yaml.ts";
+import { readText } from "../terminal/read_text.ts";
 import { codeOf } from "./environment_modules.ts";
 import { keyProblem, originalConfig } from "./ownership.ts";
 import { refuseDevices, refuseLinks } from "./run_entries.ts";

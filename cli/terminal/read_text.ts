@@ -1,0 +1,28 @@
+import { openPlainSync } from "@bellman/files";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
+import { fileProblem, messageOf, UsageError } from "./errors.ts";
+
+/** Most bytes of a file of settings. */
+const MOST_BYTES = 1 << 26;
+
+/** Reads a text file, or fails with one line that names it. */
+export function readText(path: string, what: string): string {
+  try {
+    const file = openPlainSync(path, "read");
+    try {
+      const { size } = fstatSync(file);
+      if (size > MOST_BYTES) {
+        throw new Error(`it has ${size} bytes, expected some thousand`);
+      }
+      return readFileSync(file, "utf8");
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const why = messageOf(error).replace(`Cannot open ${path}: `, "");
+    throw new UsageError(
+      `Cannot read ${what} ${path}: ${fileProblem(error) ?? why}`,
+      { cause: error },
+    );
+  }
+}
