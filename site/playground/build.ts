@@ -1,0 +1,55 @@
+/** Builds the playground: `deno task site:playground --out DIR`. */
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "@std/cli";
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const MODULES = ["page.ts", "trainer.ts", "player.ts"];
+
+/** Files of packages; those of WebAssembly for one thread, as pages have no more. */
+const COPIED = {
+  "@tensorflow/tfjs-backend-wasm": [
+    "tfjs-backend-wasm-simd.wasm",
+  ],
+  "onnxruntime-web/wasm": ["ort-wasm-simd-threaded.wasm"],
+  "uplot": ["uPlot.min.css"],
+};
+
+/**
+ * Writes the page's static files into a folder: any server can give them, from any
+ * path.
+ *
+ * @param out The folder; it is made where it is missing.
+ * @throws {Error} If a module cannot be bundled.
+ */
+export async function buildPlayground(out: string): Promise<void> {
+  await Deno.mkdir(out, { recursive: true });
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["bundle", "--quiet", "--platform=browser", "--minify"],
+      `--outdir=${out}`,
+      ...MODULES.map((name) => HERE + name),
+    ],
+    env: { NO_COLOR: "1" },
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  for (const name of ["index.html", "style.css"]) {
+    await Deno.copyFile(HERE + name, `${out}/${name}`);
+  }
+  for (const [name, files] of Object.entries(COPIED)) {
+    const folder = dirname(fileURLToPath(import.meta.resolve(name)));
+    for (const file of files) {
+      await Deno.copyFile(`${folder}/${file}`, `${out}/${file}`);
+    }
+  }
+}
+
+if (import.meta.main) {
+  const { out } = parseArgs(Deno.args, { string: ["out"] });
+  if (typeof out !== "string" || out === "") {
+    console.error("Cannot build the playground: expected --out DIR");
+    Deno.exit(2);
+  }
+  await buildPlayground(out);
+  console.log(`wrote ${out}`);
+}

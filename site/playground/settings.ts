@@ -1,0 +1,79 @@
+import { a2c } from "@bellman/a2c";
+import { type AlgorithmDefinition, defaultsOf } from "@bellman/agent";
+import { sac } from "@bellman/sac";
+import run from "../../cli/config/run_config.schema.json" with { type: "json" };
+import {
+  type Entry,
+  findKey,
+  validateEntries,
+} from "../../cli/config/settings.ts";
+import { parseMapping } from "../../cli/config/yaml.ts";
+
+const { properties } = run;
+
+/** Settings of a run that mean something in a page. */
+const OF_RUNS = {
+  seed: properties.seed,
+  totalTimesteps: properties.totalTimesteps,
+  numEnvs: properties.numEnvs,
+  maxEpisodeSteps: properties.maxEpisodeSteps,
+  normalizeObservation: properties.normalizeObservation,
+  normalizeReward: properties.normalizeReward,
+  clipReward: properties.clipReward,
+  frameStack: properties.frameStack,
+};
+
+/** Settings of a run: those named here, and the algorithm's own. */
+export interface Settings extends Record<string, unknown> {
+  seed: number;
+  totalTimesteps: number;
+  numEnvs: number;
+  maxEpisodeSteps: number | null;
+  normalizeObservation: boolean;
+  normalizeReward: boolean;
+  clipReward: boolean;
+  frameStack: number;
+}
+
+/** What is trained: an environment, an algorithm and all settings. */
+export interface Task {
+  readonly env: string;
+  readonly definition: AlgorithmDefinition;
+  readonly settings: Settings;
+}
+
+/**
+ * Merges the defaults, the environment's preset and what was given, as the command
+ * line does.
+ *
+ * @param env Environment.
+ * @param given Settings of the page's fields.
+ * @param further Further settings as YAML, which may not repeat those.
+ * @throws {UsageError} If a setting is unknown or not valid.
+ */
+export function resolveTask(
+  env: string,
+  given: Readonly<Record<string, unknown>> = {},
+  further = "",
+): Task {
+  const definition: AlgorithmDefinition = env === "Pendulum-v1" ? sac : a2c;
+  const schema = {
+    properties: { ...OF_RUNS, ...definition.schema.properties },
+  };
+  const checked = (entries: Entry[], origin: string) =>
+    validateEntries(entries, { schema, origin });
+  // Presets have settings of evaluations and files, too.
+  const preset = parseMapping(definition.presets[env], `the preset of ${env}`)
+    .filter(([key]) => findKey(schema, key) !== undefined);
+  const own = [
+    ...Object.entries(given),
+    ...parseMapping(further, "the further settings"),
+  ];
+  const settings = {
+    ...defaultsOf<Settings>(schema),
+    ...definition.runDefaults,
+    ...checked(preset, `the preset of ${env}`),
+    ...checked(own, "the page"),
+  };
+  return { env, definition, settings };
+}
