@@ -23,7 +23,8 @@ function show(id: string, text: string): void {
   element(id).textContent = text;
 }
 
-const whole = (value: number) => Math.round(value).toLocaleString("en-US");
+const whole = (value: number) =>
+  Number.isFinite(value) ? Math.round(value).toLocaleString("en-US") : "–";
 const decimal = (value: number) =>
   Number.isFinite(value) ? value.toFixed(1) : "–";
 
@@ -111,6 +112,7 @@ function hearTrainer(report: TrainerReport): void {
       for (const key of MAIN_SETTINGS) {
         input(key).value = String(report.settings[key]);
       }
+      enableStart();
       break;
     case "state":
       isTraining = report.state === "training";
@@ -137,8 +139,10 @@ function hearTrainer(report: TrainerReport): void {
   }
 }
 
-function enableStart(): void {
-  button("start").disabled = false;
+/** Lets the settings be changed and a run be started, as there is none. */
+function enableStart(isEnabled = true): void {
+  button("start").disabled = !isEnabled;
+  element<HTMLFieldSetElement>("settings").disabled = !isEnabled;
 }
 
 /** Reads a field: a number where it is one, or else the text, which is refused. */
@@ -147,6 +151,7 @@ function valueOf(id: string): unknown {
   return text === "" || Number.isNaN(Number(text)) ? text : Number(text);
 }
 
+/** Fills the fields with the preset's settings, with which training may start. */
 function describe(): void {
   trainer.post({ type: "describe", env: select("env").value });
 }
@@ -154,7 +159,7 @@ function describe(): void {
 element("train").addEventListener("submit", (event) => {
   event.preventDefault();
   show("train-error", "");
-  button("start").disabled = true;
+  enableStart(false);
   const settings = ["seed", ...MAIN_SETTINGS].map((key) => [key, valueOf(key)]);
   trainer.post({
     type: "start",
@@ -242,7 +247,7 @@ async function openFile(file: File): Promise<void> {
     checkFileSize(file);
     const bytes = new Uint8Array(await file.arrayBuffer());
     player ??= startWorker("player", hearPlayer);
-    player.post({ type: "open", bytes });
+    player.post({ type: "open", name: file.name, bytes });
   } catch (error) {
     failPlaying((error as Error).message);
   }

@@ -76,7 +76,12 @@ async function answer(request: PlayerRequest): Promise<void> {
     stretch = 0;
     await policy?.session.release();
     policy = playing = undefined;
-    policy = await open(request.bytes);
+    try {
+      policy = await open(request.bytes);
+    } catch (error) {
+      const { message } = error as Error;
+      throw new SyntaxError(`Cannot open ${request.name}: ${message}`);
+    }
     report({ type: "opened", metadata: policy.metadata });
   } else if (request.type === "play" && policy !== undefined) {
     isPaced = request.isPaced;

@@ -51,7 +51,7 @@ export type TrainerReport =
 
 /** Requests to the worker that plays. */
 export type PlayerRequest =
-  | { type: "open"; bytes: Uint8Array<ArrayBuffer> }
+  | { type: "open"; name: string; bytes: Uint8Array<ArrayBuffer> }
   | {
     type: "play";
     env: string;

@@ -26,6 +26,7 @@ function report(message: TrainerReport): void {
 /** Returns a callback that reports now and then. */
 function reporter(training: Training) {
   let reportedAt = performance.now(), reportedStep: number | undefined;
+  let stepsPerSecond = NaN;
   return async (
     { step, totalTimesteps, meanReturn }: {
       step: number;
@@ -34,9 +35,10 @@ function reporter(training: Training) {
     },
   ): Promise<void> => {
     reportedStep ??= step;
-    const now = performance.now(), elapsed = now - reportedAt;
-    if (elapsed < INTERVAL && step < totalTimesteps) return;
-    const stepsPerSecond = (step - reportedStep) / elapsed * 1000;
+    const elapsed = performance.now() - reportedAt;
+    if (elapsed >= INTERVAL) {
+      stepsPerSecond = (step - reportedStep) / elapsed * 1000;
+    } else if (step < totalTimesteps) return;
     const picture = await training.watch(WATCHED_STEPS);
     report({
       type: "progress",

@@ -1,0 +1,217 @@
+/** Uses the page as a person does: see `drive`. Prints what came of it as JSON. */
+import type { Page } from "playwright-core";
+import { type OpenPage, withPage } from "../../../tests/testdata/with_page.ts";
+
+const [site, name, ...args] = Deno.args;
+
+const text = (page: Page, id: string) => page.locator(`#${id}`).textContent();
+
+/** Waits until an element's text has a part. */
+async function until(page: Page, id: string, part: string): Promise<void> {
+  await page.locator(`#${id}`, { hasText: part }).waitFor({ timeout: 300_000 });
+}
+
+/** Sets the fields, and starts. */
+async function start(
+  page: Page,
+  { env, ...fields }: Record<string, string>,
+): Promise<void> {
+  await page.waitForSelector("#start:enabled");
+  if (env !== undefined) {
+    const before = await page.inputValue("#totalTimesteps");
+    await page.selectOption("#env", env);
+    await page.waitForFunction(
+      `document.getElementById("totalTimesteps").value !== "${before}"`,
+    );
+  }
+  for (const [id, value] of Object.entries(fields)) {
+    await page.fill(`#${id}`, value);
+  }
+  await page.click("#start");
+}
+
+/** Clicks a button, and keeps what is downloaded. */
+async function save(page: Page, id: string, folder: string): Promise<string> {
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.click(`#${id}`),
+  ]);
+  const path = `${folder}/${file.suggestedFilename()}`;
+  await file.saveAs(path);
+  return path;
+}
+
+/** Opens a file and returns what the page says. */
+async function open(
+  page: Page,
+  file: string | { name: string; mimeType: string; buffer: Uint8Array },
+): Promise<string | null> {
+  await page.setInputFiles("#file", file as string);
+  await page.waitForFunction(`
+    document.getElementById("play-error").textContent !== "" ||
+    document.getElementById("play-state").textContent.startsWith("Opened")`);
+  return await text(page, "play-error") || await text(page, "play-state");
+}
+
+const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
+  /** Trains, saves, opens and plays the policy; returns the mean return. */
+  async learn({ page }) {
+    const [folder, seed] = args;
+    await start(page, { seed });
+    await until(page, "train-state", "complete");
+    const opened = await open(page, await save(page, "save-policy", folder));
+    await page.selectOption("#copies", "16");
+    await page.selectOption("#pace", "fast");
+    await page.click("#play-start");
+    await page.waitForFunction(
+      `Number(document.getElementById("episodes").textContent) >= 16`,
+    );
+    await page.click("#play-pause");
+    return { opened, meanReturn: Number(await text(page, "play-return")) };
+  },
+
+  /** Pauses, resumes and saves; returns the files, and steps at the pause. */
+  async save({ page }) {
+    const [folder, fields] = args;
+    await start(page, JSON.parse(fields));
+    await page.click("#pause:enabled");
+    await until(page, "train-state", "Paused");
+    // Messages before the pause have arrived, as they come in order.
+    const paused = await text(page, "step");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const later = await text(page, "step");
+    // Saving does not resume.
+    await save(page, "save-checkpoint", folder);
+    const state = await text(page, "train-state");
+    await page.click("#pause");
+    await until(page, "train-state", "complete");
+    return {
+      paused,
+      later,
+      state,
+      policy: await save(page, "save-policy", folder),
+      checkpoint: await save(page, "save-checkpoint", folder),
+    };
+  },
+
+  /** Returns actions of a policy in one environment. */
+  async act({ page }) {
+    const [policy, env, count] = args;
+    const bytes = [...await Deno.readFile(policy)];
+    return await page.evaluate(
+      ({ bytes, env, count }) =>
+        new Promise((resolve, reject) => {
+          const worker = new Worker("player.js", { type: "module" });
+          const actions: number[] = [];
+          worker.onmessage = ({ data }) => {
+            if (data.type === "error") reject(new Error(data.message));
+            if (data.type === "opened") {
+              const stage = { env, copies: 1, seed: 7, isPaced: false };
+              worker.postMessage({ type: "play", ...stage });
+            }
+            if (data.type === "played") actions.push(...data.actions);
+            if (actions.length < count) return;
+            worker.terminate();
+            resolve(actions.slice(0, count));
+          };
+          worker.postMessage({
+            type: "open",
+            name: "policy.onnx",
+            bytes: Uint8Array.from(bytes),
+          });
+        }),
+      { bytes, env, count: Number(count) },
+    );
+  },
+
+  /** Returns what the page says to wrong settings. */
+  async settings({ page }) {
+    const said: (string | null)[] = [];
+    for (const fields of JSON.parse(args[0])) {
+      await start(page, fields);
+      await page.waitForSelector("#train-error:not(:empty)");
+      said.push(await text(page, "train-error"));
+      await page.reload();
+    }
+    return said;
+  },
+
+  /** Returns what the page says to files, and to playing the last one. */
+  async files({ page, requested }) {
+    const [policy, other] = args;
+    const before = requested.filter((it) => /ort|player/.test(it));
+    const whole = await Deno.readFile(policy);
+    const file = (name: string, bytes: Uint8Array) =>
+      open(page, { name, mimeType: "", buffer: bytes });
+    const changed = whole.slice();
+    changed.fill(0xff, 200, 260);
+    const said = {
+      "no ONNX": await file("a.png", new TextEncoder().encode("PNG".repeat(9))),
+      "empty": await file("empty.onnx", new Uint8Array()),
+      "cut off": await file("cut.onnx", whole.subarray(0, whole.length - 9)),
+      "damaged": await file("damaged.onnx", changed),
+      "other inputs": await open(page, other),
+      "policy": await open(page, policy),
+      "300 MB": "",
+      "other environment": "",
+    };
+    await page.evaluate(() => {
+      const files = new DataTransfer();
+      const large = new File([new Uint8Array(300 * 2 ** 20)], "large.onnx");
+      files.items.add(large);
+      const event = new DragEvent("drop", { dataTransfer: files });
+      document.getElementById("drop")!.dispatchEvent(event);
+    });
+    await page.waitForSelector("#play-error:not(:empty)");
+    said["300 MB"] = (await text(page, "play-error"))!;
+    await open(page, policy);
+    await page.selectOption("#play-env", "Pendulum-v1");
+    await page.click("#play-start");
+    await page.waitForSelector("#play-error:not(:empty)");
+    said["other environment"] = (await text(page, "play-error"))!;
+    return { before, said };
+  },
+
+  /** Trains with the keyboard alone, on a narrow screen. */
+  async keyboard({ page }) {
+    await page.waitForSelector("#start:enabled");
+    await page.evaluate("document.activeElement.blur()");
+    const focused: string[] = [];
+    const press = async (key: string) => {
+      await page.keyboard.press(key);
+      focused.push(await page.evaluate("document.activeElement.id"));
+    };
+    for (let i = 0; i < 7; i++) await press("Tab");
+    await page.keyboard.press("Enter");
+    await until(page, "train-state", "Training");
+    await press("Tab");
+    await page.keyboard.press("Space");
+    await until(page, "train-state", "Paused");
+    const unlabelled: string[] = await page.evaluate(() =>
+      [...document.querySelectorAll("input, select, textarea")]
+        .filter((it) => !(it as HTMLInputElement).labels?.length)
+        .map(({ id }) => id)
+    );
+    const wide = await page.evaluate(
+      "document.documentElement.scrollWidth - innerWidth",
+    );
+    const background = await page.evaluate(
+      `getComputedStyle(document.getElementById("train-error")).color`,
+    );
+    return { focused, unlabelled, wide, background };
+  },
+};
+
+const OPTIONS: Record<string, Parameters<typeof withPage>[2]> = {
+  keyboard: {
+    viewport: { width: 360, height: 640 },
+    colorScheme: "dark",
+    reducedMotion: "reduce",
+  },
+};
+
+await withPage(site, async (open) => {
+  const value = await SCENARIOS[name](open);
+  const { complaints, requested } = open;
+  console.log(JSON.stringify({ value, complaints, requested }));
+}, { prefix: "/some/where/", ...OPTIONS[name] });
