@@ -5,7 +5,9 @@ import { readMetadata } from "./policy_file.ts";
 import type { PlayerReport, PlayerRequest } from "./protocol.ts";
 
 ort.env.wasm.numThreads = 1;
-ort.env.wasm.wasmPaths = new URL("./", import.meta.url).href;
+ort.env.wasm.wasmPaths = {
+  wasm: new URL("./ort-wasm-simd-threaded.wasm", import.meta.url).href,
+};
 // What is wrong with a file is said in the page.
 ort.env.logLevel = "fatal";
 

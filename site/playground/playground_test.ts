@@ -159,7 +159,7 @@ chromiumTest("wrong settings get the command line's lines", async () => {
   const cases: [Record<string, string>, string][] = [
     [
       { seed: "-1" },
-      "Cannot use seed = -1 of the page: expected an integer of at least 0",
+      "Cannot use seed = -1 of the page: expected an integer from 0 to",
     ],
     [
       { gamma: "2" },

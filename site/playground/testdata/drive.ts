@@ -1,4 +1,6 @@
+/// <reference lib="dom" />
 /** Uses the page as a person does: see `drive`. Prints what came of it as JSON. */
+import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { type OpenPage, withPage } from "../../../tests/testdata/with_page.ts";
 
@@ -21,7 +23,10 @@ async function start(
     const before = await page.inputValue("#totalTimesteps");
     await page.selectOption("#env", env);
     await page.waitForFunction(
-      `document.getElementById("totalTimesteps").value !== "${before}"`,
+      (before) =>
+        document.querySelector<HTMLInputElement>("#totalTimesteps")!.value !==
+          before,
+      before,
     );
   }
   for (const [id, value] of Object.entries(fields)) {
@@ -44,12 +49,12 @@ async function save(page: Page, id: string, folder: string): Promise<string> {
 /** Opens a file and returns what the page says. */
 async function open(
   page: Page,
-  file: string | { name: string; mimeType: string; buffer: Uint8Array },
+  file: string | { name: string; mimeType: string; buffer: Buffer },
 ): Promise<string | null> {
   await page.setInputFiles("#file", file as string);
-  await page.waitForFunction(`
-    document.getElementById("play-error").textContent !== "" ||
-    document.getElementById("play-state").textContent.startsWith("Opened")`);
+  await page.waitForSelector(
+    "#play-error:not(:empty), #play-start:enabled",
+  );
   return await text(page, "play-error") || await text(page, "play-state");
 }
 
@@ -63,8 +68,8 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     await page.selectOption("#copies", "16");
     await page.selectOption("#pace", "fast");
     await page.click("#play-start");
-    await page.waitForFunction(
-      `Number(document.getElementById("episodes").textContent) >= 16`,
+    await page.waitForFunction(() =>
+      Number(document.getElementById("episodes")!.textContent) >= 16
     );
     await page.click("#play-pause");
     return { opened, meanReturn: Number(await text(page, "play-return")) };
@@ -142,7 +147,7 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     const before = requested.filter((it) => /ort|player/.test(it));
     const whole = await Deno.readFile(policy);
     const file = (name: string, bytes: Uint8Array) =>
-      open(page, { name, mimeType: "", buffer: bytes });
+      open(page, { name, mimeType: "", buffer: Buffer.from(bytes) });
     const changed = whole.slice();
     changed.fill(0xff, 200, 260);
     const said = {
