@@ -99,6 +99,17 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     };
   },
 
+  /** Saves at the end; returns the files. */
+  async saveUnpaused({ page }) {
+    const [folder, fields] = args;
+    await start(page, JSON.parse(fields));
+    await until(page, "train-state", "complete");
+    return {
+      policy: await save(page, "save-policy", folder),
+      checkpoint: await save(page, "save-checkpoint", folder),
+    };
+  },
+
   /** Returns actions of a policy in one environment. */
   async act({ page }) {
     const [policy, env, count] = args;
