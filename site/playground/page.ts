@@ -258,6 +258,9 @@ element("file").addEventListener("change", () => {
   if (file) openFile(file);
 });
 
+// The same file may have changed.
+element("file").addEventListener("click", () => input("file").value = "");
+
 const drop = element("drop");
 for (const kind of ["dragover", "dragleave", "drop"] as const) {
   drop.addEventListener(kind, (event) => {
