@@ -216,7 +216,7 @@ chromiumTest(
       "300 MB":
         "Cannot open large.onnx: it has 300 MiB, expected a policy of at most 64 MiB",
       "other environment":
-        "Cannot play this policy in Pendulum-v1: its actions are discrete(2), expected box",
+        "Cannot play this policy in Pendulum-v1: its actions are a whole number from 0 to 1, expected float32 numbers of shape [1] from -2 to 2",
     });
     assert(damaged.startsWith("Cannot open damaged.onnx: "), damaged);
     assertEquals(complaints, []);
