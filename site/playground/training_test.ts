@@ -11,8 +11,6 @@ globalThis.addEventListener(
   () => Deno.removeSync(dir, { recursive: true }),
 );
 
-await selectBackend("wasm");
-
 /** Compares files without the difference that long ones would print. */
 function assertBytes(actual: Uint8Array, expected: Uint8Array): void {
   assertEquals(actual.length, expected.length);
@@ -34,6 +32,8 @@ for (const [name, [env, given, further]] of Object.entries(RUNS)) {
   const begin = () =>
     new Training(resolveTask(env, given, JSON.stringify(further)));
   const whole = async () => {
+    // Commands select others.
+    await selectBackend("wasm");
     const training = begin();
     await training.run({ signal: new AbortController().signal });
     return training;
