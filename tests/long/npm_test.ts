@@ -1,5 +1,5 @@
 /** The packages for npm, installed in folders outside of the checkout. */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { runDeno } from "../testdata/run_deno.ts";
 import {
@@ -12,6 +12,8 @@ import {
 import { testsWith } from "../testdata/tests_with.ts";
 import { ROOT } from "../tools/packages.ts";
 
+/** Bytes of what A2C and its example need. */
+const LARGEST = 90e6;
 const LEARN = `${ROOT}tests/testdata/learn_few_steps.ts`;
 
 /** README's example, which a stand-in for JSR's package of assertions runs with. */
@@ -74,11 +76,18 @@ function importedBy(program: string): string[] {
   );
 }
 
+function bytesBelow(folder: string): number {
+  return [...Deno.readDirSync(folder)].reduce((sum, { name, isDirectory }) => {
+    const path = join(folder, name);
+    return sum + (isDirectory ? bytesBelow(path) : Deno.lstatSync(path).size);
+  }, 0);
+}
+
 const nodes = await findNodes();
 const withNode = testsWith("Node", nodes.length > 0);
 
 withNode(
-  "packed for npm, the packages learn in Node what they learn in Deno",
+  "packed for npm, the packages are small and learn in Node as in Deno",
   () =>
     withFolder(async (folder) => {
       const packed = await packInto(join(folder, "packed"));
@@ -95,6 +104,10 @@ withNode(
       const small = join(folder, "small");
       await Deno.mkdir(small);
       await npmInstall(small, ...neededBy(importedBy(EXAMPLE), packed));
+      const lock = join(small, "node_modules/.package-lock.json");
+      assert(!Deno.readTextFileSync(lock).includes("hasInstallScript"));
+      const size = bytesBelow(join(small, "node_modules"));
+      assert(size <= LARGEST, `${size / 1e6} MB`);
       const assertions = join(small, "node_modules/@std/assert");
       await Deno.mkdir(assertions, { recursive: true });
       for (const [name, text] of Object.entries(STD_ASSERT)) {

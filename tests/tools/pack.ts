@@ -55,7 +55,7 @@ async function knownPackages(): Promise<
 /** Imports packages by npm's names. */
 async function rename(folder: string): Promise<void> {
   for (const path of filesBelow(folder)) {
-    if (!/\.(js|d\.ts)$/.test(path)) continue;
+    if (!/\.(js|d\.ts|md)$/.test(path)) continue;
     const text = await Deno.readTextFile(path);
     const renamed = text.replaceAll(
       /(\bfrom\s*|\bimport\s*\(?\s*)"([^"\n]+)"/g,
@@ -74,7 +74,7 @@ function importsOf(folder: string): string[] {
       // The examples of comments import more.
       const code = Deno.readTextFileSync(path).replace(/\/\*.*?\*\//gs, "");
       const from =
-        /(?:\bfrom|\bimport\(|\bimport)\s*"((?:@[^/"]+\/)?[^./":]+)(?=[/"])/g;
+        /(?:\bfrom|\bimport\(|\bimport)\s*"((?:@[a-z0-9-]+\/)?[a-z0-9-]+)(?=[/"])/g;
       return [...code.matchAll(from)].map(([, name]) => name);
     });
   return [...new Set(names)].sort();
@@ -108,8 +108,11 @@ function complete(
   { version, ...manifest }: Manifest,
   imports: readonly string[],
 ): Manifest {
-  const rangeOf = (name: string) =>
-    name.startsWith("@bellman/") ? version : versions[name];
+  const rangeOf = (name: string) => {
+    const range = name.startsWith("@bellman/") ? version : versions[name];
+    if (range !== undefined) return range;
+    throw new Error(`Cannot pack an import of ${name}: deno.json has none`);
+  };
   const ranges = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, rangeOf(name)]));
   const peers = imports.filter((it) => OPTIONAL.includes(it));
