@@ -154,6 +154,7 @@ const DEVICE = {
   normalizeObservation: false,
   normalizeReward: false,
   clipReward: false,
+  useSde: false,
 };
 
 function drawPpo(
