@@ -5,7 +5,7 @@ import { ReplayBuffer } from "./replay/replay_buffer.ts";
 import { RolloutBuffer } from "./rollout_buffer.ts";
 import { SequenceReplayBuffer } from "./sequences/sequence_replay_buffer.ts";
 import { testRandom } from "./testdata/random.ts";
-import { withFolder } from "./testdata/with_folder.ts";
+import { withFolder } from "../tests/testdata/with_folder.ts";
 
 function makeBuffer(steps: number, numSteps = 40): RolloutBuffer {
   const buffer = new RolloutBuffer({

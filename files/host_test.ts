@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   bundle,
-  findNodes,
+  nodes,
+  nodeTest,
   runProgram,
-  withFolder,
 } from "../tests/testdata/run_node.ts";
+import { withFolder } from "../tests/testdata/with_folder.ts";
 import { chromiumTest, inPage } from "../tests/testdata/run_page.ts";
-import { testsWith } from "../tests/testdata/tests_with.ts";
 import {
   environmentVariable,
   inspect,
@@ -58,10 +58,7 @@ const ALIKE = [
   "[object Object]",
 ];
 
-const nodes = await findNodes();
-const withNode = testsWith("Node", nodes.length > 0);
-
-withNode(
+nodeTest(
   "permissions are granted and platforms have Deno's names in Node",
   () =>
     withFolder(async (folder) => {

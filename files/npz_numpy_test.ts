@@ -3,7 +3,7 @@ import type { NpyArray } from "./npy.ts";
 import { loadNpz, saveNpz } from "./npz.ts";
 import { few, largeForm } from "./testdata/few_arrays.ts";
 import { pythonWithNumpy, runNumpy } from "./testdata/numpy.ts";
-import { withFolder } from "./testdata/with_folder.ts";
+import { withFolder } from "../tests/testdata/with_folder.ts";
 
 const numpy = pythonWithNumpy();
 const withNumpy = { ignore: numpy === undefined };

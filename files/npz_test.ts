@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { encodeNpy, type NpyArray, type NpyData } from "./npy.ts";
 import { loadNpz, readNpz, saveNpz, writeNpz } from "./npz.ts";
 import { few, largeForm, zipOf } from "./testdata/few_arrays.ts";
-import { withFolder } from "./testdata/with_folder.ts";
+import { withFolder } from "../tests/testdata/with_folder.ts";
 import { numberArrays } from "./testdata/number_arrays.ts";
 import { assertRejected } from "../tests/testdata/refused.ts";
 

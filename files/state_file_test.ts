@@ -13,7 +13,7 @@ import {
 } from "./state_file.ts";
 import { preparePython, runPython } from "../tests/testdata/python.ts";
 import { assertRefused } from "../tests/testdata/refused.ts";
-import { withFolder } from "./testdata/with_folder.ts";
+import { withFolder } from "../tests/testdata/with_folder.ts";
 
 const MIB = 1 << 20;
 

@@ -1,18 +1,10 @@
 /** The packages in Node, beside the same in Deno. */
 import { assert, assertEquals } from "@std/assert";
 import { runDeno } from "./testdata/run_deno.ts";
-import {
-  bundle,
-  findNodes,
-  runProgram,
-  withFolder,
-} from "./testdata/run_node.ts";
-import { testsWith } from "./testdata/tests_with.ts";
+import { bundle, nodes, nodeTest, runProgram } from "./testdata/run_node.ts";
+import { withFolder } from "./testdata/with_folder.ts";
 
-const nodes = await findNodes();
-const withNode = testsWith("Node", nodes.length > 0);
-
-withNode(
+nodeTest(
   "bytes that are written as text are the same",
   () =>
     withFolder(async (folder) => {

@@ -1,18 +1,10 @@
 /** The packages bundled for pages, and in Node. */
 import { assert, assertEquals } from "@std/assert";
 import { learn } from "./testdata/eager_agent.ts";
-import {
-  bundle,
-  findNodes,
-  runProgram,
-  withFolder,
-} from "./testdata/run_node.ts";
+import { bundle, nodes, nodeTest, runProgram } from "./testdata/run_node.ts";
+import { withFolder } from "./testdata/with_folder.ts";
 import { chromiumTest, inPage } from "./testdata/run_page.ts";
-import { testsWith } from "./testdata/tests_with.ts";
 import { packages, ROOT } from "./tools/packages.ts";
-
-const nodes = await findNodes();
-const withNode = testsWith("Node", nodes.length > 0);
 
 /** Entry points that load nothing of a host's, and the names of their bundles. */
 async function entries(): Promise<[entry: string, bundle: string][]> {
@@ -23,7 +15,7 @@ async function entries(): Promise<[entry: string, bundle: string][]> {
     .map((it) => [it, it.replace(/\.ts$/, ".js")]);
 }
 
-/** Bundles each entry point into a file of its own. */
+/** Bundles each entry point into a file of its own, next to what it loads. */
 async function bundleAll(
   folder: string,
   platform: "browser" | "deno",
@@ -34,6 +26,7 @@ async function bundleAll(
     ...all.map(([entry]) => entry),
   ], { cwd: ROOT });
   assertEquals(code, 0, err);
+  await copyWasm(MUJOCO, `${folder}/envs/mujoco`);
   return all.map(([, bundle]) => bundle);
 }
 
@@ -57,7 +50,6 @@ chromiumTest(
   () =>
     withFolder(async (folder) => {
       const bundles = await bundleAll(folder, "browser");
-      await copyWasm(MUJOCO, `${folder}/envs/mujoco`);
       for (const name of bundles) {
         const text = await Deno.readTextFile(`${folder}/${name}`);
         assertEquals(NODE_IMPORT.exec(text), null, name);
@@ -74,12 +66,11 @@ chromiumTest(
     }),
 );
 
-withNode(
+nodeTest(
   "each package is bundled for Node and loads there",
   () =>
     withFolder(async (folder) => {
       const bundles = await bundleAll(folder, "deno");
-      await copyWasm(MUJOCO, `${folder}/envs/mujoco`);
       await Deno.writeTextFile(`${folder}/package.json`, '{"type":"module"}');
       const load = bundles.map((it) => `import ${JSON.stringify(`./${it}`)};`);
       await Deno.writeTextFile(`${folder}/all.js`, load.join("\n"));
@@ -108,7 +99,7 @@ chromiumTest(
     }),
 );
 
-withNode(
+nodeTest(
   "README's agent learns in Node what it learns in Deno",
   () =>
     withFolder(async (folder) => {
@@ -181,7 +172,7 @@ chromiumTest(
     }),
 );
 
-withNode(
+nodeTest(
   "Node says what it lacks, and takes what it has",
   () =>
     withFolder(async (folder) => {

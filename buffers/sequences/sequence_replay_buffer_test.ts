@@ -8,7 +8,7 @@ import type { Sampler } from "../samplers/sampler.ts";
 import { FileStorage } from "../storage/file_storage.ts";
 import { MemoryStorage } from "../storage/memory_storage.ts";
 import type { Storage } from "../storage/storage.ts";
-import { withFolder } from "../testdata/with_folder.ts";
+import { withFolder } from "../../tests/testdata/with_folder.ts";
 import { decodeFrameStacks } from "./frame_stacks.ts";
 import {
   SequenceReplayBuffer,

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { loadState } from "@bellman/files";
 import fc from "fast-check";
 import type { FieldArray, FieldDtype } from "../fields.ts";
-import { withFolder } from "../testdata/with_folder.ts";
+import { withFolder } from "../../tests/testdata/with_folder.ts";
 import {
   FileStorage,
   type FileStorageOptions,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { StateTree } from "@bellman/types";
-import { withFolder } from "../testdata/with_folder.ts";
+import { withFolder } from "../../tests/testdata/with_folder.ts";
 import { testRandom } from "../testdata/random.ts";
 import {
   FileStorage,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ReplayBufferOptions } from "../replay/options.ts";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import { testRandom } from "../testdata/random.ts";
-import { withFolder } from "../testdata/with_folder.ts";
+import { withFolder } from "../../tests/testdata/with_folder.ts";
 import { FileStorage, type FileStorageOptions } from "./file_storage.ts";
 
 const tiny: FileStorageOptions = { cacheBytes: 300, blockBytes: 200 };

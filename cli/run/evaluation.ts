@@ -6,7 +6,7 @@ import {
 } from "@bellman/training";
 import type { PlottedAgent } from "@bellman/training/plots";
 import { findAlgorithm } from "../config/algorithms.ts";
-import packageConfig from "../deno.json" with { type: "json" };
+import { policyMetadata } from "../config/policy_metadata.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { evaluationEnvsFor } from "./environments.ts";
@@ -89,12 +89,7 @@ export function policyFile(
   return algorithm.exportPolicy?.({
     batchSize,
     deterministic,
-    metadata: {
-      algorithm: config.algorithm,
-      environment: config.env,
-      "frame stack": String(config.frameStack),
-      version: `Bellman ${packageConfig.version}`,
-    },
+    metadata: policyMetadata(config),
   });
 }
 

@@ -84,8 +84,7 @@ async function take(
  * ```ts
  * import { selectBackend } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import { isDeno, permissionState } from "@bellman/files";
-import * as tf from "@tensorflow/tfjs";
+ * import * as tf from "@tensorflow/tfjs";
  *
  * const { name } = await selectBackend("wasm");
  * assertEquals(name, "wasm");

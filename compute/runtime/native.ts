@@ -70,7 +70,7 @@ const byDeno: Native = {
   pointerIn: ([value]) => Deno.UnsafePointer.create(value) as Pointer | null,
 };
 
-/** What is used of the package koffi, where pointers are whole numbers. */
+/** Part of the package koffi that is used; its pointers are whole numbers. */
 interface Koffi {
   load(path: string): { func(name: string, ...type: unknown[]): AnyFunction };
   proto(result: string, parameters: readonly string[]): unknown;

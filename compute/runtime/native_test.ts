@@ -2,12 +2,12 @@ import { assert, assertEquals } from "@std/assert";
 import { runDeno } from "../../tests/testdata/run_deno.ts";
 import {
   bundle,
-  findNodes,
   installOnnxRuntime,
+  nodes,
+  nodeTest,
   runProgram,
-  withFolder,
 } from "../../tests/testdata/run_node.ts";
-import { testsWith } from "../../tests/testdata/tests_with.ts";
+import { withFolder } from "../../tests/testdata/with_folder.ts";
 
 const COLLECTED = new URL("./testdata/collected.ts", import.meta.url);
 
@@ -26,10 +26,7 @@ Deno.test("arrays and functions outlive 10,000 runs with collections", async () 
     await runDeno(["-A", "--v8-flags=--expose-gc", COLLECTED.pathname]),
   ));
 
-const nodes = await findNodes();
-const withNode = testsWith("Node", nodes.length > 0);
-
-withNode("the same in Node, by koffi", () =>
+nodeTest("the same in Node, by koffi", () =>
   withFolder(async (folder) => {
     await bundle(COLLECTED, `${folder}/main.mjs`);
     await installOnnxRuntime(folder);
@@ -39,7 +36,7 @@ withNode("the same in Node, by koffi", () =>
     }
   }));
 
-withNode(
+nodeTest(
   "a line says which packages are missing in Node",
   () =>
     withFolder(async (folder) => {

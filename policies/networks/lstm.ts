@@ -134,7 +134,7 @@ function stacked<T extends Record<string, tf.Tensor>>(each: T[]): T {
   ) as T;
 }
 
-/** Prepares what the steps of an LSTM take. */
+/** Prepares the inputs of the steps of an LSTM. */
 function beginOf(
   [params, { x, state, masks }]: Applied,
   { numEnvs, size }: { readonly numEnvs: number; readonly size: number },
@@ -177,8 +177,8 @@ function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
 }
 
 /**
- * What the steps of an LSTM take; of several LSTMs that run as one each has another
- * axis before all others.
+ * Inputs of the steps of an LSTM; of several that run as one each has another axis
+ * before all others.
  */
 type Begun = {
   /** Weights of the hidden values `[size, 4 size]`. */

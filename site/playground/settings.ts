@@ -48,7 +48,7 @@ export interface Settings extends Record<string, unknown> {
   frameStack: number;
 }
 
-/** What is trained: an environment, an algorithm and all settings. */
+/** Task of a training: environment, algorithm and all settings. */
 export interface Task {
   readonly env: string;
   readonly definition: AlgorithmDefinition;

@@ -10,7 +10,7 @@ import {
   type TrainResult,
 } from "@bellman/training";
 import type { Actor, Batch, RgbImage, StateTree, VecEnv } from "@bellman/types";
-import packageConfig from "../../cli/deno.json" with { type: "json" };
+import { policyMetadata } from "../../cli/config/policy_metadata.ts";
 import {
   type ScaledEnvironments,
   scaledEnvironments,
@@ -119,12 +119,11 @@ export class Training {
   policyFile(): Uint8Array<ArrayBuffer> {
     const { definition, env, settings } = this.task;
     return this.#agent.exportPolicy({
-      metadata: {
+      metadata: policyMetadata({
         algorithm: definition.name,
-        environment: env,
-        "frame stack": String(settings.frameStack),
-        version: `Bellman ${packageConfig.version}`,
-      },
+        env,
+        frameStack: settings.frameStack,
+      }),
     });
   }
 

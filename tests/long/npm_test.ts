@@ -3,13 +3,13 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { runDeno } from "../testdata/run_deno.ts";
 import {
-  findNodes,
   installOnnxRuntime,
+  nodes,
+  nodeTest,
   npmInstall,
   runProgram,
-  withFolder,
 } from "../testdata/run_node.ts";
-import { testsWith } from "../testdata/tests_with.ts";
+import { withFolder } from "../testdata/with_folder.ts";
 import { ROOT } from "../tools/packages.ts";
 
 /** Bytes of what A2C and its example need. */
@@ -83,10 +83,7 @@ function bytesBelow(folder: string): number {
   }, 0);
 }
 
-const nodes = await findNodes();
-const withNode = testsWith("Node", nodes.length > 0);
-
-withNode(
+nodeTest(
   "packed for npm, the packages are small and learn in Node as in Deno",
   () =>
     withFolder(async (folder) => {

@@ -2,9 +2,10 @@
 import { dirname, join } from "node:path";
 import { KOFFI_VERSION } from "../tools/packages.ts";
 import type { Ran } from "./run_deno.ts";
+import { testsWith } from "./tests_with.ts";
 
 /** Version and path of each Node that is supported, or none without npx. */
-export interface Node {
+interface Node {
   readonly version: string;
   readonly path: string;
 }
@@ -27,7 +28,7 @@ export async function runProgram(
 }
 
 /** Finds the supported versions, which npx fetches; none where it cannot. */
-export async function findNodes(): Promise<readonly Node[]> {
+async function findNodes(): Promise<readonly Node[]> {
   const nodes: Node[] = [];
   for (const version of VERSIONS) {
     const args = ["-y", `node@${version}`, "-p", "process.execPath"];
@@ -43,17 +44,14 @@ export async function findNodes(): Promise<readonly Node[]> {
   return nodes;
 }
 
-/** Runs something with a new folder outside of the checkout. */
-export async function withFolder(
-  use: (folder: string) => void | Promise<void>,
-): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "bellman-node-" });
-  try {
-    await use(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+/** The versions that tests run in. */
+export const nodes: readonly Node[] = await findNodes();
+
+/** Adds a test that needs Node. */
+export const nodeTest: ReturnType<typeof testsWith> = testsWith(
+  "Node",
+  nodes.length > 0,
+);
 
 /** Installs koffi in a folder, and links Deno's copy of onnxruntime-node. */
 export async function installOnnxRuntime(folder: string): Promise<void> {

@@ -2,7 +2,7 @@
 export async function withFolder(
   use: (folder: string) => void | Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "bellman-buffers-" });
+  const folder = await Deno.makeTempDir({ prefix: "bellman-test-" });
   try {
     await use(folder);
   } finally {
