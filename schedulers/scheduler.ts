@@ -171,3 +171,41 @@ export class Scheduler {
     this.#steps = steps;
   }
 }
+
+/** Options of {@linkcode scheduledOverRun}. */
+export interface ScheduledOverRunOptions {
+  /** Name of the schedule. */
+  readonly schedule: ScheduleName;
+  /** Environment steps of the whole run. */
+  readonly totalTimesteps: number;
+}
+
+/**
+ * Makes a value, such as a learning rate, that follows a schedule over the steps of
+ * a run.
+ *
+ * @param value The value that the schedule's multipliers are applied to.
+ * @param options Schedule and length of the run.
+ * @returns The value as a function of the steps so far.
+ * @throws {RangeError} If there is no such schedule, or the run has no steps.
+ *
+ * @example
+ * ```ts
+ * import { scheduledOverRun } from "@bellman/schedulers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const rate = scheduledOverRun(8, { schedule: "linear", totalTimesteps: 100 });
+ * assertEquals([rate(0), rate(25)], [8, 6]);
+ * ```
+ */
+export function scheduledOverRun(
+  value: number,
+  { schedule: name, totalTimesteps }: ScheduledOverRunOptions,
+): (steps: number) => number {
+  const scheduler = new Scheduler({
+    value,
+    numValues: totalTimesteps,
+    schedule: schedule(name),
+  });
+  return (steps) => scheduler.valueAt(steps);
+}

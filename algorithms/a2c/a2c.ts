@@ -13,7 +13,7 @@ import {
 } from "@bellman/agent";
 import { createOptimizer, type Optimizer } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
-import { schedule, Scheduler } from "@bellman/schedulers";
+import { scheduledOverRun } from "@bellman/schedulers";
 import {
   type A2CConfig,
   a2cConfigSchema,
@@ -188,13 +188,12 @@ export function onPolicyParts(
     orthogonalInit: config.orthogonalInit,
     actions: options.actions,
   });
-  const rate = new Scheduler({
-    value: learningRate,
-    numValues: context.totalTimesteps,
-    schedule: schedule(config.learningRateSchedule),
+  const rate = scheduledOverRun(learningRate, {
+    ...context,
+    schedule: config.learningRateSchedule,
   });
   // The original advances its scheduler once per sample and uses the last value.
-  const rateAt = ({ steps }: Moment) => rate.valueAt(steps - 1);
+  const rateAt = ({ steps }: Moment) => rate(steps - 1);
   const valueRate = config.valueLearningRate ?? learningRate;
   const hasOwnValues = valueNetwork === "separate" && policy.stateSize === 0;
   const every = sdeSampleFrequency === -1 ? numSteps : sdeSampleFrequency;

@@ -24,7 +24,7 @@ import {
   qFunction,
   scope,
 } from "@bellman/policies";
-import { schedule, Scheduler } from "@bellman/schedulers";
+import { scheduledOverRun } from "@bellman/schedulers";
 import type { BoxSpace, DiscreteSpace } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { type AcerConfig, acerConfigSchema } from "./config.ts";
@@ -102,10 +102,9 @@ function partsOf(
     ? discreteParts(options, { ...context, actionSpace })
     : duelingParts(options, context);
   const quiet = update({ ...options, partNorms: false });
-  const rate = new Scheduler({
-    value: learningRate,
-    numValues: totalTimesteps,
-    schedule: schedule(config.learningRateSchedule),
+  const rate = scheduledOverRun(learningRate, {
+    totalTimesteps,
+    schedule: config.learningRateSchedule,
   });
   /** Steps of the environments in one segment. */
   const collected = numEnvs * numSteps;
@@ -123,7 +122,7 @@ function partsOf(
     inputs: {
       ...inputs,
       // The original counts the steps before those of the segment.
-      learningRate: ({ steps }) => rate.valueAt(Math.max(0, steps - collected)),
+      learningRate: ({ steps }) => rate(Math.max(0, steps - collected)),
     },
     noise: {
       renews: (step) => step % numSteps % every === 0,

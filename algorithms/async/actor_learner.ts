@@ -80,9 +80,10 @@ export type ServerConnection = (
  * @example
  * ```ts
  * import { Agent, type AlgorithmDefinition } from "@bellman/agent";
- * import { actorLearner, type AsyncConfig, asyncQ, qLearner, qPolicy } from "@bellman/async";
+ * import { actorLearner, type AsyncConfig, asyncQ, qLearner } from "@bellman/async";
  * import { selectBackend } from "@bellman/compute";
  * import { makeVec } from "@bellman/envs";
+ * import { qPolicy } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
  *
  * await selectBackend("cpu");
@@ -90,7 +91,7 @@ export type ServerConnection = (
  * const mine: AlgorithmDefinition<AsyncConfig> = {
  *   ...asyncQ,
  *   build: (config, context) =>
- *     actorLearner(qLearner(qPolicy({ ...context, hiddenSizes: [8] })), {
+ *     actorLearner(qLearner(qPolicy({ ...context, networkOptions: { hiddenSizes: [8] } })), {
  *       config,
  *       context,
  *       form: { isOneStep: true, learnsQ: true },

@@ -1,12 +1,9 @@
 import type { A2CLoss, A2CLossInputs, A2CLossOptions } from "@bellman/a2c";
-import type { AgentContext, WindowTensors } from "@bellman/agent";
+import type { WindowTensors } from "@bellman/agent";
 import type { Params } from "@bellman/compute";
 import {
   type ActorCritic,
-  networkFor,
-  observationEncoder,
   type Policy,
-  stochasticPolicy,
   valuesOfActions,
 } from "@bellman/policies";
 import type { DiscreteSpace } from "@bellman/types";
@@ -154,7 +151,8 @@ function stepsOf<T extends tf.Tensor>(rows: T): T {
  *
  * @example
  * ```ts
- * import { qLearner, qPolicy } from "@bellman/async";
+ * import { qLearner } from "@bellman/async";
+ * import { qPolicy } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
  *
  * const { policy } = qLearner(qPolicy({
@@ -166,10 +164,10 @@ function stepsOf<T extends tf.Tensor>(rows: T): T {
  */
 export function qLearner(
   policy: Policy,
-  { start = 0 }: Pick<DiscreteSpace, "start"> = {},
+  { start }: Pick<DiscreteSpace, "start"> = {},
 ): Learner {
   const valuesAt = (all: tf.Tensor2D, actions: tf.Tensor) =>
-    valuesOfActions(all, tf.sub(actions, tf.scalar(start, "int32")));
+    valuesOfActions(all, actions as tf.Tensor1D, { start });
   return {
     policy,
     lossOf(_params, batch) {
@@ -199,56 +197,6 @@ export function qLearner(
       };
     },
   };
-}
-
-/** Spaces and network of {@link qPolicy}. */
-export type QPolicyOptions =
-  & Pick<AgentContext, "observationSpace" | "actionSpace">
-  & Partial<Pick<AsyncConfig, "network" | "hiddenSizes" | "activation">>;
-
-/**
- * Creates a greedy policy of a Q function; exploration is separate.
- *
- * @param options Spaces and network.
- * @returns The policy; its output `policy` holds the values of all actions.
- * @throws {TypeError} If actions are not discrete.
- * @throws {RangeError} If the network is recurrent.
- *
- * @example
- * ```ts
- * import { qPolicy } from "@bellman/async";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const policy = qPolicy({
- *   observationSpace: { type: "discrete", n: 4 },
- *   actionSpace: { type: "discrete", n: 3 },
- * });
- * const best = policy.mode({ policy: tf.tensor2d([[0, 2, 1]]) });
- * assertEquals(best.arraySync(), [1]);
- * ```
- */
-export function qPolicy(options: QPolicyOptions): Policy {
-  const { actionSpace, observationSpace, network = "auto" } = options;
-  const { hiddenSizes = [64, 64], activation = "tanh" } = options;
-  if (actionSpace.type !== "discrete") {
-    throw new TypeError(
-      `Cannot learn values of ${actionSpace.type} actions: expected discrete actions, or the algorithm a3c`,
-    );
-  }
-  const { observationShape } = observationEncoder(observationSpace);
-  const named = network === "auto" ? networkFor(observationShape) : network;
-  // No mlp follows the convolutions.
-  const sizes = named === "mlp" ? hiddenSizes : [];
-  const networkOptions = { hiddenSizes: sizes, activation };
-  const policy = stochasticPolicy({
-    ...options,
-    network: named,
-    networkOptions,
-  });
-  // Values serve as logits: the best action is the likeliest one.
-  return { ...policy, sample: (_, output) => policy.mode(output) };
 }
 
 /**

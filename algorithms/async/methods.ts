@@ -3,8 +3,14 @@ import type {
   AlgorithmDefinition,
   ConfigSchema,
 } from "@bellman/agent";
-import { type ActorCritic, actorCritic, type Policy } from "@bellman/policies";
-import type { DiscreteSpace } from "@bellman/types";
+import {
+  type ActorCritic,
+  actorCritic,
+  networkFor,
+  observationEncoder,
+  type Policy,
+  qPolicy,
+} from "@bellman/policies";
 import {
   actorLearner,
   type MethodForm,
@@ -15,7 +21,7 @@ import {
   asyncConfigSchema,
   defaultAsyncConfig,
 } from "./config.ts";
-import { a3cLearner, type Learner, qLearner, qPolicy } from "./learners.ts";
+import { a3cLearner, type Learner, qLearner } from "./learners.ts";
 import { MAX_STEPS } from "./parameter_server.ts";
 import { asyncPresets } from "./presets.ts";
 
@@ -148,9 +154,20 @@ function qMethod(
       form.isOneStep ? "maxSteps" : "updateInterval",
     ],
     aux: ["q_mean", "target_mean"],
-    learner: (config, context) => {
-      const policy = qPolicy({ ...config, ...context });
-      return qLearner(policy, context.actionSpace as DiscreteSpace);
+    learner({ network, hiddenSizes, activation }, context) {
+      const { actionSpace, observationSpace } = context;
+      if (actionSpace.type !== "discrete") {
+        throw new TypeError(
+          `Cannot learn values of ${actionSpace.type} actions: expected discrete actions, or the algorithm a3c`,
+        );
+      }
+      const { observationShape } = observationEncoder(observationSpace);
+      const named = network === "auto" ? networkFor(observationShape) : network;
+      // No mlp follows the convolutions.
+      const sizes = named === "mlp" ? hiddenSizes : [];
+      const networkOptions = { hiddenSizes: sizes, activation };
+      const policy = qPolicy({ ...context, network: named, networkOptions });
+      return qLearner(policy, actionSpace);
     },
   });
 }

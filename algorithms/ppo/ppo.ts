@@ -21,7 +21,7 @@ import {
   envActionTensor,
   type PolicyOutput,
 } from "@bellman/policies";
-import { schedule, Scheduler } from "@bellman/schedulers";
+import { scheduledOverRun } from "@bellman/schedulers";
 import type { StatisticTitles } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { type PpoConfig, ppoConfigSchema } from "./config.ts";
@@ -87,10 +87,9 @@ function partsOf(
   // Rates are those of the rollout's first step.
   const atStart = (input: NumberInput): NumberInput => (moment) =>
     input({ ...moment, steps: moment.steps - rows + 1 });
-  const range = new Scheduler({
-    value: clipRange,
-    numValues: context.totalTimesteps,
-    schedule: schedule(config.clipRangeSchedule),
+  const range = scheduledOverRun(clipRange, {
+    ...context,
+    schedule: config.clipRangeSchedule,
   });
   const make = () => adam({ epsilon: config.adamEpsilon });
   const options = {
@@ -107,7 +106,7 @@ function partsOf(
       ...inputs,
       learningRate: atStart(inputs.learningRate),
       valueLearningRate: atStart(inputs.valueLearningRate),
-      clipRange: atStart(({ steps }) => range.valueAt(steps - 1)),
+      clipRange: atStart(({ steps }) => range(steps - 1)),
       order: { kind: "permutation", rows: epochs, size: rows / length },
     },
     programs: {

@@ -23,15 +23,14 @@ import {
   stochasticPolicy,
   valueFunction,
 } from "@bellman/policies";
-import { schedule, Scheduler } from "@bellman/schedulers";
-import * as tf from "@tensorflow/tfjs";
+import { scheduledOverRun } from "@bellman/schedulers";
+import type * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
 import { discreteSacUpdate } from "./updates/discrete_update.ts";
 import {
   initSacValueState,
   sacValueUpdate,
 } from "./haarnoja2018/value_update.ts";
-import type { SacNumbers, SacState, SacUpdate } from "./updates/model.ts";
 import { sacPresets } from "./presets.ts";
 import { type SettledConfig, settledConfig } from "./settled_config.ts";
 import { initSacState, sacUpdate } from "./updates/update.ts";
@@ -236,8 +235,9 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
   if (actionSpace.type === "discrete") {
     const spaces = { ...layers, actionSpace }, { n, start = 0 } = actionSpace;
     const policy = stochasticPolicy(spaces), qf = discreteQFunction(spaces);
-    const update = discreteSacUpdate({ policy, qf }, {
+    const learn = discreteSacUpdate({ policy, qf }, {
       gamma,
+      start,
       targetEntropyFactor: targetEntropy === null
         ? config.targetEntropyFactor
         : targetEntropy / Math.log(n),
@@ -247,7 +247,7 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
       qf,
       noises: [],
       state: initSacState({ policy, qf }, random, { initialAlpha }),
-      learn: start === 0 ? update : countingFrom(start, update),
+      learn,
     };
   }
   if (actionSpace.type !== "box") {
@@ -282,17 +282,6 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
   };
 }
 
-/** Converts an update of actions from 0 on to one of actions from `start` on. */
-function countingFrom(
-  start: number,
-  update: SacUpdate<SacNumbers>,
-): SacUpdate<SacNumbers> {
-  return (state: SacState, batch, inputs) => {
-    const actions = tf.sub(batch.actions, tf.scalar(start, "int32"));
-    return update(state, { ...batch, actions }, inputs);
-  };
-}
-
 /** Describes the noise inputs of an update. */
 function noisesOf(
   { policy, noises }: SacForm,
@@ -317,12 +306,11 @@ function numbersOf(
 ): Record<string, NumberInput> {
   const { learningRate, tau, targetUpdateInterval, temperature } = config;
   const scheduled = (value: number | null): NumberInput => {
-    const rate = new Scheduler({
-      value: value ?? learningRate,
-      numValues: totalTimesteps,
-      schedule: schedule(config.learningRateSchedule),
+    const rate = scheduledOverRun(value ?? learningRate, {
+      totalTimesteps,
+      schedule: config.learningRateSchedule,
     });
-    return ({ steps }) => rate.valueAt(steps);
+    return ({ steps }) => rate(steps);
   };
   return {
     learningRate: scheduled(learningRate),

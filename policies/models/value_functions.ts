@@ -139,11 +139,22 @@ export function discreteQFunction(
   return bodyWithHead(options, { outputs: options.actionSpace.n });
 }
 
+/** Options of {@link valuesOfActions}. */
+export interface ValuesOfActionsOptions {
+  /**
+   * Smallest action.
+   *
+   * @default 0
+   */
+  readonly start?: number;
+}
+
 /**
  * Picks the estimates of the actions that were taken.
  *
  * @param q Estimates of all actions `[batch, n]`.
- * @param actions Numbers of the actions taken, from 0, int32 `[batch]`.
+ * @param actions Actions taken, int32 `[batch]`.
+ * @param options Smallest action.
  * @returns Estimates `[batch]`.
  *
  * @example
@@ -161,9 +172,13 @@ export function discreteQFunction(
 export function valuesOfActions(
   q: tf.Tensor2D,
   actions: tf.Tensor1D,
+  { start = 0 }: ValuesOfActionsOptions = {},
 ): tf.Tensor1D {
   return tf.tidy(() => {
-    const chosen = tf.oneHot(actions, q.shape[1]);
+    const index = start === 0
+      ? actions
+      : tf.sub<tf.Tensor1D>(actions, tf.scalar(start, "int32"));
+    const chosen = tf.oneHot(index, q.shape[1]);
     return tf.sum(tf.mul(q, tf.cast(chosen, "float32")), 1);
   });
 }

@@ -40,6 +40,12 @@ export interface DiscreteSacUpdateOptions
    * @default 0.98
    */
   readonly targetEntropyFactor?: number;
+  /**
+   * Smallest action of a batch.
+   *
+   * @default 0
+   */
+  readonly start?: number;
 }
 
 /**
@@ -94,7 +100,7 @@ export function discreteSacUpdate(
   options: DiscreteSacUpdateOptions = {},
 ): DiscreteSacUpdate {
   const { optimizer = adam(), gamma = 0.99 } = options;
-  const { targetEntropyFactor = 0.98 } = options;
+  const { targetEntropyFactor = 0.98, start } = options;
   const actionCount = policy.distribution.parameterSize;
   const targetEntropyOf = (masks: tf.Tensor2D | undefined) => {
     if (masks === undefined) return targetEntropyFactor * Math.log(actionCount);
@@ -143,7 +149,9 @@ export function discreteSacUpdate(
         state,
         (critics) =>
           ofBoth(critics, (params) =>
-            valuesOfActions(qf.apply(params, observations), actions)),
+            valuesOfActions(qf.apply(params, observations), actions, {
+              start,
+            })),
         { targets, weights, optimizer, learningRate: criticLearningRate },
       );
 

@@ -15,8 +15,8 @@ export interface SacBatch {
   /** Encoded observations `[batch, ...observationShape]`. */
   readonly observations: tf.Tensor;
   /**
-   * Actions taken `[batch, ...actionShape]`: discrete ones count from 0, others
-   * are as the policy samples them, before an environment's bounds.
+   * Actions taken `[batch, ...actionShape]` as the policy samples them, before an
+   * environment's bounds.
    */
   readonly actions: tf.Tensor;
   /** Rewards `[batch]`, of n-step replay their discounted sums. */
