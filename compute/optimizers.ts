@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { closest } from "fastest-levenshtein";
+import { type LossValue, valueAndGradients } from "./gradients.ts";
 import { flattenParams, type Params, unflattenParams } from "./params.ts";
 
 /**
@@ -484,4 +485,64 @@ export function createOptimizer(
       closest(name, Object.keys(OPTIMIZERS))
     }'?`,
   );
+}
+
+/** Parameters after {@link descend}. */
+export interface Descent<A extends Params = Params> {
+  /** Parameters after the step. */
+  params: Params;
+  /** Slots of the optimizer after it. */
+  slots: OptimizerState;
+  /** Loss before the step. */
+  loss: tf.Scalar;
+  /** Further results of the loss function. */
+  aux: A;
+}
+
+/** Options of {@link descend}. */
+export interface DescendOptions {
+  /** Optimizer of the parameters. */
+  readonly optimizer: Optimizer;
+  /** Its learning rate. */
+  readonly learningRate: tf.Scalar;
+}
+
+/**
+ * Takes one optimizer step on a loss.
+ *
+ * @param loss A pure function of the parameters.
+ * @param held Parameters, and slots of the optimizer.
+ * @param options Optimizer and learning rate.
+ * @returns New tensors.
+ *
+ * @example
+ * ```ts
+ * import { descend, sgd } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const params = { w: tf.scalar(3) }, optimizer = sgd();
+ * const step = descend(
+ *   ({ w }) => ({ loss: tf.square(w) }),
+ *   { params, slots: optimizer.init(params) },
+ *   { optimizer, learningRate: tf.scalar(0.5) },
+ * );
+ * assertEquals([step.loss.arraySync(), step.params.w.arraySync()], [9, 0]);
+ * ```
+ */
+export function descend<A extends Params>(
+  loss: (params: Params) => LossValue<A>,
+  { params, slots }: {
+    readonly params: Params;
+    readonly slots: OptimizerState;
+  },
+  { optimizer, learningRate }: DescendOptions,
+): Descent<A> {
+  const { gradients, ...value } = valueAndGradients(loss, params);
+  const step = optimizer.apply(params, gradients, {
+    state: slots,
+    learningRate,
+  });
+  return { params: step.params, slots: step.state, ...value };
 }

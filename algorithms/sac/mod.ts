@@ -44,6 +44,14 @@
  *
  * @module
  */
+export {
+  absoluteTdErrors,
+  criticLoss,
+  type CriticLossOptions,
+  type CriticTargetInputs,
+  type CriticTargetOptions,
+  criticTargets,
+} from "@bellman/policies";
 export * from "./config.ts";
 export * from "./updates/discrete_update.ts";
 export * from "./haarnoja2018/losses.ts";
@@ -52,5 +60,4 @@ export * from "./updates/losses.ts";
 export * from "./updates/model.ts";
 export * from "./presets.ts";
 export * from "./sac.ts";
-export { type DiagnosticInputs, sacDiagnostics } from "./updates/steps.ts";
 export * from "./updates/update.ts";

@@ -1,35 +1,30 @@
 import {
   adamTf1,
   cloneParams,
+  descend,
   type Optimizer,
   type OptimizerState,
   type Params,
   polyak,
   tidy,
 } from "@bellman/compute";
-import type { PolicyOutput, ValueFunction } from "@bellman/policies";
-import type { RandomSource } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
 import {
+  type CriticEstimates,
   criticLoss,
-  reparameterizedPolicyLoss,
-  softValues,
-} from "../updates/losses.ts";
-import type { SacDiagnostics, SacInputs, SacUpdate } from "../updates/model.ts";
-import {
   criticStep,
-  descend,
-  type Estimates,
+  criticTargets,
+  eachCritic,
   initCritics,
   meanAndDeviation,
-  ofBoth,
-  smaller,
-} from "../updates/steps.ts";
-import {
-  criticTargets,
-  entropyBonus,
-  type SacModel,
-} from "../updates/update.ts";
+  type PolicyOutput,
+  smallestEstimates,
+  type ValueFunction,
+} from "@bellman/policies";
+import type { RandomSource } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { reparameterizedPolicyLoss, softValues } from "../updates/losses.ts";
+import type { SacDiagnostics, SacInputs, SacUpdate } from "../updates/model.ts";
+import { entropyBonus, type SacModel } from "../updates/update.ts";
 import { likelihoodRatioPolicyLoss, normalPriorLogProb } from "./losses.ts";
 
 /** {@link SacModel} with a V function. */
@@ -217,13 +212,18 @@ export function sacValueUpdate(
       const critics = criticStep(
         state,
         (critics) =>
-          ofBoth(critics, (params) => qf.apply(params, observations, actions)),
+          eachCritic(critics, (params) =>
+            qf.apply(params, observations, actions)),
         { targets, weights, optimizer, learningRate: criticLearningRate },
       );
 
       const acting = { observations, noise: inputs.noise };
       const own = policy.act(state.policy, state.critics, acting);
-      const wanted = softValues(smaller(own.estimates), own.logProb, own);
+      const wanted = softValues(
+        smallestEstimates(own.estimates),
+        own.logProb,
+        own,
+      );
       const value = descend(
         (params) => {
           const baseline = vf.apply(params, observations);
@@ -253,7 +253,7 @@ export function sacValueUpdate(
           valueSlots: value.slots,
         },
         stats: {
-          ...critics.stats,
+          ...critics.stats as SacDiagnostics,
           value_mean: mean,
           value_std: deviation,
           value_loss: value.loss,
@@ -342,8 +342,8 @@ function valuePolicy(
   }
   const hasPrior = options.actionPrior === "normal";
   const asReleased = haarnojaMixtureGradient && isMixture;
-  const ofPolicy = (estimates: Estimates): tf.Tensor1D =>
-    haarnojaPolicyLoss ? estimates.qf1 : smaller(estimates);
+  const ofPolicy = (estimates: CriticEstimates): tf.Tensor1D =>
+    haarnojaPolicyLoss ? estimates.qf1 : smallestEstimates(estimates);
 
   function sample(params: Params, observations: tf.Tensor, noise: tf.Tensor2D) {
     const output = policy.apply(params, observations);
@@ -370,7 +370,7 @@ function valuePolicy(
     { observations, noise }: Acting,
   ) {
     const { output, action, logProb } = sample(params, observations, noise);
-    const estimates = ofBoth(
+    const estimates = eachCritic(
       critics,
       (params) => qf.apply(params, observations, action),
     );

@@ -1,5 +1,12 @@
-import { adam, type Params, tidy } from "@bellman/compute";
-import { type DiscreteQFunction, valuesOfActions } from "@bellman/policies";
+import { adam, descend, type Params, tidy } from "@bellman/compute";
+import {
+  criticStep,
+  criticTargets,
+  type DiscreteQFunction,
+  eachCritic,
+  smallestEstimates,
+  valuesOfActions,
+} from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import {
   discreteEntropies,
@@ -7,19 +14,8 @@ import {
   reparameterizedPolicyLoss,
 } from "./losses.ts";
 import type { SacNumbers, SacPolicy, SacUpdate } from "./model.ts";
-import {
-  afterSteps,
-  criticStep,
-  descend,
-  ofBoth,
-  smaller,
-  temperatureOf,
-} from "./steps.ts";
-import {
-  criticTargets,
-  entropyBonus,
-  type SacUpdateOptions,
-} from "./update.ts";
+import { afterSteps, temperatureOf } from "./steps.ts";
+import { entropyBonus, type SacUpdateOptions } from "./update.ts";
 
 /** Policy that returns logits, and Q functions of all discrete actions. */
 export interface DiscreteSacModel {
@@ -116,7 +112,7 @@ export function discreteSacUpdate(
       policy.apply(params, x, { actionMasks }).policy,
     ) as tf.Tensor2D;
   const lowest = (critics: Params, x: tf.Tensor) =>
-    smaller(ofBoth(critics, (params) => qf.apply(params, x)));
+    smallestEstimates(eachCritic(critics, (params) => qf.apply(params, x)));
   const negativeEntropies = (logProbs: tf.Tensor2D): tf.Tensor1D =>
     tf.neg(discreteEntropies(logProbs));
 
@@ -148,7 +144,7 @@ export function discreteSacUpdate(
       const critics = criticStep(
         state,
         (critics) =>
-          ofBoth(critics, (params) =>
+          eachCritic(critics, (params) =>
             valuesOfActions(qf.apply(params, observations), actions, {
               start,
             })),

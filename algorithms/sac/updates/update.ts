@@ -1,11 +1,20 @@
 import {
   adam,
   cloneParams,
+  descend,
   type Optimizer,
   type Params,
   tidy,
 } from "@bellman/compute";
-import type { QFunction, ReparameterizedDistribution } from "@bellman/policies";
+import {
+  criticStep,
+  criticTargets,
+  eachCritic,
+  initCritics,
+  type QFunction,
+  type ReparameterizedDistribution,
+  smallestEstimates,
+} from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -14,15 +23,7 @@ import {
   softValues,
 } from "./losses.ts";
 import type { SacPolicy, SacState, SacUpdate } from "./model.ts";
-import {
-  afterSteps,
-  criticStep,
-  descend,
-  initCritics,
-  ofBoth,
-  smaller,
-  temperatureOf,
-} from "./steps.ts";
+import { afterSteps, temperatureOf } from "./steps.ts";
 
 /** Policy and Q functions of continuous actions, which lie in [-1, 1]. */
 export interface SacModel {
@@ -127,7 +128,7 @@ export function sacUpdate(
   const sample = (params: Params, x: tf.Tensor, noise: tf.Tensor2D) =>
     distribution.sampleWithLogProb(policy.apply(params, x).policy, noise);
   const estimate = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
-    ofBoth(critics, (params) => qf.apply(params, x, actions));
+    eachCritic(critics, (params) => qf.apply(params, x, actions));
 
   return (state, batch, inputs) =>
     tidy(() => {
@@ -144,7 +145,9 @@ export function sacUpdate(
       );
       const targets = criticTargets({
         ...batch,
-        nextValues: softValues(smaller(nextQ), next.logProb, { alpha }),
+        nextValues: softValues(smallestEstimates(nextQ), next.logProb, {
+          alpha,
+        }),
         bonus: between &&
           entropyBonus(between.logProb, batch.betweenDiscounts!, { alpha }),
       }, { ...inputs, discount: batch.discounts ?? gamma });
@@ -158,7 +161,9 @@ export function sacUpdate(
         (params) => {
           const own = sample(params, observations, inputs.noise);
           const q = estimate(critics.params, observations, own.action);
-          const values = softValues(smaller(q), own.logProb, { alpha });
+          const values = softValues(smallestEstimates(q), own.logProb, {
+            alpha,
+          });
           const aux = { logProb: own.logProb };
           return { loss: reparameterizedPolicyLoss(values), aux };
         },
@@ -172,74 +177,6 @@ export function sacUpdate(
         inputs,
       });
     });
-}
-
-/** Inputs of {@link criticTargets}, each `[batch]`. */
-export interface CriticTargetInputs {
-  /** Reward `r`, of n-step replay the discounted sum of the n rewards. */
-  readonly rewards: tf.Tensor1D;
-  /** Flag `d`: 1 where the episode terminated, and 0 where it was truncated. */
-  readonly terminated: tf.Tensor1D;
-  /** Soft value `V(s')` of the state after the last reward. */
-  readonly nextValues: tf.Tensor1D;
-  /**
-   * Entropy bonus between the rewards of n-step replay, from {@link entropyBonus}.
-   *
-   * @default 0
-   */
-  readonly bonus?: tf.Tensor1D;
-}
-
-/** Options of {@link criticTargets}. */
-export interface CriticTargetOptions {
-  /** Discount `gamma`, or that of each row `[batch]`: n-step's `gamma^n`. */
-  readonly discount: number | tf.Tensor;
-  /**
-   * Factor of the rewards (`scale_reward`).
-   *
-   * @default 1
-   */
-  readonly rewardScale?: number | tf.Scalar;
-}
-
-/**
- * Computes the targets of the Q functions,
- * `y = scale r + b + gamma (1 - d) V(s')`. A terminated row does not bootstrap;
- * a truncated one does.
- *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8.
- *
- * @param inputs Rewards, ends and the values after them.
- * @param options Discount and scale of the rewards.
- * @returns Targets `[batch]`.
- *
- * @example
- * ```ts
- * import { criticTargets } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const targets = criticTargets({
- *   rewards: tf.tensor1d([1, 1]),
- *   terminated: tf.tensor1d([0, 1]),
- *   nextValues: tf.tensor1d([8, 8]),
- * }, { discount: 0.5 });
- * assertEquals(targets.arraySync(), [5, 1]);
- * ```
- */
-export function criticTargets(
-  inputs: CriticTargetInputs,
-  options: CriticTargetOptions,
-): tf.Tensor1D {
-  const { rewards, terminated, nextValues, bonus } = inputs;
-  const { discount, rewardScale = 1 } = options;
-  return tf.tidy(() => {
-    const goingOn = tf.mul(tf.sub(1, terminated), discount);
-    const earned = tf.mul(rewards, rewardScale);
-    const here = bonus === undefined ? earned : tf.add(earned, bonus);
-    return tf.add(here, tf.mul(goingOn, nextValues));
-  });
 }
 
 /**

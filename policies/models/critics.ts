@@ -1,0 +1,420 @@
+import {
+  descend,
+  type Descent,
+  type Optimizer,
+  type OptimizerState,
+  type Params,
+} from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { nest, scope } from "../networks/network.ts";
+
+/** Options of {@link criticLoss}. */
+export interface CriticLossOptions {
+  /**
+   * Importance weights of prioritized replay `[batch]`. A weight of 2 counts
+   * like a row that was drawn twice.
+   *
+   * @default 1 for each row
+   */
+  readonly weights?: tf.Tensor1D;
+}
+
+/**
+ * Computes the loss of a critic, Q or V: `mean(w (Q(s, a) - y)^2) / 2`. The targets are
+ * constants: no gradient flows through them.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equations 5
+ * and 7; `td_loss` and `vf_loss` of haarnoja/sac.
+ *
+ * @param values Estimates `[batch]`.
+ * @param targets Their targets `[batch]`.
+ * @param options Weights of the rows.
+ * @returns A scalar.
+ *
+ * @example
+ * ```ts
+ * import { criticLoss } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const loss = criticLoss(tf.tensor1d([1, 2]), tf.tensor1d([1, 4]));
+ * assertEquals(loss.arraySync(), 1);
+ * ```
+ */
+export function criticLoss(
+  values: tf.Tensor1D,
+  targets: tf.Tensor1D,
+  options: CriticLossOptions = {},
+): tf.Scalar {
+  const { weights } = options;
+  return tf.tidy(() => {
+    const square = tf.squaredDifference(values, targets);
+    const weighted = weights === undefined ? square : tf.mul(weights, square);
+    return tf.mul(tf.mean(weighted), 0.5);
+  });
+}
+
+/**
+ * Computes the TD error of each row, `mean_i |y - Q_i(s, a)|`, which prioritized
+ * replay uses as its priority.
+ *
+ * @param values Estimates of each critic, `[batch]` each.
+ * @param targets Their targets `[batch]`.
+ * @returns Errors `[batch]`, at least 0.
+ *
+ * @example
+ * ```ts
+ * import { absoluteTdErrors } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const values = [tf.tensor1d([1, 2]), tf.tensor1d([3, 2])];
+ * const errors = absoluteTdErrors(values, tf.tensor1d([2, 5]));
+ * assertEquals(errors.arraySync(), [1, 3]);
+ * ```
+ */
+export function absoluteTdErrors(
+  values: readonly tf.Tensor1D[],
+  targets: tf.Tensor1D,
+): tf.Tensor1D {
+  return tf.tidy(() => {
+    const errors = values.map((it) => tf.abs(tf.sub(targets, it)));
+    return tf.mul(tf.addN(errors), 1 / values.length);
+  });
+}
+
+/** Inputs of {@link criticTargets}, each `[batch]`. */
+export interface CriticTargetInputs {
+  /** Reward `r`, of n-step replay the discounted sum of the n rewards. */
+  readonly rewards: tf.Tensor1D;
+  /** Flag `d`: 1 where the episode terminated, and 0 where it was truncated. */
+  readonly terminated: tf.Tensor1D;
+  /** Value `V(s')` of the state after the last reward. */
+  readonly nextValues: tf.Tensor1D;
+  /**
+   * Bonus that is not scaled, such as that of entropies between the rewards of
+   * n-step replay.
+   *
+   * @default 0
+   */
+  readonly bonus?: tf.Tensor1D;
+}
+
+/** Options of {@link criticTargets}. */
+export interface CriticTargetOptions {
+  /** Discount `gamma`, or that of each row `[batch]`: n-step's `gamma^n`. */
+  readonly discount: number | tf.Tensor;
+  /**
+   * Factor of the rewards (`scale_reward`).
+   *
+   * @default 1
+   */
+  readonly rewardScale?: number | tf.Scalar;
+}
+
+/**
+ * Computes the targets of the Q functions,
+ * `y = scale r + b + gamma (1 - d) V(s')`. A terminated row does not bootstrap;
+ * a truncated one does.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8;
+ * Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477), algorithm 1.
+ *
+ * @param inputs Rewards, ends and the values after them.
+ * @param options Discount and scale of the rewards.
+ * @returns Targets `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { criticTargets } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const targets = criticTargets({
+ *   rewards: tf.tensor1d([1, 1]),
+ *   terminated: tf.tensor1d([0, 1]),
+ *   nextValues: tf.tensor1d([8, 8]),
+ * }, { discount: 0.5 });
+ * assertEquals(targets.arraySync(), [5, 1]);
+ * ```
+ */
+export function criticTargets(
+  inputs: CriticTargetInputs,
+  options: CriticTargetOptions,
+): tf.Tensor1D {
+  const { rewards, terminated, nextValues, bonus } = inputs;
+  const { discount, rewardScale = 1 } = options;
+  return tf.tidy(() => {
+    const goingOn = tf.mul(tf.sub(1, terminated), discount);
+    const earned = tf.mul(rewards, rewardScale);
+    const here = bonus === undefined ? earned : tf.add(earned, bonus);
+    return tf.add(here, tf.mul(goingOn, nextValues));
+  });
+}
+
+/** Estimates of each critic by its name: `qf1`, `qf2` and so on. */
+export type CriticEstimates<T extends tf.Tensor = tf.Tensor1D> = Record<
+  string,
+  T
+>;
+
+/**
+ * Makes the parameters of several critics of one form, under `qf1/`, `qf2/` and so
+ * on.
+ *
+ * @param qf Form of the critics.
+ * @param random Stream of the first parameters.
+ * @param count Number of critics; two by default.
+ * @returns New tensors.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream } from "@bellman/compute";
+ * import { discreteQFunction, initCritics } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const qf = discreteQFunction({
+ *   observationSpace: { type: "discrete", n: 5 },
+ *   actionSpace: { type: "discrete", n: 3 },
+ *   networkOptions: { hiddenSizes: [] },
+ * });
+ * const critics = initCritics(qf, new RandomStream(1));
+ * assertEquals(Object.keys(critics), [
+ *   "qf1/head/kernel",
+ *   "qf1/head/bias",
+ *   "qf2/head/kernel",
+ *   "qf2/head/bias",
+ * ]);
+ * ```
+ */
+export function initCritics(
+  qf: { init(random: RandomSource): Params },
+  random: RandomSource,
+  count = 2,
+): Params {
+  const each = Array.from(
+    { length: count },
+    (_, i) => nest(qf.init(random), `qf${i + 1}`),
+  );
+  return Object.assign({}, ...each);
+}
+
+/**
+ * Applies a function to the parameters of each critic.
+ *
+ * @param critics Parameters, as {@link initCritics} makes them.
+ * @param estimate Function of the parameters of one critic.
+ * @returns Results by the critics' names.
+ *
+ * @example
+ * ```ts
+ * import { eachCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const critics = { "qf1/w": tf.scalar(2), "qf2/w": tf.scalar(3) };
+ * const { qf1, qf2 } = eachCritic(critics, ({ w }) => tf.square(w));
+ * assertEquals([qf1.arraySync(), qf2.arraySync()], [4, 9]);
+ * ```
+ */
+export function eachCritic<T extends tf.Tensor>(
+  critics: Params,
+  estimate: (params: Params) => T,
+): CriticEstimates<T> {
+  const names = new Set(Object.keys(critics).map((it) => it.split("/")[0]));
+  return Object.fromEntries(
+    [...names].map((name) => [name, estimate(scope(critics, name))]),
+  );
+}
+
+/**
+ * Takes the smallest estimate of each action, against overestimation.
+ *
+ * Source: Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477), section 4.2.
+ *
+ * @param estimates Estimates of each critic, all of one shape.
+ * @returns A tensor of that shape.
+ *
+ * @example
+ * ```ts
+ * import { smallestEstimates } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const [qf1, qf2] = [tf.tensor1d([1, 4]), tf.tensor1d([2, 3])];
+ * assertEquals(smallestEstimates({ qf1, qf2 }).arraySync(), [1, 3]);
+ * ```
+ */
+export function smallestEstimates<T extends tf.Tensor>(
+  estimates: CriticEstimates<T>,
+): T {
+  return Object.values(estimates).reduce((a, b) => tf.minimum(a, b) as T);
+}
+
+/** State of critics, of which an update changes all parts. */
+export interface CriticState {
+  /** Parameters, as {@link initCritics} makes them. */
+  readonly critics: Params;
+  /** Slots of their optimizer. */
+  readonly criticSlots: OptimizerState;
+}
+
+/** Options of {@link criticStep}. */
+export interface CriticStepOptions extends CriticLossOptions {
+  /** Targets of all critics `[batch]`. */
+  readonly targets: tf.Tensor1D;
+  /** Optimizer of all critics. */
+  readonly optimizer: Optimizer;
+  /** Its learning rate. */
+  readonly learningRate: tf.Scalar;
+  /**
+   * Factor of the loss, which is half the mean square without one.
+   *
+   * @default 1
+   */
+  readonly scale?: number;
+}
+
+/** Result of {@link criticStep}. */
+export interface CriticStep extends Descent<CriticEstimates> {
+  /** Numbers of {@link criticDiagnostics}. */
+  readonly stats: Record<string, tf.Scalar>;
+  /** Mean over the critics of `|y - Q|` `[batch]`: new priorities. */
+  readonly tdErrors: tf.Tensor1D;
+}
+
+/**
+ * Takes one step of all critics towards their targets, on the sum of their losses.
+ *
+ * @param state Parameters and slots.
+ * @param estimate Function from the parameters of all critics to their estimates.
+ * @param options Targets, weights of the rows, optimizer.
+ * @returns Parameters, slots, loss and estimates before the step.
+ *
+ * @example
+ * ```ts
+ * import { sgd } from "@bellman/compute";
+ * import { criticStep, eachCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const critics = { "qf1/w": tf.scalar(1), "qf2/w": tf.scalar(2) };
+ * const { loss, tdErrors } = criticStep(
+ *   { critics, criticSlots: sgd().init(critics) },
+ *   (params) => eachCritic(params, ({ w }) => tf.mul(tf.ones([1]), w)),
+ *   {
+ *     targets: tf.tensor1d([4]),
+ *     optimizer: sgd(),
+ *     learningRate: tf.scalar(0.1),
+ *   },
+ * );
+ * assertEquals(loss.arraySync(), (9 + 4) / 2);
+ * assertEquals(tdErrors.arraySync(), [2.5]);
+ * ```
+ */
+export function criticStep(
+  { critics, criticSlots }: CriticState,
+  estimate: (critics: Params) => CriticEstimates,
+  { targets, weights, scale = 1, ...options }: CriticStepOptions,
+): CriticStep {
+  const step = descend(
+    (params) => {
+      const estimates = estimate(params);
+      // No parameter is in two of them, so each has its own gradient.
+      const loss = Object.values(estimates)
+        .map((it) => criticLoss(it, targets, { weights }))
+        .reduce((sum, it) => tf.add(sum, it));
+      return {
+        loss: scale === 1 ? loss : tf.mul<tf.Scalar>(loss, scale),
+        aux: estimates,
+      };
+    },
+    { params: critics, slots: criticSlots },
+    options,
+  );
+  return {
+    ...step,
+    stats: criticDiagnostics(step.aux, targets),
+    tdErrors: absoluteTdErrors(Object.values(step.aux), targets),
+  };
+}
+
+/**
+ * Computes mean and standard deviation of a batch, that of the population.
+ *
+ * @param values Numbers `[batch]`.
+ * @returns Two scalars.
+ *
+ * @example
+ * ```ts
+ * import { meanAndDeviation } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const { mean, deviation } = meanAndDeviation(tf.tensor1d([1, 3]));
+ * assertEquals([mean.arraySync(), deviation.arraySync()], [2, 1]);
+ * ```
+ */
+export function meanAndDeviation(
+  values: tf.Tensor1D,
+): Record<"mean" | "deviation", tf.Scalar> {
+  const mean = tf.mean(values) as tf.Scalar;
+  const deviation = tf.tidy(() =>
+    tf.sqrt(tf.mean(tf.squaredDifference(values, mean)))
+  ) as tf.Scalar;
+  return { mean, deviation };
+}
+
+/**
+ * Describes critics over a batch: `q1_mean`, `q1_std`, `q1_bellman_error` (the loss
+ * {@link criticLoss} without weights), the same of the others, and of two
+ * `q_difference` (the mean of `|Q1 - Q2|`). Deviations are the population's.
+ *
+ * Source: `log_diagnostics` of haarnoja/sac, which prints `qf1` for `qf2`: here it
+ * is `qf2`.
+ *
+ * @param estimates Estimates of each critic `[batch]`.
+ * @param targets Targets of all `[batch]`.
+ * @returns Scalars by name.
+ *
+ * @example
+ * ```ts
+ * import { criticDiagnostics } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const diagnostics = criticDiagnostics({
+ *   qf1: tf.tensor1d([1, 3]),
+ *   qf2: tf.tensor1d([2, 2]),
+ * }, tf.tensor1d([1, 1]));
+ * assertEquals(diagnostics.q1_std.arraySync(), 1);
+ * assertEquals(diagnostics.q_difference.arraySync(), 1);
+ * assertEquals(diagnostics.q1_bellman_error.arraySync(), 1);
+ * ```
+ */
+export function criticDiagnostics(
+  estimates: CriticEstimates,
+  targets: tf.Tensor1D,
+): Record<string, tf.Scalar> {
+  const stats: Record<string, tf.Scalar> = {};
+  for (const [i, values] of Object.values(estimates).entries()) {
+    const { mean, deviation } = meanAndDeviation(values);
+    stats[`q${i + 1}_mean`] = mean;
+    stats[`q${i + 1}_std`] = deviation;
+    stats[`q${i + 1}_bellman_error`] = criticLoss(values, targets);
+  }
+  const { qf1, qf2 } = estimates;
+  if (qf2 !== undefined) {
+    stats.q_difference = tf.tidy(() => tf.mean(tf.abs(tf.sub(qf1, qf2))));
+  }
+  return stats;
+}
