@@ -44,6 +44,11 @@ export * from "./networks/create_network.ts";
 export * from "./networks/initializers.ts";
 export * from "./networks/lstm.ts";
 export * from "./networks/network.ts";
+export {
+  type FactorizedNoise,
+  factorOf,
+  noisyLayer,
+} from "./networks/noisy_layer.ts";
 export * from "./networks/observation_encoder.ts";
 export type { FunctionOptions } from "./models/_body.ts";
 export * from "./models/actor_critic.ts";

@@ -36,7 +36,7 @@ function writeCode(
 const room = writeCode("own_environment", "# Your own environment", "room");
 const FILES = {
   reinforce: writeCode("own_algorithm", "## REINFORCE", "reinforce"),
-  dqn: writeCode("own_algorithm", "## DQN", "dqn"),
+  "my-dqn": writeCode("own_algorithm", "## DQN", "my_dqn"),
   "my-ppo": writeCode("own_algorithm", "## PPO", "my_ppo"),
 };
 
@@ -70,7 +70,7 @@ async function killMidway(args: string[], after: number): Promise<void> {
   assertEquals(signal, "SIGKILL", new TextDecoder().decode(stderr));
 }
 
-const LINES = { reinforce: 60, dqn: 100, "my-ppo": 100 };
+const LINES = { reinforce: 60, "my-dqn": 100, "my-ppo": 100 };
 
 for (const [name, file] of Object.entries(FILES)) {
   Deno.test(`${name} of the guide does everything through the command line`, async () => {
@@ -116,7 +116,7 @@ for (const [name, file] of Object.entries(FILES)) {
 /** Steps, and a mean return that CartPole-v1 has after them: at random it is 22. */
 const LEARNED = {
   reinforce: { steps: 40_000, meanReturn: 300 },
-  dqn: { steps: 30_000, meanReturn: 180 },
+  "my-dqn": { steps: 30_000, meanReturn: 180 },
   "my-ppo": { steps: 50_000, meanReturn: 450 },
 };
 

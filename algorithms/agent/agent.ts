@@ -246,8 +246,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     };
     // Before anything slow: memory is what runs out most often.
     this.experience = parts.experience.make(this.#runtime);
-    const { replay } = this.experience;
-    if (replay?.isInFile) this.rows = replay;
+    if (this.experience.replay?.isInFile) this.rows = this.experience.replay;
     this.#inputs = new UpdateInputs(parts.inputs);
     this.#learner = this.#compileUpdate(state);
     this.#programs.set("learn", this.#learner);
@@ -406,6 +405,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const due = this.experience.due(this.#moment, this.#random);
     if (due === 0) return undefined;
     for (let i = 1; i <= due; i++) this.#learn(i === due);
+    this.#parts.onStatistics?.(this.#statistics);
     return { ...this.#statistics };
   }
 

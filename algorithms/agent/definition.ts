@@ -9,6 +9,7 @@ import type { Network, NoiseSpec, Policy } from "@bellman/policies";
 import type {
   Awaitable,
   StateTree,
+  Statistics,
   StatisticTitles,
   SteppingAlgorithm,
 } from "@bellman/types";
@@ -235,6 +236,13 @@ export interface AgentParts<
    * @default none
    */
   readonly actionValues?: ActionValues;
+  /**
+   * Called after updates, such as to warn of something once.
+   *
+   * @param statistics Statistics of the update, by their names there.
+   * @default nothing
+   */
+  onStatistics?(statistics: Statistics): void;
 }
 
 /** Parts of an agent of which only the policy's type is known. */

@@ -1,7 +1,7 @@
 import type { RandomStream, TensorData } from "@bellman/compute";
 import type { Space, StateTree } from "@bellman/types";
-import type { AgentContext } from "./experience/context.ts";
-import type { Explorer } from "./definition.ts";
+import type { AgentContext, Moment } from "./experience/context.ts";
+import type { Exploration, Explorer } from "./definition.ts";
 
 /** Largest number of steps that take the same random action. */
 const MOST_REPEATS = 100;
@@ -17,11 +17,18 @@ export interface RandomActionsOptions {
    * @default none: a new action at each step
    */
   readonly repeatExponent?: number;
+  /**
+   * Share of random actions after those steps, which each environment draws for
+   * itself.
+   *
+   * @default none: the policy acts
+   */
+  readonly epsilon?: (moment: Moment) => number;
 }
 
 /**
- * Creates an exploration that takes random actions at first: box actions are uniform
- * in [-1, 1], as squashed policies sample them.
+ * Creates an exploration that takes random actions at first, and later at a share of
+ * the steps: box actions are uniform in [-1, 1], as squashed policies sample them.
  *
  * @param context Space of the actions, number of environments.
  * @param options Steps that take random actions, repeats of an action.
@@ -47,7 +54,7 @@ export interface RandomActionsOptions {
  */
 export function randomActions(
   { actionSpace, numEnvs }: Pick<AgentContext, "actionSpace" | "numEnvs">,
-  { steps, repeatExponent: exponent }: RandomActionsOptions,
+  { steps, repeatExponent: exponent, epsilon }: RandomActionsOptions,
 ): Explorer {
   const draw = (random: RandomStream, rows: number, masks?: Uint8Array) =>
     drawActions(actionSpace, random, { rows, masks });
@@ -58,11 +65,30 @@ export function randomActions(
       start: actionSpace.type === "discrete" ? actionSpace.start : 0,
       draw: (random, masks) => draw(random, 1, masks),
     });
+  function mixed(share: number, exploration: Exploration): TensorData {
+    const { random, sample, actionMasks } = exploration;
+    const isRandom = Array.from(
+      { length: numEnvs },
+      () => random.uniform() < share,
+    );
+    if (!isRandom.includes(false)) return draw(random, numEnvs, actionMasks);
+    const actions = sample(), size = actions.length / numEnvs;
+    const choices = (actionMasks?.length ?? 0) / numEnvs;
+    isRandom.forEach((it, i) => {
+      if (!it) return;
+      const own = actionMasks?.subarray(i * choices, (i + 1) * choices);
+      actions.set(draw(random, 1, own), i * size);
+    });
+    return actions;
+  }
   return {
-    act({ moment, random, sample, actionMasks }) {
-      if (moment.steps >= steps) return sample();
-      return repeated?.act(random, actionMasks) ??
-        draw(random, numEnvs, actionMasks);
+    act(exploration) {
+      const { moment, random, sample, actionMasks } = exploration;
+      if (moment.steps < steps) {
+        return repeated?.act(random, actionMasks) ??
+          draw(random, numEnvs, actionMasks);
+      }
+      return epsilon ? mixed(epsilon(moment), exploration) : sample();
     },
     ...(repeated && {
       save: () => repeated.save(),

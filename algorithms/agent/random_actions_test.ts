@@ -222,3 +222,37 @@ for (const repeatExponent of [undefined, 2]) {
 }
 
 const START = { steps: 0, updates: 0, progress: 0 };
+
+Deno.test("after the first steps each environment explores at a share of its own draws", () => {
+  const numEnvs = 3, n = 3;
+  const explorer = randomActions({ actionSpace: SPACES.discrete, numEnvs }, {
+    steps: 6,
+    epsilon: ({ steps }) => steps < 600 ? 0.5 : 0,
+  });
+  const random = new RandomStream(3);
+  // The policy's action is forbidden to random ones, as is the first choice.
+  const actionMasks = Uint8Array.from(
+    { length: numEnvs * n },
+    (_, i) => Number(i % n !== 0),
+  );
+  let asked = 0;
+  const at = (steps: number) => [...explorer.act({
+    moment: { steps, updates: 0, progress: 0 },
+    random,
+    sample: () => (asked++, new Int32Array(numEnvs).fill(POLICY)),
+    actionMasks,
+  })];
+  assert(at(3).every((it) => it === 1 || it === 2));
+  assertEquals(asked, 0);
+  const actions = Array.from({ length: 198 }, (_, i) => at(6 + 3 * i));
+  const explored = actions.map((it) => it.filter((a) => a !== POLICY));
+  assert(explored.flat().every((it) => it === 1 || it === 2));
+  for (const [count, share] of [[0, 1], [1, 3], [2, 3], [3, 1]]) {
+    const seen = explored.filter((it) => it.length === count).length;
+    assertAlmostEquals(seen / explored.length, share / 8, 0.1);
+  }
+  // Where all explore, the policy is not run.
+  const all = explored.filter((it) => it.length === numEnvs).length;
+  assertEquals(asked, actions.length - all);
+  assertEquals(at(600), [POLICY, POLICY, POLICY]);
+});

@@ -4,7 +4,6 @@ import {
   type Arrays,
   type BuildContext,
   type Decision,
-  type Exploration,
   randomActions,
   type Tensors,
   type Update,
@@ -145,7 +144,6 @@ export function actorLearner<P extends Policy>(
         ...(pushes && { results: { gradient: all } }),
       };
     });
-  const anyAction = randomActions(context, { steps: Infinity });
   const isPushDue = () =>
     progress.hasEnded || (progress.gradients + 1) % config.updateInterval === 0;
   return {
@@ -180,12 +178,7 @@ export function actorLearner<P extends Policy>(
         estimate: (params: Params, observations: tf.Tensor) =>
           policy.apply(params, observations).policy,
       },
-      explore: {
-        act: (exploration: Exploration) =>
-          exploration.random.uniform() >= epsilon()
-            ? exploration.sample()
-            : anyAction.act(exploration),
-      },
+      explore: randomActions(context, { steps: 0, epsilon }),
     }),
   };
 }

@@ -3,6 +3,7 @@ import { acer } from "@bellman/acer";
 import { acktr } from "@bellman/acktr";
 import type { AlgorithmDefinition, ConfigSchema } from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
+import { dqn } from "@bellman/dqn";
 import { ppo } from "@bellman/ppo";
 import { sac } from "@bellman/sac";
 import { addStatistics } from "@bellman/training";
@@ -14,6 +15,7 @@ const algorithms: AlgorithmDefinition[] = [
   acer,
   acktr,
   ...asyncAlgorithms,
+  dqn,
   ppo,
   sac,
 ];

@@ -35,7 +35,7 @@ Deno.test("an algorithm is known by its definition alone", async () => {
   const help = (await capture("train", "all", "--help")).out;
   assertStringIncludes(
     help,
-    "a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, ppo, sac or dummy; default",
+    "a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac or dummy; default",
   );
   assertStringIncludes(help, "Keys of dummy; numEnvs is 2 by default:");
   assertStringIncludes(help, "Discount of a test.");
@@ -107,6 +107,7 @@ Deno.test("a name is registered once", () => {
     "async-q",
     "async-nstep-q",
     "async-sarsa",
+    "dqn",
     "ppo",
     "sac",
     "dummy",

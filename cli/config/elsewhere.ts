@@ -16,13 +16,12 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
     .map((it) =>
       [it, "sac, which learns from a replay buffer as well"] as const
     ),
-  ...["dqn", "deepq", "qrdqn", "rainbow", "ddqn", "c51"]
-    .map((it) =>
-      [
-        it,
-        "sac or async-q, or the guide 'own algorithm', which builds one",
-      ] as const
-    ),
+  ...["deepq", "ddqn"].map((it) => [it, "dqn"] as const),
+  ["rainbow", "dqn, with '--preset rainbow'"],
+  ...["qrdqn", "qr_dqn"].map((it) =>
+    [it, "dqn, with '--set values=quantile'"] as const
+  ),
+  ["c51", "dqn, with '--set values=categorical --set valueRange=[LOW,HIGH]'"],
 ]);
 
 /**

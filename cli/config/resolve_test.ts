@@ -55,7 +55,7 @@ for (const { name } of ALGORITHMS) {
 }
 
 /** Presets named after what they are taken from. */
-const ORIGINALS = ["baselines", "paper"];
+const ORIGINALS = ["baselines", "paper", "rainbow"];
 
 for (const { name: algorithm, presets } of ALGORITHMS) {
   for (const name of Object.keys(presets)) {

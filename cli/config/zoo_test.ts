@@ -167,7 +167,7 @@ Deno.test("files of other algorithms are one hint", () => {
     [
       "sac",
       "{buffer_size: 100000, exploration_fraction: 0.16, policy_kwargs: 'dict(net_arch=[256, 256])'}",
-      "Cannot use zoo.yml: it is for DQN (exploration_fraction), which is not here; expected a file for sac or async-q",
+      "Cannot use zoo.yml: it is for DQN (exploration_fraction); expected 'train dqn'",
     ],
     [
       "sac",

@@ -1,16 +1,95 @@
-import type { Space } from "@bellman/types";
-import type { FunctionOptions } from "./_body.ts";
-import type { Policy } from "./policy.ts";
-import { stochasticPolicy } from "./stochastic_policy.ts";
+import type { DiscreteSpace, RandomSource, Space } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { type Params, tidy } from "@bellman/compute";
+import { distributionFor } from "../distributions/distribution_for.ts";
+import { body, type FunctionOptions, layerInitializers } from "./_body.ts";
+import type { ApplyInputs, Policy, PolicyOutput } from "./policy.ts";
+import {
+  factorOf,
+  initNoisyLayer,
+  noisyLayer,
+} from "../networks/noisy_layer.ts";
+import { initLayer } from "../networks/_layers.ts";
+import { activationFunction } from "../networks/network.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
 
 /** Options of {@link qPolicy}. */
 export interface QPolicyOptions extends FunctionOptions {
   /** Space of one action, which is discrete. */
   readonly actionSpace: Space;
+  /**
+   * True for a stream for the value of an observation and one for the advantages of
+   * its actions: the last hidden layer is then one of each stream.
+   *
+   * @default false
+   */
+  readonly dueling?: boolean;
+  /**
+   * Numbers that describe the return of one action, such as quantiles.
+   *
+   * @default 1
+   */
+  readonly atoms?: number;
+  /**
+   * Computes the values of actions.
+   *
+   * @param outputs What the network gives `[batch, n, atoms]`.
+   * @returns Values `[batch, n]`.
+   * @default the mean of the atoms
+   */
+  readonly valuesOf?: (outputs: tf.Tensor3D) => tf.Tensor2D;
+  /**
+   * Deviation of the first noise of the last layers (streams and heads), times the
+   * root of their inputs; the noise is what explores.
+   *
+   * @default none: layers without noise
+   */
+  readonly sigma0?: number;
+}
+
+/** Greedy policy of a Q function, as {@link qPolicy} makes it. */
+export interface QPolicy extends Policy {
+  /**
+   * Computes what the network gives for all actions.
+   *
+   * @param params Parameters as `init` makes them.
+   * @param observations Encoded observations `[batch, ...]`.
+   * @param noise Normal numbers, `noise.size` for all rows `[1, size]` or for each
+   * `[batch, size]`; without them noisy layers take their means.
+   * @returns Outputs `[batch, n, atoms]`.
+   */
+  outputs(
+    params: Params,
+    observations: tf.Tensor,
+    noise?: tf.Tensor2D,
+  ): tf.Tensor3D;
+  /**
+   * Computes the values of all actions.
+   *
+   * @param outputs Result of {@link outputs}.
+   * @param actionMasks 1 where an action is allowed `[batch, n]`.
+   * @returns Values `[batch, n]`, far below all others where an action is forbidden.
+   */
+  values(outputs: tf.Tensor3D, actionMasks?: tf.Tensor): tf.Tensor2D;
+}
+
+/** Output of a {@link QPolicy}; with noise, what `sample` needs to explore. */
+interface QOutput extends PolicyOutput {
+  readonly actionMasks?: tf.Tensor;
 }
 
 /**
- * Makes a greedy policy of a Q function; exploration is separate.
+ * Makes a greedy policy of a Q function. With noisy layers, `sample` takes the best
+ * action of values with noise, another one for each row, and `mode` of their means;
+ * without, exploration is separate and both are the same.
+ *
+ * Parameters: `dense0/kernel` and so on and `head/kernel`, `head/bias`, whose outputs
+ * are those of the first action, then of the second; with `dueling` the last hidden
+ * layer and the head of both streams under `value/` and `advantage/`, as
+ * `value/dense0/kernel`.
+ *
+ * Source: Wang et al. 2016 (https://arxiv.org/abs/1511.06581), equation 9: values are
+ * `V + A - mean(A)`, for each atom.
  *
  * @param options Spaces and layers.
  * @returns The policy; its output `policy` holds the values of all actions.
@@ -20,6 +99,7 @@ export interface QPolicyOptions extends FunctionOptions {
  * @example
  * ```ts
  * import { qPolicy } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
@@ -27,19 +107,191 @@ export interface QPolicyOptions extends FunctionOptions {
  * const policy = qPolicy({
  *   observationSpace: { type: "discrete", n: 4 },
  *   actionSpace: { type: "discrete", n: 3 },
+ *   dueling: true,
  * });
+ * const params = policy.init(new RandomStream(1));
+ * const { policy: values } = policy.apply(params, tf.eye(4));
+ * assertEquals(values.shape, [4, 3]);
  * const best = policy.mode({ policy: tf.tensor2d([[0, 2, 1]]) });
  * assertEquals(best.arraySync(), [1]);
  * ```
  */
-export function qPolicy(options: QPolicyOptions): Policy {
-  const { type } = options.actionSpace;
-  if (type !== "discrete") {
+export function qPolicy(options: QPolicyOptions): QPolicy {
+  const { actionSpace, sigma0, valuesOf = meanOfAtoms } = options;
+  if (actionSpace.type !== "discrete") {
     throw new TypeError(
-      `Cannot learn values of ${type} actions: expected discrete actions`,
+      `Cannot learn values of ${actionSpace.type} actions: expected discrete actions`,
     );
   }
-  const policy = stochasticPolicy(options);
-  // Values serve as logits: the best action is the likeliest one.
-  return { ...policy, sample: (_, output) => policy.mode(output) };
+  const encoder = observationEncoder(options.observationSpace);
+  const distribution = distributionFor(actionSpace);
+  const { trunk, last } = layersOf(encoder.observationShape, {
+    ...options,
+    actionSpace,
+  });
+  const isNoisy = sigma0 !== undefined;
+
+  function values(outputs: tf.Tensor3D, actionMasks?: tf.Tensor): tf.Tensor2D {
+    const all = valuesOf(outputs);
+    return actionMasks === undefined
+      ? all
+      : distribution.masking!.apply(all, actionMasks);
+  }
+  const mode = ({ policy }: PolicyOutput) => distribution.mode(policy);
+  return {
+    ...encoder,
+    stateSize: 0,
+    distribution,
+    noise: isNoisy ? { kind: "normal", size: last.noise } : distribution.noise,
+    usesStateDependentExploration: false,
+    squashesActions: false,
+    init: (random) => ({ ...trunk.init(random), ...last.init(random) }),
+    outputs: (params, observations, noise) =>
+      tf.tidy(() =>
+        last.apply(params, trunk.apply(params, observations), noise)
+      ),
+    values,
+    apply: (params, observations, { actionMasks }: ApplyInputs = {}) =>
+      tidy((): QOutput => {
+        const latent = trunk.apply(params, observations);
+        const policy = values(last.apply(params, latent), actionMasks);
+        return { policy, ...(isNoisy && { latent, actionMasks }) };
+      }),
+    sample: (params, output: QOutput, { noise }) =>
+      tf.tidy(() => {
+        if (!isNoisy) return mode(output);
+        const outputs = last.apply(params, output.latent!, noise);
+        return mode({ policy: values(outputs, output.actionMasks) });
+      }),
+    mode,
+  };
+}
+
+const meanOfAtoms = (outputs: tf.Tensor3D): tf.Tensor2D =>
+  outputs.shape[2] === 1
+    ? tf.reshape(outputs, [outputs.shape[0], -1])
+    : tf.mean(outputs, 2);
+
+/** The last layers, which give the outputs of all actions. */
+interface LastLayers {
+  /** Numbers of the noise of one row. */
+  readonly noise: number;
+  init(random: RandomSource): Params;
+  apply(
+    params: Params,
+    features: tf.Tensor2D,
+    noise?: tf.Tensor2D,
+  ): tf.Tensor3D;
+}
+
+/** Makes the layers before the streams, and these. */
+function layersOf(
+  inputShape: readonly number[],
+  options: QPolicyOptions & { readonly actionSpace: DiscreteSpace },
+): { trunk: ReturnType<typeof body>; last: LastLayers } {
+  const { actionSpace: { n }, atoms = 1, dueling = false } = options;
+  const { networkOptions } = options;
+  const sizes = networkOptions?.hiddenSizes ?? [256, 256];
+  const [shared, own] = dueling
+    ? [sizes.slice(0, -1), sizes.slice(-1)]
+    : [sizes, []];
+  const trunk = body(inputShape, 0, {
+    ...options,
+    networkOptions: { ...networkOptions, hiddenSizes: shared },
+  });
+  const stream = (prefix: string, outputs: number, firstNoise: number) =>
+    streamOf([trunk.outputSize, ...own, outputs], {
+      prefix,
+      firstNoise,
+      ...options,
+    });
+  if (!dueling) {
+    const head = stream("", n * atoms, 0);
+    return {
+      trunk,
+      last: {
+        ...head,
+        apply: (params, features, noise) =>
+          tf.reshape(head.apply(params, features, noise), [-1, n, atoms]),
+      },
+    };
+  }
+  const value = stream("value/", atoms, 0);
+  const advantage = stream("advantage/", n * atoms, value.noise);
+  return {
+    trunk,
+    last: {
+      noise: value.noise + advantage.noise,
+      init: (random) => ({
+        ...value.init(random),
+        ...advantage.init(random),
+      }),
+      apply(params, features, noise) {
+        const of = (it: typeof value, choices: number) =>
+          tf.reshape(it.apply(params, features, noise), [-1, choices, atoms]);
+        const advantages = of(advantage, n);
+        const mean = tf.mean(advantages, 1, true);
+        return tf.add(of(value, 1), tf.sub(advantages, mean)) as tf.Tensor3D;
+      },
+    },
+  };
+}
+
+/** Makes a stream of layers `dense0` and so on, and `head`, of these sizes. */
+function streamOf(
+  sizes: readonly number[],
+  { prefix, firstNoise, sigma0, ...options }: QPolicyOptions & {
+    readonly prefix: string;
+    /** Place of its noise in that of a row. */
+    readonly firstNoise: number;
+  },
+) {
+  const initializers = {
+    ...layerInitializers(options.initializer),
+    ...options.networkOptions,
+  };
+  const activate = activationFunction(
+    options.networkOptions?.activation ?? "relu",
+  );
+  let noise = 0;
+  const layers = sizes.slice(1).map((outputs, i) => {
+    const isHead = i === sizes.length - 2;
+    const shape = [sizes[i], outputs] as const, at = firstNoise + noise;
+    noise += sizes[i] + outputs;
+    return {
+      isHead,
+      shape,
+      at,
+      name: `${prefix}${isHead ? "head" : `dense${i}`}`,
+      // As those of all networks, a head has its initial weights by name alone.
+      initializers: isHead
+        ? layerInitializers(options.initializer)
+        : initializers,
+    };
+  });
+  return {
+    noise,
+    init: (random: RandomSource): Params =>
+      Object.assign(
+        {},
+        ...layers.map(({ name, shape, initializers }) =>
+          sigma0 === undefined
+            ? initLayer(name, shape, initializers, random)
+            : initNoisyLayer(name, shape, { ...initializers, sigma0 }, random)
+        ),
+      ),
+    apply(params: Params, features: tf.Tensor2D, given?: tf.Tensor2D) {
+      const factors = given && factorOf(given);
+      const part = (at: number, size: number) =>
+        tf.slice(factors!, [0, at], [-1, size]);
+      return layers.reduce((x, { name, isHead, shape: [inputs, size], at }) => {
+        const noise = factors && {
+          inputs: part(at, inputs),
+          outputs: part(at + inputs, size),
+        };
+        const y = noisyLayer(params, name, { x, noise });
+        return isHead ? y : activate(y) as tf.Tensor2D;
+      }, features);
+    },
+  };
 }

@@ -5,6 +5,7 @@ import type { AcktrConfig } from "@bellman/acktr";
 import type { AgentSpaces, AlgorithmDefinition } from "@bellman/agent";
 import type { AsyncConfig } from "@bellman/async";
 import { ALGORITHMS } from "@bellman/cli";
+import type { DqnConfig } from "@bellman/dqn";
 import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
 import {
@@ -13,7 +14,7 @@ import {
   spacesOf,
 } from "../../algorithms/agent/testdata/made_up_env.ts";
 
-type Actions = keyof typeof ACTIONS | "frames";
+type Actions = keyof typeof ACTIONS | "frames" | "discrete of frames";
 type Forms<Config = object> = Record<
   string,
   [config: Partial<Config>, actions?: Actions, masked?: "masked"]
@@ -33,6 +34,11 @@ const SMALL: Readonly<Record<string, object>> = {
     coldUpdates: 1,
     invertEvery: 2,
   } satisfies Partial<AcktrConfig>,
+  dqn: {
+    bufferSize: 60,
+    learningStarts: 8,
+    targetInterval: 3,
+  } satisfies Partial<DqnConfig>,
   ppo: { numSteps: 4, minibatches: 2 } satisfies Partial<PpoConfig>,
   sac: { bufferSize: 60, learningStarts: 8 } satisfies Partial<SacConfig>,
   async: {
@@ -181,6 +187,49 @@ const PPO_FORMS: Forms<PpoConfig> = {
   ],
 };
 
+const CATEGORICAL: Partial<DqnConfig> = {
+  values: "categorical",
+  valueRange: [-2, 2],
+};
+
+const DQN_FORMS: Forms<DqnConfig> = {
+  "double": [{}],
+  "actions from 5, one network chooses, squared errors": [
+    { double: false, loss: "mse", tau: 0.5 },
+    "discrete from 5",
+  ],
+  "dueling, several updates at once": [
+    { dueling: true, trainFrequency: 3, gradientSteps: -1 },
+  ],
+  "quantiles, proportional replay of several steps": [
+    { values: "quantile", atoms: 5, replay: "proportional", nSteps: 3 },
+  ],
+  "categorical values, replay by rank": [
+    { ...CATEGORICAL, atoms: 5, replay: "rank" },
+  ],
+  "noise": [{ exploration: "noisy" }],
+  "everything": [{
+    ...CATEGORICAL,
+    dueling: true,
+    exploration: "noisy",
+    replay: "proportional",
+    nSteps: 3,
+  }],
+  "random actions that are repeated": [
+    { initialExploration: "repeated", learningStarts: 48 },
+  ],
+  "frames that are shared": [
+    { network: "cnn_small", bufferSize: 24, batchSize: 2 },
+    "discrete of frames",
+  ],
+  "masked actions": [{}, "discrete", "masked"],
+  "masked actions from 5, dueling noise, quantiles": [
+    { dueling: true, exploration: "noisy", values: "quantile" },
+    "discrete from 5",
+    "masked",
+  ],
+};
+
 const SAC_FORMS: Forms<SacConfig> = {
   "two Q functions": [{}, "box"],
   "a given temperature": [{ temperature: 0.2 }, "box"],
@@ -238,6 +287,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
   a2c: A2C_FORMS,
   acer: ACER_FORMS,
   acktr: ACKTR_FORMS,
+  dqn: DQN_FORMS,
   ppo: PPO_FORMS,
   sac: SAC_FORMS,
   a3c: {
@@ -278,6 +328,8 @@ export function formsOf(definition: AlgorithmDefinition): Form[] {
     config: { ...smallConfig, ...SMALL[isAsync ? "async" : name], ...config },
     spaces: actions === "frames"
       ? FRAMES
+      : actions === "discrete of frames"
+      ? { ...FRAMES, actionSpace: { type: "discrete", n: 3 } }
       // A worker has one environment.
       : spacesOf(
         actions ?? "discrete",

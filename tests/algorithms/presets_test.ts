@@ -19,6 +19,10 @@ const CHOSEN: Readonly<Record<string, string[]>> = {
     ...["normalizeReward", "optimizer", "learningRate", "qNetwork"],
     ...["bufferSize", "replayStart"],
   ],
+  dqn: [
+    ...["learningRate", "batchSize", "learningStarts", "targetInterval"],
+    ...["trainFrequency", "gradientSteps", "hiddenSizes", "gamma"],
+  ],
   ppo: [
     ...["normalizeObservation", "normalizeReward", "numSteps", "epochs"],
     ...["minibatches", "gamma", "gaeLambda", "learningRate"],

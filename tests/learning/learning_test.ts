@@ -58,6 +58,20 @@ const SAYS: Readonly<Record<string, Record<string, Saying>>> = {
   "async-q": { "discrete actions": ["discrete", 4000] },
   "async-nstep-q": { "discrete actions": ["discrete", 2000] },
   "async-sarsa": { "discrete actions": ["discrete", 4000] },
+  dqn: {
+    "means": ["discrete", 300],
+    "dueling quantiles by priorities": [
+      "discrete",
+      300,
+      { values: "quantile", dueling: true, replay: "proportional" },
+    ],
+    "categorical values, noise": ["discrete", 300, {
+      values: "categorical",
+      valueRange: [-1, 2],
+      exploration: "noisy",
+      replay: "rank",
+    }],
+  },
   ppo: {
     "discrete actions": ["discrete", 20],
     "several discrete actions": ["multiDiscrete", 40],
@@ -104,6 +118,7 @@ for (const [algorithm, sayings] of Object.entries(SAYS)) {
 
 const LINEAR = { gamma: 0.8, hiddenSizes: [] };
 const LINEAR_ADAM = { ...LINEAR, learningRate: 0.02, maxGradNorm: null };
+const CATEGORICAL = { values: "categorical", valueRange: [0, 6] } as const;
 const SOFT = { gamma: 0.5, temperature: 0, tau: 0.05 };
 
 /** Updates and settings to learn the values of a chain. */
@@ -117,6 +132,18 @@ const VALUES: Readonly<
   "async-q": [3000, LINEAR],
   "async-nstep-q": [3000, LINEAR],
   "async-sarsa": [3000, LINEAR],
+  dqn: [
+    1200,
+    LINEAR_ADAM,
+    { ...LINEAR_ADAM, nSteps: 3, dueling: true } as typeof LINEAR,
+    { ...LINEAR_ADAM, ...CATEGORICAL } as typeof LINEAR,
+    {
+      ...LINEAR_ADAM,
+      values: "quantile",
+      atoms: 8,
+      double: false,
+    } as typeof LINEAR,
+  ],
   ppo: [100, LINEAR_ADAM],
   sac: [600, SOFT, { ...SOFT, nSteps: 3 } as typeof SOFT],
 };
@@ -167,6 +194,7 @@ const MASKED: Readonly<Record<string, [updates: number, config?: object]>> = {
   "async-q": [4000],
   "async-nstep-q": [2000],
   "async-sarsa": [4000],
+  dqn: [300],
   ppo: [60, { numSteps: 8 }],
   sac: [500, { targetEntropyFactor: 0.2 }],
 };

@@ -15,6 +15,7 @@ export const runners: Readonly<
   async_q: () => import("./async_q.ts"),
   atari_preproc: () => import("./atari_preproc.ts"),
   buffers: () => import("./buffers.ts"),
+  dqn_update: () => import("./dqn_update.ts"),
   env_dynamics: () => import("./env_dynamics.ts"),
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
   ppo_update: () => import("./ppo_update.ts"),

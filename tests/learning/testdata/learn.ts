@@ -7,6 +7,7 @@ import type { AsyncConfig } from "@bellman/async";
 import { ALGORITHMS } from "@bellman/cli";
 import { paramsFromArrays, selectBackend } from "@bellman/compute";
 import type { ActorCritic } from "@bellman/policies";
+import type { DqnConfig } from "@bellman/dqn";
 import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
 import * as tf from "@tensorflow/tfjs";
@@ -46,6 +47,11 @@ const SMALL: Readonly<Record<string, object>> = {
     minibatches: 2,
     epochs: 4,
   } satisfies Partial<PpoConfig>,
+  dqn: {
+    bufferSize: 4000,
+    learningStarts: 64,
+    targetInterval: 20,
+  } satisfies Partial<DqnConfig>,
   sac: {
     hiddenSizes: [32],
     batchSize: 64,

@@ -1,0 +1,196 @@
+import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import type { SacConfig } from "@bellman/sac";
+import schema from "./config.schema.json" with { type: "json" };
+
+/**
+ * Settings of DQN. The comments are the command line's `--help`; the tags are the
+ * defaults, ranges and other names, for YAML files and `--set` as well.
+ *
+ * @defaults {"bufferSize": 100000}
+ */
+export interface DqnConfig extends
+  Pick<
+    SacConfig,
+    | "gamma"
+    | "learningRateSchedule"
+    | "bufferSize"
+    | "trainFrequency"
+    | "gradientSteps"
+    | "nSteps"
+    | "replay"
+    | "priorityAlpha"
+    | "priorityBeta"
+    | "priorityEpsilon"
+    | "replayStorage"
+    | "saveReplay"
+    | "bootstrapTruncated"
+    | "network"
+    | "hiddenSizes"
+    | "activation"
+    | "initializer"
+    | "repeatExponent"
+  > {
+  /**
+   * Let the online network choose the action whose value the target network estimates, against overestimation.
+   *
+   * @default true
+   */
+  double: boolean;
+  /**
+   * Split the last hidden layer into a stream for the value of an observation and one for the advantages of its actions.
+   *
+   * @default false
+   */
+  dueling: boolean;
+  /**
+   * Form of the values: their means (mean), a distribution of the return on atoms of valueRange (categorical, C51), or its quantiles (quantile, QR-DQN).
+   *
+   * @default "mean"
+   */
+  values: "mean" | "categorical" | "quantile";
+  /**
+   * Atoms or quantiles of each distribution; null is 51 atoms or 50 quantiles.
+   *
+   * @default null
+   * @minimum 2
+   * @maximum 100000
+   * @multipleOf 1
+   * @alias quantiles, n_quantiles, n_atoms
+   */
+  atoms: number | null;
+  /**
+   * Lowest and highest return of a categorical distribution, which needs them.
+   *
+   * @default null
+   * @minItems 2
+   * @maxItems 2
+   */
+  valueRange: number[] | null;
+  /**
+   * Loss of an error, where values are means: squared up to 1 and linear beyond (huber), or squared (mse).
+   *
+   * @default "huber"
+   */
+  loss: "huber" | "mse";
+  /**
+   * Exploration: random actions at a share epsilon of the steps, drawn in each environment for itself (epsilon), or learned noise of the last layers (noisy).
+   *
+   * @default "epsilon"
+   */
+  exploration: "epsilon" | "noisy";
+  /**
+   * Share of random actions at the start.
+   *
+   * @default 1
+   * @minimum 0
+   * @maximum 1
+   * @alias exploration_initial_eps
+   */
+  initialEpsilon: number;
+  /**
+   * Share of random actions at the end.
+   *
+   * @default 0.05
+   * @minimum 0
+   * @maximum 1
+   * @alias exploration_final_eps
+   */
+  finalEpsilon: number;
+  /**
+   * Part of the run over which epsilon falls linearly.
+   *
+   * @default 0.1
+   * @exclusiveMinimum 0
+   * @maximum 1
+   * @alias exploration_fraction
+   */
+  explorationFraction: number;
+  /**
+   * Choice of actions before the first update: uniformly at random (uniform), random ones that are each repeated for a random number of steps (repeated), or as later (policy).
+   *
+   * @default "uniform"
+   * @alias initial_exploration_policy
+   */
+  initialExploration: "uniform" | "repeated" | "policy";
+  /**
+   * Initial deviation of the noise of noisy layers, times the root of their inputs.
+   *
+   * @default 0.5
+   * @minimum 0
+   * @maximum 1e30
+   * @alias noisy_std, sigma_init
+   */
+  sigma0: number;
+  /**
+   * Learning rate.
+   *
+   * @default 0.0005
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias lr, learning_rate
+   */
+  learningRate: number;
+  /**
+   * Transitions of one update.
+   *
+   * @default 64
+   * @minimum 1
+   * @maximum 100000000
+   * @asType integer
+   * @alias batch_size
+   */
+  batchSize: number;
+  /**
+   * Transitions to collect before the first update.
+   *
+   * @default 1000
+   * @minimum 1
+   * @maximum 1000000000000000
+   * @asType integer
+   * @alias learning_starts
+   */
+  learningStarts: number;
+  /**
+   * Updates (not environment steps) between two of the target network.
+   *
+   * @default 500
+   * @minimum 1
+   * @maximum 1000000000000000
+   * @asType integer
+   */
+  targetInterval: number;
+  /**
+   * Weight of the new parameters in an update of the target network; 1 copies them.
+   *
+   * @default 1
+   * @exclusiveMinimum 0
+   * @maximum 1
+   */
+  tau: number;
+  /**
+   * Global norm that gradients are clipped to; null does not clip.
+   *
+   * @default 10
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias max_grad_norm
+   */
+  maxGradNorm: number | null;
+  /**
+   * Term added to Adam's denominator against division by zero.
+   *
+   * @default 1e-8
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias adam_eps
+   */
+  adamEpsilon: number;
+}
+
+/** JSON Schema of {@linkcode DqnConfig}, made by `deno task schema`. */
+export const dqnConfigSchema: ConfigSchema = schema as ConfigSchema;
+
+/** Settings that learn where there is no preset. */
+export const defaultDqnConfig: Readonly<DqnConfig> = defaultsOf<DqnConfig>(
+  dqnConfigSchema,
+);

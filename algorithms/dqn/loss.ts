@@ -1,0 +1,193 @@
+import * as tf from "@tensorflow/tfjs";
+
+/** Losses of transitions, one a row. */
+export interface RowLosses {
+  /** Loss of each row `[batch]`. */
+  readonly losses: tf.Tensor1D;
+  /** Priority of each row in replay `[batch]`: its absolute error, or its loss. */
+  readonly priorities: tf.Tensor1D;
+}
+
+/** Computes `d^2 / 2` up to 1 and `|d| - 1/2` beyond, of errors of any shape. */
+function huber<T extends tf.Tensor>(errors: T): T {
+  const size = tf.abs(errors), inside = tf.minimum(size, 1);
+  return tf.mul(inside, tf.sub(size, tf.mul(inside, 0.5))) as T;
+}
+
+/** Options of {@link tdLoss}. */
+export interface TdLossOptions {
+  /**
+   * Loss of an error `d`: `d^2 / 2` up to 1 and `|d| - 1/2` beyond, or `d^2`.
+   *
+   * @default "huber"
+   */
+  readonly loss?: "huber" | "mse";
+}
+
+/**
+ * Computes the losses of values against their targets.
+ *
+ * Source: Mnih et al. 2015 (https://doi.org/10.1038/nature14236), where errors are
+ * clipped to [-1, 1].
+ *
+ * @param values Values of the actions taken `[batch]`.
+ * @param targets Targets `[batch]`: constants, through which no gradient flows.
+ * @param options Form of the loss.
+ * @returns Losses, and absolute errors.
+ *
+ * @example
+ * ```ts
+ * import { tdLoss } from "@bellman/dqn";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const { losses, priorities } = tdLoss(tf.tensor1d([1, 5]), tf.tensor1d([0, 2]));
+ * assertEquals(losses.arraySync(), [0.5, 2.5]);
+ * assertEquals(priorities.arraySync(), [1, 3]);
+ * ```
+ */
+export function tdLoss(
+  values: tf.Tensor1D,
+  targets: tf.Tensor1D,
+  { loss = "huber" }: TdLossOptions = {},
+): RowLosses {
+  const errors: tf.Tensor1D = tf.sub(values, targets);
+  return {
+    losses: loss === "mse" ? tf.square(errors) : huber(errors),
+    priorities: tf.abs(errors),
+  };
+}
+
+/** Rewards and discounts of {@link projected}, and the atoms. */
+export interface ProjectionOptions {
+  /** Rewards `[batch]`. */
+  readonly rewards: tf.Tensor1D;
+  /** Discounts of what follows `[batch]`, 0 after a termination. */
+  readonly discounts: tf.Tensor1D;
+  /** Lowest and highest atom; the others lie evenly between them. */
+  readonly range: readonly [low: number, high: number];
+}
+
+/**
+ * Projects distributions of the return that follows on the atoms of the return that is
+ * learned: mass `p_i` at `r + g z_i` goes to the atoms beside it,
+ * `m_j = sum_i p_i clip(1 - |clip(r + g z_i) - z_j| / dz, 0, 1)`.
+ *
+ * Source: Bellemare et al. 2017 (https://arxiv.org/abs/1707.06887), equation 7.
+ *
+ * @param probabilities Probabilities of the atoms after each step `[batch, atoms]`.
+ * @param options Rewards, discounts, range of the atoms.
+ * @returns Target probabilities `[batch, atoms]`, and the share of all mass that lay
+ * beyond the range and was clipped to it.
+ *
+ * @example
+ * ```ts
+ * import { projected } from "@bellman/dqn";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * // All of it at 0 goes to 0.5, between the atoms 0 and 1.
+ * const { targets } = projected(tf.tensor2d([[0, 1, 0]]), {
+ *   rewards: tf.tensor1d([0.5]),
+ *   discounts: tf.tensor1d([1]),
+ *   range: [-1, 1],
+ * });
+ * assertEquals(targets.arraySync(), [[0, 0.5, 0.5]]);
+ * ```
+ */
+export function projected(
+  probabilities: tf.Tensor2D,
+  { rewards, discounts, range: [low, high] }: ProjectionOptions,
+): { targets: tf.Tensor2D; clipped: tf.Scalar } {
+  const [batch, atoms] = probabilities.shape;
+  const width = (high - low) / (atoms - 1);
+  const column = (it: tf.Tensor1D) => tf.reshape(it, [batch, 1]);
+  // In units of the distance of two atoms, from the lowest on.
+  const support = tf.range(0, atoms, 1, "float32");
+  const returns = tf.add(tf.mul(support, width), low);
+  const moved = tf.div(
+    tf.sub(tf.add(column(rewards), tf.mul(column(discounts), returns)), low),
+    width,
+  );
+  const inside = tf.clipByValue(moved, 0, atoms - 1);
+  const distance = tf.abs(tf.sub(tf.expandDims(inside, 2), support));
+  const shares = tf.relu(tf.sub(1, distance));
+  const mass = tf.mul(tf.expandDims(probabilities, 2), shares);
+  // An atom on the edge is within the range, up to rounding.
+  const beyond = tf.greater(tf.abs(tf.sub(moved, inside)), 1e-4 * atoms);
+  const lost = tf.mul(probabilities, tf.cast(beyond, "float32"));
+  return {
+    targets: tf.sum(mass, 1),
+    clipped: tf.div(tf.sum(lost), batch) as tf.Scalar,
+  };
+}
+
+/**
+ * Computes the cross entropies of distributions against their targets,
+ * `-sum_j m_j log p_j`.
+ *
+ * Source: Bellemare et al. 2017 (https://arxiv.org/abs/1707.06887), algorithm 1.
+ *
+ * @param logits Logits of the atoms of the actions taken `[batch, atoms]`.
+ * @param targets Target probabilities `[batch, atoms]`.
+ * @returns Losses, which are the priorities too.
+ *
+ * @example
+ * ```ts
+ * import { categoricalLoss } from "@bellman/dqn";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const { losses } = categoricalLoss(tf.tensor2d([[3, 3]]), tf.tensor2d([[0, 1]]));
+ * assertAlmostEquals(losses.arraySync()[0], Math.log(2), 1e-6);
+ * ```
+ */
+export function categoricalLoss(
+  logits: tf.Tensor2D,
+  targets: tf.Tensor2D,
+): RowLosses {
+  const losses = tf.neg(tf.sum(tf.mul(targets, tf.logSoftmax(logits)), 1));
+  return { losses: losses as tf.Tensor1D, priorities: losses as tf.Tensor1D };
+}
+
+/**
+ * Computes the quantile Huber losses
+ * `sum_i mean_j |tau_i - (u_ij < 0)| huber(u_ij)` with `u_ij = y_j - theta_i` and
+ * `tau_i = (i + 1/2) / K`.
+ *
+ * Source: Dabney et al. 2018 (https://arxiv.org/abs/1710.10044), equation 10.
+ *
+ * @param quantiles Quantiles `theta` of the actions taken `[batch, K]`.
+ * @param targets Targets `y` `[batch, K]`.
+ * @returns Losses, which are the priorities too.
+ *
+ * @example
+ * ```ts
+ * import { quantileLoss } from "@bellman/dqn";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * // The median: half the Huber loss.
+ * const { losses } = quantileLoss(tf.tensor2d([[0]]), tf.tensor2d([[1]]));
+ * assertEquals(losses.arraySync(), [0.25]);
+ * ```
+ */
+export function quantileLoss(
+  quantiles: tf.Tensor2D,
+  targets: tf.Tensor2D,
+): RowLosses {
+  const [, count] = quantiles.shape;
+  const levels = tf.div(tf.add(tf.range(0, count, 1, "float32"), 0.5), count);
+  const errors = tf.sub(
+    tf.expandDims(targets, 1),
+    tf.expandDims(quantiles, 2),
+  );
+  const isBelow = tf.step(tf.neg(errors)); // a comparison that has a gradient
+  const weights = tf.abs(tf.sub(tf.reshape(levels, [1, count, 1]), isBelow));
+  const losses = tf.sum(tf.mean(tf.mul(weights, huber(errors)), 2), 1);
+  return { losses: losses as tf.Tensor1D, priorities: losses as tf.Tensor1D };
+}

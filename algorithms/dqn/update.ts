@@ -1,0 +1,273 @@
+import {
+  adam,
+  clipByGlobalNorm,
+  cloneParams,
+  type Optimizer,
+  type OptimizerState,
+  type Params,
+  polyak,
+  tidy,
+  valueAndGradients,
+} from "@bellman/compute";
+import type { QPolicy } from "@bellman/policies";
+import type { RandomSource } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { type ReturnForm, returnForm } from "./return_form.ts";
+
+/** Everything that an update changes. */
+export type DqnState = {
+  /** Parameters of the Q function that acts. */
+  policy: Params;
+  /** Those of the target network. */
+  target: Params;
+  /** Slots of the optimizer. */
+  slots: OptimizerState;
+};
+
+/** Transitions, one a row. */
+export interface DqnBatch {
+  /** Encoded observations `[batch, ...]`. */
+  readonly observations: tf.Tensor;
+  /** Actions taken `[batch]`, int32. */
+  readonly actions: tf.Tensor1D;
+  /** Rewards `[batch]`, of n-step replay their discounted sums. */
+  readonly rewards: tf.Tensor1D;
+  /** 1 where the episode terminated, else 0, where it was truncated too `[batch]`. */
+  readonly terminated: tf.Tensor1D;
+  /** Encoded observations after the (last) reward; of ended rows the true final ones. */
+  readonly nextObservations: tf.Tensor;
+  /**
+   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
+   *
+   * @default the update's gamma
+   */
+  readonly discounts?: tf.Tensor1D;
+  /**
+   * Importance weights of prioritized replay `[batch]`.
+   *
+   * @default 1 for each row
+   */
+  readonly weights?: tf.Tensor1D;
+  /** 1 where an action is allowed after the (last) reward `[batch, n]`; with masks only. */
+  readonly nextActionMasks?: tf.Tensor2D;
+}
+
+/** Hyperparameters of an update, and noise, as tensors. */
+export interface DqnInputs {
+  /** Learning rate. */
+  readonly learningRate: tf.Scalar;
+  /** Step of the target network: 1 copies, 0 keeps it, as between two of its updates. */
+  readonly tau: tf.Scalar;
+  /**
+   * Normal numbers of noisy layers `[3, policy.noise.size]`: for the observations, for
+   * the choice of the next action, and for the target network.
+   */
+  readonly noise?: tf.Tensor2D;
+}
+
+/** Statistics of an update by name, all scalars. */
+export type DqnStatistics =
+  & Record<"loss" | "grad_norm" | "q_mean" | "target_mean", tf.Scalar>
+  & Partial<Record<"clipped_mass", tf.Scalar>>;
+
+/** Pure function from one state to the next; its results are new priorities. */
+export type DqnUpdate = (
+  state: DqnState,
+  batch: DqnBatch,
+  inputs: DqnInputs,
+) => {
+  state: DqnState;
+  stats: DqnStatistics;
+  results: { readonly tdErrors: tf.Tensor1D };
+};
+
+/** Options of {@link dqnUpdate}. */
+export interface DqnUpdateOptions {
+  /**
+   * Form of the returns, with which the policy was made.
+   *
+   * @default means, with the Huber loss
+   */
+  readonly returns?: ReturnForm;
+  /**
+   * True where the online network chooses the action after the step.
+   *
+   * @default true
+   */
+  readonly double?: boolean;
+  /**
+   * Discount of one step.
+   *
+   * @default 0.99
+   */
+  readonly gamma?: number;
+  /**
+   * Largest global norm of the gradients; null does not clip them.
+   *
+   * @default 10
+   */
+  readonly maxGradNorm?: number | null;
+  /**
+   * Optimizer.
+   *
+   * @default adam()
+   */
+  readonly optimizer?: Optimizer;
+  /**
+   * Smallest action.
+   *
+   * @default 0
+   */
+  readonly start?: number;
+}
+
+/**
+ * Makes the state before the first update, with a target network of the same
+ * parameters.
+ *
+ * @param policy Policy of the Q function.
+ * @param random Random numbers of the parameters.
+ * @param optimizer Optimizer of the update.
+ * @returns The state, in new tensors.
+ *
+ * @example
+ * ```ts
+ * import { initDqnState } from "@bellman/dqn";
+ * import { RandomStream } from "@bellman/compute";
+ * import { qPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const policy = qPolicy({
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ * });
+ * const { policy: online, target } = initDqnState(policy, new RandomStream(1));
+ * assertEquals(Object.keys(target), Object.keys(online));
+ * ```
+ */
+export function initDqnState(
+  policy: Pick<QPolicy, "init">,
+  random: RandomSource,
+  optimizer: Optimizer = adam(),
+): DqnState {
+  const params = policy.init(random);
+  return {
+    policy: params,
+    target: cloneParams(params),
+    slots: optimizer.init(params),
+  };
+}
+
+/**
+ * Makes the update of Q-learning from replay, as one pure function of tensors.
+ *
+ * - `a* = argmax_a Q(s', a)` of the online network, or of the target network
+ * - `y = r + g Q'(s', a*)`, `g` being 0 after a termination: a mean, a projected
+ *   distribution or quantiles
+ * - `J = mean(w l(Q(s, a), y))`, one step of the optimizer on it
+ *
+ * Source: Mnih et al. 2015 (https://doi.org/10.1038/nature14236), van Hasselt et al.
+ * 2016 (https://arxiv.org/abs/1509.06461), Hessel et al. 2018
+ * (https://arxiv.org/abs/1710.02298).
+ *
+ * @param policy Policy of the Q function.
+ * @param options Form of the returns, discount, optimizer.
+ * @returns The update.
+ *
+ * @example
+ * ```ts
+ * import { dqnUpdate, initDqnState } from "@bellman/dqn";
+ * import { RandomStream } from "@bellman/compute";
+ * import { qPolicy } from "@bellman/policies";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const policy = qPolicy({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   networkOptions: { hiddenSizes: [8] },
+ * });
+ * const state = initDqnState(policy, new RandomStream(1));
+ * const { stats } = dqnUpdate(policy)(state, {
+ *   observations: tf.eye(2),
+ *   nextObservations: tf.eye(2),
+ *   actions: tf.tensor1d([0, 1], "int32"),
+ *   rewards: tf.tensor1d([1, -1]),
+ *   terminated: tf.tensor1d([1, 1]),
+ * }, { learningRate: tf.scalar(5e-4), tau: tf.scalar(0) });
+ * assert(stats.loss.arraySync() > 0);
+ * ```
+ */
+export function dqnUpdate(
+  policy: QPolicy,
+  options: DqnUpdateOptions = {},
+): DqnUpdate {
+  const { returns = returnForm(), double = true, gamma = 0.99 } = options;
+  const { optimizer = adam(), maxGradNorm = 10, start = 0 } = options;
+  return (state, batch, { learningRate, tau, noise }) =>
+    tidy(() => {
+      const { observations, nextObservations, actions, rewards } = batch;
+      const [online, selection, target] = noise
+        ? tf.split<tf.Tensor2D>(noise, 3)
+        : [];
+
+      const after = policy.outputs(state.target, nextObservations, target);
+      const choosing = double
+        ? policy.outputs(state.policy, nextObservations, selection)
+        : after;
+      const best = tf.argMax(
+        policy.values(choosing, batch.nextActionMasks),
+        1,
+      ) as tf.Tensor1D;
+      const goesOn = tf.sub(1, batch.terminated);
+      const discounts = tf.mul<tf.Tensor1D>(goesOn, batch.discounts ?? gamma);
+      const { targets, values, stats } = returns.targetsOf(
+        outputsOf(after, best),
+        { rewards, discounts },
+      );
+
+      const taken: tf.Tensor1D = start === 0
+        ? actions
+        : tf.sub(actions, tf.scalar(start, "int32"));
+      const { loss, aux, gradients } = valueAndGradients((params) => {
+        const all = policy.outputs(params, observations, online);
+        const outputs = outputsOf(all, taken);
+        const { losses, priorities } = returns.lossOf(outputs, targets);
+        const { weights } = batch;
+        const weighted = weights ? tf.mul(weights, losses) : losses;
+        const q = returns.valuesOf(tf.expandDims(outputs, 1) as tf.Tensor3D);
+        const q_mean = tf.mean(q) as tf.Scalar;
+        return {
+          loss: tf.mean<tf.Scalar>(weighted),
+          aux: { priorities, q_mean },
+        };
+      }, state.policy);
+      const clipped = clipByGlobalNorm(gradients, maxGradNorm);
+      const step = optimizer.apply(state.policy, clipped.gradients, {
+        state: state.slots,
+        learningRate,
+      });
+      return {
+        state: {
+          policy: step.params,
+          target: polyak(state.target, step.params, { tau }),
+          slots: step.state,
+        },
+        stats: {
+          loss,
+          grad_norm: clipped.norm,
+          q_mean: aux.q_mean,
+          target_mean: tf.mean<tf.Scalar>(values),
+          ...stats,
+        },
+        results: { tdErrors: aux.priorities },
+      };
+    });
+}
+
+/** Picks the outputs of one action of each row `[batch, atoms]`. */
+function outputsOf(outputs: tf.Tensor3D, actions: tf.Tensor1D): tf.Tensor2D {
+  const chosen = tf.cast(tf.oneHot(actions, outputs.shape[1]), "float32");
+  return tf.sum(tf.mul(outputs, tf.expandDims(chosen, 2)), 1);
+}
