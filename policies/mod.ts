@@ -53,6 +53,7 @@ export * from "./networks/observation_encoder.ts";
 export type { FunctionOptions } from "./models/_body.ts";
 export * from "./models/actor_critic.ts";
 export * from "./models/critics.ts";
+export * from "./models/deterministic_policy.ts";
 export * from "./models/policy.ts";
 export * from "./models/q_policy.ts";
 export * from "./models/stochastic_policy.ts";

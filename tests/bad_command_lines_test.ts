@@ -283,7 +283,7 @@ train --resume @RUN --out x
 train -x
   Unknown option '-x': '--help' lists the options
 train -
-  Unknown algorithm '-': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac
+  Unknown algorithm '-': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg
 train A2C
   Unknown algorithm 'A2C': did you mean 'a2c'?
 train sac --env CartPole-v1 --set critics=value
@@ -417,13 +417,13 @@ train --resume @RUN
 train --resume @corrupt
   Cannot load checkpoint @corrupt/checkpoints/step_000000040.safetensors: it is cut off after 100 bytes, expected at least …
 train --resume @broken-config
-  Cannot use the run @broken-config: its config.yaml names the algorithm 'a2z', expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac
+  Cannot use the run @broken-config: its config.yaml names the algorithm 'a2z', expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg
 train trpo
   Unknown algorithm 'trpo': it is not here; expected ppo or acktr, which learn from rollouts as well
 train --env LunarLander-v3
   Unknown environment 'LunarLander-v3': did you mean 'gym:LunarLander-v3', of Python's Gymnasium?
 train mine --help
-  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, run, all
+  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg, run, all
 train a2d --help
   Cannot help with 'a2d': did you mean 'a2c'?
 train a2c gama --help

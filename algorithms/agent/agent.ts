@@ -272,6 +272,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       random: acting,
       sample: () => this.#sample(),
       actionMasks: this.#masks,
+      starts: this.#actor.starts,
     };
     this.#seen = this.#present = observations.buffer(numEnvs);
     this.#view = observations.view(numEnvs);
@@ -337,9 +338,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Overwrites the parts of the state that are computed outside updates. */
   #sync(when: "action" | "update"): void {
-    if (this.#parts.sync === undefined) return;
     const read = () => this.#learner.read();
-    const changed = this.#parts.sync(when, this.#moment, read);
+    const changed = this.#parts.sync?.(when, this.#moment, read);
     if (changed !== undefined) this.#learner.writePart(changed);
   }
 

@@ -375,6 +375,12 @@ export interface Exploration {
    * @default all
    */
   readonly actionMasks?: Uint8Array;
+  /**
+   * 1 where an episode starts `[numEnvs]`, for noise that an episode begins with.
+   *
+   * @default none starts
+   */
+  readonly starts?: Float32Array;
 }
 
 /** Renewal of noise that is a function of the state. */

@@ -6,6 +6,7 @@ import { asyncAlgorithms } from "@bellman/async";
 import { dqn } from "@bellman/dqn";
 import { ppo } from "@bellman/ppo";
 import { sac } from "@bellman/sac";
+import { ddpg, td3 } from "@bellman/td3";
 import { addStatistics } from "@bellman/training";
 import { aliasesOf } from "./settings.ts";
 import run from "./run_config.schema.json" with { type: "json" };
@@ -18,6 +19,8 @@ const algorithms: AlgorithmDefinition[] = [
   dqn,
   ppo,
   sac,
+  td3,
+  ddpg,
 ];
 
 for (const { statistics = {} } of algorithms) addStatistics(statistics);

@@ -35,7 +35,7 @@ Deno.test("an algorithm is known by its definition alone", async () => {
   const help = (await capture("train", "all", "--help")).out;
   assertStringIncludes(
     help,
-    "a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac or dummy; default",
+    "a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg or dummy; default",
   );
   assertStringIncludes(help, "Keys of dummy; numEnvs is 2 by default:");
   assertStringIncludes(help, "Discount of a test.");
@@ -110,6 +110,8 @@ Deno.test("a name is registered once", () => {
     "dqn",
     "ppo",
     "sac",
+    "td3",
+    "ddpg",
     "dummy",
   ]);
 });

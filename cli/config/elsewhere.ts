@@ -12,7 +12,7 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ...["trpo", "ars"].map((it) =>
     [it, "ppo or acktr, which learn from rollouts as well"] as const
   ),
-  ...["td3", "ddpg", "tqc", "crossq", "droq", "redq"]
+  ...["tqc", "crossq", "droq", "redq"]
     .map((it) =>
       [it, "sac, which learns from a replay buffer as well"] as const
     ),

@@ -118,7 +118,7 @@ Deno.test("names of other libraries are told with their counterparts", async () 
     "PPO2": "Unknown algorithm 'PPO2': it is not here; expected ppo",
     "RecurrentPPO": "it is not here; expected ppo, with '--set network=lstm'",
     "maskable_ppo": "expected ppo, which obeys the masks of environments",
-    "TD3": "Unknown algorithm 'TD3': it is not here; expected sac",
+    "TQC": "Unknown algorithm 'TQC': it is not here; expected sac",
     "--algo ppo":
       "Unknown option '--algo': the algorithm stands without a name",
     "--lr 0.1":

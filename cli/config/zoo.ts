@@ -9,6 +9,16 @@ import { parseYaml } from "./yaml.ts";
  * names and Python syntax. Source: https://github.com/DLR-RM/rl-baselines3-zoo.
  */
 
+/** Those of TD3 and DDPG. */
+const DETERMINISTIC = {
+  numEnvs: 1,
+  normalizeObservation: false,
+  normalizeReward: false,
+  learningStarts: 100,
+  hiddenSizes: [400, 300],
+  explorationNoise: 0,
+};
+
 /** Settings that such a file leaves to stable-baselines3, where ours differ. */
 export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
   a2c: {
@@ -48,6 +58,8 @@ export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
     lstmSize: 256,
     actions: "gaussian",
   },
+  td3: DETERMINISTIC,
+  ddpg: DETERMINISTIC,
 };
 
 const NETWORKS: Readonly<Record<string, string | undefined>> = {
@@ -56,6 +68,12 @@ const NETWORKS: Readonly<Record<string, string | undefined>> = {
   CnnPolicy: "cnn",
   MlpLstmPolicy: "lstm",
   CnnLstmPolicy: "cnn_lstm",
+};
+
+/** Noise of exploration, by its names there. */
+const NOISES: Readonly<Record<string, string>> = {
+  "normal": "gaussian",
+  "ornstein-uhlenbeck": "ou",
 };
 
 /** Section of all Atari games. */
@@ -163,6 +181,7 @@ function policyEntries(
   const of = (name: string) => `policy_kwargs' ${name} of ${origin}`;
   const kwargs = mappingOf(value, `policy_kwargs of ${origin}`);
   return Object.entries(kwargs).flatMap(([name, it]): Entry[] => {
+    if (name === "n_critics" && isOwn("criticCount")) return [[name, it]];
     switch (name) {
       case "net_arch":
         return [["hiddenSizes", sizesOf(it, of(name))]];
@@ -290,6 +309,8 @@ function translated(
         ? [[name, value]]
         : [["initialTemperature", Number(first)]];
     }
+    case "noise_type":
+      return [[name, NOISES[String(value)] ?? value]];
     case "use_rms_prop":
       return [["optimizer", value === false ? "adam" : "rmsprop"]];
     case "learning_rate":

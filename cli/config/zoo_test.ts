@@ -99,6 +99,53 @@ Deno.test("linear rates, Gymnasium's environments and Atari are read", () => {
   assertEquals([sac.trainFrequency, sac.hiddenSizes], [8, [400, 300]]);
 });
 
+Deno.test("TD3 and DDPG have the zoo's noise, critics and layers", () => {
+  const read = (algorithm: string, section: string) => {
+    const text = `MountainCarContinuous-v0:\n  ${section}\n`;
+    const file = { name: `${algorithm}.yml`, text };
+    return resolveConfig(algorithm, { file, entries: [] });
+  };
+  const walk = read(
+    "td3",
+    "{n_timesteps: 300000, policy: MlpPolicy, noise_type: ornstein-uhlenbeck, noise_std: 0.5}",
+  );
+  assertObjectMatch(walk, {
+    totalTimesteps: 300_000,
+    explorationNoiseType: "ou",
+    explorationNoise: 0.5,
+    // Where the file says nothing.
+    learningStarts: 100,
+    hiddenSizes: [400, 300],
+    criticCount: 2,
+  });
+  const plain = read(
+    "ddpg",
+    "{noise_type: normal, noise_std: 0.1, train_freq: 64, gradient_steps: 64, learning_rate: lin_7e-4, policy_kwargs: 'dict(n_critics=2, net_arch=[64, 64])'}",
+  );
+  assertObjectMatch(plain, {
+    explorationNoiseType: "gaussian",
+    policyDelay: 1,
+    targetNoise: 0,
+    trainFrequency: 64,
+    gradientSteps: 64,
+    learningRate: 7e-4,
+    learningRateSchedule: "linear",
+    criticCount: 2,
+    hiddenSizes: [64, 64],
+  });
+  assertEquals(read("td3", "{gamma: 0.98}").explorationNoise, 0);
+  for (
+    const [section, says] of [
+      ["{noise_type: adaptive-param}", 'noise_type = "adaptive-param"'],
+      ["{train_freq: [1, episode]}", 'train_freq = [1,"episode"]'],
+      ["{noise_std_final: 0.05}", "noise_std_final"],
+    ]
+  ) {
+    const error = assertThrows(() => read("td3", section), UsageError, says);
+    assertEquals(error.message.includes("\n"), false);
+  }
+});
+
 Deno.test("Python's wrappers of the zoo are those of a gym: environment", () => {
   const cases: [section: string, wrappers: unknown][] = [
     ["env_wrapper: a.b.FlatObsWrapper", ["a.b.FlatObsWrapper"]],
@@ -172,7 +219,7 @@ Deno.test("files of other algorithms are one hint", () => {
     [
       "sac",
       "{noise_type: 'normal', noise_std: 0.1, train_freq: 1}",
-      "Cannot use zoo.yml: it is for TD3 (noise_type, noise_std), which is not here; expected a file for sac,",
+      "Cannot use zoo.yml: it is for TD3 (noise_type, noise_std); expected 'train td3'",
     ],
   ];
   for (const [algorithm, section, says] of cases) {

@@ -8,18 +8,28 @@ export interface NoiseSpec {
   readonly size: number;
 }
 
-/**
- * A family of probability distributions over actions. The distributions
- * themselves are the rows of a tensor of parameters; all methods are pure, can
- * be differentiated with respect to those and take randomness as an argument.
- */
-export interface Distribution {
+/** Form of the actions of a policy. */
+export interface ActionForm {
   /** Numbers that make one distribution. */
   readonly parameterSize: number;
   /** Shape of one action, `[]` for a single number. */
   readonly actionShape: readonly number[];
   /** Type of the actions. */
   readonly actionDtype: "int32" | "float32";
+  /**
+   * Masking of actions, which discrete, multi-discrete and multi-binary ones have.
+   *
+   * @default none
+   */
+  readonly masking?: ActionMasking;
+}
+
+/**
+ * A family of probability distributions over actions. The distributions
+ * themselves are the rows of a tensor of parameters; all methods are pure, can
+ * be differentiated with respect to those and take randomness as an argument.
+ */
+export interface Distribution extends ActionForm {
   /** Random numbers that {@link sample} needs for one row. */
   readonly noise: NoiseSpec;
   /**
@@ -63,12 +73,6 @@ export interface Distribution {
    * @returns Actions `[batch, ...actionShape]`.
    */
   sample(parameters: tf.Tensor2D, noise: tf.Tensor2D): tf.Tensor;
-  /**
-   * Masking of actions, which discrete, multi-discrete and multi-binary ones have.
-   *
-   * @default none
-   */
-  readonly masking?: ActionMasking;
 }
 
 /** Distributions over the actions that a mask allows. */

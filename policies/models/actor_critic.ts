@@ -1,6 +1,7 @@
 import { type Params, tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { RandomSource, Space } from "@bellman/types";
+import type { Distribution } from "../distributions/distribution.ts";
 import { distributionFor } from "../distributions/distribution_for.ts";
 import {
   sampleStateDependent,
@@ -31,7 +32,7 @@ export interface ActorCriticOutput extends PolicyOutput {
 }
 
 /** Policy and value function over one or two trunks; all of it is pure. */
-export type ActorCritic = Policy<ActorCriticOutput>;
+export type ActorCritic = Policy<ActorCriticOutput, Distribution>;
 
 /** Result of a {@link QActorCritic} for observations. */
 export interface QActorCriticOutput extends PolicyOutput {
@@ -40,7 +41,7 @@ export interface QActorCriticOutput extends PolicyOutput {
 }
 
 /** Policy and Q function over one or two trunks; all of it is pure. */
-export type QActorCritic = Policy<QActorCriticOutput>;
+export type QActorCritic = Policy<QActorCriticOutput, Distribution>;
 
 /** Outputs of the trunks, for the two heads. */
 interface Latent {
@@ -261,7 +262,7 @@ interface ValueHead<V> {
 function withHeads<V extends object>(
   options: ActorCriticOptions,
   head: ValueHead<V>,
-): Policy<PolicyOutput & V> {
+): Policy<PolicyOutput & V, Distribution> {
   const {
     actionSpace,
     valueNetwork = "shared",

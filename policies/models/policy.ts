@@ -1,7 +1,7 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
-import type { Distribution, NoiseSpec } from "../distributions/distribution.ts";
+import type { ActionForm, NoiseSpec } from "../distributions/distribution.ts";
 import type { ObservationEncoder } from "../networks/observation_encoder.ts";
 
 /** Result of a {@link Policy} for observations. */
@@ -43,13 +43,16 @@ export interface SampleOptions {
  * {@link ActorCritic} is one, as is the result of {@link stochasticPolicy}.
  *
  * @typeParam O Output of the policy.
+ * @typeParam D Form of its actions, or family of their distributions.
  */
-export interface Policy<O extends PolicyOutput = PolicyOutput>
-  extends ObservationEncoder {
+export interface Policy<
+  O extends PolicyOutput = PolicyOutput,
+  D extends ActionForm = ActionForm,
+> extends ObservationEncoder {
   /** Numbers of recurrent state for one environment, 0 if there is none. */
   readonly stateSize: number;
-  /** Family of the action distributions: what losses are made from. */
-  readonly distribution: Distribution;
+  /** Form of the actions; where they have distributions, their family. */
+  readonly distribution: D;
   /** Random numbers that {@link sample} needs for one row. */
   readonly noise: NoiseSpec;
   /** True where noise is kept over several steps of an environment. */

@@ -79,11 +79,10 @@ export interface StochasticPolicyOptions extends FunctionOptions {
  * `distribution` takes one number for each of an action, which is all that an
  * update needs.
  */
-export interface StochasticPolicy<D extends Distribution = Distribution>
-  extends Policy {
-  /** Family of the action distributions: what losses are made from. */
-  readonly distribution: D;
-}
+export type StochasticPolicy<D extends Distribution = Distribution> = Policy<
+  PolicyOutput,
+  D
+>;
 
 /** Last layer of a policy, and the sampling of actions from it. */
 interface PolicyHead {

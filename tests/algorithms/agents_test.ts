@@ -283,6 +283,7 @@ const IN_FILES = [
   "sac, replay by rank",
   "sac, discrete actions, returns of several steps",
   "sac, frames that are shared",
+  "td3, noise that is a walk",
 ];
 
 for (const form of ALL_FORMS.filter(({ name }) => IN_FILES.includes(name))) {
@@ -290,7 +291,7 @@ for (const form of ALL_FORMS.filter(({ name }) => IN_FILES.includes(name))) {
   Deno.test(`${name}: with its old steps in a file it is the same, and goes on from any save`, async () => {
     const folder = await Deno.makeTempDir({ prefix: "bellman-replay-" });
     // Older steps make room before the first save.
-    const bufferSize = name.startsWith("sac") ? 24 : 16;
+    const bufferSize = /^(sac|td3)/.test(name) ? 24 : 16;
     const inFile = (seed = 3) => {
       const config = { bufferSize, replayStorage: "file" };
       const agent = agentOf(form, { config, seed });
@@ -504,6 +505,17 @@ const Q_ONLY: Refusal[] = [
   ],
 ];
 
+const BOX_ONLY: Refusal[] = [
+  [{ learningStarts: 200, bufferSize: 100 }, "learningStarts = 200"],
+  [
+    {},
+    "actions of type discrete: expected box, or DQN or PPO, which learn discrete ones",
+    { actionSpace: DISCRETE },
+  ],
+  [{}, "multiDiscrete", spacesOf("multiDiscrete")],
+  [{ policyDelay: 0 }, "policyDelay = 0"],
+];
+
 const REFUSED: Readonly<Record<string, Refusal[]>> = {
   a2c: [
     [
@@ -560,6 +572,8 @@ const REFUSED: Readonly<Record<string, Refusal[]>> = {
     [{ useSde: true }, "discrete actions", { actionSpace: DISCRETE }],
     [{}, "multiBinary", spacesOf("multiBinary")],
   ],
+  td3: BOX_ONLY,
+  ddpg: BOX_ONLY,
 };
 
 for (const [name, refusals] of Object.entries(REFUSED)) {

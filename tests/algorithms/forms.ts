@@ -8,6 +8,7 @@ import { ALGORITHMS } from "@bellman/cli";
 import type { DqnConfig } from "@bellman/dqn";
 import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
+import type { Td3Config } from "@bellman/td3";
 import {
   type ACTIONS,
   FRAMES,
@@ -41,6 +42,8 @@ const SMALL: Readonly<Record<string, object>> = {
   } satisfies Partial<DqnConfig>,
   ppo: { numSteps: 4, minibatches: 2 } satisfies Partial<PpoConfig>,
   sac: { bufferSize: 60, learningStarts: 8 } satisfies Partial<SacConfig>,
+  td3: { bufferSize: 60, learningStarts: 8 } satisfies Partial<Td3Config>,
+  ddpg: { bufferSize: 60, learningStarts: 8 } satisfies Partial<Td3Config>,
   async: {
     targetInterval: 7,
     epsilonSteps: 50,
@@ -283,6 +286,24 @@ const SAC_FORMS: Forms<SacConfig> = {
   ],
 };
 
+const TD3_FORMS: Forms<Td3Config> = {
+  "noise of each step": [{}, "box"],
+  "noise that is a walk": [{ explorationNoiseType: "ou" }, "box"],
+  "proportional replay of several steps": [
+    { replay: "proportional", nSteps: 3 },
+    "box",
+  ],
+  "replay by rank": [{ replay: "rank" }, "box"],
+  "several updates at once": [
+    { trainFrequency: 3, gradientSteps: -1, policyDelay: 3 },
+    "box",
+  ],
+  "three critics, no target noise": [
+    { criticCount: 3, targetNoise: 0 },
+    "box",
+  ],
+};
+
 const FORMS: Readonly<Record<string, Forms>> = {
   a2c: A2C_FORMS,
   acer: ACER_FORMS,
@@ -290,6 +311,8 @@ const FORMS: Readonly<Record<string, Forms>> = {
   dqn: DQN_FORMS,
   ppo: PPO_FORMS,
   sac: SAC_FORMS,
+  td3: TD3_FORMS,
+  ddpg: TD3_FORMS,
   a3c: {
     "discrete actions": [{}],
     "box actions": [{}, "box"],

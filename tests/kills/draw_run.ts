@@ -90,6 +90,27 @@ function drawSac(
   return settings;
 }
 
+function drawTd3(random: SeededRandom): Record<string, unknown> {
+  return {
+    totalTimesteps: between(random, 500, 1_200),
+    numEnvs: between(random, 1, 3),
+    hiddenSizes: [16, 16],
+    batchSize: 16,
+    learningStarts: between(random, 20, 200),
+    bufferSize: pick(random, [300, 2_000]),
+    replay: pick(random, ["uniform", "proportional", "rank"]),
+    replayStorage: pick(random, ["memory", "file"]),
+    nSteps: pick(random, [1, 1, 3]),
+    trainFrequency: pick(random, [1, 4]),
+    gradientSteps: pick(random, [1, 2]),
+    explorationNoiseType: pick(random, ["gaussian", "ou"]),
+    explorationNoise: 0.3,
+    policyDelay: between(random, 1, 3),
+    targetNoise: pick(random, [0, 0.2]),
+    policyPlots: chance(random, 0.1),
+  };
+}
+
 function drawAcer(
   random: SeededRandom,
   isDiscrete: boolean,
@@ -243,6 +264,8 @@ const DRAWS: Readonly<Record<string, typeof drawPpo>> = {
   "async-sarsa": drawOneStepQ,
   ppo: drawPpo,
   sac: drawSac,
+  td3: drawTd3,
+  ddpg: drawTd3,
 };
 
 /** Steps between two of something that happens some times in a run. */
@@ -311,14 +334,18 @@ export function drawRun(
   } = {},
 ): DrawnRun {
   const takesBoxes = !/^async-/.test(algorithm);
+  const takesOthers = DRAWS[algorithm] !== drawTd3;
   const names = (Object.keys(ENVIRONMENTS) as EnvironmentName[])
     .filter((it) =>
-      takesBoxes || ENVIRONMENTS[it].discrete || it === "Drift-v0"
+      it === "Drift-v0" ||
+      (ENVIRONMENTS[it].discrete ? takesOthers : takesBoxes)
     );
   const env = pick(random, names);
   let isDiscrete = ENVIRONMENTS[env].discrete;
   const ofEnvironment: Record<string, unknown> = { env };
-  if (env === "Drift-v0" && (!takesBoxes || chance(random, 0.5))) {
+  if (
+    env === "Drift-v0" && takesOthers && (!takesBoxes || chance(random, 0.5))
+  ) {
     isDiscrete = true;
     const masked = chance(random, 0.5);
     ofEnvironment.envKwargs = { discreteActions: true, masked };

@@ -7,9 +7,10 @@ export function fileNameOf(name: string): string {
   return name.replaceAll(/[/:]/g, "-");
 }
 
-/** The package of several algorithms that an algorithm is of. */
+/** The package of several algorithms that an algorithm is of, but does not name. */
 export function familyOf(algorithm: string): string | undefined {
-  return existsSync(`${ROOT}algorithms/${algorithm}`) ? undefined : "async";
+  if (existsSync(`${ROOT}algorithms/${algorithm}`)) return undefined;
+  return algorithm === "ddpg" ? "td3" : "async";
 }
 
 /** The folder of an algorithm's results. */

@@ -24,5 +24,6 @@ export const runners: Readonly<
   sac_modern_update: () => import("./sac_modern_update.ts"),
   sac_update: () => import("./sac_update.ts"),
   schedules: () => import("./schedules.ts"),
+  td3_update: () => import("./td3_update.ts"),
   tf_kfac: () => import("./tf_kfac.ts"),
 };

@@ -10,6 +10,7 @@ import type { ActorCritic } from "@bellman/policies";
 import type { DqnConfig } from "@bellman/dqn";
 import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
+import type { Td3Config } from "@bellman/td3";
 import * as tf from "@tensorflow/tfjs";
 import {
   CHAIN_LENGTH,
@@ -17,6 +18,14 @@ import {
   type ToyTask,
   ToyVecEnv,
 } from "../toy_vec_env.ts";
+
+const SMALL_TD3 = {
+  hiddenSizes: [32],
+  batchSize: 64,
+  bufferSize: 4000,
+  learningStarts: 200,
+  learningRate: 0.01,
+} satisfies Partial<Td3Config>;
 
 /** Settings of every task, by algorithm. */
 const SMALL: Readonly<Record<string, object>> = {
@@ -59,6 +68,8 @@ const SMALL: Readonly<Record<string, object>> = {
     learningRate: 0.01,
     initialTemperature: 1,
   } satisfies Partial<SacConfig>,
+  td3: SMALL_TD3,
+  ddpg: SMALL_TD3,
   async: {
     learningRate: 0.01,
     learningRateSchedule: "constant",
@@ -76,7 +87,7 @@ export async function learn(
   task: ToyTask,
   { updates, config }: { updates: number; config: object },
 ): Promise<{ agent: Agent; env: ToyVecEnv }> {
-  await selectBackend(name === "sac" ? "cpu" : "wasm");
+  await selectBackend(["sac", "td3", "ddpg"].includes(name) ? "cpu" : "wasm");
   const definition = ALGORITHMS.find((it) => it.name === name)!;
   const isAsync = definition.startWorkers !== undefined;
   // A worker has one environment.

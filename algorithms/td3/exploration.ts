@@ -1,0 +1,91 @@
+import {
+  type AgentContext,
+  type Explorer,
+  randomActions,
+} from "@bellman/agent";
+import type { BoxSpace, StateTree } from "@bellman/types";
+import type { Td3Config } from "./config.ts";
+
+/** Pull of the walk to 0 in a unit of time, and the time of a step. */
+const PULL = 0.15, STEP = 0.01;
+
+/** Settings of {@link noisyActions}. */
+export type NoisyActionsOptions = Pick<
+  Td3Config,
+  "explorationNoise" | "explorationNoiseType" | "learningStarts"
+>;
+
+/**
+ * Creates an exploration that takes random actions at first, and then adds noise to
+ * those of the policy, which stay in [-1, 1]. Each environment has its own noise.
+ *
+ * Source: Lillicrap et al. 2016 (https://arxiv.org/abs/1509.02971), section 7 (`ou`,
+ * with the time steps of baselines and Stable-Baselines3); Fujimoto et al. 2018
+ * (https://arxiv.org/abs/1802.09477), algorithm 1 (`gaussian`).
+ *
+ * @param context Space of the actions, number of environments.
+ * @param options Kind and deviation of the noise, steps before it.
+ * @returns The `explore` of an algorithm's parts, with the walk as its state.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream } from "@bellman/compute";
+ * import { noisyActions } from "@bellman/td3";
+ * import { assert } from "@std/assert";
+ *
+ * const explorer = noisyActions({
+ *   actionSpace: { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" },
+ *   numEnvs: 2,
+ * }, {
+ *   explorationNoise: 0.1,
+ *   explorationNoiseType: "gaussian",
+ *   learningStarts: 0,
+ * });
+ * const [first, second] = explorer.act({
+ *   moment: { steps: 2, updates: 0, progress: 0 },
+ *   random: new RandomStream(1),
+ *   sample: () => new Float32Array(2),
+ * });
+ * assert(first !== second && first !== 0);
+ * ```
+ */
+export function noisyActions(
+  { actionSpace, numEnvs }: Pick<AgentContext, "actionSpace" | "numEnvs">,
+  { learningStarts, ...options }: NoisyActionsOptions,
+): Explorer {
+  const isWalk = options.explorationNoiseType === "ou";
+  const first = randomActions({ actionSpace, numEnvs }, {
+    steps: learningStarts,
+  });
+  const { shape } = actionSpace as BoxSpace;
+  const size = shape.reduce((product, length) => product * length, 1);
+  const walk = new Float32Array(numEnvs * size);
+  const scale = options.explorationNoise * (isWalk ? Math.sqrt(STEP) : 1);
+  return {
+    act(exploration) {
+      const { moment, random, starts } = exploration;
+      const actions = first.act(exploration);
+      if (moment.steps < learningStarts) return actions;
+      for (let i = 0; i < actions.length; i++) {
+        const isStart = starts?.[Math.floor(i / size)] === 1;
+        const before = !isWalk || isStart ? 0 : walk[i] * (1 - PULL * STEP);
+        walk[i] = before + scale * random.normal();
+        actions[i] = Math.min(1, Math.max(-1, actions[i] + walk[i]));
+      }
+      return actions;
+    },
+    ...(isWalk && {
+      save: () => ({ walk: walk.slice() }),
+      load: (state) => walk.set(walkOf(state, walk.length)),
+    }),
+  };
+}
+
+/** Takes the walk out of what was saved. */
+function walkOf(state: StateTree, length: number): Float32Array {
+  const { walk } = (state ?? {}) as { walk?: Float32Array };
+  if (walk?.length === length) return walk;
+  throw new TypeError(
+    `Cannot restore exploration noise of ${length} numbers from something else: expected what save() gave`,
+  );
+}

@@ -1,0 +1,187 @@
+import {
+  Agent,
+  type AgentContext,
+  type AgentOptions,
+  type AgentParts,
+  type AgentSpaces,
+  type AlgorithmDefinition,
+  type BuildContext,
+  checkReplay,
+  replay,
+} from "@bellman/agent";
+import {
+  deterministicPolicy,
+  type Policy,
+  qFunction,
+  scope,
+} from "@bellman/policies";
+import { scheduledOverRun } from "@bellman/schedulers";
+import type { BoxSpace } from "@bellman/types";
+import { ddpgConfigSchema, type Td3Config, td3ConfigSchema } from "./config.ts";
+import { noisyActions } from "./exploration.ts";
+import { td3Presets } from "./presets.ts";
+import {
+  initTd3State,
+  type Td3Batch,
+  type Td3Inputs,
+  type Td3State,
+  td3Update,
+} from "./update.ts";
+
+/** Definition of TD3, for `Agent` and the command line. */
+export const td3: AlgorithmDefinition<Td3Config> = {
+  name: "td3",
+  title: "TD3",
+  summary: "Twin delayed DDPG, off-policy (Fujimoto et al. 2018)",
+  schema: td3ConfigSchema,
+  presets: td3Presets.td3,
+  smallConfig: {
+    hiddenSizes: [8],
+    batchSize: 8,
+    bufferSize: 400,
+    learningStarts: 20,
+  },
+  runDefaults: { numEnvs: 1 },
+  hasReplay: true,
+  isGreedy: true,
+  check: (config, context) => checkConfig("TD3", config, context),
+  build: partsOf,
+};
+
+/** Definition of DDPG: TD3 with one Q function, without its delay and target noise. */
+export const ddpg: AlgorithmDefinition<Td3Config> = {
+  ...td3,
+  name: "ddpg",
+  title: "DDPG",
+  summary: "Deep deterministic policy gradient (Lillicrap et al. 2016)",
+  schema: ddpgConfigSchema,
+  presets: td3Presets.ddpg,
+  check: (config, context) => checkConfig("DDPG", config, context),
+};
+
+/**
+ * Twin delayed DDPG: a policy of box actions that climbs the gradient of a Q function,
+ * learned from stored transitions. Its whole state, transitions and noise included,
+ * can be saved and restored, bit for bit.
+ *
+ * Source: Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477).
+ *
+ * @example
+ * ```ts
+ * import { TD3 } from "@bellman/td3";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const agent = new TD3({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" },
+ *   numEnvs: 1,
+ * }, {
+ *   config: { hiddenSizes: [8], batchSize: 4, learningStarts: 4, bufferSize: 100 },
+ *   seed: 1,
+ * });
+ *
+ * const observations = new Int32Array([0]);
+ * for (let step = 0; step < 4; step++) {
+ *   const [action] = agent.act(observations);
+ *   agent.observe({
+ *     observations,
+ *     rewards: Float64Array.of(-Math.abs(action - 1)),
+ *     terminated: new Uint8Array([1]),
+ *     truncated: new Uint8Array(1),
+ *     finalObservations: observations,
+ *   });
+ * }
+ * assert(agent.update()!.q_loss > 0);
+ * agent.close();
+ * ```
+ */
+export class TD3 extends Agent<Td3Config> {
+  /**
+   * Estimates values of actions in one state, by the first Q function.
+   *
+   * @param observation One observation, as the environment gives it.
+   * @param actions Actions `[count, ...]` in [-1, 1].
+   * @returns Values `[count]`, a new array.
+   */
+  declare readonly qValues: NonNullable<Agent["qValues"]>;
+
+  /**
+   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   *
+   * @param spaces Spaces of one environment, and number of environments.
+   * @param options Settings, seed, length of the run.
+   * @throws {RangeError} If a setting is out of its range, or a bound of the actions
+   * is infinite.
+   * @throws {TypeError} If actions are not box.
+   */
+  constructor(spaces: AgentSpaces, options: AgentOptions<Td3Config> = {}) {
+    super(td3, spaces, options);
+  }
+
+  /** Stored transitions. */
+  get replaySize(): number {
+    return this.experience.replay!.buffer.length;
+  }
+}
+
+function partsOf(
+  config: Td3Config,
+  context: BuildContext,
+): AgentParts<Policy, Td3State, Td3Batch, Td3Inputs> {
+  const { hiddenSizes, activation, network, initializer } = config;
+  const { batchSize, tau, learningRate, policyDelay } = config;
+  const spaces = {
+    ...context,
+    actionSpace: context.actionSpace as BoxSpace,
+    network,
+    networkOptions: { hiddenSizes, activation },
+    initializer,
+  };
+  const policy = deterministicPolicy(spaces), qf = qFunction(spaces);
+  const model = { policy, qf }, size = policy.distribution.parameterSize;
+  const scheduled = (value: number) =>
+    scheduledOverRun(value, {
+      ...context,
+      schedule: config.learningRateSchedule,
+    });
+  const rate = scheduled(learningRate);
+  const criticRate = scheduled(config.criticLearningRate ?? learningRate);
+  return {
+    policy,
+    state: initTd3State(model, context.random, config),
+    experience: replay(config),
+    programs: td3Update(model, config),
+    choose: ({ updates }) =>
+      (updates + 1) % policyDelay === 0 ? "learn" : "critics",
+    inputs: {
+      learningRate: ({ steps }) => rate(steps),
+      criticLearningRate: ({ steps }) => criticRate(steps),
+      tau: () => tau,
+      ...(config.targetNoise > 0 && {
+        nextNoise: { kind: "normal", rows: batchSize, size },
+      }),
+    } as AgentParts<Policy, Td3State, Td3Batch, Td3Inputs>["inputs"],
+    explore: noisyActions(context, config),
+    actionValues: {
+      part: "critics",
+      estimate: (critics, observations, actions) =>
+        qf.apply(scope(critics, "qf1"), observations, actions!),
+    },
+  };
+}
+
+/** Refuses other actions than box, and sizes that do not fit together. */
+function checkConfig(
+  title: string,
+  config: Td3Config,
+  { actionSpace: { type }, numEnvs }: AgentContext,
+): void {
+  if (type !== "box") {
+    throw new TypeError(
+      `Cannot run ${title} with actions of type ${type}: expected box, or DQN or PPO, which learn ${type} ones`,
+    );
+  }
+  checkReplay(config, { of: title, numEnvs });
+}

@@ -1,0 +1,306 @@
+import type { AgentState, Update } from "@bellman/agent";
+import {
+  adam,
+  cloneParams,
+  descend,
+  type Optimizer,
+  type OptimizerState,
+  type Params,
+  polyak,
+  tidy,
+} from "@bellman/compute";
+import {
+  criticStep,
+  criticTargets,
+  eachCritic,
+  initCritics,
+  type Policy,
+  type QFunction,
+  smallestEstimates,
+} from "@bellman/policies";
+import type { RandomSource } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+
+/** Policy and form of the Q functions, of actions in [-1, 1]. */
+export interface Td3Model {
+  /** Policy that gives one action for each observation. */
+  readonly policy: Pick<Policy, "init" | "apply" | "mode">;
+  /** Form of the Q functions. */
+  readonly qf: QFunction;
+}
+
+/** Transitions, one a row. */
+export interface Td3Batch {
+  /** Encoded observations `[batch, ...observationShape]`. */
+  readonly observations: tf.Tensor;
+  /** Actions taken, in [-1, 1] `[batch, ...actionShape]`. */
+  readonly actions: tf.Tensor;
+  /** Rewards `[batch]`, of n-step replay their discounted sums. */
+  readonly rewards: tf.Tensor1D;
+  /** 1 where the episode terminated, else 0, where it was truncated too `[batch]`. */
+  readonly terminated: tf.Tensor1D;
+  /** Encoded observations after the (last) reward, of ended rows the true ones. */
+  readonly nextObservations: tf.Tensor;
+  /**
+   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
+   *
+   * @default the update's gamma
+   */
+  readonly discounts?: tf.Tensor1D;
+  /**
+   * Importance weights of prioritized replay `[batch]`, of the critics' loss.
+   *
+   * @default 1 for each row
+   */
+  readonly weights?: tf.Tensor1D;
+}
+
+/** Hyperparameters of an update, and noise of the target policy. */
+export interface Td3Inputs {
+  /** Learning rate of the policy. */
+  readonly learningRate: tf.Scalar;
+  /**
+   * Learning rate of the critics.
+   *
+   * @default learningRate
+   */
+  readonly criticLearningRate?: tf.Scalar;
+  /** Step of the target networks: 1 copies, 0 keeps them. */
+  readonly tau: tf.Scalar;
+  /**
+   * Standard normal numbers, one for each of an action `[batch, size]`.
+   *
+   * @default no noise
+   */
+  readonly nextNoise?: tf.Tensor2D;
+}
+
+/** Everything that an update changes: parameters, and slots of their optimizers. */
+export type Td3State = {
+  /** Parameters of the policy. */
+  policy: Params;
+  /** Parameters of the Q functions, under `qf1/` and so on. */
+  critics: Params;
+  /** Target network of the policy. */
+  targetPolicy: Params;
+  /** Target networks of the Q functions, by the same paths. */
+  targets: Params;
+  /** Slots of the policy's optimizer. */
+  policySlots: OptimizerState;
+  /** Slots of the critics' optimizer. */
+  criticSlots: OptimizerState;
+};
+
+/** Options of {@link td3Update}. */
+export interface Td3UpdateOptions {
+  /**
+   * Optimizer of policy and critics, with slots for each.
+   *
+   * @default adam()
+   */
+  readonly optimizer?: Optimizer;
+  /**
+   * Discount, where the batch has none.
+   *
+   * @default 0.99
+   */
+  readonly gamma?: number;
+  /**
+   * Deviation of the noise of the target policy's actions.
+   *
+   * @default 0.2
+   */
+  readonly targetNoise?: number;
+  /**
+   * Largest noise of the target policy's actions.
+   *
+   * @default 0.5
+   */
+  readonly targetNoiseClip?: number;
+}
+
+/** Pure function from one state to the next. */
+export type Td3Update = Update<Td3State & AgentState, Td3Batch, Td3Inputs>;
+
+/**
+ * Builds the two updates of TD3, of which each is one pure function of tensors:
+ * `critics` moves the Q functions alone, `learn` then the policy, against the new Q
+ * functions, and all target networks. DDPG is `learn` with one Q function and without
+ * noise.
+ *
+ * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2)` with
+ *   `y = r + gamma (1 - d) min_i Q'_i(s', a')`, where
+ *   `a' = clip(pi'(s') + clip(targetNoise e, -c, c), -1, 1)`
+ * - `J_pi = -mean(Q_1(s, pi(s)))`
+ *
+ * Source: Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477), algorithm 1;
+ * Lillicrap et al. 2016 (https://arxiv.org/abs/1509.02971).
+ *
+ * @param model The policy and the form of the Q functions.
+ * @param options Optimizer, discount, noise of the target policy.
+ * @returns The updates by name.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream } from "@bellman/compute";
+ * import { deterministicPolicy, qFunction } from "@bellman/policies";
+ * import { initTd3State, td3Update } from "@bellman/td3";
+ * import { assert, assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
+ * const spaces = {
+ *   observationSpace: { ...box, shape: [3] },
+ *   actionSpace: { ...box, shape: [1] },
+ *   networkOptions: { hiddenSizes: [8] },
+ * };
+ * const model = { policy: deterministicPolicy(spaces), qf: qFunction(spaces) };
+ * const state = initTd3State(model, new RandomStream(1));
+ * const { critics } = td3Update(model, { gamma: 0.98 });
+ * const { stats, state: after } = critics(state, {
+ *   observations: tf.zeros([4, 3]),
+ *   actions: tf.zeros([4, 1]),
+ *   rewards: tf.ones([4]),
+ *   terminated: tf.zeros([4]),
+ *   nextObservations: tf.ones([4, 3]),
+ * }, {
+ *   learningRate: tf.scalar(0.001),
+ *   tau: tf.scalar(0.005),
+ *   nextNoise: tf.zeros([4, 1]),
+ * });
+ * assert(stats.q_loss!.dataSync()[0] > 0);
+ * assertEquals(after.policy, state.policy);
+ * ```
+ */
+export function td3Update(
+  { policy, qf }: Td3Model,
+  options: Td3UpdateOptions = {},
+): { readonly learn: Td3Update; readonly critics: Td3Update } {
+  const { optimizer = adam(), gamma = 0.99 } = options;
+  const { targetNoise = 0.2, targetNoiseClip: bound = 0.5 } = options;
+  const act = (params: Params, x: tf.Tensor) =>
+    policy.mode(policy.apply(params, x));
+  const estimate = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
+    eachCritic(critics, (params) => qf.apply(params, x, actions));
+
+  function nextActions(params: Params, x: tf.Tensor, noise?: tf.Tensor2D) {
+    const actions = act(params, x);
+    if (noise === undefined) return actions;
+    const step = tf.clipByValue(tf.mul(noise, targetNoise), -bound, bound);
+    const moved = tf.add(actions, tf.reshape(step, actions.shape));
+    return tf.clipByValue(moved, -1, 1);
+  }
+
+  const critics: Td3Update = (state, batch, inputs) => {
+    const { observations, actions, nextObservations: next, weights } = batch;
+    const { learningRate, criticLearningRate = learningRate } = inputs;
+    const best = nextActions(state.targetPolicy, next, inputs.nextNoise);
+    const nextValues = smallestEstimates(estimate(state.targets, next, best));
+    const discount = batch.discounts ?? gamma;
+    const targets = criticTargets({ ...batch, nextValues }, { discount });
+    const step = criticStep(
+      state,
+      (params) => estimate(params, observations, actions),
+      {
+        targets,
+        weights,
+        optimizer,
+        learningRate: criticLearningRate,
+        scale: 2,
+      },
+    );
+    return {
+      state: { ...state, critics: step.params, criticSlots: step.slots },
+      stats: { ...step.stats, q_loss: step.loss },
+      results: { tdErrors: step.tdErrors },
+    };
+  };
+
+  const learn: Td3Update = (before, batch, inputs) => {
+    const { state, stats, results } = critics(before, batch, inputs);
+    const { observations } = batch, { learningRate, tau } = inputs;
+    const actor = descend(
+      (params) => {
+        const actions = act(params, observations);
+        const { qf1 } = estimate(state.critics, observations, actions);
+        return { loss: tf.neg(tf.mean(qf1)) as tf.Scalar };
+      },
+      { params: state.policy, slots: state.policySlots },
+      { optimizer, learningRate },
+    );
+    return {
+      state: {
+        ...state,
+        policy: actor.params,
+        policySlots: actor.slots,
+        targetPolicy: polyak(state.targetPolicy, actor.params, { tau }),
+        targets: polyak(state.targets, state.critics, { tau }),
+      },
+      stats: { ...stats, policy_loss: actor.loss },
+      results,
+    };
+  };
+
+  return {
+    learn: (...given) => tidy(() => learn(...given)),
+    critics: (...given) => tidy(() => critics(...given)),
+  };
+}
+
+/** Options of {@link initTd3State}. */
+export interface Td3StateOptions extends Pick<Td3UpdateOptions, "optimizer"> {
+  /**
+   * Number of Q functions.
+   *
+   * @default 2
+   */
+  readonly criticCount?: number;
+}
+
+/**
+ * Initializes the state of {@link td3Update}. The target networks are copies.
+ *
+ * @param model The policy and the form of the Q functions.
+ * @param random Stream of the first parameters.
+ * @param options Optimizer and number of Q functions.
+ * @returns New tensors.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream } from "@bellman/compute";
+ * import { deterministicPolicy, qFunction } from "@bellman/policies";
+ * import { initTd3State } from "@bellman/td3";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
+ * const spaces = {
+ *   observationSpace: { ...box, shape: [3] },
+ *   actionSpace: { ...box, shape: [1] },
+ *   networkOptions: { hiddenSizes: [] },
+ * };
+ * const model = { policy: deterministicPolicy(spaces), qf: qFunction(spaces) };
+ * const random = new RandomStream(1);
+ * const { targets } = initTd3State(model, random, { criticCount: 1 });
+ * assertEquals(Object.keys(targets), ["qf1/head/kernel", "qf1/head/bias"]);
+ * ```
+ */
+export function initTd3State(
+  model: {
+    readonly policy: Pick<Policy, "init">;
+    readonly qf: Pick<QFunction, "init">;
+  },
+  random: RandomSource,
+  { optimizer = adam(), criticCount }: Td3StateOptions = {},
+): Td3State {
+  const policy = model.policy.init(random);
+  const critics = initCritics(model.qf, random, criticCount);
+  return {
+    policy,
+    critics,
+    targetPolicy: cloneParams(policy),
+    targets: cloneParams(critics),
+    policySlots: optimizer.init(policy),
+    criticSlots: optimizer.init(critics),
+  };
+}
