@@ -32,6 +32,24 @@ export function isDeno(): boolean {
 }
 
 /**
+ * Throws where this is not Deno, before something that needs it.
+ *
+ * @param action The action, such as `open a native library`.
+ * @throws {Error} In Node and in pages, in one line.
+ *
+ * @example
+ * ```ts
+ * import { checkDeno } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(checkDeno("open a native library"), undefined);
+ * ```
+ */
+export function checkDeno(action: string): void {
+  if (!isDeno()) throw new Error(`Cannot ${action}: it needs Deno`);
+}
+
+/**
  * Returns the state of a permission: `granted` in Node and in pages, which have
  * none.
  *

@@ -1,4 +1,4 @@
-import { permissionState } from "@bellman/files";
+import { checkDeno, permissionState } from "@bellman/files";
 import { cacheFolder } from "@bellman/files/installed";
 import { type ClientOptions, XlaClient } from "./client.ts";
 import { findPlugin, type XlaDeviceName } from "./install/installed.ts";
@@ -32,6 +32,7 @@ export interface XlaOptions extends ClientOptions {
  *
  * @param options Device and plugin.
  * @returns A client of the plugin; `close` frees it.
+ * @throws {Error} In Node.
  * @throws {RangeError} If there is no plugin, or it cannot be loaded, in one line.
  * @throws {XlaError} If it has no device.
  * @example
@@ -58,6 +59,7 @@ export interface XlaOptions extends ClientOptions {
  * ```
  */
 export function openXla(options: XlaOptions = {}): XlaClient {
+  checkDeno("open XLA");
   const { device = "cpu", plugin = findPlugin(device) } = options;
   const { cache = usualCache() } = options;
   return new XlaClient(XlaPlugin.open(plugin), { ...options, cache });

@@ -1,3 +1,4 @@
+import { checkDeno } from "@bellman/files";
 import type { RgbImage, Space, StateTree, StepResult } from "@bellman/types";
 import { unknownEnvironment } from "../_checks.ts";
 import { checkSpace } from "../_env_data.ts";
@@ -136,6 +137,7 @@ export class GymnasiumHosts extends ChildHosts {
       showOutput: showPrints = false,
     }: GymnasiumHostsOptions,
   ) {
+    checkDeno(`make gym:${id}`);
     checkPlain(kwargs, "kwargs");
     checkOptions(`gym:${id}`, { useActionMasks }, { useActionMasks: FLAG });
     const wrapped = wrappers.map(({ name, kwargs = {} }) => ({ name, kwargs }));

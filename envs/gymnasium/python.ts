@@ -1,4 +1,5 @@
 import type { EnvKwargs } from "../registry/registry.ts";
+import { isDeno } from "@bellman/files";
 import { readVariable } from "@bellman/files/installed";
 import texts from "./host/texts.json" with { type: "json" };
 import type { ChildCommand } from "../workers/processes/child_group.ts";
@@ -153,6 +154,7 @@ export function hasGymnasium(
 }
 
 function look(python: string): boolean {
+  if (!isDeno()) return false;
   // Nothing is imported from the folder that this happens to run in.
   const source = "import sys; sys.path[:] = filter(None, sys.path)\n" +
     "import importlib.util as it\n" +

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { isDeno, platform } from "../host.ts";
 import { neededVariable } from "./installed.ts";
 import {
   checkReplaceable,
@@ -151,7 +152,7 @@ class Interruption extends Error {
 }
 
 const EXIT_CODES: readonly (readonly [Deno.Signal, exitCode: number])[] =
-  Deno.build.os === "windows"
+  platform().os === "windows"
     ? [["SIGINT", 130]]
     : [["SIGINT", 130], ["SIGTERM", 143]];
 
@@ -242,6 +243,7 @@ export async function runInstall(
   output: InstallOutput = console,
 ): Promise<number> {
   try {
+    if (!isDeno()) throw new InstallError("it needs Deno");
     const options = parseOptions(args, installation);
     const lines = options.help ? [usageOf(installation)] : await install(
       installation.own?.choose(options) ?? installation,

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isDeno, platform } from "@bellman/files";
 import type { Installation, PinnedPackage } from "@bellman/files/install";
 import {
   cacheFolder,
@@ -16,7 +17,7 @@ export const INSTALL_ATARI: InstallTask = {
 };
 
 /** The library's file name on this platform. */
-export const LIBRARY_FILE: string = Deno.build.os === "darwin"
+export const LIBRARY_FILE: string = platform().os === "darwin"
   ? "libale_c.dylib"
   : "libale_c.so";
 
@@ -52,7 +53,8 @@ export function romFolder(): string {
  */
 export function isAtariInstalled(): boolean {
   try {
-    return isFile(libraryPath()) && Deno.statSync(romFolder()).isDirectory;
+    return isDeno() && isFile(libraryPath()) &&
+      Deno.statSync(romFolder()).isDirectory;
   } catch {
     return false;
   }

@@ -1,3 +1,4 @@
+import { checkDeno, isDeno } from "@bellman/files";
 import { installCommand } from "@bellman/files/installed";
 import {
   findLibrary,
@@ -31,11 +32,13 @@ function sourceOf(name: string, model: string): ModelSource {
 /** Loads a model with the engine that is named, or the first that is there. */
 export function openModel(
   name: string,
-  { xmlFile, engine = "auto" }: {
+  { xmlFile, engine: asked = "auto" }: {
     xmlFile: string;
     engine?: "auto" | PhysicsEngine;
   },
 ): PhysicsModel {
+  if (asked === "native") checkDeno(`make ${name} with the MuJoCo library`);
+  const engine = asked === "auto" && !isDeno() ? "wasm" : asked;
   const library = engine === "wasm" ? undefined : findLibrary();
   if (library !== undefined) {
     return loadNativeModel(openNativeLibrary(library), sourceOf(name, xmlFile));
@@ -74,7 +77,7 @@ export function isMujocoInstalled(): boolean {
 
 function hasLibrary(): boolean {
   try {
-    return findLibrary() !== undefined;
+    return isDeno() && findLibrary() !== undefined;
   } catch {
     // The variable names a file that is not there, or one may not look.
     return false;

@@ -1,4 +1,4 @@
-import { builtin } from "@bellman/files";
+import { builtin, checkDeno } from "@bellman/files";
 import { isFile } from "@bellman/files/installed";
 import type { HostOptions } from "../restarts.ts";
 import {
@@ -185,9 +185,10 @@ export class SubprocessVecEnv extends HostedVecEnv {
    * compiled program.
    * @throws {RangeError} If a number among the options cannot be used.
    * @throws {Error} What making the environments threw, or why a process could
-   * not be started.
+   * not be started; in Node.
    */
   constructor(source: GroupSource, options: SubprocessVecEnvOptions) {
+    checkDeno("host environments in processes");
     const checked = checkSource(source);
     const { numEnvs, processes = numEnvs } = options;
     const { permissions = ownPermissions(), showOutput = true } = options;

@@ -83,7 +83,7 @@ export class Spinner {
         this.#looks = Math.min(MOST, 2 * this.#looks);
         return;
       }
-      Atomics.pause();
+      Atomics.pause?.(); // Node 22 has none.
     }
     this.#looks = Math.max(this.#looks >> 1, LEAST);
     Atomics.wait(words, at, value, timeoutMs);

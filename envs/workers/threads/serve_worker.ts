@@ -231,19 +231,15 @@ export function serveWorker<Data>(
 ): void {
   const { workerData } = builtin("node:worker_threads");
   const side = new WorkerSide(workerData as WorkerData);
-  // Either may come alone: the one from `Deno.exit`, the other where nothing is
-  // left to do, as nothing settles a promise that the program is waited for with.
-  addEventListener("unload", () => side.end());
-  builtin("node:process").on("exit", () => side.end());
+  const process = builtin("node:process");
+  // Either may come alone: the one from `Deno.exit`, which Node lacks, the other where
+  // nothing is left to do, as nothing settles a promise that the program is waited for
+  // with.
+  globalThis.addEventListener?.("unload", () => side.end());
+  process.on("exit", () => side.end());
   // While the program is made: later the event loop is blocked.
-  addEventListener("unhandledrejection", (event) => {
-    event.preventDefault();
-    side.die(event.reason);
-  });
-  addEventListener("error", (event) => {
-    event.preventDefault();
-    side.die(event.error);
-  });
+  process.on("unhandledRejection", (reason) => side.die(reason));
+  process.on("uncaughtException", (error) => side.die(error));
   // Later: a worker that exits while its module is still being evaluated
   // leaves descriptors behind.
   setTimeout(() => side.run((data, guard) => make(data as Data, guard)));
