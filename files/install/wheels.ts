@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { unzipSync } from "fflate";
+import { platform as hostPlatform } from "../host.ts";
 
 /**
  * A failed installation, reported to the user in one line.
@@ -67,7 +68,8 @@ export interface PinnedPackage {
  * ```
  */
 export function platform(): string {
-  return `${Deno.build.os}-${Deno.build.arch}`;
+  const { os, arch } = hostPlatform();
+  return `${os}-${arch}`;
 }
 
 /** Suffixes of wheels' names, by the platform of their machine code. */

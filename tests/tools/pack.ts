@@ -78,7 +78,7 @@ function importsOf(folder: string): string[] {
       // The examples of comments import more.
       const code = Deno.readTextFileSync(path).replace(/\/\*.*?\*\//gs, "");
       const from =
-        /(?:\bfrom|\bimport\(|\bimport)\s*"((?:@[a-z0-9-]+\/)?[a-z0-9][a-z0-9.-]*)(?=[/"])/g;
+        /(?:\bfrom|\bimport\(|\bimport)\s*"((?:@[a-z0-9.-]+\/)?[a-z0-9][a-z0-9.-]*)(?=[/"])/g;
       return [...code.matchAll(from)].map(([, name]) => name);
     });
   return [...new Set(names)].sort();
