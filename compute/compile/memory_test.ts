@@ -27,7 +27,7 @@ for (const areNew of [false, true]) {
 }
 
 nodeTest(
-  "20,000 compiled calls leave memory flat",
+  "100,000 compiled calls leave memory flat",
   () =>
     withFolder(async (folder) => {
       await bundle(PROGRAM, `${folder}/main.mjs`);

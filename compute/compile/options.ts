@@ -51,7 +51,8 @@ function resolveEngine(
   if (engine === "eager") return "eager";
   const isAuto = engine === "auto";
   // Faster than ONNX Runtime on a GPU alone, for convolutions.
-  if (isAuto && !wouldAskForFfi() && findGpu() !== undefined) return "xla";
+  const mayFind = isAuto && isDeno() && !wouldAskForFfi();
+  if (mayFind && findGpu() !== undefined) return "xla";
   const name = isAuto ? "onnx" : engine;
   const reason = isAuto && wouldAskForFfi() ? needsFfi("onnx") : whyNot(name);
   if (reason === undefined) return name;

@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
  * Packs the packages for npm: `deno task pack [--out DIR]` leaves a tarball of
- * each in a folder, `npm` by default. `npm install DIR/*.tgz` then takes those
+ * each in a folder, `npm` by default, but of the command line, which needs Deno. `npm install DIR/*.tgz` then takes those
  * that are named from there, and what they need from the registry.
  *
  * `deno pack` translates the files; what it says of dependencies is replaced:
@@ -38,19 +38,20 @@ interface Manifest {
 }
 
 /**
- * Versions of the packages that `deno.json` takes from npm and JSR, for npm, and
- * npm's names of those that are imported by another one.
+ * Versions of the packages that `deno.json` takes from npm, and npm's names of those
+ * that are imported by another one.
  */
 async function knownPackages(): Promise<
   { versions: Versions; names: Versions }
 > {
   const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
-  const parts = /^(?<from>npm|jsr):(?<name>@?[^@]+)@(?<version>[^/]+)/;
+  const parts = /^npm:(?<name>@?[^@]+)@(?<version>[^/]+)/;
   const versions: Versions = {}, names: Versions = {};
   for (const [key, specifier] of Object.entries<string>(imports)) {
-    const { from, name, version } = specifier.match(parts)!.groups!;
-    const asNpm = `npm:@jsr/${name.slice(1).replace("/", "__")}@${version}`;
-    versions[name] = from === "npm" ? version : asNpm;
+    const found = specifier.match(parts);
+    if (found === null) continue; // JSR's are imported by examples only.
+    const { name, version } = found.groups!;
+    versions[name] = version;
     if (!`${key}/`.startsWith(`${name}/`)) names[key] = name;
   }
   return { versions, names };
@@ -105,6 +106,7 @@ async function run(
   throw new Error(`${program} ${args.join(" ")}: ${err}${out}`);
 }
 
+const packed = (await packages()).filter(({ folder }) => folder !== "cli");
 const { versions, names } = await knownPackages();
 
 /** Completes what `deno pack` has written of a package that imports others. */
@@ -154,7 +156,7 @@ async function unpack(archive: string, folder: string): Promise<string> {
  */
 async function copyUnchecked(to: string): Promise<void> {
   const config = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
-  const workspace = (await packages()).map(({ folder }) => folder);
+  const workspace = packed.map(({ folder }) => folder);
   for (const folder of ["deno.lock", "links", ...workspace]) {
     cpSync(join(ROOT, folder), join(to, folder), { recursive: true });
   }
@@ -177,7 +179,7 @@ async function packAll(out: string, work: string): Promise<void> {
   await run(Deno.execPath(), ["pack", ...flags, ...config], work);
   const archives = [...Deno.readDirSync(work)].map(({ name }) => name);
   const folders: string[] = [];
-  for (const { name } of await packages()) {
+  for (const { name } of packed) {
     const base = name.slice(1).replace("/", "-");
     const archive = archives.find((it) => it.match(`^${base}-\\d`))!;
     folders.push(await unpack(join(work, archive), join(work, base)));
@@ -200,4 +202,4 @@ try {
 } finally {
   await Deno.remove(work, { recursive: true });
 }
-console.log(`packed ${(await packages()).length} packages into ${out}`);
+console.log(`packed ${packed.length} packages into ${out}`);

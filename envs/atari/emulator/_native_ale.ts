@@ -1,5 +1,4 @@
 import { cString, foreign } from "../../_foreign.ts";
-import { checkDeno } from "@bellman/files";
 import { installCommand, isFile } from "@bellman/files/installed";
 import { INSTALL_ATARI, libraryPath } from "./installed.ts";
 import type { AtariGame } from "./roms.ts";
@@ -53,7 +52,6 @@ export interface Emulator {
 const ERRORS_ONLY = 2;
 
 function openLibrary(path: string): AleSymbols {
-  checkDeno("open the Arcade Learning Environment");
   if (!isFile(path)) {
     throw new Error(
       `Cannot find the Arcade Learning Environment at '${path}': run '${

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
+import { checkDeno } from "@bellman/files";
 import { installCommand, tellPermission } from "@bellman/files/installed";
 import { INSTALL_ATARI, romFolder } from "./installed.ts";
 import roms from "./roms.json" with { type: "json" };
@@ -80,12 +81,14 @@ export function atariGame(id: string): AtariGame {
  * @param folder The folder of ROMs.
  * @returns Its absolute path: the emulator reads it again, and the process may
  * have gone to another folder by then.
- * @throws {Error} If there is no such file or it is another ROM, in one line.
+ * @throws {Error} If there is no such file or it is another ROM, in one line; in
+ * Node.
  */
 export function romFile(
   { id, md5, size }: AtariGame,
   folder: string = romFolder(),
 ): string {
+  checkDeno(`play ${id} in the Arcade Learning Environment`);
   const path = resolve(folder, `${id}.bin`);
   let bytes: Uint8Array;
   try {
