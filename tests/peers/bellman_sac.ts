@@ -1,11 +1,13 @@
 // deno-lint-ignore-file no-console -- a program that prints
-/** Environment steps per second of this SAC, all included, one thread. */
+/** Environment steps per second of this SAC or TD3, all included, one thread. */
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import { SAC } from "@bellman/sac";
+import { TD3 } from "@bellman/td3";
 import { train } from "@bellman/training";
 
 const task = {
+  algorithm: "SAC",
   engine: "onnx",
   warmup: 600,
   steps: 1000,
@@ -16,7 +18,8 @@ const task = {
 await selectBackend("cpu");
 const env = makeVec("Pendulum-v1", { numEnvs: 1 });
 const { observationSpace, actionSpace } = env;
-const algorithm = new SAC(
+const Algorithm = task.algorithm === "TD3" ? TD3 : SAC;
+const algorithm = new Algorithm(
   { observationSpace, actionSpace, numEnvs: 1 },
   {
     config: {

@@ -1,14 +1,19 @@
-"""The task of the SAC programs: environment steps per second on Pendulum-v1."""
+"""The task of the SAC and TD3 programs: environment steps per second on Pendulum-v1."""
 import json
 import sys
 import time
 from statistics import median
 
+import numpy as np
+from stable_baselines3.common.noise import NormalActionNoise
 
-def main(SAC):
-    """Prints the steps per second of a class with stable-baselines3's API."""
+
+def main(library):
+    """Prints the steps per second of an algorithm with stable-baselines3's API."""
     task = json.loads(sys.argv[1])
-    model = SAC(
+    name = task.get("algorithm", "SAC")
+    noise = {"action_noise": NormalActionNoise(np.zeros(1), np.full(1, 0.1))}
+    model = getattr(library, name)(
         "MlpPolicy",
         "Pendulum-v1",
         learning_rate=3e-4,
@@ -19,6 +24,7 @@ def main(SAC):
         policy_kwargs={"net_arch": [256, 256]},
         seed=task["seed"],
         device="cpu",
+        **(noise if name == "TD3" else {}),
     )
     model.learn(task["warmup"], log_interval=None)
     rates = []

@@ -1,4 +1,4 @@
-"""Environment steps per second of sbx's SAC (JAX), one thread."""
+"""Environment steps per second of sbx's SAC or TD3 (JAX), one thread."""
 import os
 import sys
 
@@ -12,10 +12,10 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 import jax  # noqa: E402 -- the lines above must come first
 import torch  # noqa: E402
 from sac_speed import main  # noqa: E402
-from sbx import SAC  # noqa: E402
+import sbx  # noqa: E402
 
 if __name__ == "__main__":
     # A program runs in the caller's thread; handing it to another one costs more.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     torch.set_num_threads(1)
-    main(SAC)
+    main(sbx)

@@ -4,11 +4,13 @@ import { BUFFERS } from "./buffers.ts";
 import { ENVIRONMENTS } from "./environments.ts";
 import { PPO_SUITES } from "./ppo.ts";
 import type { Suite } from "./suite.ts";
+import { TD3_SUITES } from "./td3.ts";
 
 /** Every suite by name. */
 export const SUITES: Readonly<Record<string, Suite>> = {
   ...ALGORITHMS,
   ...PPO_SUITES,
+  ...TD3_SUITES,
   buffers: BUFFERS,
   ...ENVIRONMENTS,
 };
