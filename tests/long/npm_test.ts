@@ -16,7 +16,7 @@ import { packages, ROOT } from "../tools/packages.ts";
 /** Bytes of what A2C and its example need. */
 const LARGEST = 90e6;
 /** Programs that run in Deno as they are, and in Node with installed packages. */
-const PROGRAMS = `${ROOT}tests/testdata/npm`;
+const PROGRAMS = `${ROOT}tests/testdata/installed`;
 
 /** README's example, which a stand-in for JSR's package of assertions runs with. */
 const EXAMPLE = Deno.readTextFileSync(`${ROOT}algorithms/a2c/README.md`)
