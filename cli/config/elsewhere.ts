@@ -83,6 +83,10 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
     "batch_size",
     "an update learns from numSteps steps of each of numEnvs environments; 'minibatches' of ppo divide them",
   ],
+  [
+    "target_update_interval",
+    "'targetInterval' of dqn counts updates: steps * gradientSteps / (trainFrequency * numEnvs)",
+  ],
   ["epochs", "the length of a run is totalTimesteps, or --steps N"],
   ["device", "'--engine xla' computes on a GPU where XLA's plugin is of one"],
   ["verbose", "--quiet shows only the progress bar and the result"],

@@ -150,7 +150,7 @@ export async function configFromOptions(
   if (file !== undefined) onFile(open);
   await importAlgorithmModules(open);
   // With the settings and the presets that the modules have brought.
-  const { config, given } = resolveGiven(algorithm, sources);
+  const { config, given, notes } = resolveGiven(algorithm, sources);
   for (const key of ["stopReward", "patience"] as const) {
     if (config[key] === null || config.evaluationInterval !== 0) continue;
     throw new UsageError(
@@ -158,7 +158,7 @@ export async function configFromOptions(
     );
   }
   const schema = fullSchema(findAlgorithm(config.algorithm)!);
-  idleLines(config, schema, given).forEach(onNotice);
+  [...notes, ...idleLines(config, schema, given)].forEach(onNotice);
   return config;
 }
 

@@ -17,7 +17,8 @@ import {
 } from "./settings.ts";
 import { hintAtAlgorithm } from "./elsewhere.ts";
 import type { RunConfig } from "./run_config.ts";
-import { isZoo, ZOO_DEFAULTS, zooEntries } from "./zoo.ts";
+import { isZoo, zooEntries } from "./zoo.ts";
+import { ZOO_DEFAULTS } from "./zoo_defaults.ts";
 import { parseMapping } from "./yaml.ts";
 
 /** Whole configuration of a run: one flat mapping of all keys. */
@@ -42,12 +43,16 @@ interface Entries {
   origin: string;
   /** Settings that it leaves to others than this library. */
   defaults?: Record<string, unknown>;
+  /** Lines on settings that were converted. */
+  notes?: string[];
 }
 
 /** A configuration, and the names of the settings that its user gave. */
 interface Resolved {
   config: ResolvedConfig;
   given: string[];
+  /** Lines on settings of a file that were converted. */
+  notes: string[];
 }
 
 /** Returns the settings of an algorithm, with the networks of the user's own. */
@@ -223,6 +228,7 @@ export function resolveGiven(
     return {
       config: merged({ name, base: () => file ?? none, entries }),
       given,
+      notes: [],
     };
   }
   const algorithm = findAlgorithm(name);
@@ -230,7 +236,11 @@ export function resolveGiven(
   const { preset } = sources;
   const base = (env: string) =>
     file ?? presetEntries(algorithm, { preset, env });
-  return { config: merged({ name, algorithm, base, entries }), given };
+  return {
+    config: merged({ name, algorithm, base, entries }),
+    given,
+    notes: file?.notes ?? [],
+  };
 }
 
 /** Returns the settings of a file, which may be one of rl-baselines3-zoo. */
@@ -250,7 +260,7 @@ function settingsIn(
     isOwn: (name) =>
       schema === undefined || findKey(schema, name) !== undefined,
   });
-  return { origin, entries: translated, defaults: ZOO_DEFAULTS[algorithm] };
+  return { origin, ...translated, defaults: ZOO_DEFAULTS[algorithm] };
 }
 
 /** Merges defaults, a preset or file, and the command line. */

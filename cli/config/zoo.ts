@@ -3,64 +3,12 @@ import { hintAtForeignFile } from "./elsewhere.ts";
 import { gymnasiumId } from "./gymnasium.ts";
 import type { Entry } from "./settings.ts";
 import { parseYaml } from "./yaml.ts";
+import { QUANTILES } from "./zoo_defaults.ts";
 
 /*
  * Files of rl-baselines3-zoo: settings by environment, in stable-baselines3's
  * names and Python syntax. Source: https://github.com/DLR-RM/rl-baselines3-zoo.
  */
-
-/** Those of TD3 and DDPG. */
-const DETERMINISTIC = {
-  numEnvs: 1,
-  normalizeObservation: false,
-  normalizeReward: false,
-  learningStarts: 100,
-  hiddenSizes: [400, 300],
-  explorationNoise: 0,
-};
-
-/** Settings that such a file leaves to stable-baselines3, where ours differ. */
-export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
-  a2c: {
-    numEnvs: 1,
-    normalizeObservation: false,
-    normalizeReward: false,
-    numSteps: 5,
-    gaeLambda: 1,
-    entropyCoefficient: 0,
-    learningRate: 0.0007,
-    learningRateSchedule: "constant",
-    optimizer: "rmsprop",
-    normalizeAdvantage: false,
-    valueNetwork: "separate",
-    objective: "shared",
-  },
-  ppo: {
-    numEnvs: 1,
-    normalizeObservation: false,
-    normalizeReward: false,
-    epochs: 10,
-    gamma: 0.99,
-    gaeLambda: 0.95,
-    clipRange: 0.2,
-    clipRangeSchedule: "constant",
-    clipRangeValue: null,
-    normalizeAdvantage: true,
-    targetKl: null,
-    entropyCoefficient: 0,
-    valueCoefficient: 0.5,
-    maxGradNorm: 0.5,
-    learningRate: 0.0003,
-    learningRateSchedule: "constant",
-    adamEpsilon: 1e-5,
-    valueNetwork: "separate",
-    objective: "shared",
-    lstmSize: 256,
-    actions: "gaussian",
-  },
-  td3: DETERMINISTIC,
-  ddpg: DETERMINISTIC,
-};
 
 const NETWORKS: Readonly<Record<string, string | undefined>> = {
   MlpPolicy: undefined,
@@ -183,6 +131,8 @@ function policyEntries(
   return Object.entries(kwargs).flatMap(([name, it]): Entry[] => {
     if (name === "n_critics" && isOwn("criticCount")) return [[name, it]];
     switch (name) {
+      case "n_quantiles":
+        return [["values", "quantile"], ["atoms", it]];
       case "net_arch":
         return [["hiddenSizes", sizesOf(it, of(name))]];
       case "activation_fn":
@@ -276,10 +226,12 @@ function translated(
         );
       }
       const network = NETWORKS[policy];
-      const isShared = policy === "CnnPolicy" && isOwn("valueNetwork");
+      const isCnn = policy === "CnnPolicy";
+      const isShared = isCnn && isOwn("valueNetwork");
       return [
         ...network === undefined ? [] : [["network", network] as Entry],
         ...isShared ? [["valueNetwork", "shared"] as Entry] : [],
+        ...isCnn && isOwn("dueling") ? [["hiddenSizes", []] as Entry] : [],
       ];
     }
     case "policy_kwargs":
@@ -311,6 +263,10 @@ function translated(
     }
     case "noise_type":
       return [[name, NOISES[String(value)] ?? value]];
+    case "optimize_memory_usage":
+      return []; // Observations are always stored once.
+    case "learning_starts":
+      return [[name, value === 0 ? 1 : value]];
     case "use_rms_prop":
       return [["optimizer", value === false ? "adam" : "rmsprop"]];
     case "learning_rate":
@@ -323,6 +279,8 @@ function translated(
     case "batch_size":
       // Where there are minibatches, it says how many.
       return isOwn("minibatches") ? [] : [[name, value]];
+    case "target_update_interval":
+      return isOwn("dueling") ? [] : [[name, value]];
     default:
       return [[name, value]];
   }
@@ -366,6 +324,43 @@ function rolloutEntries(
     : entries;
 }
 
+/** Translates what DQN's files have by other numbers. */
+function valueEntries(
+  section: Readonly<Record<string, unknown>>,
+  { origin, isOwn }: ZooOptions,
+): ZooSettings {
+  if (!isOwn("dueling")) return { entries: [], notes: [] };
+  const isQuantile = /qr.?dqn/i.test(origin) ||
+    /n_quantiles/.test(JSON.stringify(section.policy_kwargs ?? ""));
+  const { batch_size = 32, target_update_interval: interval } = section;
+  const entries: Entry[] = isQuantile
+    ? [...QUANTILES, ["adamEpsilon", 0.01 / Number(batch_size)]]
+    : [];
+  if (interval === undefined) return { entries, notes: [] };
+  const { n_envs = 1, train_freq = 4, gradient_steps = 1 } = section;
+  const steps = Number(train_freq) * Number(n_envs);
+  const updates = gradient_steps === -1 ? steps : Number(gradient_steps);
+  // It is copied between two rounds of updates at most.
+  const every = Math.max(
+    updates,
+    Math.round(Number(interval) / steps * updates),
+  );
+  if (!(every >= 1)) {
+    // The names of what is wrong are better than those of what it is made to.
+    return { entries: [...entries, ["targetInterval", interval]], notes: [] };
+  }
+  const note =
+    `target_update_interval = ${interval} steps of ${origin} is targetInterval = ${every} updates (n_envs = ${n_envs}, train_freq = ${train_freq}, gradient_steps = ${gradient_steps})`;
+  return { entries: [...entries, ["targetInterval", every]], notes: [note] };
+}
+
+/** Settings of a file, and what its user should know of them. */
+export interface ZooSettings {
+  entries: Entry[];
+  /** Lines on settings that were converted. */
+  notes: string[];
+}
+
 /** Options of {@linkcode zooEntries}. */
 interface ZooOptions {
   /** Name of the file. */
@@ -379,26 +374,33 @@ interface ZooOptions {
 /**
  * Translates a file of rl-baselines3-zoo: the section of an environment.
  *
- * @param entries Settings by environment.
+ * @param sections Settings by environment.
  * @param options File, environment and settings of the algorithm.
  * @throws {UsageError} If there is no such section, or a setting has no like.
  */
 export function zooEntries(
-  entries: readonly Entry[],
+  sections: readonly Entry[],
   options: ZooOptions,
-): Entry[] {
+): ZooSettings {
   const { origin, env, isOwn } = options;
-  const sections = entries.filter(isSection);
-  const [name, section] = sectionOf(sections, { env, origin });
+  const [name, section] = sectionOf(sections.filter(isSection), {
+    env,
+    origin,
+  });
   const settings = Object.entries(section as Record<string, unknown>);
   const foreign = settings.map(([key]) => key).filter((it) => !isOwn(it));
   const hint = hintAtForeignFile(foreign);
   if (hint !== undefined) throw new UsageError(`Cannot use ${origin}: ${hint}`);
+  const { entries, notes } = valueEntries(section as never, options);
   const given = Object.entries(Object.fromEntries([
+    ...entries,
     ...settings.flatMap(([key, value]) => translated(key, value, options)),
     ...rolloutEntries(section as Record<string, unknown>, options),
   ]));
-  return env === undefined && name !== ATARI
-    ? [["env", gymnasiumId(name) ?? name], ...given]
-    : given;
+  return {
+    notes,
+    entries: env === undefined && name !== ATARI
+      ? [["env", gymnasiumId(name) ?? name], ...given]
+      : given,
+  };
 }

@@ -8,7 +8,7 @@ import {
 import { parse } from "@std/yaml";
 import { UsageError } from "../terminal/errors.ts";
 import { capture } from "../testdata/capture.ts";
-import { resolveConfig } from "./resolve.ts";
+import { resolveConfig, resolveGiven } from "./resolve.ts";
 
 const A2C = `
 default: &default
@@ -355,6 +355,61 @@ Deno.test("every section of PPO's files is read, or is one clear line", async ()
       gelu.replace("ppo", "ppo_lstm")
     }`,
   ]);
+});
+
+/** Reads a section of the zoo's own files for DQN and QR-DQN. */
+async function dqn(env: string, name = "dqn") {
+  const url = new URL(`../testdata/zoo/${name}.yml`, import.meta.url);
+  const file = { name: `${name}.yml`, text: await Deno.readTextFile(url) };
+  return resolveGiven("dqn", { file, entries: [["env", env]] });
+}
+
+Deno.test("every section of DQN's and QR-DQN's files is read, and says how steps become updates", async () => {
+  const { config, notes } = await dqn("CartPole-v1");
+  assertObjectMatch(config, {
+    totalTimesteps: 50_000,
+    learningRate: 2.3e-3,
+    trainFrequency: 256,
+    gradientSteps: 128,
+    targetInterval: 128,
+    explorationFraction: 0.16,
+    finalEpsilon: 0.04,
+    hiddenSizes: [256, 256],
+    // Where the file says nothing.
+    double: false,
+    values: "mean",
+    maxGradNorm: 10,
+    initialEpsilon: 1,
+  });
+  assertEquals(notes, [
+    "target_update_interval = 10 steps of dqn.yml is targetInterval = 128 updates (n_envs = 1, train_freq = 256, gradient_steps = 128)",
+  ]);
+  const intervals = async (env: string, name?: string) => {
+    const { config } = await dqn(env, name);
+    return [config.targetInterval, config.learningStarts];
+  };
+  assertEquals(await intervals("MountainCar-v0"), [300, 1000]);
+  assertEquals(await intervals("gym:LunarLander-v3"), [250, 1]);
+  assertEquals(await intervals("Acrobot-v1"), [250, 1]);
+  assertEquals(await intervals("ALE/Pong-v5"), [250, 100_000]);
+  const { config: atari } = await dqn("ALE/Pong-v5");
+  assertObjectMatch(atari, { network: "cnn", hiddenSizes: [], frameStack: 4 });
+
+  assertObjectMatch((await dqn("CartPole-v1", "qrdqn")).config, {
+    ...{ values: "quantile", atoms: 10, targetInterval: 128 },
+    ...{ maxGradNorm: null, adamEpsilon: 0.01 / 64 },
+  });
+  assertObjectMatch((await dqn("gym:LunarLander-v3", "qrdqn")).config, {
+    ...{ learningRate: 1.5e-3, learningRateSchedule: "linear", atoms: 170 },
+    targetInterval: 256,
+  });
+  assertEquals(await intervals("MountainCar-v0", "qrdqn"), [300, 1000]);
+  assertEquals(await intervals("Acrobot-v1", "qrdqn"), [250, 1]);
+  assertObjectMatch((await dqn("ALE/Pong-v5", "qrdqn")).config, {
+    ...{ values: "quantile", atoms: 200, learningRate: 5e-5 },
+    ...{ explorationFraction: 0.025, finalEpsilon: 0.01 },
+    targetInterval: 2500,
+  });
 });
 
 Deno.test("what PPO has no like for is one clear line", () => {

@@ -7,6 +7,7 @@ import { ACER, type AcerConfig } from "@bellman/acer";
 import { ACKTR, type AcktrConfig } from "@bellman/acktr";
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
 import { actionChoices } from "@bellman/envs";
+import { DQN, type DqnConfig } from "@bellman/dqn";
 import { SAC, type SacConfig } from "@bellman/sac";
 import {
   envActions,
@@ -38,6 +39,8 @@ interface Case {
   acer?: Partial<AcerConfig>;
   /** Settings of ACKTR in place of A2C. */
   acktr?: Partial<AcktrConfig>;
+  /** Settings of DQN in place of A2C. */
+  dqn?: Partial<DqnConfig>;
   /** Settings of SAC in place of A2C. */
   sac?: Partial<SacConfig>;
   /** A policy without a value in place of an agent. */
@@ -128,6 +131,18 @@ const CASES: Record<string, Case> = {
     observationSpace: { type: "multiDiscrete", nvec: [3, 4] },
     actionSpace: { type: "discrete", n: 4 },
     sac: { hiddenSizes: [32, 32] },
+  },
+  "the means of noisy quantiles, masked": {
+    observationSpace: box([3]),
+    actionSpace: { type: "discrete", n: 4, start: 3 },
+    dqn: {
+      hiddenSizes: [32],
+      dueling: true,
+      values: "quantile",
+      exploration: "noisy",
+      sigma0: 5,
+    },
+    masked: true,
   },
   "samples of discrete actions": {
     observationSpace: box([3]),
@@ -296,6 +311,8 @@ function agentSubject(it: Case): Subject {
     ? new ACER(spaces, options({ replayRatio: 0, ...it.acer }))
     : it.acktr
     ? new ACKTR(spaces, options(it.acktr))
+    : it.dqn
+    ? new DQN(spaces, { config: it.dqn, seed: 7 })
     : it.sac
     ? new SAC(spaces, { config: it.sac, seed: 7 })
     : new A2C(spaces, options(it.config));

@@ -90,7 +90,8 @@ function drawSac(
   return settings;
 }
 
-function drawTd3(random: SeededRandom): Record<string, unknown> {
+/** Settings of what learns from transitions. */
+function drawReplay(random: SeededRandom): Record<string, unknown> {
   return {
     totalTimesteps: between(random, 500, 1_200),
     numEnvs: between(random, 1, 3),
@@ -103,10 +104,32 @@ function drawTd3(random: SeededRandom): Record<string, unknown> {
     nSteps: pick(random, [1, 1, 3]),
     trainFrequency: pick(random, [1, 4]),
     gradientSteps: pick(random, [1, 2]),
+  };
+}
+
+function drawTd3(random: SeededRandom): Record<string, unknown> {
+  return {
+    ...drawReplay(random),
     explorationNoiseType: pick(random, ["gaussian", "ou"]),
     explorationNoise: 0.3,
     policyDelay: between(random, 1, 3),
     targetNoise: pick(random, [0, 0.2]),
+    policyPlots: chance(random, 0.1),
+  };
+}
+
+function drawDqn(random: SeededRandom): Record<string, unknown> {
+  const values = pick(random, ["mean", "categorical", "quantile"]);
+  return {
+    ...drawReplay(random),
+    targetInterval: between(random, 1, 50),
+    values,
+    valueRange: values === "categorical" ? [-100, 100] : null,
+    atoms: null,
+    double: chance(random, 0.7),
+    dueling: chance(random, 0.5),
+    exploration: pick(random, ["epsilon", "noisy"]),
+    initialExploration: pick(random, ["uniform", "repeated", "policy"]),
     policyPlots: chance(random, 0.1),
   };
 }
@@ -262,6 +285,7 @@ const DRAWS: Readonly<Record<string, typeof drawPpo>> = {
   "async-nstep-q": drawNStepQ,
   "async-q": drawOneStepQ,
   "async-sarsa": drawOneStepQ,
+  dqn: drawDqn,
   ppo: drawPpo,
   sac: drawSac,
   td3: drawTd3,
@@ -333,7 +357,7 @@ export function drawRun(
     engine?: string;
   } = {},
 ): DrawnRun {
-  const takesBoxes = !/^async-/.test(algorithm);
+  const takesBoxes = !/^async-|^dqn$/.test(algorithm);
   const takesOthers = DRAWS[algorithm] !== drawTd3;
   const names = (Object.keys(ENVIRONMENTS) as EnvironmentName[])
     .filter((it) =>
