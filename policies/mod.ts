@@ -50,6 +50,13 @@ export {
   noisyLayer,
 } from "./networks/noisy_layer.ts";
 export * from "./networks/observation_encoder.ts";
+export {
+  mapParts,
+  nameParts,
+  partOf,
+  partsNamed,
+  type PerPart,
+} from "./networks/observation_parts.ts";
 export type { FunctionOptions } from "./models/_body.ts";
 export * from "./models/actor_critic.ts";
 export * from "./models/critics.ts";

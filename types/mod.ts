@@ -403,6 +403,12 @@ export interface PolicyOptions {
 
 /** Scale of observations: `clip((x - mean) / sqrt(variance + epsilon))`. */
 export interface ObservationScaling {
+  /**
+   * Parts of a dict that are scaled: their numbers lie side by side in this order.
+   *
+   * @default the whole observation is scaled
+   */
+  readonly parts?: readonly string[];
   /** Mean of each number of an observation. */
   readonly mean: ArrayLike<number>;
   /** Variance of each number. */

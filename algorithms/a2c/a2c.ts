@@ -177,11 +177,12 @@ export function onPolicyParts(
   options: OnPolicyPartsOptions = {},
 ): OnPolicyParts {
   const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
-  const { hiddenSizes, activation, lstmSize, sdeSampleFrequency } = config;
+  const { sdeSampleFrequency } = config;
+  const { hiddenSizes, activation, lstmSize, partNetworks } = config;
   const policy = actorCritic({
     ...context,
     network: config.network,
-    networkOptions: { hiddenSizes, activation, lstmSize },
+    networkOptions: { hiddenSizes, activation, lstmSize, partNetworks },
     valueNetwork,
     initialLogStd: config.initialLogStd,
     useSde: config.useSde,

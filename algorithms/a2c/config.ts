@@ -1,6 +1,10 @@
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
 import type { OptimizerName } from "@bellman/compute";
-import type { ActivationName, NetworkName } from "@bellman/policies";
+import type {
+  ActivationName,
+  NetworkName,
+  PartNetworks,
+} from "@bellman/policies";
 import type { ScheduleName } from "@bellman/schedulers";
 import schema from "./config.schema.json" with { type: "json" };
 
@@ -128,11 +132,18 @@ export interface OnPolicyConfig {
    */
   bootstrapTruncated: boolean;
   /**
-   * Network between the observations and the heads: auto is cnn for images of at least 36x36, mlp for others.
+   * Network between the observations and the heads: auto is cnn for images of at least 36x36, parts for a dict with one, mlp for others.
    *
    * @default "auto"
    */
   network: NetworkName;
+  /**
+   * Network of each part of dict observations, as {"camera": "cnn", "joints": "mlp"}; by default cnn for images of at least 36x36, and flat, the numbers as they are, for others.
+   *
+   * @default {}
+   * @alias part_networks
+   */
+  partNetworks: PartNetworks;
   /**
    * Units of each hidden layer of the mlp network.
    *

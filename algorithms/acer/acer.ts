@@ -143,10 +143,10 @@ type Options = Omit<AcerConfig, "optimizer"> & AcerUpdateOptions;
 
 /** Options of the networks between observations and heads. */
 function networkOf(config: Options) {
-  const { hiddenSizes, activation, lstmSize } = config;
+  const { hiddenSizes, activation, lstmSize, partNetworks } = config;
   return {
     network: config.network,
-    networkOptions: { hiddenSizes, activation, lstmSize },
+    networkOptions: { hiddenSizes, activation, lstmSize, partNetworks },
     valueNetwork: config.qNetwork,
     orthogonalInit: config.orthogonalInit,
   };
@@ -193,7 +193,8 @@ function discreteParts(
 
 /** A stochastic dueling network, for actions of any distribution. */
 function duelingParts(options: Options, context: AgentContext): ActionParts {
-  const { hiddenSizes, activation, useSde, initialLogStd } = options;
+  const { hiddenSizes, activation, partNetworks } = options;
+  const { useSde, initialLogStd } = options;
   const exploration = { useSde, initialLogStd };
   const policy = actorCritic({
     ...context,
@@ -207,7 +208,7 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
       : context.observationSpace,
     actionSpace: context.actionSpace as BoxSpace,
     network: isRecurrent ? "mlp" : options.network,
-    networkOptions: { hiddenSizes, activation },
+    networkOptions: { hiddenSizes, activation, partNetworks },
   });
   const model = { policy, advantage };
   const { numSteps, truncationsPerSegment } = options;

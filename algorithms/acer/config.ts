@@ -17,6 +17,7 @@ export interface AcerConfig extends
     | "maxGradNorm"
     | "bootstrapTruncated"
     | "network"
+    | "partNetworks"
     | "hiddenSizes"
     | "activation"
     | "lstmSize"

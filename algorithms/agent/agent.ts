@@ -19,8 +19,8 @@ import {
   choicesOf,
   envActions,
   exportPolicy,
-  type ObservationArray,
-  type ObservationInputArray,
+  type ObservationInputArrays,
+  type Observed,
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
@@ -175,11 +175,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
   /** Current observations as stored, and as the policy sees them. */
-  readonly #seen: ObservationInputArray;
-  readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
+  readonly #seen: ObservationInputArrays;
+  readonly #view: (kept: ObservationInputArrays) => ObservationInputArrays;
   /** Current masks, where actions are masked. */
   readonly #masks: Uint8Array | undefined;
-  #present: ObservationInputArray;
+  #present: ObservationInputArrays;
   #acted = NOTHING;
   readonly #random: RandomStream;
   readonly #inputs: UpdateInputs;
@@ -332,7 +332,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     checkActionMasks(actionMasks, this.#masks?.length ?? 0);
     this.#masks?.set(actionMasks!);
     this.#sync("action");
-    this.#decision = this.#decide(observations as ObservationArray);
+    this.#decision = this.#decide(observations);
     return this.#toEnv(this.#decision.actions);
   }
 
@@ -343,7 +343,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     if (changed !== undefined) this.#learner.writePart(changed);
   }
 
-  #decide(given: ObservationArray): Decision {
+  #decide(given: Batch): Decision {
     const { observations } = this.#runtime;
     observations.encoder.observationArray(given, this.#seen);
     observations.see(given);
@@ -466,7 +466,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const read = observations.reader(numEnvs);
     return {
       act: (observations, masks) =>
-        actor.act(read(observations as ObservationArray), masks),
+        actor.act(read(observations as Observed), masks),
       observe: (step) => actor.observe(step),
     };
   }

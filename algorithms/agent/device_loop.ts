@@ -10,7 +10,7 @@ import {
   tidy,
   unflattenParams,
 } from "@bellman/compute";
-import { envActionTensor } from "@bellman/policies";
+import { envActionTensor, type ObservationInput } from "@bellman/policies";
 import type { EpisodeStatistics, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { namingMissing } from "./_missing_names.ts";
@@ -290,7 +290,7 @@ export class DeviceLoop {
 
   /** Computes observations, in the form that the policy encodes. */
   #observe(state: Tensors): tf.Tensor {
-    const { shape } = this.#parts.policy.observationInput;
+    const { shape } = this.#parts.policy.observationInput as ObservationInput;
     return tf.reshape(this.#device.observe(state), [-1, ...shape]);
   }
 

@@ -1,5 +1,5 @@
 import { compile, paramTypes, type ResidentState } from "@bellman/compute";
-import type { ObservationArray } from "@bellman/policies";
+import { mapParts, type Observed, type PerPart } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { rowsOf } from "./experience/_tensor_types.ts";
 import type { ActionValues, AgentState } from "./definition.ts";
@@ -14,7 +14,7 @@ import type { AgentRuntime } from "./experience/experience.ts";
  * @returns Values `[count]`, a new array.
  */
 export type QValues = (
-  observation: ObservationArray,
+  observation: Observed,
   actions?: ArrayLike<number>,
 ) => Float32Array;
 
@@ -38,7 +38,7 @@ export function qValuesOf(
   const compileFor = (count: number) =>
     compile((given) => {
       const { params, observation, actions } = given;
-      const one = policy.encode(observation);
+      const one = policy.encode(observation as PerPart<tf.Tensor>);
       const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
       return { values: estimate(params, all, actions) };
     }, {
@@ -46,7 +46,7 @@ export function qValuesOf(
       name: "values of actions",
       inputs: {
         params: types,
-        observation: rowsOf(1, observationInput),
+        observation: mapParts(observationInput, (part) => rowsOf(1, part)),
         ...(!isDiscrete && {
           actions: rowsOf(count, { shape: actionShape, dtype: actionDtype }),
         }),
@@ -64,7 +64,7 @@ export function qValuesOf(
     made.set(count, compiled);
     const { values } = compiled.run({
       params: present()[part],
-      observation: read(observation),
+      observation: read(observation) as never,
       ...(!isDiscrete && {
         actions: actionDtype === "int32"
           ? Int32Array.from(actions)

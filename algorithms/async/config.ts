@@ -13,6 +13,7 @@ export interface AsyncConfig extends
     A2CConfig,
     | "gamma"
     | "network"
+    | "partNetworks"
     | "hiddenSizes"
     | "activation"
   > {

@@ -154,18 +154,26 @@ function qMethod(
       form.isOneStep ? "maxSteps" : "updateInterval",
     ],
     aux: ["q_mean", "target_mean"],
-    learner({ network, hiddenSizes, activation }, context) {
+    learner({ network, hiddenSizes, activation, partNetworks }, context) {
       const { actionSpace, observationSpace } = context;
       if (actionSpace.type !== "discrete") {
         throw new TypeError(
           `Cannot learn values of ${actionSpace.type} actions: expected discrete actions, or the algorithm a3c`,
         );
       }
-      const { observationShape } = observationEncoder(observationSpace);
-      const named = network === "auto" ? networkFor(observationShape) : network;
-      // No mlp follows the convolutions.
-      const sizes = named === "mlp" ? hiddenSizes : [];
-      const networkOptions = { hiddenSizes: sizes, activation };
+      const { observationShape, observationParts } = observationEncoder(
+        observationSpace,
+      );
+      const named = network === "auto"
+        ? networkFor(observationShape, {
+          inputParts: observationParts,
+          partNetworks,
+        })
+        : network;
+      // No mlp follows the convolutions of a picture alone.
+      const hasLayers = named === "mlp" || named === "parts";
+      const sizes = hasLayers ? hiddenSizes : [];
+      const networkOptions = { hiddenSizes: sizes, activation, partNetworks };
       const policy = qPolicy({ ...context, network: named, networkOptions });
       return qLearner(policy, actionSpace);
     },
@@ -227,8 +235,9 @@ export const a3c: AsyncMethod<ActorCritic> = methodOf({
   ],
   aux: ["policy_loss", "value_loss", "entropy"],
   learner: (config, context) => {
-    const { network, valueNetwork, hiddenSizes, activation, lstmSize } = config;
-    const networkOptions = { hiddenSizes, activation, lstmSize };
+    const { network, valueNetwork, partNetworks } = config;
+    const { hiddenSizes, activation, lstmSize } = config;
+    const networkOptions = { hiddenSizes, activation, lstmSize, partNetworks };
     const options = { ...context, network, networkOptions, valueNetwork };
     return a3cLearner(actorCritic(options), config);
   },

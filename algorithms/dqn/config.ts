@@ -25,6 +25,7 @@ export interface DqnConfig extends
     | "saveReplay"
     | "bootstrapTruncated"
     | "network"
+    | "partNetworks"
     | "hiddenSizes"
     | "activation"
     | "initializer"

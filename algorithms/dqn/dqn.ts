@@ -79,7 +79,11 @@ function partsOf(
     ...context,
     ...returns,
     network: config.network,
-    networkOptions: { hiddenSizes, activation },
+    networkOptions: {
+      hiddenSizes,
+      activation,
+      partNetworks: config.partNetworks,
+    },
     initializer: config.initializer,
     dueling,
     ...(isNoisy && { sigma0 }),

@@ -1,5 +1,5 @@
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
-import type { ActivationName } from "@bellman/policies";
+import type { ActivationName, PartNetworks } from "@bellman/policies";
 import type { ScheduleName } from "@bellman/schedulers";
 import schema from "./config.schema.json" with { type: "json" };
 
@@ -251,11 +251,25 @@ export interface SacConfig {
    */
   bootstrapTruncated: boolean;
   /**
-   * Network that turns observations into features: mlp uses them as they are, the others are for images; auto is cnn for those of at least 36x36.
+   * Network that turns observations into features: mlp uses them as they are, parts has a network for each part of a dict, the others are for images; auto is cnn for those of at least 36x36, parts for a dict with one.
    *
    * @default "auto"
    */
-  network: "auto" | "mlp" | "cnn" | "cnn_2013" | "cnn_small" | "conv_only";
+  network:
+    | "auto"
+    | "parts"
+    | "mlp"
+    | "cnn"
+    | "cnn_2013"
+    | "cnn_small"
+    | "conv_only";
+  /**
+   * Network of each part of dict observations, as {"camera": "cnn", "joints": "mlp"}; by default cnn for images of at least 36x36, and flat, the numbers as they are, for others.
+   *
+   * @default {}
+   * @alias part_networks
+   */
+  partNetworks: PartNetworks;
   /**
    * Units of each hidden layer.
    *

@@ -228,7 +228,8 @@ function explorerOf(
 function formOf(config: SettledConfig, context: BuildContext): SacForm {
   const { observationSpace, actionSpace, random } = context;
   const { hiddenSizes, activation, network, initializer } = config;
-  const networkOptions = { hiddenSizes, activation };
+  const { partNetworks } = config;
+  const networkOptions = { hiddenSizes, activation, partNetworks };
   const layers = { observationSpace, network, networkOptions, initializer };
   const { temperature, initialTemperature, gamma, targetEntropy } = config;
   const initialAlpha = temperature === null ? initialTemperature : null;

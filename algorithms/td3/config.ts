@@ -29,6 +29,7 @@ export interface Td3Config extends
     | "saveReplay"
     | "bootstrapTruncated"
     | "network"
+    | "partNetworks"
     | "hiddenSizes"
     | "activation"
     | "initializer"

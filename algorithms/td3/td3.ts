@@ -131,12 +131,12 @@ function partsOf(
   context: BuildContext,
 ): AgentParts<Policy, Td3State, Td3Batch, Td3Inputs> {
   const { hiddenSizes, activation, network, initializer } = config;
-  const { batchSize, tau, learningRate, policyDelay } = config;
+  const { batchSize, tau, learningRate, policyDelay, partNetworks } = config;
   const spaces = {
     ...context,
     actionSpace: context.actionSpace as BoxSpace,
     network,
-    networkOptions: { hiddenSizes, activation },
+    networkOptions: { hiddenSizes, activation, partNetworks },
     initializer,
   };
   const policy = deterministicPolicy(spaces), qf = qFunction(spaces);

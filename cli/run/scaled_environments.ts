@@ -8,7 +8,7 @@ import {
   VecNormalizeObservation,
   VecNormalizeReward,
 } from "@bellman/envs";
-import type { VecEnv } from "@bellman/types";
+import type { Space, VecEnv } from "@bellman/types";
 import type { RunConfig } from "../config/run_config.ts";
 
 /** Scales of observations and rewards, with the statistics of training. */
@@ -49,6 +49,22 @@ export interface ScaledEnvironments {
   wrapped(env: VecEnv): VecEnv;
 }
 
+/** True for tuples and for dicts that have others within: networks take neither. */
+function isNested(space: Space): boolean {
+  return space.type === "tuple" ||
+    space.type === "dict" &&
+      Object.values(space.spaces)
+        .some(({ type }) => type === "dict" || type === "tuple");
+}
+
+/** True for boxes and dicts with one of floats: other spaces are of one scale already. */
+function hasScale(space: Space): boolean {
+  return space.type === "box" ||
+    space.type === "dict" &&
+      Object.values(space.spaces)
+        .some((it) => it.type === "box" && it.dtype.startsWith("float"));
+}
+
 /**
  * Wraps a set of environments as a run's settings say.
  *
@@ -61,9 +77,7 @@ export function scaledEnvironments(
 ): ScaledEnvironments {
   const { frameStack } = config;
   const flat = (env: VecEnv): VecEnv =>
-    ["dict", "tuple"].includes(env.observationSpace.type)
-      ? new VecFlattenObservation(env)
-      : env;
+    isNested(env.observationSpace) ? new VecFlattenObservation(env) : env;
   const stacked = (env: VecEnv): VecEnv =>
     frameStack > 1 ? new VecFrameStack(env, { size: frameStack }) : env;
 
@@ -74,9 +88,8 @@ export function scaledEnvironments(
     ? new VecNormalizeReward(training, { gamma })
     : undefined;
   training = scaledRewards ?? training;
-  // Observations of other spaces are of one scale already.
   const scales = config.normalizeObservation &&
-    training.observationSpace.type === "box";
+    hasScale(training.observationSpace);
   const normalized = scales && !hasReplay
     ? new VecNormalizeObservation(training)
     : undefined;

@@ -2,6 +2,7 @@ import type {
   Batch,
   BoxArray,
   BoxSpace,
+  DictSpace,
   Env,
   ObservationScaling,
   Space,
@@ -15,7 +16,8 @@ import type {
 import { anyEnded, type MutableStep, relay } from "../_steps.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { elementCount } from "../spaces/arrays.ts";
-import { box } from "../spaces/constructors.ts";
+import { copyBatch } from "../spaces/batch.ts";
+import { box, dict } from "../spaces/constructors.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
 import { TransformObservation, VecObservationWrapper } from "./transforms.ts";
@@ -48,9 +50,32 @@ export interface NormalizeObservationOptions {
   epsilon?: number;
 }
 
+/** Numbers of a dict's part that are scaled, and their place among all that are. */
+interface ScaledPart {
+  readonly name: string;
+  readonly from: number;
+  readonly size: number;
+}
+
+/** Returns the boxes of floats in a dict, one after the other. */
+function scaledParts({ spaces }: DictSpace): ScaledPart[] {
+  let end = 0;
+  const parts = Object.entries(spaces).flatMap(([name, space]) => {
+    if (space.type !== "box" || !space.dtype.startsWith("float")) return [];
+    const from = end, size = elementCount(space);
+    end += size;
+    return [{ name, from, size }];
+  });
+  if (parts.length > 0) return parts;
+  throw new TypeError(
+    "Cannot normalize observations of a dict space without a box of floats: expected one or more",
+  );
+}
+
 /**
  * Scales batches of observations by their running mean and deviation,
- * `clip((x - mean) / sqrt(variance + epsilon))`. Learning from observations and
+ * `clip((x - mean) / sqrt(variance + epsilon))`; of a dict, its boxes of floats.
+ * Learning from observations and
  * scaling them are two things: an agent that keeps original observations, as in a
  * replay buffer, scales them by the statistics of the moment.
  *
@@ -73,31 +98,35 @@ export interface NormalizeObservationOptions {
  */
 export class ObservationNormalizer {
   /** Space of scaled observations. */
-  readonly space: BoxSpace;
+  readonly space: Space;
   /** Running statistics, to share with others. */
   readonly statistics: RunningMeanStd;
   /** True where {@linkcode ObservationNormalizer.see} changes the statistics. */
   training: boolean;
   readonly #borrowed: boolean;
+  /** Parts of a dict that are scaled; undefined for a box. */
+  readonly #parts: readonly ScaledPart[] | undefined;
   #clip: number;
   #epsilon: number;
 
   /**
    * Makes a normalizer.
    *
-   * @param space Space of one observation, a box.
+   * @param space Space of one observation, a box or a dict with a box of floats.
    * @param options Statistics and clipping.
-   * @throws {TypeError} If the space is not a box.
+   * @throws {TypeError} If the space is another one.
    * @throws {RangeError} If the statistics are of another length, or a number
    * is out of its range.
    */
   constructor(space: Space, options: NormalizeObservationOptions = {}) {
-    if (space.type !== "box") {
+    if (space.type !== "box" && space.type !== "dict") {
       throw new TypeError(
         `Cannot normalize observations of a ${space.type} space: flatten them first`,
       );
     }
-    const size = elementCount(space);
+    const parts = space.type === "dict" ? scaledParts(space) : undefined;
+    const size = parts?.reduce((sum, it) => sum + it.size, 0) ??
+      elementCount(space);
     const { clip = 10, epsilon = 1e-8, training = true } = options;
     checkScale("observations", { clip, epsilon });
     this.statistics = options.statistics ?? new RunningMeanStd(size);
@@ -106,7 +135,17 @@ export class ObservationNormalizer {
         `Cannot normalize ${size} elements by statistics of ${this.statistics.mean.length}`,
       );
     }
-    this.space = box({ low: -clip, high: clip, shape: space.shape });
+    const scaled = ({ shape }: BoxSpace) =>
+      box({ low: -clip, high: clip, shape });
+    this.#parts = parts;
+    this.space = space.type === "box" ? scaled(space) : dict({
+      ...space.spaces,
+      ...Object.fromEntries(
+        parts!.map((
+          { name },
+        ) => [name, scaled(space.spaces[name] as BoxSpace)]),
+      ),
+    });
     this.training = training;
     this.#borrowed = options.statistics !== undefined;
     this.#clip = clip;
@@ -114,9 +153,11 @@ export class ObservationNormalizer {
   }
 
   /** Numbers of the current scale; the arrays change with it. */
-  get scaling(): Required<ObservationScaling> {
+  get scaling(): ObservationScaling {
     const { mean, variance } = this.statistics;
-    return { mean, variance, epsilon: this.#epsilon, clip: this.#clip };
+    const parts = this.#parts?.map(({ name }) => name);
+    const scale = { mean, variance, epsilon: this.#epsilon, clip: this.#clip };
+    return parts === undefined ? scale : { parts, ...scale };
   }
 
   /**
@@ -142,40 +183,96 @@ export class ObservationNormalizer {
   /**
    * Learns the statistics from observations, unless these are frozen.
    *
-   * @param batch Observations `[rows, ...shape]`.
+   * @param batch Observations `[rows, ...shape]`, of a dict in a record.
    */
-  see(batch: ArrayLike<number>): void {
-    if (this.training) this.statistics.update(batch);
+  see(batch: ArrayLike<number> | Batch): void {
+    if (!this.training) return;
+    const parts = this.#parts;
+    this.statistics.update(
+      parts === undefined
+        ? batch as ArrayLike<number>
+        : sideBySide(batch as Record<string, ArrayLike<number>>, parts),
+    );
   }
 
   /**
-   * Scales observations by the current statistics, which stay as they are.
+   * Scales observations by the current statistics, which stay as they are, and copies
+   * the other parts of a dict.
    *
-   * @param batch Observations `[rows, ...shape]`.
-   * @param target Array for the scaled ones; may be the same.
+   * @param batch Observations `[rows, ...shape]`, of a dict in a record.
+   * @param target Arrays for the scaled ones; may be the same.
    */
-  apply(batch: ArrayLike<number>, target: Float32Array): void {
+  apply(batch: ArrayLike<number> | Batch, target: Batch): void {
+    const parts = this.#parts;
+    if (parts === undefined) {
+      const size = this.statistics.mean.length;
+      this.#scale(batch as ArrayLike<number>, target as Float32Array, {
+        from: 0,
+        size,
+      });
+      return;
+    }
+    const given = batch as Record<string, Batch>;
+    for (const name in target as Record<string, Batch>) {
+      const into = (target as Record<string, Batch>)[name];
+      const part = parts.find((it) => it.name === name);
+      if (part === undefined) copyBatch(given[name], into);
+      else this.#scale(given[name] as BoxArray, into as Float32Array, part);
+    }
+  }
+
+  #scale(
+    batch: ArrayLike<number>,
+    target: Float32Array,
+    { from, size }: Omit<ScaledPart, "name">,
+  ): void {
     const { mean, variance } = this.statistics;
-    const size = mean.length, clip = this.#clip;
+    const clip = this.#clip;
     for (let at = 0; at < batch.length; at += size) {
       for (let i = 0; i < size; i++) {
-        const scaled = (batch[at + i] - mean[i]) /
-          Math.sqrt(variance[i] + this.#epsilon);
+        const scaled = (batch[at + i] - mean[from + i]) /
+          Math.sqrt(variance[from + i] + this.#epsilon);
         target[at + i] = Math.min(Math.max(scaled, -clip), clip);
       }
     }
   }
 }
 
+/** Joins rows of the parts, `[rows, all numbers]`. */
+function sideBySide(
+  batch: Readonly<Record<string, ArrayLike<number>>>,
+  parts: readonly ScaledPart[],
+): Float64Array {
+  const width = parts.reduce((sum, it) => sum + it.size, 0);
+  const rows = batch[parts[0].name].length / parts[0].size;
+  const joined = new Float64Array(rows * width);
+  for (const { name, from, size } of parts) {
+    for (let row = 0; row < rows; row++) {
+      for (let i = 0; i < size; i++) {
+        joined[row * width + from + i] = batch[name][row * size + i];
+      }
+    }
+  }
+  return joined;
+}
+
 /** Learns from an observation and scales a copy of it. */
 function scaledCopy(
   normalizer: ObservationNormalizer,
-  observation: BoxArray,
-): Float32Array {
-  normalizer.see(observation);
-  const scaled = new Float32Array(observation.length);
-  normalizer.apply(observation, scaled);
-  return scaled;
+  observation: SpaceValue,
+): SpaceValue {
+  // One row of a batch; discrete parts are numbers there, and stay as they are.
+  normalizer.see(observation as Batch);
+  const isDict = normalizer.space.type === "dict";
+  const { parts } = normalizer.scaling;
+  const given = (isDict ? observation : { "": observation }) as Readonly<
+    Record<string, BoxArray>
+  >;
+  const scaled = Object.fromEntries(
+    (parts ?? [""]).map((name) => [name, new Float32Array(given[name].length)]),
+  );
+  normalizer.apply(observation as Batch, isDict ? scaled : scaled[""]);
+  return isDict ? { ...given, ...scaled } : scaled[""];
 }
 
 /**
@@ -205,13 +302,13 @@ export class NormalizeObservation extends TransformObservation {
   /**
    * Wraps an environment.
    *
-   * @param env Environment inside; its observations are boxes.
+   * @param env Environment inside; its observations are boxes, or a dict with some.
    * @param options Statistics and clipping.
-   * @throws {TypeError} If the observations are not boxes.
+   * @throws {TypeError} If the observations are neither boxes nor a dict with some of floats.
    */
   constructor(env: Env, options: NormalizeObservationOptions = {}) {
     const normalizer = new ObservationNormalizer(env.observationSpace, options);
-    super(env, (it) => scaledCopy(normalizer, it as BoxArray), normalizer);
+    super(env, (it) => scaledCopy(normalizer, it), normalizer);
     this.normalizer = normalizer;
   }
 
@@ -268,9 +365,9 @@ export class VecNormalizeObservation extends VecObservationWrapper {
   /**
    * Wraps a vector environment.
    *
-   * @param env Vector environment inside; its observations are boxes.
+   * @param env Vector environment inside; its observations are boxes, or a dict with some.
    * @param options Statistics and clipping.
-   * @throws {TypeError} If the observations are not boxes.
+   * @throws {TypeError} If the observations are neither boxes nor a dict with some of floats.
    */
   constructor(env: VecEnv, options: NormalizeObservationOptions = {}) {
     const normalizer = new ObservationNormalizer(env.observationSpace, options);
@@ -295,9 +392,9 @@ export class VecNormalizeObservation extends VecObservationWrapper {
     target: Batch,
     ends?: VecStep,
   ): void {
-    if (ends === undefined) this.normalizer.see(source as BoxArray);
+    if (ends === undefined) this.normalizer.see(source);
     else if (!anyEnded(ends)) return;
-    this.normalizer.apply(source as BoxArray, target as Float32Array);
+    this.normalizer.apply(source, target);
   }
 
   /**

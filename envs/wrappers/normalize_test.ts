@@ -1,7 +1,15 @@
-import type { BoxArray } from "@bellman/types";
+import type { Batch, BoxArray, SpaceValue } from "@bellman/types";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
-import { make, makeVec } from "../mod.ts";
-import { SeededRandom } from "../random.ts";
+import {
+  box,
+  contains,
+  dict,
+  discrete,
+  make,
+  makeVec,
+  readRow,
+} from "../mod.ts";
+import { deriveSeed, SeededRandom } from "../random.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { chainOf } from "../testdata/chain_of.ts";
 import { playEnv, playVec, randomActions } from "../testdata/play.ts";
@@ -11,6 +19,7 @@ import { FrameStack, VecFrameStack } from "./frame_stack.ts";
 import {
   NormalizeObservation,
   NormalizeReward,
+  ObservationNormalizer,
   VecNormalizeObservation,
   VecNormalizeReward,
 } from "./normalize.ts";
@@ -59,6 +68,67 @@ Deno.test("other observations than boxes are refused", () => {
   assertRefused({
     "TypeError: Cannot normalize observations of a discrete space: flatten them first":
       () => new NormalizeObservation(new ChainEnv()),
+  });
+});
+
+/** A cart pole that is seen in parts, with a picture and a flag beside them. */
+function inParts(it: SpaceValue): Record<string, SpaceValue> {
+  const [x, velocity, angle, turning] = it as Float32Array;
+  return {
+    cart: Float64Array.of(x, velocity),
+    picture: Uint8Array.of(x < 0 ? 1 : 200),
+    pole: Float32Array.of(angle, turning),
+    right: Number(velocity > 0),
+  };
+}
+
+const PARTS = dict({
+  cart: box({ shape: [2], dtype: "float64" }),
+  picture: box({ low: 0, high: 255, shape: [1], dtype: "uint8" }),
+  pole: box({ shape: [2] }),
+  right: discrete(2),
+});
+
+Deno.test("of a dict the boxes of floats are scaled, as they would be side by side", () => {
+  const whole = cartPole();
+  const parts = new NormalizeObservation(
+    new TransformObservation(make("CartPole-v1"), inParts, { space: PARTS }),
+  );
+  assertEquals(parts.normalizer.scaling.parts, ["cart", "pole"]);
+  for (let step = 0; step < 9; step++) {
+    const scaled = step === 0
+      ? whole.reset({ seed: 3 })
+      : whole.step(step % 2).observation;
+    const seen = (step === 0
+      ? parts.reset({ seed: 3 })
+      : parts.step(step % 2).observation) as Record<string, BoxArray>;
+    assertEquals([...seen.cart, ...seen.pole], [...scaled as Float32Array]);
+    assert(contains(parts.observationSpace, seen));
+    assert([1, 200].includes(seen.picture[0]));
+  }
+  const [a, b] = [whole, parts].map((it) => it.normalizer.save());
+  assertEquals(a, b);
+});
+
+Deno.test("a vector of dicts is scaled as one of them is", () => {
+  const transformed = () =>
+    new TransformObservation(make("CartPole-v1"), inParts, { space: PARTS });
+  const single = new NormalizeObservation(transformed());
+  const env = new VecNormalizeObservation(new SyncVecEnv([transformed]));
+  const row = (batch: Batch) =>
+    readRow(env.observationSpace, { batch, row: 0 });
+  const first = single.reset({ seed: deriveSeed(5, 0) });
+  assertEquals(row(env.reset({ seed: 5 })), first);
+  for (let step = 0; step < 9; step++) {
+    const { observation } = single.step(step % 2);
+    assertEquals(
+      row(env.step(Int32Array.of(step % 2)).observations),
+      observation,
+    );
+  }
+  assertRefused({
+    "TypeError: Cannot normalize observations of a dict space without a box of floats: expected one or more":
+      () => new ObservationNormalizer(dict({ right: discrete(2) })),
   });
 });
 

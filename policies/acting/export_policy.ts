@@ -6,7 +6,13 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import type { ObservationScaling, PolicyExport, Space } from "@bellman/types";
 import type { Policy } from "../models/policy.ts";
-import { boundsOf } from "../networks/_layers.ts";
+import { boundsOf, sizeOf } from "../networks/_layers.ts";
+import type { ObservationInput } from "../networks/observation_encoder.ts";
+import {
+  mapParts,
+  partOf,
+  type PerPart,
+} from "../networks/observation_parts.ts";
 import { choicesOf, type EnvActionsOptions } from "./policy_actor.ts";
 
 /** Options of {@linkcode exportPolicy}. */
@@ -33,7 +39,8 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * encoding of the observations, the network, and the choice of the action.
  *
  * The file takes `observation`, `[batch, ...]` as the environment gives it
- * (frames that are stacked come stacked, oldest first), and gives `action`,
+ * (frames that are stacked come stacked, oldest first; of a dict each part by itself,
+ * as `observation.camera`), and gives `action`,
  * `[batch, ...]` as the environment takes it. A policy that samples also takes
  * `noise`. Recurrent policies also take `state`, zeros at first, and `start`, 1
  * where an episode starts, and give `next_state`. Where actions are masked, it takes
@@ -81,20 +88,22 @@ export function exportPolicy(
   const { batchSize, deterministic = true, scaling, metadata, masked } =
     options;
   if (batchSize !== undefined) checkBatchSize(batchSize);
-  if (scaling !== undefined) checkScaling(model, scaling);
+  const scales = scalesOf(model, scaling);
   const { observationInput, stateSize, noise } = model;
   const rows = (shape: readonly number[]) => [batchSize ?? 1, ...shape];
   const float32 = (...shape: number[]) => ({
     shape: rows(shape),
     dtype: "float32" as const,
   });
-  const dtype = scaling === undefined ? observationInput.dtype : "float32";
   const policy = (given: unknown) => {
     const inputs = given as Tensors;
     const params = paramsFromArrays(options.params);
     const output = model.apply(
       params,
-      model.encode(scaled(inputs.observation, scaling)),
+      model.encode(mapParts(
+        inputs.observation as PerPart<tf.Tensor>,
+        (part, name = "") => scaled(part, scales[name]),
+      )),
       {
         state: inputs.state as tf.Tensor2D,
         masks: inputs.start as tf.Tensor1D,
@@ -117,7 +126,13 @@ export function exportPolicy(
     metadata: { ...metadataOf(model, options), ...metadata },
     batch: batchSize === undefined ? "batch" : undefined,
     inputs: {
-      observation: { shape: rows(observationInput.shape), dtype },
+      observation: mapParts(
+        observationInput,
+        ({ shape, dtype }, name = "") => ({
+          shape: rows(shape),
+          dtype: scales[name] === undefined ? dtype : "float32" as const,
+        }),
+      ),
       ...(stateSize > 0 && { state: float32(stateSize), start: float32() }),
       ...(!deterministic && { noise: float32(noise.size) }),
       ...(masked && {
@@ -134,7 +149,7 @@ function metadataOf(
 ): Record<string, string> {
   const { observationInput, stateSize, noise } = model;
   return {
-    layout: LAYOUTS[observationInput.shape.length] ?? "the environment's",
+    layout: partTexts(observationInput, layoutOf),
     scaling: scalingText(model, scaling),
     "action space": JSON.stringify(actionSpace),
     bounds: actionSpace.type !== "box"
@@ -160,13 +175,30 @@ const LAYOUTS: Readonly<Record<number, string>> = {
   3: "NHWC",
 };
 
+function layoutOf({ shape }: ObservationInput): string {
+  return LAYOUTS[shape.length] ?? "the environment's";
+}
+
+/** Describes observations, or each of their parts. */
+function partTexts<T>(
+  value: PerPart<T>,
+  describe: (one: T, name?: string) => string,
+): string {
+  const texts = mapParts(value, describe);
+  return typeof texts === "string"
+    ? texts
+    : Object.entries(texts).map((it) => it.join(": ")).join("; ");
+}
+
 function scalingText(model: Policy, scaling?: ObservationScaling): string {
-  if (scaling !== undefined) {
-    const { epsilon = 1e-8, clip = 10 } = scaling;
+  const scales = scalesOf(model, scaling);
+  return partTexts(model.observationDivisor, (divisor, name = "") => {
+    if (scales[name] === undefined) {
+      return divisor === 1 ? "none" : `within the file: x / ${divisor}`;
+    }
+    const { epsilon = 1e-8, clip = 10 } = scales[name];
     return `within the file: (x - mean) / sqrt(variance + ${epsilon}), from -${clip} to ${clip}`;
-  }
-  const { observationDivisor: divisor } = model;
-  return divisor === 1 ? "none" : `within the file: x / ${divisor}`;
+  });
 }
 
 function noiseText(model: Policy, size: number): string {
@@ -186,13 +218,38 @@ function checkBatchSize(batchSize: number): void {
   );
 }
 
-function checkScaling(model: Policy, scaling: ObservationScaling): void {
-  const { mean, variance } = scaling;
-  const size = model.observationSize;
-  if (mean.length === size && variance.length === size) return;
-  throw new RangeError(
-    `Cannot scale observations of ${size} numbers by ${mean.length} means and ${variance.length} variances`,
+/**
+ * Returns the scale of each part by name; of observations without parts, that of "".
+ *
+ * @throws {RangeError} If it is one of observations of another size.
+ */
+function scalesOf(
+  { observationInput }: Policy,
+  scaling: ObservationScaling | undefined,
+): Readonly<Record<string, ObservationScaling>> {
+  if (scaling === undefined) return {};
+  const { mean, variance, parts = [""] } = scaling;
+  const sizes = parts.map((name) =>
+    sizeOf(partOf(observationInput, name || undefined)?.shape ?? [])
   );
+  const size = sizes.reduce((sum, it) => sum + it, 0);
+  if (mean.length !== size || variance.length !== size) {
+    throw new RangeError(
+      `Cannot scale observations of ${size} numbers by ${mean.length} means and ${variance.length} variances`,
+    );
+  }
+  let end = 0;
+  return Object.fromEntries(parts.map((name, i) => {
+    const from = end;
+    end += sizes[i];
+    const part = (numbers: ArrayLike<number>) =>
+      Array.from(numbers).slice(from, end);
+    return [name, {
+      ...scaling,
+      mean: part(mean),
+      variance: part(variance),
+    }];
+  }));
 }
 
 /** Scales observations as the environment's wrapper would have scaled them. */

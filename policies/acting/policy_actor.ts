@@ -9,18 +9,19 @@ import {
 import type * as tf from "@tensorflow/tfjs";
 import type { Policy, PolicyOutput } from "../models/policy.ts";
 import type {
-  ObservationArray,
-  ObservationInputArray,
+  ObservationInputArrays,
+  Observed,
 } from "../networks/observation_encoder.ts";
+import { mapParts } from "../networks/observation_parts.ts";
 import type { BoxSpace, PolicyOptions, Space, StateTree } from "@bellman/types";
-import { ARRAYS, boundsOf } from "../networks/_layers.ts";
+import { ARRAYS, boundsOf, sizeOf } from "../networks/_layers.ts";
 
 /** Inputs of a compiled policy. */
 export interface PolicyInputs {
   /** Parameters: arrays, or the state of a compiled step. */
   readonly params: ResidentState<Params>;
   /** Observations `[numEnvs, ...]`, in arrays of the policy's input type. */
-  readonly observations: ObservationInputArray;
+  readonly observations: ObservationInputArrays;
   /** Random numbers `[numEnvs, noise.size]`, where actions are sampled. */
   readonly noise?: Float32Array;
   /** Memory of recurrent policies. */
@@ -138,7 +139,8 @@ export function compilePolicy<
   const compiled = compile((given) => {
     const inputs = given as unknown as Readonly<Record<string, tf.Tensor>>;
     const params = given.params as Params;
-    const output = policy.apply(params, policy.encode(inputs.observations), {
+    const encoded = policy.encode(inputs.observations);
+    const output = policy.apply(params, encoded, {
       state: inputs.state as tf.Tensor2D,
       masks: inputs.starts as tf.Tensor1D,
       actionMasks: inputs.actionMasks,
@@ -150,10 +152,10 @@ export function compilePolicy<
     threads,
     inputs: {
       params,
-      observations: {
-        shape: [numEnvs, ...observationInput.shape],
-        dtype: observationInput.dtype,
-      },
+      observations: mapParts(observationInput, ({ shape, dtype }) => ({
+        shape: [numEnvs, ...shape],
+        dtype,
+      })),
       ...(sampled && { noise: float32(noise.size) }),
       ...(recurrent && { state: float32(stateSize), starts: float32() }),
       ...(masked && {
@@ -399,7 +401,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   readonly #policy: Policy;
   readonly #options: PolicyActorOptions;
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
-  readonly #observations: ObservationInputArray;
+  readonly #observations: ObservationInputArrays;
   readonly #random: RandomStream;
   readonly #noise: Float32Array;
   /** Numbers of the masks of all environments, 0 where actions are not masked. */
@@ -446,7 +448,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   act(observations: unknown, actionMasks?: Uint8Array): ActionArray {
     const { actions, state } = this.ask(
       this.#policy.observationArray(
-        observations as ObservationArray,
+        observations as Observed,
         this.#observations,
       ),
       actionMasks,
@@ -466,7 +468,7 @@ export class PolicyActor implements Actor, PolicyMemory {
    * @throws {TypeError} If there are no masks where actions are masked, or other ones.
    */
   ask(
-    observations: ObservationInputArray,
+    observations: ObservationInputArrays,
     actionMasks?: Uint8Array,
   ): Readonly<Record<string, Float32Array | Int32Array>> {
     const { deterministic, params } = this.#options;
@@ -546,11 +548,12 @@ export class PolicyActor implements Actor, PolicyMemory {
 }
 
 /**
- * Makes an array for observations, of the type that a policy takes.
+ * Makes an array for observations, or one for each part, of the type that a policy
+ * takes.
  *
  * @param policy The policy.
  * @param rows Number of observations.
- * @returns A new array `[rows, ...observationInput.shape]`, all 0.
+ * @returns New arrays `[rows, ...observationInput.shape]`, all 0.
  *
  * @example
  * ```ts
@@ -565,11 +568,13 @@ export class PolicyActor implements Actor, PolicyMemory {
  * ```
  */
 export function observationBuffer(
-  policy: Pick<Policy, "observationInput" | "observationSize">,
+  { observationInput }: Pick<Policy, "observationInput">,
   rows: number,
-): ObservationInputArray {
-  const { observationInput: { dtype }, observationSize } = policy;
-  return new ARRAYS[dtype](rows * observationSize);
+): ObservationInputArrays {
+  return mapParts(
+    observationInput,
+    ({ shape, dtype }) => new ARRAYS[dtype](rows * sizeOf(shape)),
+  );
 }
 
 /**

@@ -24,14 +24,17 @@ import {
 } from "../networks/initializers.ts";
 import { mlp } from "../networks/feed_forward.ts";
 import { nest, type Network, scope } from "../networks/network.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
+import {
+  type ObservationEncoder,
+  observationEncoder,
+} from "../networks/observation_encoder.ts";
 
 /**
  * Layers of {@link qFunction}, {@link discreteQFunction},
  * {@link valueFunction} and {@link stochasticPolicy}.
  */
 export interface FunctionOptions {
-  /** Space of one observation: any but dict and tuple. */
+  /** Space of one observation. */
   readonly observationSpace: Space;
   /**
    * `mlp`; or a network that turns observations into features, by name or as
@@ -96,11 +99,14 @@ export function layerInitializers(
  * the observations, or another network under `features/` whose outputs go into
  * an mlp together with the actions.
  *
- * @param inputShape Shape of one encoded observation.
+ * @param encoder Shape of one encoded observation, and of its parts.
  * @param actionSize Numbers of an action, 0 if it takes none.
  */
 export function body(
-  inputShape: readonly number[],
+  { observationShape: inputShape, observationParts: inputParts }: Pick<
+    ObservationEncoder,
+    "observationShape" | "observationParts"
+  >,
   actionSize: number,
   { network = "auto", networkOptions, initializer }: BodyOptions,
 ): Body {
@@ -110,10 +116,18 @@ export function body(
     ...layerInitializers(initializer),
     ...networkOptions,
   };
-  const named = network === "auto" ? networkFor(inputShape) : network;
+  const named = network === "auto"
+    ? networkFor(inputShape, { ...networkOptions, inputParts })
+    : network;
   const features = named === "mlp"
     ? flatObservations(inputShape)
-    : resolveNetwork(named, { inputShape, ...options });
+    : resolveNetwork(named, {
+      ...options,
+      inputShape,
+      inputParts,
+      // Their features are joined by the layers that follow.
+      ...(named === "parts" && { hiddenSizes: [] }),
+    });
   checkFeedForward(features);
   const layers = mlp({
     ...options,
@@ -143,7 +157,7 @@ export function bodyWithHead(
     {},
 ): Pick<Body, "init" | "apply"> {
   const encoder = observationEncoder(options.observationSpace);
-  const layers = body(encoder.observationShape, actionSize, options);
+  const layers = body(encoder, actionSize, options);
   const initializers = layerInitializers(options.initializer);
   const shape = [layers.outputSize, outputs];
   return {

@@ -96,7 +96,7 @@ function trunkOf(network: Network, kind: "shared" | "separate"): Trunk {
 
 /** Options of {@link actorCritic}. */
 export interface ActorCriticOptions {
-  /** Space of one observation: any but dict and tuple. */
+  /** Space of one observation. */
   readonly observationSpace: Space;
   /** Space of one action: any but dict and tuple. */
   readonly actionSpace: Space;
@@ -154,7 +154,7 @@ export interface ActorCriticOptions {
  *
  * @param options Spaces, network and how to start.
  * @returns The model.
- * @throws {TypeError} If a space is a dict or tuple, or state-dependent
+ * @throws {TypeError} If actions are a dict or tuple, or state-dependent
  * exploration is wanted for actions that are not box.
  * @throws {RangeError} If the network's name, inputs or options do not fit.
  *
@@ -202,8 +202,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
  *
  * @param options Spaces, network and how to start.
  * @returns The model.
- * @throws {TypeError} If the actions are not discrete, or the observations are
- * of a dict or tuple space.
+ * @throws {TypeError} If the actions are not discrete.
  * @throws {RangeError} If the network's name, inputs or options do not fit.
  *
  * @example
@@ -281,6 +280,7 @@ function withHeads<V extends object>(
   }
   const network = resolveNetwork(options.network, {
     inputShape: encoder.observationShape,
+    inputParts: encoder.observationParts,
     ...(!orthogonalInit && { kernelInitializer: glorotUniform() }),
     ...options.networkOptions,
   });

@@ -11,7 +11,10 @@ import {
 } from "../networks/noisy_layer.ts";
 import { initLayer } from "../networks/_layers.ts";
 import { activationFunction } from "../networks/network.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
+import {
+  type ObservationEncoder,
+  observationEncoder,
+} from "../networks/observation_encoder.ts";
 
 /** Options of {@link qPolicy}. */
 export interface QPolicyOptions extends FunctionOptions {
@@ -125,7 +128,7 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
   }
   const encoder = observationEncoder(options.observationSpace);
   const distribution = distributionFor(actionSpace);
-  const { trunk, last } = layersOf(encoder.observationShape, {
+  const { trunk, last } = layersOf(encoder, {
     ...options,
     actionSpace,
   });
@@ -186,7 +189,7 @@ interface LastLayers {
 
 /** Makes the layers before the streams, and these. */
 function layersOf(
-  inputShape: readonly number[],
+  encoder: ObservationEncoder,
   options: QPolicyOptions & { readonly actionSpace: DiscreteSpace },
 ): { trunk: ReturnType<typeof body>; last: LastLayers } {
   const { actionSpace: { n }, atoms = 1, dueling = false } = options;
@@ -195,7 +198,7 @@ function layersOf(
   const [shared, own] = dueling
     ? [sizes.slice(0, -1), sizes.slice(-1)]
     : [sizes, []];
-  const trunk = body(inputShape, 0, {
+  const trunk = body(encoder, 0, {
     ...options,
     networkOptions: { ...networkOptions, hiddenSizes: shared },
   });

@@ -267,7 +267,7 @@ export function stochasticPolicy(
   const { actionSpace, useSde = false } = options;
   const encoder = observationEncoder(options.observationSpace);
   const distribution = policyDistribution(options);
-  const layers = body(encoder.observationShape, 0, options);
+  const layers = body(encoder, 0, options);
   const makeHead = useSde ? stateDependentHead : denseHead;
   const head = makeHead(distribution, layers.outputSize, options);
   return {

@@ -217,7 +217,7 @@ Deno.test("what does not fit is refused", () => {
   assertRefused({
     "RangeError: Cannot use a recurrent network with a state of 256 numbers":
       () => valueFunction({ observationSpace: BOX, network: "lstm" }),
-    "TypeError: Cannot use dict observations": () =>
+    "TypeError: Cannot use dict observations without parts": () =>
       valueFunction({ observationSpace: { type: "dict", spaces: {} } }),
     "RangeError: Unknown initializer 'he'": () =>
       valueFunction({ observationSpace: BOX, initializer: "he" as "torch" }),

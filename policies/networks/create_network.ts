@@ -8,8 +8,11 @@ import {
   mlp,
   type MlpOptions,
 } from "./feed_forward.ts";
+import * as tf from "@tensorflow/tfjs";
+import { type Params, tidy } from "@bellman/compute";
+import { flattenRows, sizeOf } from "./_layers.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
-import type { Network } from "./network.ts";
+import { nest, type Network, scope } from "./network.ts";
 
 /**
  * Options of {@link createNetwork}. Each network ignores those that it does not use.
@@ -27,17 +30,36 @@ export interface NetworkOptions extends Omit<MlpOptions, "inputShape"> {
    * @default those of the network's name
    */
   readonly convLayers?: readonly ConvLayer[];
+  /**
+   * Networks of parts by the parts' names, for the network `parts`; `flat` takes the
+   * numbers of a part as they are.
+   *
+   * @default cnn for images of at least 36x36, flat for all else
+   */
+  readonly partNetworks?: PartNetworks;
 }
+
+/** Networks of the parts of an observation, by the parts' names. */
+export type PartNetworks = Readonly<
+  Record<string, Exclude<NetworkName, "parts"> | "flat">
+>;
 
 /** Options of {@link createNetwork} with the shape of the inputs. */
 export interface CreateNetworkOptions extends NetworkOptions {
   /** Shape of one input, without the batch. */
   readonly inputShape: readonly number[];
+  /**
+   * Shapes of the parts of an input, which lie side by side in this order.
+   *
+   * @default there are no parts
+   */
+  readonly inputParts?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** Name of a network of this package, as in baselines; `auto` is {@link networkFor}. */
 export type NetworkName =
   | "auto"
+  | "parts"
   | "mlp"
   | "cnn"
   | "cnn_32"
@@ -65,7 +87,8 @@ const PAPER_OF_2013: Pick<CnnOptions, "convLayers" | "denseSize"> = {
 export type NetworkMaker = (options: CreateNetworkOptions) => Network;
 
 const MAKERS: Readonly<Record<NetworkName, NetworkMaker>> = {
-  auto: (options) => MAKERS[networkFor(options.inputShape)](options),
+  auto: (options) => MAKERS[networkFor(options.inputShape, options)](options),
+  parts: partsNetwork,
   mlp,
   cnn: (options) => cnn(forImages(options)),
   cnn_32: (options) => cnn({ convLayers: ACKTR_LAYERS, ...forImages(options) }),
@@ -90,8 +113,10 @@ const SMALLEST_IMAGE = 36;
  * Chooses the network of the name `auto`.
  *
  * @param inputShape Shape of one input.
- * @returns `cnn` for images `[height, width, channels]` of at least 36x36, `mlp`
- * for everything else.
+ * @param options Shapes of its parts, if it has some, and their networks.
+ * @returns `cnn` for images `[height, width, channels]` of at least 36x36, `parts`
+ * where a part is such an image or has a network of its own, `mlp` for everything
+ * else.
  *
  * @example
  * ```ts
@@ -103,11 +128,81 @@ const SMALLEST_IMAGE = 36;
  * assertEquals(networkFor([17]), "mlp");
  * ```
  */
-export function networkFor(inputShape: readonly number[]): "cnn" | "mlp" {
-  const [height, width] = inputShape;
-  const isImage = inputShape.length === 3 &&
-    Math.min(height, width) >= SMALLEST_IMAGE;
-  return isImage ? "cnn" : "mlp";
+export function networkFor(
+  inputShape: readonly number[],
+  { inputParts = {}, partNetworks = {} }: Pick<
+    CreateNetworkOptions,
+    "inputParts" | "partNetworks"
+  > = {},
+): "cnn" | "mlp" | "parts" {
+  if (isImage(inputShape)) return "cnn";
+  const hasOwn = Object.keys(partNetworks).length > 0;
+  return hasOwn || Object.values(inputParts).some(isImage) ? "parts" : "mlp";
+}
+
+function isImage(shape: readonly number[]): boolean {
+  return shape.length === 3 && Math.min(shape[0], shape[1]) >= SMALLEST_IMAGE;
+}
+
+/**
+ * Makes a network for each part of the inputs, and an mlp for what they give side by
+ * side. Parameters: those of the networks under `parts/NAME/`, and of the mlp.
+ */
+function partsNetwork(options: CreateNetworkOptions): Network {
+  const { inputShape, inputParts, partNetworks } = options;
+  if (inputParts === undefined) {
+    throw new RangeError(
+      `Cannot apply the network 'parts' to observations [${inputShape}]: expected a dict space, or another network`,
+    );
+  }
+  const names = Object.keys(inputParts);
+  for (const name in partNetworks) {
+    if (names.includes(name)) continue;
+    throw new RangeError(
+      `Unknown part '${name}' in partNetworks: did you mean '${
+        closest(name, names)
+      }'?`,
+    );
+  }
+  const sizes = names.map((name) => sizeOf(inputParts[name]));
+  const parts = names.map((name) => {
+    const shape = inputParts[name];
+    const chosen = partNetworks?.[name] ?? (isImage(shape) ? "cnn" : "flat");
+    const network = chosen === "flat"
+      ? mlp({ inputShape: shape, hiddenSizes: [] })
+      : createNetwork(chosen, {
+        ...options,
+        inputShape: shape,
+        inputParts: undefined,
+      });
+    if (network.stateSize === 0) return { shape, network, at: `parts/${name}` };
+    throw new RangeError(
+      `Cannot use the recurrent network '${chosen}' for the part '${name}': expected one without a state, as mlp or cnn`,
+    );
+  });
+  const size = parts.reduce((sum, it) => sum + it.network.outputSize, 0);
+  const trunk = mlp({ ...options, inputShape: [size] });
+  return {
+    inputShape,
+    outputSize: trunk.outputSize,
+    stateSize: 0,
+    init: (random) =>
+      Object.assign(
+        {},
+        ...parts.map(({ network, at }) => nest(network.init(random), at)),
+        trunk.init(random),
+      ) as Params,
+    apply: (params, { x }) =>
+      tidy(() => {
+        const features = tf.split(flattenRows(x), sizes, 1)
+          .map((rows, i) => {
+            const { shape, network, at } = parts[i];
+            const part = tf.reshape(rows, [-1, ...shape]);
+            return network.apply(scope(params, at), { x: part }).output;
+          });
+        return trunk.apply(params, { x: tf.concat(features, 1) });
+      }),
+  };
 }
 
 /** Names that {@link createNetwork} knows. */

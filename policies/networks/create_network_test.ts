@@ -2,6 +2,8 @@ import { assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import {
   createNetwork,
+  type CreateNetworkOptions,
+  networkFor,
   type NetworkName,
   networkNames,
   registeredNetworks,
@@ -10,11 +12,13 @@ import {
 import { mlp } from "./feed_forward.ts";
 import { glorotUniform } from "./initializers.ts";
 import { assertGradientsFlow, assertNoLeaks } from "../testdata/assertions.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { seededRandom } from "../testdata/random.ts";
 
 const OPTIONS = {
   inputShape: [12, 12, 2],
+  inputParts: { whole: [12, 12, 2] },
   hiddenSizes: [5],
   lstmSize: 4,
   convLayers: [[6, 4, 2], [6, 2, 1]],
@@ -24,6 +28,7 @@ const ROWS = ENVS * 3;
 
 const OUTPUT_SIZES: Record<NetworkName, number> = {
   auto: 5,
+  parts: 5,
   mlp: 5,
   cnn: 512,
   cnn_32: 512,
@@ -63,6 +68,64 @@ for (const name of networkNames) {
     assertNoLeaks(() => ({ ...apply(params) }));
   });
 }
+
+testOnBackends("each part of an input has its network, and all an mlp", () => {
+  const parts = { camera: [12, 12, 2], goal: [2], joints: [3] };
+  const inputShape = [12 * 12 * 2 + 2 + 3];
+  const options = { ...OPTIONS, inputShape, inputParts: parts };
+  const network = createNetwork("parts", {
+    ...options,
+    partNetworks: { camera: "conv_only", joints: "mlp" },
+  });
+  const params = network.init(seededRandom(1));
+  assertEquals(
+    Object.entries(params).map(([path, { shape }]) => `${path} ${shape}`),
+    [
+      "parts/camera/conv0/kernel 4,4,2,6",
+      "parts/camera/conv0/bias 6",
+      "parts/camera/conv1/kernel 2,2,6,6",
+      "parts/camera/conv1/bias 6",
+      "parts/joints/dense0/kernel 3,5",
+      "parts/joints/dense0/bias 5",
+      `dense0/kernel ${6 * 6 * 6 + 2 + 5},5`,
+      "dense0/bias 5",
+    ],
+  );
+  const x = tf.randomUniform([ROWS, ...inputShape], 0, 1, "float32", 1);
+  const { output } = network.apply(params, { x });
+  assertEquals(output.shape, [ROWS, 5]);
+  assertGradientsFlow(
+    (p) => tf.sum(tf.square(tf.add(network.apply(p, { x }).output, 0.5))),
+    params,
+  );
+  assertNoLeaks(() => ({ ...network.apply(params, { x }) }));
+});
+
+Deno.test("auto takes parts where one is an image or has a network", () => {
+  const inputParts = { camera: [36, 36, 1], joints: [3] };
+  assertEquals(networkFor([36 * 36 + 3], { inputParts }), "parts");
+  const vectors = { goal: [2], joints: [3] };
+  assertEquals(networkFor([5], { inputParts: vectors }), "mlp");
+  const partNetworks = { goal: "mlp" } as const;
+  assertEquals(networkFor([5], { inputParts: vectors, partNetworks }), "parts");
+});
+
+Deno.test("networks of parts that do not fit are refused", () => {
+  const inputParts = { goal: [2], joints: [3] };
+  const make = (options: Partial<CreateNetworkOptions>) => () =>
+    createNetwork("parts", { inputShape: [5], inputParts, ...options });
+  assertRefused({
+    "RangeError: Cannot apply the network 'parts' to observations [5]: expected a dict space, or another network":
+      make({ inputParts: undefined }),
+    "RangeError: Unknown part 'joint' in partNetworks: did you mean 'joints'?":
+      make({ partNetworks: { joint: "mlp" } }),
+    "RangeError: Cannot use the recurrent network 'lstm' for the part 'goal'":
+      make({ partNetworks: { goal: "lstm" } }),
+    "RangeError: Unknown network 'mpl': did you mean 'mlp'?": make({
+      partNetworks: { goal: "mpl" as "mlp" },
+    }),
+  });
+});
 
 Deno.test("cnn_32 has half of the filters in its last convolution", async () => {
   await tf.setBackend("cpu");

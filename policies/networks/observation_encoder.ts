@@ -1,6 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
-import type { BoxSpace, Space } from "@bellman/types";
-import { ARRAYS, sizeOf } from "./_layers.ts";
+import type { Batch, BoxSpace, DictSpace, Space } from "@bellman/types";
+import { ARRAYS, flattenRows, sizeOf } from "./_layers.ts";
+import { partOf, type PerPart } from "./observation_parts.ts";
 
 /** Arrays that observations come in. */
 export type ObservationArray =
@@ -21,36 +22,46 @@ export interface ObservationInput {
   readonly dtype: "float32" | "int32" | "uint8";
 }
 
-/** Turns observations, as environments give them, into inputs of networks. */
+/**
+ * Turns observations, as environments give them, into inputs of networks. Those of
+ * a dict space have parts, each with an array of its own, until
+ * {@linkcode ObservationEncoder.encode} joins them.
+ */
 export interface ObservationEncoder {
   /** Shape of one encoded observation. */
   readonly observationShape: readonly number[];
+  /**
+   * Shapes of the encoded parts, which lie side by side in this order.
+   *
+   * @default there are no parts
+   */
+  readonly observationParts?: Readonly<Record<string, readonly number[]>>;
   /** Numbers in one observation, as the environment gives it. */
   readonly observationSize: number;
   /** Shape and type of one observation before {@linkcode encode}. */
-  readonly observationInput: ObservationInput;
+  readonly observationInput: PerPart<ObservationInput>;
   /** Divisor of {@linkcode encode}: 255 for bytes from 0 to 255, else 1. */
-  readonly observationDivisor: number;
+  readonly observationDivisor: PerPart<number>;
   /**
-   * Copies observations into an array of {@linkcode observationInput}'s type.
+   * Copies observations into arrays of {@linkcode observationInput}'s type.
    *
    * @param batch Observations `[batchSize, ...]`, row-major.
-   * @param into Where to; a new array if none is given.
-   * @returns The array.
+   * @param into Where to; new arrays if none are given.
+   * @returns The arrays.
    * @throws {RangeError} If the batch has another length than the array, or
    * holds a number that is not in a discrete space or not finite in 32 bits.
    */
   observationArray(
-    batch: ObservationArray,
-    into?: ObservationInputArray,
-  ): ObservationInputArray;
+    batch: Observed,
+    into?: ObservationInputArrays,
+  ): ObservationInputArrays;
   /**
    * Encodes observations, as a pure function of tensors.
    *
    * @param batch Observations `[batchSize, ...observationInput.shape]`.
    * @returns Encoded observations, float32 `[batchSize, ...observationShape]`.
    */
-  encode(batch: tf.Tensor): tf.Tensor;
+  encode(batch: PerPart<tf.Tensor>): tf.Tensor;
   /**
    * Encodes observations: box as float32 (images from 0 to 1), discrete ones
    * one-hot, multi-binary as float32. The array is copied, so it may be used
@@ -62,20 +73,27 @@ export interface ObservationEncoder {
    * @throws {RangeError} If the array has another length, or holds a number
    * that is not in a discrete space or not finite in 32 bits.
    */
-  observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
+  observationTensor(batch: Observed, batchSize: number): tf.Tensor;
 }
 
-/** Arrays of observations as networks take them. */
+/** Batch of observations as environments give them: of a dict a record of arrays. */
+export type Observed = ObservationArray | Batch;
+
+/** Array of observations as networks take them. */
 export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
+
+/** Arrays of observations as networks take them: of a dict those of its parts. */
+export type ObservationInputArrays = PerPart<ObservationInputArray>;
 
 /**
  * Makes the encoder for an observation space. Box observations become float32,
  * and bytes from 0 to 255 (images) are scaled to 0 to 1; discrete and
- * multi-discrete ones become one-hot vectors; multi-binary ones float32.
+ * multi-discrete ones become one-hot vectors; multi-binary ones float32. The parts of
+ * a dict are encoded alike, flattened and joined, in the order of the space.
  *
  * @param space Space of one observation.
  * @returns The encoder.
- * @throws {TypeError} If it is a dict or tuple space.
+ * @throws {TypeError} If it is a tuple space, or has a dict or tuple within it.
  *
  * @example
  * ```ts
@@ -99,14 +117,20 @@ export function observationEncoder(space: Space): ObservationEncoder {
       return oneHotEncoder(space.nvec, 0);
     case "multiBinary":
       return numberEncoder({ shape: [space.n], dtype: "uint8" }, 1);
-    default:
-      throw new TypeError(
-        `Cannot use ${space.type} observations as inputs: wrap the environment in VecFlattenObservation, a single one in FlattenObservation`,
-      );
+    case "dict":
+      return partsEncoder(space);
+    case "tuple":
+      throw unflattened(space, "as inputs");
   }
 }
 
-function boxEncoder(space: BoxSpace): ObservationEncoder {
+function unflattened({ type }: Space, where: string): TypeError {
+  return new TypeError(
+    `Cannot use ${type} observations ${where}: wrap the environment in VecFlattenObservation, a single one in FlattenObservation`,
+  );
+}
+
+function boxEncoder(space: BoxSpace): SingleEncoder {
   const { shape } = space;
   const bytes = space.dtype === "uint8" &&
     [space.high].flat().every((high) => high === 255);
@@ -114,17 +138,90 @@ function boxEncoder(space: BoxSpace): ObservationEncoder {
   return numberEncoder({ shape, dtype }, bytes ? 255 : 1);
 }
 
+/** An encoder of observations without parts. */
+interface SingleEncoder extends ObservationEncoder {
+  readonly observationInput: ObservationInput;
+  readonly observationDivisor: number;
+  observationArray(
+    batch: Observed,
+    into?: ObservationInputArrays,
+  ): ObservationInputArray;
+}
+
+/** Makes the encoder of a dict from those of its parts. */
+function partsEncoder({ spaces }: DictSpace): ObservationEncoder {
+  if (Object.keys(spaces).length === 0) {
+    throw new TypeError(
+      "Cannot use dict observations without parts: expected one or more",
+    );
+  }
+  const parts = Object.entries(spaces).map(([name, space]) => {
+    if (space.type === "dict" || space.type === "tuple") {
+      throw unflattened(space, "within a dict");
+    }
+    return { name, encoder: observationEncoder(space) as SingleEncoder };
+  });
+  type Part = typeof parts[number];
+  const each = <T>(of: (part: Part) => T): Record<string, T> =>
+    Object.fromEntries(parts.map((part) => [part.name, of(part)]));
+  const total = (of: (encoder: SingleEncoder) => number) =>
+    parts.reduce((sum, { encoder }) => sum + of(encoder), 0);
+  const joined = (encoded: (part: Part) => tf.Tensor) =>
+    tf.tidy(() => tf.concat(parts.map((it) => flattenRows(encoded(it))), 1));
+  return {
+    observationShape: [total((it) => sizeOf(it.observationShape))],
+    observationParts: each(({ encoder }) => encoder.observationShape),
+    observationSize: total((it) => it.observationSize),
+    observationInput: each(({ encoder }) => encoder.observationInput),
+    observationDivisor: each(({ encoder }) => encoder.observationDivisor),
+    observationArray: (batch, into) =>
+      each(({ name, encoder }) =>
+        encoder.observationArray(
+          partIn(batch, name),
+          into && partOf(into, name),
+        )
+      ),
+    encode: (batch) =>
+      joined(({ name, encoder }) => encoder.encode(partOf(batch, name))),
+    observationTensor: (batch, batchSize) =>
+      joined(({ name, encoder }) =>
+        encoder.observationTensor(partIn(batch, name), batchSize)
+      ),
+  };
+}
+
+/**
+ * Returns the array of a part.
+ *
+ * @throws {TypeError} If there is none.
+ */
+function partIn(batch: Observed, name: string): ObservationArray {
+  const found = (batch as Readonly<Record<string, unknown>>)[name];
+  if (ArrayBuffer.isView(found) || Array.isArray(found)) {
+    return found as ObservationArray;
+  }
+  throw new TypeError(
+    `Cannot encode observations without an array '${name}': expected one for each part of the space`,
+  );
+}
+
 /** Makes an encoder from the parts that differ between spaces. */
 function encoderOf(
-  { check, ...parts }:
-    & Omit<ObservationEncoder, "observationArray" | "observationTensor">
-    & { check?: (batch: ObservationArray) => void },
-): ObservationEncoder {
+  { check, encode, ...parts }:
+    & Omit<SingleEncoder, "observationArray" | "observationTensor" | "encode">
+    & {
+      check?: (batch: ObservationArray) => void;
+      encode: (batch: tf.Tensor) => tf.Tensor;
+    },
+): SingleEncoder {
   const { observationInput: input, observationSize: size } = parts;
   const observationArray = (
-    batch: ObservationArray,
-    into: ObservationInputArray = new ARRAYS[input.dtype](batch.length),
+    given: Observed,
+    target?: ObservationInputArrays,
   ) => {
+    const batch = given as ObservationArray;
+    const into = (target ??
+      new ARRAYS[input.dtype](batch.length)) as ObservationInputArray;
     checkLength(batch, into.length);
     check?.(batch);
     into.set(batch as ObservationInputArray);
@@ -133,12 +230,13 @@ function encoderOf(
   };
   return {
     ...parts,
+    encode: (batch) => encode(batch as tf.Tensor),
     observationArray,
     observationTensor: (batch, batchSize) => {
-      checkLength(batch, batchSize * size);
+      checkLength(batch as ObservationArray, batchSize * size);
       const numbers = observationArray(batch);
       return tf.tidy(() =>
-        parts.encode(tf.tensor(
+        encode(tf.tensor(
           numbers instanceof Uint8Array ? Int32Array.from(numbers) : numbers,
           [batchSize, ...input.shape],
           input.dtype === "float32" ? "float32" : "int32",
@@ -151,7 +249,7 @@ function encoderOf(
 function numberEncoder(
   input: ObservationInput,
   divisor: number,
-): ObservationEncoder {
+): SingleEncoder {
   return encoderOf({
     observationShape: input.shape,
     observationSize: sizeOf(input.shape),
@@ -167,7 +265,7 @@ function numberEncoder(
 function oneHotEncoder(
   nvec: readonly number[],
   start: number,
-): ObservationEncoder {
+): SingleEncoder {
   const size = nvec.length;
   return encoderOf({
     observationShape: [nvec.reduce((sum, n) => sum + n, 0)],

@@ -1,8 +1,13 @@
-import { assertEquals } from "@std/assert";
-import type { BoxSpace } from "@bellman/types";
+import {
+  assertAlmostEquals,
+  assertEquals,
+  assertNotStrictEquals,
+} from "@std/assert";
+import type { BoxSpace, Space } from "@bellman/types";
 import { observationEncoder } from "./observation_encoder.ts";
 import { assertClose } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
+import { IMAGE } from "../testdata/spaces.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
 const BOX: BoxSpace = {
@@ -75,6 +80,49 @@ testOnBackends("multi-binary observations are numbers", () => {
   assertEquals(values(encoded), [1, 0, 1]);
 });
 
+testOnBackends("the parts of a dict are encoded side by side", () => {
+  const encoder = observationEncoder({
+    type: "dict",
+    spaces: {
+      camera: { ...IMAGE, shape: [1, 2, 1] },
+      goal: { type: "discrete", n: 2 },
+      joints: { ...BOX, shape: [3], dtype: "float64" },
+    },
+  });
+  assertEquals(encoder.observationShape, [2 + 2 + 3]);
+  assertEquals(encoder.observationParts, {
+    camera: [1, 2, 1],
+    goal: [2],
+    joints: [3],
+  });
+  assertEquals(encoder.observationInput, {
+    camera: { shape: [1, 2, 1], dtype: "uint8" },
+    goal: { shape: [1], dtype: "int32" },
+    joints: { shape: [3], dtype: "float32" },
+  });
+  const given = {
+    joints: Float64Array.of(1, 2, 3, 4, 5, 6),
+    goal: Int32Array.of(1, 0),
+    camera: Uint8Array.of(0, 255, 51, 0),
+  };
+  const kept = encoder.observationArray(given) as Record<string, unknown>;
+  assertEquals(kept, { ...given, joints: Float32Array.from(given.joints) });
+  assertNotStrictEquals(kept.goal, given.goal);
+  const encoded = encoder.observationTensor(given, 2);
+  assertEquals(encoded.shape, [2, 7]);
+  assertAlmostEquals(values(encoded)[7], 0.2, 1e-6);
+  assertEquals(values(encoded).slice(0, 7), [0, 1, 0, 1, 1, 2, 3]);
+  assertRefused({
+    "TypeError: Cannot encode observations without an array 'goal': expected one for each part":
+      () => encoder.observationArray({ ...given, goal: undefined } as never),
+    "RangeError: Cannot encode 3 numbers as observations: the batch must have 6":
+      () =>
+        encoder.observationTensor({ ...given, joints: new Float64Array(3) }, 2),
+    "TypeError: Cannot use dict observations without parts: expected one or more":
+      () => observationEncoder({ type: "dict", spaces: {} }),
+  });
+});
+
 Deno.test("observations that do not fit are refused", () => {
   const discrete = observationEncoder({ type: "discrete", n: 3, start: 1 });
   for (const wrong of [0, 4]) {
@@ -87,14 +135,17 @@ Deno.test("observations that do not fit are refused", () => {
     "RangeError: Cannot encode 3 numbers as observations: the batch must have 4":
       () => observationEncoder(BOX).observationTensor(new Float32Array(3), 2),
   });
-  const cases = [
-    { type: "dict", spaces: { a: BOX } },
-    { type: "tuple", spaces: [BOX] },
-  ] as const;
-  for (const space of cases) {
+  const tuple: Space = { type: "tuple", spaces: [BOX] };
+  const dict: Space = { type: "dict", spaces: { a: BOX } };
+  const cases: Record<string, Space> = {
+    "tuple observations as inputs": tuple,
+    "tuple observations within a dict": { type: "dict", spaces: { tuple } },
+    "dict observations within a dict": { type: "dict", spaces: { dict } },
+  };
+  for (const [what, space] of Object.entries(cases)) {
     assertRefused({
       [
-        `TypeError: Cannot use ${space.type} observations as inputs: wrap the ` +
+        `TypeError: Cannot use ${what}: wrap the ` +
         `environment in VecFlattenObservation, a single one in FlattenObservation`
       ]: () => observationEncoder(space),
     });

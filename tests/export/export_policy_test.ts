@@ -324,7 +324,7 @@ function agentSubject(it: Case): Subject {
     return actor;
   };
   return {
-    input: agent.model.observationInput,
+    input: agent.model.observationInput as Subject["input"],
     stateSize: agent.model.stateSize,
     noiseSize: 0,
     file: agent.exportPolicy({ scaling }),
@@ -345,7 +345,7 @@ function policySubject(it: Case): Subject {
   const toEnv = envActions(actionSpace, { squashed: policy.squashesActions });
   const noiseSize = samples ? policy.noise.size : 0;
   return {
-    input: policy.observationInput,
+    input: policy.observationInput as Subject["input"],
     stateSize: 0,
     noiseSize,
     noiseKind: policy.noise.kind,

@@ -8,7 +8,7 @@ import {
   type TensorData,
   type TensorType,
 } from "@bellman/compute";
-import type { ActorCritic } from "@bellman/policies";
+import type { ActorCritic, ObservationInput } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
 
 /** Batch of an update of A2C. */
@@ -40,7 +40,7 @@ export function makeLearner(
 ): Learner {
   const optimizer = rmspropTf1();
   const update = a2cUpdate(model, { optimizer });
-  const { shape, dtype } = model.observationInput;
+  const { shape, dtype } = model.observationInput as ObservationInput;
   const column: TensorType = { shape: [rows], dtype: "float32" };
   const number: TensorType = { shape: [], dtype: "float32" };
   const state = initA2CState(params, { optimizer });

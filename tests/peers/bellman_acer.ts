@@ -18,7 +18,11 @@ import {
   type TensorData,
 } from "@bellman/compute";
 import { type NpyArray, saveNpz } from "@bellman/files/npz";
-import { type QActorCritic, qActorCritic } from "@bellman/policies";
+import {
+  type ObservationInput,
+  type QActorCritic,
+  qActorCritic,
+} from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { medianMs, processorMs } from "./median_ms.ts";
 import { drawObservations, type Setup, SETUPS } from "./setups.ts";
@@ -124,7 +128,8 @@ function compileUpdates(
       ...batch,
       observations: model.encode(observations),
     } as never, { learningRate: learningRate as tf.Scalar });
-  const count = ENVS * rows, { shape, dtype } = model.observationInput;
+  const count = ENVS * rows,
+    { shape, dtype } = model.observationInput as ObservationInput;
   const column = { shape: [count], dtype: "float32" } as const;
   const all = compileStep((held: typeof state, given) => {
     const { state, stats } = step(update, held, given);

@@ -20,7 +20,13 @@ import {
   type TensorType,
 } from "@bellman/compute";
 import { type NpyArray, saveNpz } from "@bellman/files/npz";
-import { type ActorCritic, actorCritic, nest, scope } from "@bellman/policies";
+import {
+  type ActorCritic,
+  actorCritic,
+  nest,
+  type ObservationInput,
+  scope,
+} from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
 import { makeLearner } from "./a2c_learner.ts";
 import { medianMs, processorMs } from "./median_ms.ts";
@@ -102,7 +108,7 @@ function compileUpdate(
   const params = model.init(random);
   const update = acktrUpdate(model, actorCriticLayers(model, params), config);
   const [{ name, kfac }] = update.steps;
-  const { shape, dtype } = model.observationInput;
+  const { shape, dtype } = model.observationInput as ObservationInput;
   const column: TensorType = { shape: [rows], dtype: "float32" };
   const number: TensorType = { shape: [], dtype: "float32" };
   const noise = model.distribution.noise.size;

@@ -1,4 +1,5 @@
 import type { TensorType } from "@bellman/compute";
+import { mapParts, nameParts, type PerPart } from "@bellman/policies";
 
 /** A float32 number in each row. */
 export const NUMBER = { shape: [], dtype: "float32" } as const;
@@ -12,4 +13,13 @@ export function rowsOf(
   { shape, dtype }: TensorType,
 ): TensorType {
   return { shape: [rows, ...shape], dtype };
+}
+
+/** Returns shapes and types of so many rows, by names. */
+export function namedRowsOf(
+  name: string,
+  rows: number,
+  type: PerPart<TensorType>,
+): Record<string, TensorType> {
+  return nameParts(name, mapParts(type, (one) => rowsOf(rows, one)));
 }

@@ -4,7 +4,7 @@ import type * as tf from "@tensorflow/tfjs";
 
 /** Spaces of one environment, and the number of environments. */
 export interface AgentSpaces {
-  /** Space of one observation: any but dict and tuple. */
+  /** Space of one observation. */
   readonly observationSpace: Space;
   /** Space of one action: any but dict and tuple. */
   readonly actionSpace: Space;

@@ -6,7 +6,7 @@ import type {
   TensorType,
 } from "@bellman/compute";
 import type {
-  ObservationInputArray,
+  ObservationInputArrays,
   Policy,
   PolicyCompilation,
   PolicyGiven,
@@ -35,9 +35,9 @@ export interface ExperienceSpec<Options = unknown> {
 /** One decision of an agent; the arrays are overwritten by the next one. */
 export interface Decision {
   /** Observations as the environment returned them, in the encoder's type. */
-  readonly observations: ObservationInputArray;
+  readonly observations: ObservationInputArrays;
   /** Observations as the policy saw them; the same where nothing is scaled. */
-  readonly inputs: ObservationInputArray;
+  readonly inputs: ObservationInputArrays;
   /** Actions as the policy sampled them. */
   readonly actions: TensorData;
   /** Masks that they were chosen by `[numEnvs, choices]`, where actions are masked. */

@@ -6,7 +6,7 @@ import {
 } from "@bellman/policies";
 
 /** A step in arrays of the types that are kept. */
-interface Transition {
+export interface Transition {
   observation: ObservationInputArray;
   nextObservation: ObservationInputArray;
   readonly terminated: Uint8Array;
@@ -42,14 +42,10 @@ export class NewestFrames {
     this.frame = { shape: [...shape.slice(0, -1), this.#channels], dtype };
     this.#size = shape.reduce((product, length) => product * length, 1);
     this.#starts = new Int8Array(numEnvs).fill(1);
-    const of = {
-      observationInput: this.frame,
-      observationSize: this.#size / frames,
-    };
-    this.#frames = [
-      observationBuffer(of, numEnvs),
-      observationBuffer(of, numEnvs),
-    ];
+    const of = { observationInput: this.frame };
+    const buffer = () =>
+      observationBuffer(of, numEnvs) as ObservationInputArray;
+    this.#frames = [buffer(), buffer()];
   }
 
   /** Checks the stacks of a transition and reduces them to their newest frames. */

@@ -1,11 +1,14 @@
 import { isStateRecord } from "@bellman/files";
 import {
   type ExportPolicyOptions,
-  type ObservationArray,
+  mapParts,
   observationBuffer,
   type ObservationEncoder,
   observationEncoder,
-  type ObservationInputArray,
+  type ObservationInputArrays,
+  type Observed,
+  partOf,
+  type PerPart,
 } from "@bellman/policies";
 import type { BoxArray, Space, StateTree, VecStep } from "@bellman/types";
 
@@ -19,9 +22,12 @@ export interface ObservationScale {
   /** Current scale, for the file of a policy. */
   readonly scaling: NonNullable<ExportPolicyOptions["scaling"]>;
   /** Updates the statistics with observations `[rows, ...]`. */
-  see(batch: ArrayLike<number>): void;
-  /** Scales observations `[rows, ...]` by the current statistics. */
-  apply(batch: ArrayLike<number>, target: Float32Array): void;
+  see(batch: Observed): void;
+  /**
+   * Scales observations `[rows, ...]` by the current statistics; of a dict the parts
+   * that `scaling` names, and copies the others.
+   */
+  apply(batch: ObservationInputArrays, target: ObservationInputArrays): void;
   /** Saves the statistics as plain data. */
   save(): StateTree;
   /** Restores what `save` returned. */
@@ -129,12 +135,12 @@ export class Observations {
   }
 
   /**
-   * Creates an array of the type that observations are stored in.
+   * Creates arrays of the types that observations are stored in.
    *
    * @param rows Number of observations.
-   * @returns A new array, all 0.
+   * @returns A new array, or one for each part, all 0.
    */
-  buffer(rows: number): ObservationInputArray {
+  buffer(rows: number): ObservationInputArrays {
     return observationBuffer(this.encoder, rows);
   }
 
@@ -143,7 +149,7 @@ export class Observations {
    *
    * @param observations Observations `[rows, ...]`.
    */
-  see(observations: ArrayLike<number>): void {
+  see(observations: Observed): void {
     this.#scale?.see(observations);
   }
 
@@ -154,12 +160,10 @@ export class Observations {
    * @returns A function that returns its argument or, scaled, an array that
    * its next call overwrites.
    */
-  view(
-    rows: number,
-  ): (kept: ObservationInputArray) => ObservationInputArray {
+  view(rows: number): (kept: ObservationInputArrays) => ObservationInputArrays {
     const scale = this.#scale;
     if (scale === undefined) return (kept) => kept;
-    const scaled = new Float32Array(rows * this.encoder.observationSize);
+    const scaled = observationBuffer(observationEncoder(this.space), rows);
     return (kept) => {
       scale.apply(kept, scaled);
       return scaled;
@@ -171,9 +175,9 @@ export class Observations {
    * policy sees.
    *
    * @param rows Number of observations.
-   * @returns A function whose next call overwrites the array.
+   * @returns A function whose next call overwrites the arrays.
    */
-  reader(rows: number): (given: ObservationArray) => ObservationInputArray {
+  reader(rows: number): (given: Observed) => ObservationInputArrays {
     const kept = this.buffer(rows), view = this.view(rows);
     return (given) => view(this.encoder.observationArray(given, kept));
   }
@@ -182,8 +186,8 @@ export class Observations {
 /**
  * Returns the true observations after a step: the last ones of episodes that ended.
  *
- * @param step The step, of environments whose observations are arrays.
- * @param size Size of one observation; by default computed.
+ * @param step The step, of environments whose observations are arrays, or a dict of
+ * them.
  * @returns Observations `[numEnvs, ...]`: those of the step, or a copy where an
  * episode ended.
  *
@@ -202,16 +206,12 @@ export class Observations {
  * assertEquals(next, Float32Array.of(1, 9));
  * ```
  */
-export function nextObservations(
-  step: VecStep,
-  size: number = (step.observations as BoxArray).length /
-    step.terminated.length,
-): BoxArray {
-  const { observations, finalObservations } = step;
-  return withFinal(step, size, {
-    now: observations as BoxArray,
-    final: finalObservations as BoxArray,
-  });
+export function nextObservations(step: VecStep): PerPart<BoxArray> {
+  const final = step.finalObservations as PerPart<BoxArray>;
+  return mapParts(
+    step.observations as PerPart<BoxArray>,
+    (now, name) => withFinal(step, { now, final: partOf(final, name) }),
+  );
 }
 
 /**
@@ -222,7 +222,7 @@ export function nextObservations(
 export function nextActionMasks(step: VecStep, size: number): Uint8Array {
   const { actionMasks: now, finalActionMasks: final } = step;
   if (now !== undefined && final !== undefined) {
-    return withFinal(step, size, { now, final });
+    return withFinal(step, { now, final });
   }
   throw new TypeError(
     `Cannot record a step without ${
@@ -234,9 +234,9 @@ export function nextActionMasks(step: VecStep, size: number): Uint8Array {
 /** Takes the final rows of episodes that ended; copies where there are any. */
 function withFinal<T extends BoxArray>(
   { terminated, truncated }: VecStep,
-  size: number,
   { now, final }: { readonly now: T; readonly final: T },
 ): T {
+  const size = now.length / terminated.length;
   let merged: T | undefined;
   for (let i = 0; i < terminated.length; i++) {
     if (!(terminated[i] || truncated[i])) continue;

@@ -1,6 +1,13 @@
 import { ReplayBuffer, type ReplayBufferOptions } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
-import { choicesOf, type ObservationInputArray } from "@bellman/policies";
+import {
+  choicesOf,
+  nameParts,
+  type ObservationInput,
+  type ObservationInputArrays,
+  partsNamed,
+  type PerPart,
+} from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
@@ -11,7 +18,7 @@ import type {
   Experience,
   ExperienceSpec,
 } from "./experience.ts";
-import { NewestFrames } from "./newest_frames.ts";
+import { NewestFrames, type Transition } from "./newest_frames.ts";
 import { nextActionMasks, nextObservations } from "./observations.ts";
 import { ReplayStore, type ReplayStoreOptions } from "./replay_store.ts";
 
@@ -136,7 +143,14 @@ export function checkReplay(
   }
 }
 
-type View = (kept: ObservationInputArray) => ObservationInputArray;
+type View = (kept: ObservationInputArrays) => ObservationInputArrays;
+
+/** Names of the observations of a batch. */
+const OBSERVATIONS = [
+  "observations",
+  "nextObservations",
+  "betweenObservations",
+] as const;
 
 class Replay implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
@@ -149,7 +163,7 @@ class Replay implements Experience {
   /** Functions that turn observations into what the policy sees, by those names. */
   readonly #views: readonly (readonly [string, View])[];
   readonly #newest: NewestFrames | undefined;
-  readonly #next: ObservationInputArray;
+  readonly #next: ObservationInputArrays;
   readonly #rewards: Float32Array;
   readonly #scaledRewards: Float32Array;
   readonly #none: Uint8Array;
@@ -172,15 +186,23 @@ class Replay implements Experience {
     this.#runtime = runtime;
     this.#choices = choices;
     this.#newest = stackedFrames > 1
-      ? new NewestFrames(input, { numEnvs, frames: stackedFrames })
+      ? new NewestFrames(input as ObservationInput, {
+        numEnvs,
+        frames: stackedFrames,
+      })
       : undefined;
-    const observation = this.#newest?.frame ?? input;
+    const frame: PerPart<ObservationInput> = this.#newest?.frame ?? input;
+    const next = (name: string) =>
+      Object.fromEntries(
+        Object.keys(nameParts("", frame))
+          .map((part) => [`${name}${part}`, `observation${part}`]),
+      );
     const capacity = options.bufferSize - options.bufferSize % numEnvs;
     const sizes: ReplayBufferOptions = {
       capacity,
       numEnvs,
       fields: {
-        observation,
+        ...nameParts("observation", frame),
         action,
         reward: NUMBER,
         terminated: FLAG,
@@ -189,7 +211,7 @@ class Replay implements Experience {
       },
       episodes: {
         next: {
-          nextObservation: "observation",
+          ...next("nextObservation"),
           ...(choices > 0 && { nextActionMask: "actionMask" }),
         },
         ...(this.#newest && { stack: { observation: stackedFrames } }),
@@ -199,7 +221,7 @@ class Replay implements Experience {
             gamma,
             ...(options.between && {
               between: {
-                betweenObservations: "observation",
+                ...next("betweenObservations"),
                 ...(choices > 0 && { betweenActionMasks: "actionMask" }),
               },
             }),
@@ -217,12 +239,15 @@ class Replay implements Experience {
     this.#batch = new ReplayBuffer(small).batch(batchSize);
     const { hasPriorities } = this.replay;
     const drawn = this.#batch as Record<string, TensorData>;
-    const seen = policy.observationInput;
+    const seen = policy.observationInput as PerPart<ObservationInput>;
+    const kinds = nameParts("", seen), parts = Object.keys(kinds);
+    const observed = (name: string, field: string) =>
+      parts.map((part) => [name + part, drawn[field + part], kinds[part]]);
     const discounts = { ...NUMBER, shape: [nSteps - 1] };
     const inputs = ([
-      ["observations", drawn.observation, seen],
-      ["nextObservations", drawn.nextObservation, seen],
-      ["betweenObservations", drawn.betweenObservations, seen],
+      ...observed("observations", "observation"),
+      ...observed("nextObservations", "nextObservation"),
+      ...observed("betweenObservations", "betweenObservations"),
       ["betweenDiscounts", drawn.betweenDiscount, discounts],
       ["actions", drawn.action, action],
       ["rewards", drawn.reward, NUMBER],
@@ -244,8 +269,10 @@ class Replay implements Experience {
     this.batch = Object.fromEntries(
       inputs.map(({ name, rows, type }) => [name, rowsOf(rows, type)]),
     );
-    this.#views = inputs.filter(({ type }) => type === seen)
-      .map(({ name, rows }) => [name, observations.view(rows)]);
+    this.#views = OBSERVATIONS.flatMap((name) => {
+      const part = inputs.find((it) => it.name === name + parts[0]);
+      return part === undefined ? [] : [[name, observations.view(part.rows)]];
+    });
     this.#next = observations.buffer(numEnvs);
     this.#rewards = new Float32Array(numEnvs);
     this.#scaledRewards = new Float32Array(batchSize);
@@ -261,27 +288,33 @@ class Replay implements Experience {
     const { rewards, observations: { encoder } } = this.#runtime;
     const { terminated, truncated } = step;
     const next = encoder.observationArray(
-      nextObservations(step, encoder.observationSize),
+      nextObservations(step),
       this.#next,
     );
     this.#rewards.set(step.rewards);
     rewards?.see(step.rewards, step);
-    const transition = {
+    const seen = {
       observation: observations,
-      action: actions,
-      reward: this.#rewards,
+      nextObservation: next,
       terminated: bootstrapTruncated
         ? terminated
         : terminated.map((end, i) => end | truncated[i]),
       truncated: bootstrapTruncated ? truncated : this.#none,
-      nextObservation: next,
+    };
+    // Frames are stacked of observations without parts alone.
+    this.#newest?.take(seen as Transition);
+    const { observation, nextObservation, ...ends } = seen;
+    buffer.add({
+      ...nameParts("observation", observation),
+      ...nameParts("nextObservation", nextObservation),
+      ...ends,
+      action: actions,
+      reward: this.#rewards,
       ...(actionMasks && {
         actionMask: actionMasks,
         nextActionMask: nextActionMasks(step, this.#choices),
       }),
-    };
-    this.#newest?.take(transition);
-    buffer.add(transition);
+    });
   }
 
   due({ steps }: Moment): number {
@@ -298,7 +331,8 @@ class Replay implements Experience {
     this.replay.buffer.sample(random, { into: this.#batch });
     const batch: Record<string, TensorData> = { ...this.#arrays };
     for (const [name, view] of this.#views) {
-      batch[name] = view(batch[name] as ObservationInputArray);
+      const kept = partsNamed(name, batch) as ObservationInputArrays;
+      Object.assign(batch, nameParts(name, view(kept)));
     }
     const { rewards } = this.#runtime;
     if (rewards !== undefined) {
@@ -312,7 +346,7 @@ class Replay implements Experience {
   prepare(drawn: Tensors): { batch: Tensors } {
     const { policy } = this.#runtime;
     const encoded = this.#views.map(([name]) =>
-      [name, policy.encode(drawn[name])] as const
+      [name, policy.encode(partsNamed(name, drawn))] as const
     );
     const terminated = tf.cast(drawn.terminated, "float32");
     return {

@@ -9,15 +9,20 @@ import {
   type ActorCriticOutput,
   choicesOf,
   compilePolicy,
-  type ObservationArray,
+  mapParts,
+  nameParts,
   observationBuffer,
-  type ObservationInputArray,
+  type ObservationInputArrays,
+  type Observed,
+  partOf,
+  partsNamed,
+  type PerPart,
   type PolicyMemory,
   type PolicyOutput,
 } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
+import { FLAG, namedRowsOf, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type { Arrays, Tensors } from "./context.ts";
 import type {
   AgentRuntime,
@@ -179,12 +184,11 @@ class Rollout implements Experience {
   readonly #isPrepared: boolean;
   #stats: Statistics = {};
   readonly #values: Values | undefined;
-  readonly #read: (given: ObservationArray) => ObservationInputArray;
+  readonly #read: (given: Observed) => ObservationInputArrays;
   /** All observations of a rollout and those after it, for values at the end. */
-  readonly #all: ObservationInputArray | undefined;
+  readonly #all: ObservationInputArrays | undefined;
   /** Observations after the last step, where values are taken at the end. */
-  readonly #last: ObservationInputArray;
-  readonly #size: number;
+  readonly #last: ObservationInputArrays;
   readonly #buffer: RolloutBuffer;
   readonly #data: RolloutData;
   /** Results of `targets`; rewards in 32 bits, where the update computes them. */
@@ -206,14 +210,17 @@ class Rollout implements Experience {
     this.#policy = policy;
     const isPrepared = valuesWithinUpdate(options, runtime);
     this.#isPrepared = isPrepared;
-    this.#size = observations.encoder.observationSize;
     this.#values = values && valuesOf(runtime);
     this.#read = observations.reader(numEnvs);
     if (values === "end" && !isPrepared) {
       this.#all = observationBuffer(policy, rows + numEnvs);
     }
-    this.#last = this.#all?.subarray(rows * policy.observationSize) ??
-      observationBuffer(policy, isPrepared ? numEnvs : 0);
+    this.#last = this.#all
+      ? mapParts(
+        this.#all,
+        (all) => all.subarray(all.length - all.length / (numSteps + 1)),
+      )
+      : observationBuffer(policy, isPrepared ? numEnvs : 0);
     if (values === "acting" || options.recorded) {
       this.record = (output) => ({
         ...(values === "acting" && { values: valueOf(output) }),
@@ -221,7 +228,7 @@ class Rollout implements Experience {
       });
     }
     const recorded = {
-      observations: observationInput,
+      ...nameParts("observations", observationInput as PerPart<TensorType>),
       actions: { shape, dtype },
       ...mapNames(this.#recorded, (name) => {
         const { shape, dtype } = options.recorded![name];
@@ -266,7 +273,7 @@ class Rollout implements Experience {
     this.batch = {
       ...mapNames(Object.keys(types), (name) => rowsOf(rows, types[name])),
       ...(isPrepared &&
-        { lastObservations: rowsOf(numEnvs, observationInput) }),
+        namedRowsOf("lastObservations", numEnvs, observationInput)),
       ...(isRecurrent && {
         state: rowsOf(numEnvs, { ...NUMBER, shape: [stateSize] }),
       }),
@@ -277,7 +284,7 @@ class Rollout implements Experience {
         (name) => data<TensorData>(name),
       ),
       ...this.#inputs,
-      ...(isPrepared && { lastObservations: this.#last }),
+      ...(isPrepared && nameParts("lastObservations", this.#last)),
       ...(isRecurrent && { state: this.#initialState }),
     };
   }
@@ -294,7 +301,7 @@ class Rollout implements Experience {
     if (this.#buffer.length === 0) this.#initialState.set(state);
     this.#buffer.add({
       ...mapNames(this.#recorded, (name) => recorded[name]!),
-      observations: inputs,
+      ...nameParts("observations", inputs),
       actions,
       rewards,
       terminated,
@@ -313,7 +320,7 @@ class Rollout implements Experience {
     const isCut = this.#options.bootstrapTruncated &&
       truncated.some((cut, i) => cut > terminated[i]);
     if (this.#values === undefined || !isCut) return this.#none;
-    const last = nextObservations(step, this.#size);
+    const last = nextObservations(step);
     // The episode continues as far as the value is concerned: its state stays.
     const memory = { state: nextState!, starts: this.#none };
     return this.#values(this.#read(last), memory);
@@ -322,9 +329,9 @@ class Rollout implements Experience {
   /** Ends a rollout with the values of the observations after it. */
   #end({ nextState }: Decision, step: VecStep): void {
     if (this.#values === undefined) return;
-    const last = this.#read(step.observations as ObservationArray);
+    const last = this.#read(step.observations);
     if (this.#options.values === "end") {
-      this.#last.set(last);
+      setParts(this.#last, last);
       return;
     }
     const { terminated, truncated } = step;
@@ -363,8 +370,7 @@ class Rollout implements Experience {
   #valueAll(): void {
     if (this.#all === undefined) return;
     const { values, lastValues } = this.#data;
-    const seen = this.#drawn.observations;
-    this.#all.set(seen);
+    setParts(this.#all, partsNamed("observations", this.#drawn));
     const all = this.#values!(this.#all);
     values.set(all.subarray(0, values.length));
     lastValues.set(all.subarray(values.length));
@@ -373,7 +379,7 @@ class Rollout implements Experience {
   /** Encodes observations, and computes values and targets where the update is to. */
   prepare(drawn: Tensors, params: Params): { batch: Tensors; stats?: Tensors } {
     const policy = this.#policy, { numEnvs, numSteps } = this.#data;
-    const observations = policy.encode(drawn.observations);
+    const observations = policy.encode(partsNamed("observations", drawn));
     if (!this.#isPrepared) return { batch: { ...drawn, observations } };
     const valuesOf = (encoded: tf.Tensor) =>
       valueOf(policy.apply(params, encoded));
@@ -387,7 +393,9 @@ class Rollout implements Experience {
         (name) => byStep(drawn[name]),
       ),
       values: byStep(valuesOf(observations)),
-      lastValues: valuesOf(policy.encode(drawn.lastObservations)),
+      lastValues: valuesOf(
+        policy.encode(partsNamed("lastObservations", drawn)),
+      ),
     });
     return {
       batch: {
@@ -413,7 +421,7 @@ class Rollout implements Experience {
       buffer: this.#buffer.save(),
       initialState: this.#initialState.slice(),
       lastValues: this.#data.lastValues.slice(),
-      lastObservations: this.#last.slice(),
+      lastObservations: mapParts(this.#last, (part) => part.slice()),
     };
   }
 
@@ -423,8 +431,8 @@ class Rollout implements Experience {
     this.#initialState.set(saved.initialState as Float32Array);
     this.#data.lastValues.set(saved.lastValues as Float32Array);
     // Older files lack them, but hold no full rollout, which needs them.
-    const last = saved.lastObservations ?? [];
-    this.#last.set(last as ObservationInputArray);
+    const last = saved.lastObservations as ObservationInputArrays | undefined;
+    if (last !== undefined) setParts(this.#last, last);
   }
 }
 
@@ -483,8 +491,16 @@ export function valueOf(output: PolicyOutput): tf.Tensor1D {
   return (output as ActorCriticOutput).value;
 }
 
+/** Copies observations to the start of others. */
+function setParts(
+  target: ObservationInputArrays,
+  source: PerPart<TensorData>,
+): void {
+  mapParts(target, (part, name) => part.set(partOf(source, name)));
+}
+
 type Values = (
-  inputs: ObservationInputArray,
+  inputs: ObservationInputArrays,
   memory?: PolicyMemory,
 ) => Float32Array;
 
@@ -497,8 +513,15 @@ function valuesOf({ policy, compilation, params }: AgentRuntime): Values {
       numEnvs: rows,
     });
   const compiled = new Map<number, ReturnType<typeof compileFor>>();
+  const size = observationBuffer(policy, 1);
   return (observations, memory) => {
-    const rows = observations.length / policy.observationSize;
+    const [rows] = Object.values(nameParts(
+      "",
+      mapParts(
+        observations,
+        (part, name) => part.length / partOf(size, name).length,
+      ),
+    ));
     const run = compiled.get(rows) ?? compileFor(rows);
     compiled.set(rows, run);
     return run({ params: params(), observations, memory })

@@ -1,7 +1,15 @@
 import { type ArrayField, SequenceReplayBuffer } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
-import { choicesOf, type ObservationInputArray } from "@bellman/policies";
+import {
+  choicesOf,
+  nameParts,
+  type ObservationInput,
+  type ObservationInputArray,
+  type ObservationInputArrays,
+  partsNamed,
+  type PerPart,
+} from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type { Arrays, Moment, Tensors } from "./context.ts";
@@ -139,8 +147,8 @@ class Segments implements Experience {
   /** Rows being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
   #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
-  readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
-  readonly #next: ObservationInputArray;
+  readonly #view: (kept: ObservationInputArrays) => ObservationInputArrays;
+  readonly #next: ObservationInputArrays;
   readonly #scaledRewards: Float32Array;
   /** Weights of new segments. */
   readonly #equalWeights: Float32Array;
@@ -163,10 +171,13 @@ class Segments implements Experience {
     const isRecurrent = stateSize > 0;
     const { actionShape, actionDtype, parameterSize } = distribution;
     this.#newest = stackedFrames > 1
-      ? new NewestFrames(input, { numEnvs, frames: stackedFrames })
+      ? new NewestFrames(input as ObservationInput, {
+        numEnvs,
+        frames: stackedFrames,
+      })
       : undefined;
     const fields: Record<string, ArrayField & TensorType> = {
-      observations: input,
+      ...nameParts("observations", input as PerPart<ObservationInput>),
       actions: { shape: actionShape, dtype: actionDtype },
       rewards: NUMBER,
       terminated: NUMBER,
@@ -213,7 +224,10 @@ class Segments implements Experience {
     this.#rows = empty as Record<string, TensorData>;
     const rows = numEnvs * this.#size;
     this.batch = Object.fromEntries([
-      ...Object.entries({ ...fields, observations: observationInput })
+      ...Object.entries({
+        ...fields,
+        ...nameParts("observations", observationInput),
+      })
         .map(([name, type]) => [name, rowsOf(rows, type)]),
       ...Object.entries(states)
         .map(([name, type]) => [name, rowsOf(numEnvs, type)]),
@@ -245,12 +259,12 @@ class Segments implements Experience {
     if (this.#length === 0) this.#begin(decision, initialState === "zeros");
     rewards?.see(step.rewards, step);
     const last = encoder.observationArray(
-      nextObservations(step, encoder.observationSize),
+      nextObservations(step),
       this.#next,
     );
     this.#newest?.take({
-      observation: decision.observations,
-      nextObservation: last,
+      observation: decision.observations as ObservationInputArray,
+      nextObservation: last as ObservationInputArray,
       terminated,
       truncated,
     });
@@ -299,7 +313,7 @@ class Segments implements Experience {
    * allows, and returns its number.
    */
   #append(
-    observations: TensorData,
+    observations: ObservationInputArrays,
     { env, start, actionMasks }: {
       env: number;
       start: number;
@@ -308,7 +322,8 @@ class Segments implements Experience {
   ): number {
     const before = this.#filled[env]++;
     const row = env * this.#size + before;
-    this.#copy("observations", observations, { env, row });
+    const parts = nameParts("observations", observations);
+    for (const name in parts) this.#copy(name, parts[name], { env, row });
     if (actionMasks) this.#copy("actionMasks", actionMasks, { env, row });
     const { masks, ends } = this.#rows;
     if (start > 0) masks?.fill(1, row, row + 1);
@@ -333,7 +348,7 @@ class Segments implements Experience {
   ): void {
     const { encoder } = this.#runtime.observations;
     const last = encoder.observationArray(
-      observations as ObservationInputArray,
+      observations,
       this.#next,
     );
     for (let env = 0; env < this.#filled.length; env++) {
@@ -351,7 +366,8 @@ class Segments implements Experience {
   /** Takes the frames of all rows, after those that the first row saw before. */
   #frames(): ObservationInputArray {
     const { stackedFrames: count = 1, numEnvs, observations } = this.#runtime;
-    const stacked = observations.encoder.observationInput.shape.at(-1)!;
+    const { shape } = observations.encoder.observationInput as ObservationInput;
+    const stacked = shape.at(-1)!;
     const channels = stacked / count,
       size = observations.encoder.observationSize;
     const perEnv = this.#size + count - 1;
@@ -393,10 +409,8 @@ class Segments implements Experience {
       rewards.scale(batch.rewards, this.#scaledRewards);
       batch.rewards = this.#scaledRewards;
     }
-    batch.observations = this.#view(
-      batch.observations as ObservationInputArray,
-    );
-    return batch;
+    const kept = partsNamed("observations", batch) as ObservationInputArrays;
+    return Object.assign(batch, nameParts("observations", this.#view(kept)));
   }
 
   #sample(random: RandomStream) {
@@ -414,7 +428,9 @@ class Segments implements Experience {
   }
 
   prepare(drawn: Tensors): { batch: Tensors } {
-    const observations = this.#runtime.policy.encode(drawn.observations);
+    const observations = this.#runtime.policy.encode(
+      partsNamed("observations", drawn),
+    );
     return { batch: { ...drawn, observations } };
   }
 

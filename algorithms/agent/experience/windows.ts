@@ -2,12 +2,14 @@ import { ARRAYS, type TensorData } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
 import {
   choicesOf,
-  type ObservationArray,
-  type ObservationInputArray,
+  nameParts,
+  type ObservationInputArrays,
+  type Observed,
+  partsNamed,
 } from "@bellman/policies";
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
-import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
+import { FLAG, namedRowsOf, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type { Arrays, Tensors } from "./context.ts";
 import type { AgentRuntime, Decision, Experience } from "./experience.ts";
 import { nextActionMasks, nextObservations } from "./observations.ts";
@@ -82,9 +84,7 @@ export class Windows implements Experience {
   batch: Experience["batch"];
   readonly #options: WindowsOptions;
   readonly #policy: AgentRuntime["policy"];
-  readonly #read: (given: ObservationArray) => ObservationInputArray;
-  /** Size of an observation, as the environment gives it. */
-  readonly #size: number;
+  readonly #read: (given: Observed) => ObservationInputArrays;
   /** Arrays by the names of the batch, with one more row: Sarsa may have two windows. */
   readonly #arrays: Record<string, TensorData> = {};
   /** Their rows for the oldest window. */
@@ -120,10 +120,9 @@ export class Windows implements Experience {
     this.#options = options;
     this.#policy = policy;
     this.#read = observations.reader(1);
-    this.#size = observations.encoder.observationSize;
     this.#rewards = new Float64Array(maxSteps + 1);
     this.batch = {
-      observations: rowsOf(maxSteps + 1, observationInput),
+      ...namedRowsOf("observations", maxSteps + 1, observationInput),
       actions: rowsOf(maxSteps, action),
       lastRow: rowsOf(1, { shape: [], dtype: "int32" }),
       nextAction: rowsOf(1, action),
@@ -174,11 +173,10 @@ export class Windows implements Experience {
       if (at === 0) arrays.state.set(state);
       arrays.masks[at] = starts[0];
     }
-    arrays.observations.set(inputs, at * inputs.length);
+    this.#write("observations", inputs, at);
     arrays.actions.set(actions, at * actions.length);
     this.#rewards[at] = step.rewards[0];
-    const last = this.#read(nextObservations(step, this.#size));
-    arrays.observations.set(last, (at + 1) * last.length);
+    this.#write("observations", this.#read(nextObservations(step)), at + 1);
     if (actionMasks) {
       const size = actionMasks.length;
       arrays.actionMasks.set(actionMasks, at * size);
@@ -186,6 +184,14 @@ export class Windows implements Experience {
     }
     this.#end.terminated = step.terminated[0] === 1;
     this.#end.ended = this.#end.terminated || step.truncated[0] === 1;
+  }
+
+  /** Writes a row, or that of each part. */
+  #write(name: string, row: ObservationInputArrays, at: number): void {
+    const parts = nameParts(name, row);
+    for (const part in parts) {
+      this.#arrays[part].set(parts[part], at * parts[part].length);
+    }
   }
 
   /** Counts the windows that are complete. */
@@ -220,7 +226,9 @@ export class Windows implements Experience {
 
   /** Encodes the observations of a window. */
   prepare(drawn: Tensors): { batch: Tensors } {
-    const observations = this.#policy.encode(drawn.observations);
+    const observations = this.#policy.encode(
+      partsNamed("observations", drawn),
+    );
     return { batch: { ...drawn, observations } };
   }
 
@@ -230,9 +238,10 @@ export class Windows implements Experience {
     const { actions } = this.#window;
     this.#length = Math.max(0, this.#length - maxSteps);
     if (this.#length === 0) return {};
-    for (const name of ["observations", "actionMasks"]) {
-      const size = (this.#window[name]?.length ?? 0) / (maxSteps + 1);
-      this.#arrays[name]?.copyWithin(0, maxSteps * size);
+    for (const name in this.#arrays) {
+      if (!/^(observations|actionMasks)\b/.test(name)) continue;
+      const size = this.#window[name].length / (maxSteps + 1);
+      this.#arrays[name].copyWithin(0, maxSteps * size);
     }
     this.#arrays.actions.copyWithin(0, actions.length);
     this.#rewards.copyWithin(0, maxSteps);

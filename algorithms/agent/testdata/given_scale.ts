@@ -18,11 +18,12 @@ export class GivenScale implements ObservationScale, RewardScale {
     return { mean: each(mean), variance: each(deviation ** 2), clip: 50 };
   }
 
-  see(batch: ArrayLike<number>): void {
-    this.seen += batch.length;
+  see(batch: unknown): void {
+    this.seen += (batch as ArrayLike<number>).length;
   }
 
-  apply(batch: ArrayLike<number>, target: Float32Array): void {
+  apply(given: unknown, scaled: unknown): void {
+    const batch = given as ArrayLike<number>, target = scaled as Float32Array;
     for (let i = 0; i < batch.length; i++) {
       target[i] = (batch[i] - this.mean) / this.deviation;
     }
