@@ -1,6 +1,7 @@
 /** Comparisons with peers, and the wanted ratios. */
 import { ALGORITHMS } from "./algorithms.ts";
 import { BUFFERS } from "./buffers.ts";
+import { DQN_SUITES } from "./dqn.ts";
 import { ENVIRONMENTS } from "./environments.ts";
 import { PPO_SUITES } from "./ppo.ts";
 import type { Suite } from "./suite.ts";
@@ -9,6 +10,7 @@ import { TD3_SUITES } from "./td3.ts";
 /** Every suite by name. */
 export const SUITES: Readonly<Record<string, Suite>> = {
   ...ALGORITHMS,
+  ...DQN_SUITES,
   ...PPO_SUITES,
   ...TD3_SUITES,
   buffers: BUFFERS,
