@@ -423,7 +423,7 @@ train trpo
 train --env LunarLander-v3
   Unknown environment 'LunarLander-v3': did you mean 'gym:LunarLander-v3', of Python's Gymnasium?
 train mine --help
-  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg, run, all
+  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg or 2 more
 train a2d --help
   Cannot help with 'a2d': did you mean 'a2c'?
 train a2c gama --help
