@@ -42,6 +42,7 @@ export {
   type RewardScale,
 } from "./experience/observations.ts";
 export type { QValues } from "./q_values.ts";
+export * from "./noisy_actions.ts";
 export { randomActions, type RandomActionsOptions } from "./random_actions.ts";
 export { LostRowsError } from "@bellman/buffers/storage";
 export {

@@ -1,5 +1,5 @@
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
-import type { SacConfig } from "@bellman/sac";
+import type { ReplayConfig, SacConfig } from "@bellman/sac";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
@@ -8,29 +8,8 @@ import schema from "./config.schema.json" with { type: "json" };
  *
  * @defaults {"bufferSize": 100000}
  */
-export interface DqnConfig extends
-  Pick<
-    SacConfig,
-    | "gamma"
-    | "learningRateSchedule"
-    | "bufferSize"
-    | "trainFrequency"
-    | "gradientSteps"
-    | "nSteps"
-    | "replay"
-    | "priorityAlpha"
-    | "priorityBeta"
-    | "priorityEpsilon"
-    | "replayStorage"
-    | "saveReplay"
-    | "bootstrapTruncated"
-    | "network"
-    | "partNetworks"
-    | "hiddenSizes"
-    | "activation"
-    | "initializer"
-    | "repeatExponent"
-  > {
+export interface DqnConfig
+  extends ReplayConfig, Pick<SacConfig, "repeatExponent"> {
   /**
    * Let the online network choose the action whose value the target network estimates, against overestimation.
    *

@@ -385,3 +385,26 @@ export const sacConfigSchema: ConfigSchema = schema as ConfigSchema;
 export const defaultSacConfig: Readonly<SacConfig> = defaultsOf(
   sacConfigSchema,
 );
+
+/** Settings of replay and networks that other algorithms of replay share with SAC. */
+export type ReplayConfig = Pick<
+  SacConfig,
+  | "gamma"
+  | "learningRateSchedule"
+  | "bufferSize"
+  | "trainFrequency"
+  | "gradientSteps"
+  | "nSteps"
+  | "replay"
+  | "priorityAlpha"
+  | "priorityBeta"
+  | "priorityEpsilon"
+  | "replayStorage"
+  | "saveReplay"
+  | "bootstrapTruncated"
+  | "network"
+  | "partNetworks"
+  | "hiddenSizes"
+  | "activation"
+  | "initializer"
+>;

@@ -1,6 +1,6 @@
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
 import type { DqnConfig } from "@bellman/dqn";
-import type { SacConfig } from "@bellman/sac";
+import type { ReplayConfig, SacConfig } from "@bellman/sac";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
@@ -10,31 +10,11 @@ import schema from "./config.schema.json" with { type: "json" };
  *
  * @defaults {"batchSize": 256}
  */
-export interface Td3Config extends
-  Pick<
-    SacConfig,
-    | "gamma"
-    | "tau"
-    | "criticLearningRate"
-    | "learningRateSchedule"
-    | "bufferSize"
-    | "trainFrequency"
-    | "gradientSteps"
-    | "nSteps"
-    | "replay"
-    | "priorityAlpha"
-    | "priorityBeta"
-    | "priorityEpsilon"
-    | "replayStorage"
-    | "saveReplay"
-    | "bootstrapTruncated"
-    | "network"
-    | "partNetworks"
-    | "hiddenSizes"
-    | "activation"
-    | "initializer"
-  >,
-  Pick<DqnConfig, "batchSize" | "learningStarts"> {
+export interface Td3Config
+  extends
+    ReplayConfig,
+    Pick<SacConfig, "tau" | "criticLearningRate">,
+    Pick<DqnConfig, "batchSize" | "learningStarts"> {
   /**
    * Q functions, of which targets take the smallest value.
    *

@@ -47,7 +47,6 @@
  * @module
  */
 export * from "./config.ts";
-export * from "./exploration.ts";
 export * from "./presets.ts";
 export * from "./td3.ts";
 export * from "./update.ts";

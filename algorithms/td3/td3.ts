@@ -2,31 +2,20 @@ import {
   Agent,
   type AgentContext,
   type AgentOptions,
-  type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
+  type AnyParts,
   type BuildContext,
   checkReplay,
+  noisyActions,
   replay,
 } from "@bellman/agent";
-import {
-  deterministicPolicy,
-  type Policy,
-  qFunction,
-  scope,
-} from "@bellman/policies";
+import { deterministicPolicy, qFunction, scope } from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
 import type { BoxSpace } from "@bellman/types";
 import { ddpgConfigSchema, type Td3Config, td3ConfigSchema } from "./config.ts";
-import { noisyActions } from "./exploration.ts";
 import { td3Presets } from "./presets.ts";
-import {
-  initTd3State,
-  type Td3Batch,
-  type Td3Inputs,
-  type Td3State,
-  td3Update,
-} from "./update.ts";
+import { initTd3State, td3Update } from "./update.ts";
 
 /** Definition of TD3, for `Agent` and the command line. */
 export const td3: AlgorithmDefinition<Td3Config> = {
@@ -44,6 +33,7 @@ export const td3: AlgorithmDefinition<Td3Config> = {
   runDefaults: { numEnvs: 1 },
   hasReplay: true,
   isGreedy: true,
+  idle: idleOf,
   check: (config, context) => checkConfig("TD3", config, context),
   build: partsOf,
 };
@@ -99,15 +89,6 @@ export const ddpg: AlgorithmDefinition<Td3Config> = {
  */
 export class TD3 extends Agent<Td3Config> {
   /**
-   * Estimates values of actions in one state, by the first Q function.
-   *
-   * @param observation One observation, as the environment gives it.
-   * @param actions Actions `[count, ...]` in [-1, 1].
-   * @returns Values `[count]`, a new array.
-   */
-  declare readonly qValues: NonNullable<Agent["qValues"]>;
-
-  /**
    * Creates a new agent; the TensorFlow.js backend must have been chosen.
    *
    * @param spaces Spaces of one environment, and number of environments.
@@ -119,17 +100,9 @@ export class TD3 extends Agent<Td3Config> {
   constructor(spaces: AgentSpaces, options: AgentOptions<Td3Config> = {}) {
     super(td3, spaces, options);
   }
-
-  /** Stored transitions. */
-  get replaySize(): number {
-    return this.experience.replay!.buffer.length;
-  }
 }
 
-function partsOf(
-  config: Td3Config,
-  context: BuildContext,
-): AgentParts<Policy, Td3State, Td3Batch, Td3Inputs> {
+function partsOf(config: Td3Config, context: BuildContext): AnyParts {
   const { hiddenSizes, activation, network, initializer } = config;
   const { batchSize, tau, learningRate, policyDelay, partNetworks } = config;
   const spaces = {
@@ -162,13 +135,23 @@ function partsOf(
       ...(config.targetNoise > 0 && {
         nextNoise: { kind: "normal", rows: batchSize, size },
       }),
-    } as AgentParts<Policy, Td3State, Td3Batch, Td3Inputs>["inputs"],
+    },
     explore: noisyActions(context, config),
     actionValues: {
       part: "critics",
       estimate: (critics, observations, actions) =>
         qf.apply(scope(critics, "qf1"), observations, actions!),
     },
+  };
+}
+
+/** Finds settings that do nothing beside the others. */
+function idleOf({ targetNoise, replay }: Td3Config): Record<string, string> {
+  const why = "uniform replay has no priorities";
+  return {
+    ...(targetNoise === 0 && { targetNoiseClip: "targetNoise is 0" }),
+    ...(replay === "uniform" &&
+      { priorityAlpha: why, priorityBeta: why, priorityEpsilon: why }),
   };
 }
 

@@ -18,6 +18,7 @@ import {
   type QFunction,
   smallestEstimates,
 } from "@bellman/policies";
+import type { SacBatch, SacNumbers } from "@bellman/sac";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 
@@ -29,44 +30,8 @@ export interface Td3Model {
   readonly qf: QFunction;
 }
 
-/** Transitions, one a row. */
-export interface Td3Batch {
-  /** Encoded observations `[batch, ...observationShape]`. */
-  readonly observations: tf.Tensor;
-  /** Actions taken, in [-1, 1] `[batch, ...actionShape]`. */
-  readonly actions: tf.Tensor;
-  /** Rewards `[batch]`, of n-step replay their discounted sums. */
-  readonly rewards: tf.Tensor1D;
-  /** 1 where the episode terminated, else 0, where it was truncated too `[batch]`. */
-  readonly terminated: tf.Tensor1D;
-  /** Encoded observations after the (last) reward, of ended rows the true ones. */
-  readonly nextObservations: tf.Tensor;
-  /**
-   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
-   *
-   * @default the update's gamma
-   */
-  readonly discounts?: tf.Tensor1D;
-  /**
-   * Importance weights of prioritized replay `[batch]`, of the critics' loss.
-   *
-   * @default 1 for each row
-   */
-  readonly weights?: tf.Tensor1D;
-}
-
 /** Hyperparameters of an update, and noise of the target policy. */
-export interface Td3Inputs {
-  /** Learning rate of the policy. */
-  readonly learningRate: tf.Scalar;
-  /**
-   * Learning rate of the critics.
-   *
-   * @default learningRate
-   */
-  readonly criticLearningRate?: tf.Scalar;
-  /** Step of the target networks: 1 copies, 0 keeps them. */
-  readonly tau: tf.Scalar;
+export interface Td3Inputs extends Omit<SacNumbers, "alpha" | "rewardScale"> {
   /**
    * Standard normal numbers, one for each of an action `[batch, size]`.
    *
@@ -91,7 +56,7 @@ export type Td3State = {
   criticSlots: OptimizerState;
 };
 
-/** Options of {@link td3Update}. */
+/** Options of {@link td3Update} and {@link initTd3State}. */
 export interface Td3UpdateOptions {
   /**
    * Optimizer of policy and critics, with slots for each.
@@ -117,10 +82,16 @@ export interface Td3UpdateOptions {
    * @default 0.5
    */
   readonly targetNoiseClip?: number;
+  /**
+   * Number of Q functions.
+   *
+   * @default 2
+   */
+  readonly criticCount?: number;
 }
 
 /** Pure function from one state to the next. */
-export type Td3Update = Update<Td3State & AgentState, Td3Batch, Td3Inputs>;
+export type Td3Update = Update<Td3State & AgentState, SacBatch, Td3Inputs>;
 
 /**
  * Builds the two updates of TD3, of which each is one pure function of tensors:
@@ -199,17 +170,14 @@ export function td3Update(
     const nextValues = smallestEstimates(estimate(state.targets, next, best));
     const discount = batch.discounts ?? gamma;
     const targets = criticTargets({ ...batch, nextValues }, { discount });
-    const step = criticStep(
-      state,
-      (params) => estimate(params, observations, actions),
-      {
-        targets,
-        weights,
-        optimizer,
-        learningRate: criticLearningRate,
-        scale: 2,
-      },
-    );
+    const found = (params: Params) => estimate(params, observations, actions);
+    const rate = { optimizer, learningRate: criticLearningRate };
+    const step = criticStep(state, found, {
+      ...rate,
+      targets,
+      weights,
+      scale: 2,
+    });
     return {
       state: { ...state, critics: step.params, criticSlots: step.slots },
       stats: { ...step.stats, q_loss: step.loss },
@@ -248,16 +216,6 @@ export function td3Update(
   };
 }
 
-/** Options of {@link initTd3State}. */
-export interface Td3StateOptions extends Pick<Td3UpdateOptions, "optimizer"> {
-  /**
-   * Number of Q functions.
-   *
-   * @default 2
-   */
-  readonly criticCount?: number;
-}
-
 /**
  * Initializes the state of {@link td3Update}. The target networks are copies.
  *
@@ -286,12 +244,9 @@ export interface Td3StateOptions extends Pick<Td3UpdateOptions, "optimizer"> {
  * ```
  */
 export function initTd3State(
-  model: {
-    readonly policy: Pick<Policy, "init">;
-    readonly qf: Pick<QFunction, "init">;
-  },
+  model: Td3Model,
   random: RandomSource,
-  { optimizer = adam(), criticCount }: Td3StateOptions = {},
+  { optimizer = adam(), criticCount }: Td3UpdateOptions = {},
 ): Td3State {
   const policy = model.policy.init(random);
   const critics = initCritics(model.qf, random, criticCount);

@@ -1,4 +1,3 @@
-import type { Exploration } from "@bellman/agent";
 import { RandomStream } from "@bellman/compute";
 import type { BoxSpace } from "@bellman/types";
 import {
@@ -7,7 +6,8 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
-import { noisyActions, type NoisyActionsOptions } from "./exploration.ts";
+import type { Exploration } from "./definition.ts";
+import { noisyActions, type NoisyActionsOptions } from "./noisy_actions.ts";
 
 const ACTION: BoxSpace = {
   type: "box",

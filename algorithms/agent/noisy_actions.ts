@@ -1,19 +1,20 @@
-import {
-  type AgentContext,
-  type Explorer,
-  randomActions,
-} from "@bellman/agent";
 import type { BoxSpace, StateTree } from "@bellman/types";
-import type { Td3Config } from "./config.ts";
+import type { Explorer } from "./definition.ts";
+import type { AgentContext } from "./experience/context.ts";
+import { randomActions } from "./random_actions.ts";
 
 /** Pull of the walk to 0 in a unit of time, and the time of a step. */
 const PULL = 0.15, STEP = 0.01;
 
-/** Settings of {@link noisyActions}. */
-export type NoisyActionsOptions = Pick<
-  Td3Config,
-  "explorationNoise" | "explorationNoiseType" | "learningStarts"
->;
+/** Options of {@link noisyActions}. */
+export interface NoisyActionsOptions {
+  /** Steps of all environments that take random actions, before the policy acts. */
+  readonly learningStarts: number;
+  /** Deviation of the noise, of a walk that of its steps over a unit of time. */
+  readonly explorationNoise: number;
+  /** Noise drawn anew at each step, or a walk after Ornstein and Uhlenbeck. */
+  readonly explorationNoiseType: "gaussian" | "ou";
+}
 
 /**
  * Creates an exploration that takes random actions at first, and then adds noise to
@@ -29,8 +30,8 @@ export type NoisyActionsOptions = Pick<
  *
  * @example
  * ```ts
+ * import { noisyActions } from "@bellman/agent";
  * import { RandomStream } from "@bellman/compute";
- * import { noisyActions } from "@bellman/td3";
  * import { assert } from "@std/assert";
  *
  * const explorer = noisyActions({
