@@ -23,24 +23,25 @@ import type { Ring } from "./ring.ts";
 export type HindsightStrategy = "future" | "final" | "episode" | "random";
 
 /**
- * Function of the goal that was achieved and the one that was desired. The
- * arrays are used again for the next row.
+ * Function of goals that were achieved and those that were desired, both
+ * `[rows, ...shape]`: a number for each row. The arrays are used again by the next
+ * call.
  */
-export type GoalFunction<T extends number | boolean> = (
+export type GoalFunction = (
   achieved: FieldArray,
   desired: FieldArray,
-) => T;
+) => ArrayLike<number>;
 
 /** Options of {@linkcode Hindsight}. */
 export interface HindsightOptions {
-  /** The reward of a step after which a goal was achieved. */
-  readonly reward: GoalFunction<number>;
+  /** Rewards of steps after which goals were achieved. */
+  readonly reward: GoalFunction;
   /**
-   * True where such a step ends the episode for good.
+   * 1 where such a step ends the episode for good, else 0.
    *
    * @default the rows keep their own flags
    */
-  readonly terminated?: GoalFunction<boolean>;
+  readonly terminated?: GoalFunction;
   /**
    * Goals that stand in.
    *
@@ -113,7 +114,8 @@ const STRATEGIES: readonly HindsightStrategy[] = [
  * }
  * const hindsight = new Hindsight(buffer, {
  *   strategy: "final",
- *   reward: ([achieved], [desired]) => achieved === desired ? 0 : -1,
+ *   reward: (achieved, desired) =>
+ *     Array.from(achieved, (it, i) => it === desired[i] ? 0 : -1),
  * });
  * const random = { integer: () => 0, uniform: () => 0 };
  * const batch = hindsight.relabel(buffer.gather([0, 2]), random);
@@ -132,11 +134,13 @@ export class Hindsight {
   readonly #gatherer: Gatherer;
   readonly #goalBatches: BatchCache;
   #goals: CheckedBatch | undefined;
-  /** 1 for each row of a batch that gets another goal. */
-  #isOther = new Uint8Array(0);
-  /** The goal that a row achieved, and its new one. */
-  readonly #achieved: FieldArray;
-  readonly #desired: FieldArray;
+  /** Numbers of a goal. */
+  readonly #size: number;
+  /** Rows of a batch that get another goal. */
+  #rows = new Int32Array(0);
+  /** The goals that these achieved, and their new ones. */
+  #achieved: FieldArray;
+  #desired: FieldArray;
 
   /**
    * Prepares to relabel the rows of a buffer.
@@ -164,8 +168,8 @@ export class Hindsight {
     this.#gatherer = new Gatherer(goals, memory);
     this.#goalBatches = new BatchCache(goals);
     const { dtype, size } = goals.drawn.leaves[0];
-    this.#achieved = new ARRAYS[dtype](size);
-    this.#desired = new ARRAYS[dtype](size);
+    this.#size = size;
+    this.#achieved = this.#desired = new ARRAYS[dtype](0);
   }
 
   /**
@@ -177,7 +181,8 @@ export class Hindsight {
    * in place.
    * @param random Random stream.
    * @returns The batch.
-   * @throws {RangeError} If the buffer does not hold its rows.
+   * @throws {RangeError} If the buffer does not hold its rows, or a function of goals
+   * gives another number of results than rows.
    * @throws {TypeError} If the batch is not as the buffer makes them.
    */
   relabel(batch: Batch, random: Random): Batch {
@@ -190,25 +195,27 @@ export class Hindsight {
         `Cannot relabel slot ${slot}: expected one of the ${this.#ring.length} rows that may be drawn`,
       );
     }
+    let count = 0;
     for (let i = 0; i < slots.length; i++) {
       const isOther = random.uniform() < this.#probability;
-      this.#isOther[i] = isOther ? 1 : 0;
+      if (isOther) this.#rows[count++] = i;
       goals.drawn.slots[i] = isOther
         ? this.#choose(slots[i], random)
         : slots[i];
     }
+    if (count === 0) return batch;
     this.#gatherer.gather(goals);
-    const given = goals.targets[0].array;
-    for (let i = 0; i < slots.length; i++) {
-      if (this.#isOther[i] === 1) this.#rewrite(checked, i, given);
-    }
+    this.#rewrite(checked, count, goals.targets[0].array);
     return batch;
   }
 
   #goalsFor(size: number): CheckedBatch {
     if (this.#goals?.drawn.slots.length !== size) {
       this.#goals = this.#goalBatches.check(this.#goalBatches.make(size));
-      this.#isOther = new Uint8Array(size);
+      this.#rows = new Int32Array(size);
+      const { array } = this.#goals.targets[0];
+      this.#achieved = array.slice();
+      this.#desired = array.slice();
     }
     return this.#goals;
   }
@@ -228,23 +235,41 @@ export class Hindsight {
     return ring.move(slot, random.integer(before + after + 1) - before);
   }
 
-  /** Gives a row the goal at its place. */
-  #rewrite({ targets }: CheckedBatch, row: number, goals: FieldArray): void {
-    const { achieved, desired, reward, terminated } = this.#leaves;
-    const done = targets[achieved].array;
-    const size = this.#desired.length;
-    for (let i = 0; i < size; i++) {
-      this.#achieved[i] = done[row * size + i];
-      this.#desired[i] = goals[row * size + i];
+  /** Gives the first of the chosen rows the goals at their places. */
+  #rewrite(
+    { targets }: CheckedBatch,
+    count: number,
+    goals: FieldArray,
+  ): void {
+    const leaves = this.#leaves, size = this.#size;
+    const done = targets[leaves.achieved].array;
+    for (let at = 0; at < count; at++) {
+      const row = this.#rows[at];
+      for (let i = 0; i < size; i++) {
+        const goal = goals[row * size + i];
+        this.#achieved[at * size + i] = done[row * size + i];
+        this.#desired[at * size + i] = goal;
+        for (const leaf of leaves.desired) {
+          targets[leaf].array[row * size + i] = goal;
+        }
+      }
     }
-    for (const index of desired) {
-      targets[index].array.set(this.#desired, row * size);
-    }
-    const { reward: rewardOf, terminated: isTerminated } = this.#options;
-    targets[reward].array[row] = rewardOf(this.#achieved, this.#desired);
-    if (isTerminated === undefined) return;
-    const ends = isTerminated(this.#achieved, this.#desired);
-    targets[terminated].array[row] = ends ? 1 : 0;
+    const write = (leaf: number, of: GoalFunction, name: string) => {
+      const results = of(
+        this.#achieved.subarray(0, count * size),
+        this.#desired.subarray(0, count * size),
+      );
+      if (results.length !== count) {
+        throw new RangeError(
+          `Cannot relabel ${count} rows by ${results.length} results of '${name}': expected one for each row`,
+        );
+      }
+      const { array } = targets[leaf];
+      for (let at = 0; at < count; at++) array[this.#rows[at]] = results[at];
+    };
+    const { reward, terminated } = this.#options;
+    write(leaves.reward, reward, "reward");
+    if (terminated) write(leaves.terminated, terminated, "terminated");
   }
 }
 

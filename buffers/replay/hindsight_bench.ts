@@ -38,10 +38,16 @@ for (let i = 0; i < capacity; i++) {
   buffer.add(step);
 }
 const hindsight = new Hindsight(buffer, {
-  reward: (achieved, desired) => {
-    let distance = 0;
-    for (let i = 0; i < 3; i++) distance += (achieved[i] - desired[i]) ** 2;
-    return distance < 0.0025 ? 0 : -1;
+  reward(achieved, desired) {
+    const rewards = new Float32Array(achieved.length / 3);
+    for (let row = 0; row < rewards.length; row++) {
+      let distance = 0;
+      for (let i = 3 * row; i < 3 * row + 3; i++) {
+        distance += (achieved[i] - desired[i]) ** 2;
+      }
+      rewards[row] = distance < 0.0025 ? 0 : -1;
+    }
+    return rewards;
   },
 });
 const random = testRandom(1);

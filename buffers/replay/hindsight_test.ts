@@ -7,6 +7,7 @@ import {
   type HindsightOptions,
   type HindsightStrategy,
 } from "./hindsight.ts";
+import type { FieldArray } from "../fields.ts";
 import type { Batch, ReplayBufferOptions } from "./options.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
 
@@ -77,8 +78,18 @@ function allowed(rows: Row[], row: Row, strategy: HindsightStrategy) {
   return same.filter((reached) => reached >= row.reached);
 }
 
+/** Tells for each row of two numbers whether both goals are the same. */
+function sameGoals(achieved: FieldArray, desired: FieldArray): boolean[] {
+  return Array.from(
+    { length: achieved.length / 2 },
+    (_, row) =>
+      achieved[2 * row] === desired[2 * row] &&
+      achieved[2 * row + 1] === desired[2 * row + 1],
+  );
+}
+
 const reward: HindsightOptions["reward"] = (achieved, desired) =>
-  achieved[0] === desired[0] && achieved[1] === desired[1] ? 1 : -1;
+  sameGoals(achieved, desired).map((same) => same ? 1 : -1);
 
 function goalOf(batch: Batch, i: number): number {
   const goals = batch.desiredGoal as Float32Array;
@@ -186,7 +197,7 @@ Deno.test("flags follow from the goal where a function says so", () => {
     strategy: "final",
     k: Infinity,
     reward,
-    terminated: (achieved, desired) => achieved[0] === desired[0],
+    terminated: (achieved, desired) => sameGoals(achieved, desired).map(Number),
   });
   const batch = buffer.gather(rows.map(({ slot }) => slot));
   hindsight.relabel(batch, testRandom(1));
@@ -228,7 +239,8 @@ Deno.test("goals inside of observations are replaced wherever they are", () => {
   const hindsight = new Hindsight(buffer, {
     strategy: "final",
     k: Infinity,
-    reward: ([achieved], [desired]) => desired - achieved,
+    reward: (achieved, desired) =>
+      Array.from(achieved, (it, row) => desired[row] - it),
     achieved: "nextObservation.achieved",
     desired: ["observation.desired", "nextObservation.desired"],
   });
@@ -259,6 +271,12 @@ Deno.test("rows that were not drawn from the buffer are refused", () => {
     "Cannot relabel slot 2: expected one of the 2 rows",
   );
   assertEquals(batch, before);
+  const short = new Hindsight(buffer, { reward: () => [1], k: Infinity });
+  assertThrows(
+    () => short.relabel(buffer.gather([0, 1]), testRandom(1)),
+    RangeError,
+    "Cannot relabel 2 rows by 1 results of 'reward': expected one for each row",
+  );
   const other = { ...batch, reward: new Float64Array(2) };
   assertThrows(() => hindsight.relabel(other, testRandom(1)), TypeError);
 });
