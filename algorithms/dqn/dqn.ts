@@ -10,12 +10,13 @@ import {
   type Moment,
   randomActions,
   replay,
+  type Update,
 } from "@bellman/agent";
 import { adam } from "@bellman/compute";
 import { type QPolicy, qPolicy } from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
 import type { Statistics } from "@bellman/types";
-import type * as tf from "@tensorflow/tfjs";
+import * as tf from "@tensorflow/tfjs";
 import { type DqnConfig, dqnConfigSchema } from "./config.ts";
 import { dqnPresets } from "./presets.ts";
 import { returnForm } from "./return_form.ts";
@@ -95,6 +96,15 @@ function partsOf(
     ...context,
     schedule: config.learningRateSchedule,
   });
+  const program =
+    (tau?: number): Update<DqnState, DqnBatch, Inputs> =>
+    (state, batch, { epsilon, ...inputs }) => {
+      const { stats, ...made } = update(state, batch, {
+        ...inputs,
+        ...(tau !== undefined && { tau: tf.scalar(tau) }),
+      });
+      return { ...made, stats: { ...stats, epsilon } };
+    };
   const { initialExploration, repeatExponent, learningStarts } = config;
   const epsilon = (moment: Moment) => isNoisy ? 0 : epsilonAt(config, moment);
   return {
@@ -103,19 +113,14 @@ function partsOf(
     experience: replay(config),
     inputs: {
       learningRate: ({ steps }) => rate(steps),
-      tau: ({ updates }) =>
-        (updates + 1) % config.targetInterval === 0 ? config.tau : 0,
       epsilon,
       ...(isNoisy && {
         noise: { kind: "normal", rows: 3, size: policy.noise.size },
       }),
     } as AgentParts<QPolicy, DqnState, DqnBatch, Inputs>["inputs"],
-    programs: {
-      learn(state, batch, { epsilon, ...inputs }) {
-        const { stats, ...made } = update(state, batch, inputs);
-        return { ...made, stats: { ...stats, epsilon } };
-      },
-    },
+    programs: { learn: program(), copy: program(config.tau) },
+    choose: ({ updates }) =>
+      (updates + 1) % config.targetInterval === 0 ? "copy" : "learn",
     explore: randomActions({ actionSpace, numEnvs }, {
       steps: initialExploration === "policy" ? 0 : learningStarts,
       ...(initialExploration === "repeated" && { repeatExponent }),

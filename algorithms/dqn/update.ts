@@ -56,8 +56,12 @@ export interface DqnBatch {
 export interface DqnInputs {
   /** Learning rate. */
   readonly learningRate: tf.Scalar;
-  /** Step of the target network: 1 copies, 0 keeps it, as between two of its updates. */
-  readonly tau: tf.Scalar;
+  /**
+   * Weight of the new parameters in the target network: 1 copies them.
+   *
+   * @default the target network stays as it is
+   */
+  readonly tau?: tf.Scalar;
   /**
    * Normal numbers of noisy layers `[3, policy.noise.size]`: for the observations, for
    * the choice of the next action, and for the target network.
@@ -195,7 +199,7 @@ export function initDqnState(
  *   actions: tf.tensor1d([0, 1], "int32"),
  *   rewards: tf.tensor1d([1, -1]),
  *   terminated: tf.tensor1d([1, 1]),
- * }, { learningRate: tf.scalar(5e-4), tau: tf.scalar(0) });
+ * }, { learningRate: tf.scalar(5e-4) });
  * assert(stats.loss.arraySync() > 0);
  * ```
  */
@@ -251,7 +255,9 @@ export function dqnUpdate(
       return {
         state: {
           policy: step.params,
-          target: polyak(state.target, step.params, { tau }),
+          target: tau
+            ? polyak(state.target, step.params, { tau })
+            : cloneParams(state.target),
           slots: step.state,
         },
         stats: {

@@ -72,7 +72,6 @@ const learner = compileStep((held: typeof state, given) => {
   const { noise, ...batch } = given as unknown as Record<string, tf.Tensor>;
   const made = update(held, batch as never, {
     learningRate: tf.scalar(5e-4),
-    tau: tf.scalar(0),
     noise: noise as tf.Tensor2D,
   });
   return { state: made.state, loss: made.stats.loss, ...made.results };
