@@ -36,7 +36,7 @@ export interface Stage {
 type Feed = Record<string, TypedTensor<"float32" | "int32" | "uint8">>;
 
 /** Names of the inputs that policies of ours may have. */
-const INPUTS = ["observation", "noise", "state", "start"];
+const INPUTS = ["observation", "noise", "state", "start", "action_masks"];
 
 /** Episodes of a policy in copies of an environment. */
 export class Playing {
@@ -120,10 +120,12 @@ export class Playing {
       if (!it.isTensor) continue;
       const shape = [numEnvs, ...it.shape.slice(1).map(Number)];
       const size = shape.reduce((product, length) => product * length, 1);
-      const data = {
+      const data: ArrayLike<number> = {
         observation: () => this.#observations as Float32Array,
         state: () => this.#state ?? new Float32Array(size),
         start: () => this.#starts,
+        // These environments allow every action.
+        action_masks: () => new Uint8Array(size).fill(1),
         noise: () => this.#noise(size, metadata.noise),
       }[it.name]!();
       const type = it.type as "float32";

@@ -153,14 +153,63 @@ const unsortedSegmentSum: WasmKernel = ({ inputs, backend, attrs }) => {
   return out;
 };
 
+/**
+ * Copies the wanted part alone where it lies in one piece: the stock kernel
+ * copies all of the tensor first.
+ */
+const slice = (stock: WasmKernel): WasmKernel => (call) => {
+  const { inputs: { x }, backend, attrs } = call;
+  const { parseSliceParams, isSliceContinous, computeFlatOffset } =
+    tf.slice_util;
+  const [begin, size] = parseSliceParams(
+    x as tf.Tensor,
+    attrs.begin as number[],
+    attrs.size as number[],
+  );
+  const isWhole = isSliceContinous(x.shape, begin, size);
+  if (!isWhole || x.dtype === "string") return stock(call);
+  const from = computeFlatOffset(begin, tf.util.computeStrides(x.shape));
+  const out = backend.makeOutput(size, x.dtype), to = numbersOf(backend, out);
+  to.set(numbersOf(backend, x).subarray(from, from + to.length));
+  return out;
+};
+
+/**
+ * Slices the parts: the stock kernel copies the whole for each of them, which
+ * are all parameters for each layer of an optimizer's step.
+ */
+const splitV = ({ inputs: { x }, backend, attrs }: KernelCall) => {
+  const [axis] = tf.util.parseAxisParam(attrs.axis as number, x.shape);
+  const sizes = tf.backend_util.prepareSplitSize(
+    x as tf.Tensor,
+    attrs.numOrSizeSplits as number[],
+    axis,
+  );
+  let from = 0;
+  return sizes.map((length) => {
+    const begin = x.shape.map((_, i) => i === axis ? from : 0);
+    const size = x.shape.with(axis, length);
+    from += length;
+    return callKernel("Slice", {
+      inputs: { x },
+      backend,
+      attrs: { begin, size },
+    });
+  });
+};
+
+/** A kernel of one or several tensors. */
+type AnyKernel = (call: KernelCall) => tf.TensorInfo | tf.TensorInfo[];
+
 /** Kernels that replace the backend's own, or that it lacks. */
-const KERNELS: Readonly<Record<string, WasmKernel>> = {
+const KERNELS: Readonly<Record<string, AnyKernel>> = {
   ClipByValue: clipByValue,
   Log1p: log1p,
   Tanh: tanh,
   UnsortedSegmentSum: unsortedSegmentSum,
   Conv2DBackpropFilter: conv2DBackpropFilter,
   MaxPoolGrad: maxPoolGrad,
+  SplitV: splitV,
 };
 
 /** Kernels that call the backend's own. */
@@ -168,6 +217,7 @@ const MENDED: Readonly<Record<string, (stock: WasmKernel) => WasmKernel>> = {
   Cast: cast,
   OneHot: oneHot,
   BatchMatMul: batchMatMul,
+  Slice: slice,
   Sum: ofNothing(0),
   Mean: ofNothing(0),
   Prod: ofNothing(1),
@@ -197,7 +247,7 @@ function unregister(name: string): void {
 /** Registers a kernel in place of the backend's own, if it has one. */
 function registerKernel(
   kernelName: string,
-  kernel: WasmKernel,
+  kernel: AnyKernel,
   setupFunc?: tf.KernelConfig["setupFunc"],
 ): void {
   unregister(kernelName);

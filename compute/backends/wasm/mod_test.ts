@@ -221,3 +221,41 @@ Deno.test("a kernel that wasm does not have is an error that names it", async ()
     "Kernel 'Dilation2D' not registered for backend 'wasm'",
   );
 });
+
+Deno.test("slices and splits of one piece copy their part alone", async () => {
+  await selectBackend("wasm");
+  const x = tf.tensor2d([1, 2, 3, 4, 5, 6], [3, 2]);
+  const vector = tf.reshape(x, [6]), backend = tf.backend();
+  const { readSync } = backend;
+  const parts = () => [
+    ...tf.split(vector, [1, 3, 2]),
+    ...tf.split(x, [2, 1]),
+    tf.slice(vector, 2, 2),
+    tf.slice(x, [1, 0], [-1, 2]),
+  ];
+  let sliced: tf.Tensor[];
+  try {
+    backend.readSync = () => {
+      throw new Error("copied the whole");
+    };
+    sliced = parts();
+  } finally {
+    backend.readSync = readSync;
+  }
+  assertEquals(sliced.map((it) => [...it.dataSync()]), [
+    ...[[1], [2, 3, 4], [5, 6]],
+    ...[[1, 2, 3, 4], [5, 6]],
+    ...[[3, 4], [3, 4, 5, 6]],
+  ]);
+  assertEquals(sliced.map((it) => it.shape), [
+    ...[[1], [3], [2]],
+    ...[[2, 2], [1, 2]],
+    ...[[2], [2, 2]],
+  ]);
+});
+
+Deno.test("splits along the last axis are cpu's, with the gradient", () =>
+  assertBackendsAgree({
+    shapes: [[4, 5]],
+    op: (x) => tf.mul(tf.split(x, [2, 1, 2], 1)[0], tf.split(x, [2, 3], -1)[0]),
+  }));
