@@ -23,6 +23,30 @@ function show(id: string, text: string): void {
   element(id).textContent = text;
 }
 
+/** Adds figures to a list: their titles by the ids of their values. */
+function addFigures(list: string, titles: Record<string, string>): void {
+  for (const [id, title] of Object.entries(titles)) {
+    const [group, term, value] = ["div", "dt", "dd"]
+      .map((it) => document.createElement(it));
+    Object.assign(term, { textContent: title });
+    Object.assign(value, { id, textContent: "–" });
+    group.append(term, value);
+    element(list).append(group);
+  }
+}
+
+const TRAINED_FIGURES = {
+  step: "Steps",
+  speed: "Steps a second",
+  return: "Mean return",
+};
+addFigures("trained", TRAINED_FIGURES);
+addFigures("played", {
+  "play-step": "Steps",
+  episodes: "Episodes",
+  "play-return": "Mean return",
+});
+
 const whole = (value: number) =>
   Number.isFinite(value) ? Math.round(value).toLocaleString("en-US") : "–";
 const decimal = (value: number) =>
@@ -180,8 +204,7 @@ element("reset").addEventListener("click", () => {
   isTraining = false;
   curve.clear();
   for (const id of ["train-state", "train-error"]) show(id, "");
-  show("step", "0");
-  for (const id of ["speed", "return"]) show(id, "–");
+  for (const id in TRAINED_FIGURES) show(id, "–");
   show("pause", "Pause");
   for (const id of ["pause", "reset", "save-policy", "save-checkpoint"]) {
     button(id).disabled = true;

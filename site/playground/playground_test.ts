@@ -1,6 +1,7 @@
 /** The page in a real browser: it trains, saves, loads and plays. */
+import { A2C } from "@bellman/a2c";
 import { exportOnnx, selectBackend } from "@bellman/compute";
-import { makeVec } from "@bellman/envs";
+import { makeVec, SeededRandom } from "@bellman/envs";
 import { loadStateSync } from "@bellman/files";
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { gzipSync } from "node:zlib";
@@ -127,31 +128,86 @@ async function policyOf(env: string): Promise<string> {
   return path;
 }
 
-chromiumTest(
-  "1,000 actions of an opened policy are those of ONNX Runtime in Deno",
-  async () => {
-    const policy = await policyOf("CartPole-v1");
-    const { value, complaints } = await drive<number[]>(
-      ...["act", policy, "CartPole-v1", "1000"],
+/** Plays a policy in CartPole-v1 by ONNX Runtime in Deno; returns its actions. */
+async function actionsInDeno(policy: string): Promise<number[]> {
+  const session = await ort.InferenceSession.create(policy);
+  const env = makeVec("CartPole-v1", { numEnvs: 1 });
+  const random = new SeededRandom(7), actions: number[] = [];
+  const tensor = (data: Float32Array) =>
+    new ort.Tensor("float32", data, [1, data.length]);
+  let observations = env.reset({ seed: 7 }) as Float32Array;
+  const sizes = Object.fromEntries(
+    session.inputMetadata.map((
+      it,
+    ) => [it.name, it.isTensor ? Number(it.shape[1]) : 0]),
+  );
+  let start = 1, state = tensor(new Float32Array(sizes.state ?? 0));
+  while (actions.length < 1000) {
+    const noise = Float32Array.from(
+      { length: sizes.noise ?? 0 },
+      () => random.uniform(),
     );
-    assertEquals(complaints, []);
-    const session = await ort.InferenceSession.create(policy);
-    const env = makeVec("CartPole-v1", { numEnvs: 1 });
-    let observations = env.reset({ seed: 7 }) as Float32Array;
-    const actions: number[] = [];
-    while (actions.length < 1000) {
-      const observation = new ort.Tensor("float32", observations.slice(), [
-        1,
-        4,
-      ]);
-      const { action } = await session.run({ observation });
-      actions.push(Number(action.data[0]));
-      observations = env.step(Int32Array.of(actions.at(-1)!))
-        .observations as Float32Array;
-    }
-    assertEquals(value, actions);
-  },
-);
+    const feeds: Record<string, ort.Tensor> = {
+      observation: tensor(observations.slice()),
+      noise: tensor(noise),
+      state,
+      start: new ort.Tensor("float32", [start], [1]),
+      action_masks: new ort.Tensor("uint8", Uint8Array.of(1, 1), [1, 2]),
+    };
+    const { action, next_state } = await session.run(
+      Object.fromEntries(session.inputNames.map((it) => [it, feeds[it]])),
+    );
+    if (next_state !== undefined) state = next_state as typeof state;
+    actions.push(Number(action.data[0]));
+    const step = env.step(Int32Array.of(actions.at(-1)!));
+    observations = step.observations as Float32Array;
+    start = step.terminated[0] | step.truncated[0];
+  }
+  return actions;
+}
+
+/** Writes the policy of an agent that has learned nothing in CartPole-v1. */
+async function untrained(
+  name: string,
+  { network, masked }: { network: "mlp" | "lstm"; masked: boolean },
+): Promise<string> {
+  await selectBackend("wasm");
+  const env = makeVec("CartPole-v1", { numEnvs: 1 });
+  const { numEnvs, observationSpace, actionSpace } = env;
+  const actionMasks = masked ? Uint8Array.of(1, 1) : undefined;
+  const agent = new A2C(
+    { numEnvs, observationSpace, actionSpace, actionMasks },
+    { config: { network, lstmSize: 8 }, engine: "eager" },
+  );
+  const path = `${dir}/${name}.onnx`;
+  const file = agent.exportPolicy({ deterministic: masked });
+  await Deno.writeFile(path, file);
+  return path;
+}
+
+const POLICIES = {
+  "of the page": () => policyOf("CartPole-v1"),
+  "with memory that samples": (name: string) =>
+    untrained(name, { network: "lstm", masked: false }),
+  "with action masks": (name: string) =>
+    untrained(name, { network: "mlp", masked: true }),
+};
+
+for (const [name, policy] of Object.entries(POLICIES)) {
+  chromiumTest(
+    `1,000 actions of a policy ${name} are those of ONNX Runtime in Deno`,
+    async () => {
+      const path = await policy(name);
+      const { value, complaints } = await drive<number[]>(
+        ...["act", path, "CartPole-v1", "1000"],
+      );
+      assertEquals(complaints, []);
+      const actions = await actionsInDeno(path);
+      assertEquals(new Set(actions), new Set([0, 1]));
+      assertEquals(value, actions);
+    },
+  );
+}
 
 chromiumTest("wrong settings get the command line's lines", async () => {
   const cases: [Record<string, string>, string][] = [

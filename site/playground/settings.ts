@@ -25,7 +25,8 @@ const OF_RUNS = {
 
 /**
  * Settings for a run of some seconds: the preset of CartPole-v1 takes ten times as
- * many steps.
+ * many steps, and that of Pendulum-v1 ten times as long for a step, most of it in
+ * products of matrices of 256 rows.
  */
 const SHORT: Readonly<Record<string, string>> = {
   "CartPole-v1": `
@@ -33,6 +34,12 @@ totalTimesteps: 20000
 numEnvs: 8
 valueNetwork: separate
 learningRate: 0.005
+`,
+  "Pendulum-v1": `
+totalTimesteps: 5000
+hiddenSizes: [64, 64]
+batchSize: 64
+learningRate: 0.003
 `,
 };
 

@@ -25,6 +25,7 @@ const RUNS = {
     batchSize: 8,
     bufferSize: 1000,
     hiddenSizes: [8],
+    learningRate: 0.001,
   }],
 } as const;
 
