@@ -1,18 +1,23 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
  * Runs every fixture file of a folder, or one, through the public API of the
- * packages and prints a line for each: `deno task reference DIR [--backend B]`.
+ * packages and prints a line for each: `deno task reference DIR [--backend B]`; with
+ * `--host node` in Node.
  */
 import { type Engine, selectBackend, selectEngine } from "@bellman/compute";
 import { parseArgs } from "@std/cli";
 import * as tf from "@tensorflow/tfjs";
+import { closest } from "fastest-levenshtein";
+import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
 import { Comparison, type Outcome } from "./comparison.ts";
 import { runners } from "./runners.ts";
 
 const BACKENDS = ["auto", "tensorflow", "wasm", "cpu"] as const;
 const ENGINES = ["eager", "onnx", "xla"] as const;
+const HOSTS = ["deno", "node"] as const;
 const USAGE =
-  "usage: deno task reference DIR [--backend wasm|cpu|tensorflow] [--engine eager|onnx|xla]";
+  "usage: deno task reference DIR [--backend wasm|cpu|tensorflow] [--engine eager|onnx|xla] [--host deno|node]";
 
 /** A mistake of the person at the command line: one line, exit code 2. */
 class UsageError extends Error {}
@@ -21,6 +26,7 @@ interface Options {
   dir: string;
   backend: typeof BACKENDS[number];
   engine: Engine;
+  host: typeof HOSTS[number];
 }
 
 function oneOf<T extends string>(
@@ -31,14 +37,14 @@ function oneOf<T extends string>(
   const found = choices.find((it) => it === value);
   if (found !== undefined) return found;
   throw new UsageError(
-    `Unknown ${what} '${value}': expected ${choices.join(", ")}`,
+    `Unknown ${what} '${value}': did you mean '${closest(value, choices)}'?`,
   );
 }
 
 function parse(args: string[]): Options {
   const options = parseArgs(args, {
-    string: ["backend", "engine"],
-    default: { backend: "wasm", engine: "eager" },
+    string: ["backend", "engine", "host"],
+    default: { backend: "wasm", engine: "eager", host: "deno" },
     unknown: (name: string) => {
       if (!name.startsWith("-")) return true;
       throw new UsageError(`Unknown option '${name}': ${USAGE}`);
@@ -46,24 +52,25 @@ function parse(args: string[]): Options {
   });
   const engine = oneOf("engine", String(options.engine), ENGINES);
   const backend = oneOf("backend", String(options.backend), BACKENDS);
+  const host = oneOf("host", String(options.host), HOSTS);
   if (options._.length !== 1) {
     throw new UsageError(
       `Cannot run ${options._.length} folders of fixtures: ${USAGE}`,
     );
   }
-  return { dir: String(options._[0]), backend, engine };
+  return { dir: String(options._[0]), backend, engine, host };
 }
 
 /** Paths of a folder's fixtures, or of the one that is named. */
 function fixtureFiles(dir: string): string[] {
   if (dir.endsWith(".json")) return [dir];
-  let entries: Deno.DirEntry[];
+  let entries: Dirent[];
   try {
-    entries = [...Deno.readDirSync(dir)];
+    entries = readdirSync(dir, { withFileTypes: true });
   } catch {
     throw new UsageError(`Cannot read fixtures from ${dir}: no such folder`);
   }
-  const names = entries.filter((it) => !it.isDirectory)
+  const names = entries.filter((it) => !it.isDirectory())
     .map((it) => it.name)
     .filter((name) => name.endsWith(".json"));
   if (names.length > 0) return names.sort().map((it) => `${dir}/${it}`);
@@ -74,7 +81,7 @@ async function runFile(
   path: string,
   { name, engine }: { name: string; engine: Engine },
 ): Promise<Outcome | null> {
-  const fixture = JSON.parse(await Deno.readTextFile(path));
+  const fixture = JSON.parse(readFileSync(path, "utf8"));
   const load = runners[fixture.file] ?? runners[name];
   if (load === undefined) return null;
   const { runner } = await load();
@@ -93,7 +100,9 @@ function line(name: string, { passed, failures, worst }: Outcome): string {
   return `${name}: ${passed} passed, ${failures.length} failed, worst deviation ${deviation}`;
 }
 
-async function runFolder({ dir, backend, engine }: Options): Promise<boolean> {
+async function runFolder(
+  { dir, backend, engine }: Omit<Options, "host">,
+): Promise<boolean> {
   const files = fixtureFiles(dir);
   const chosen = await selectBackend(backend);
   const { description } = selectEngine(engine);
@@ -121,13 +130,20 @@ async function runFolder({ dir, backend, engine }: Options): Promise<boolean> {
   return good;
 }
 
-/** Runs the command line. */
+async function run(args: string[]): Promise<number> {
+  const { host, ...options } = parse(args);
+  if (host === "deno") return await runFolder(options) ? 0 : 1;
+  const { runInNode } = await import("./node.ts");
+  return await runInNode(options);
+}
+
+/** Runs the command line, in the present host. */
 export async function main(): Promise<void> {
   try {
-    Deno.exitCode = await runFolder(parse(Deno.args)) ? 0 : 1;
+    process.exitCode = await run(process.argv.slice(2));
   } catch (error) {
     console.error((error as Error).message.split("\n")[0]);
-    Deno.exitCode = error instanceof UsageError ? 2 : 1;
+    process.exitCode = error instanceof UsageError ? 2 : 1;
   }
 }
 

@@ -1,6 +1,7 @@
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { runDeno } from "../testdata/run_deno.ts";
+import { nodeTest } from "../testdata/run_node.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -36,6 +37,16 @@ for (const engine of ["eager", "onnx", "xla"]) {
   });
 }
 
+for (const engine of ["eager", "onnx"]) {
+  nodeTest(`a fixture passes in Node (${engine})`, async () => {
+    const file = "tests/reference/a2c_update.json";
+    const options = ["--host", "node", "--engine", engine];
+    const { code, out, err } = await reference(file, ...options);
+    assertEquals(code, 0, out + err);
+    assertStringIncludes(out, "a2c_update: 12 passed, 0 failed, worst");
+  });
+}
+
 Deno.test("a wrong number fails, and a fixture without a runner is named", async () => {
   const dir = await Deno.makeTempDir();
   const read = (name: string) =>
@@ -56,6 +67,10 @@ for (
   const [args, message] of [
     [["tests/reference", "--engine", "graph"], "Unknown engine 'graph'"],
     [["tests/reference", "--backend", "gpu"], "Unknown backend 'gpu'"],
+    [
+      ["tests/reference", "--host", "nod"],
+      "Unknown host 'nod': did you mean 'node'?",
+    ],
     [["no/such/folder"], "Cannot read fixtures from no/such/folder"],
     [[], "Cannot run 0 folders of fixtures"],
   ] as const

@@ -23,10 +23,15 @@ const MAGIC = "\0asm";
  */
 export async function loadWasmBackend(folder?: string | URL): Promise<string> {
   const isPage = platform().os === "page";
-  const address = isPage ? await servedFolder(folder ?? ".") : folder;
-  if (!isPage) checkReadable(folder);
+  const address = isPage
+    ? await servedFolder(folder ?? ".")
+    : folder ?? ownFolder();
+  if (!isPage) checkReadable(address);
   const { setWasmPaths } = await import("@tensorflow/tfjs-backend-wasm");
-  if (address !== undefined) setWasmPaths(withSlash(pathOf(address)));
+  const isLoaded = "wasm" in tf.engine().registry;
+  if (address !== undefined && !isLoaded) {
+    setWasmPaths(withSlash(pathOf(address)));
+  }
   // On several threads sums are added up in another order each time.
   tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false);
   registerWasmKernels();
@@ -71,7 +76,7 @@ function ownFolder(): string | undefined {
  *
  * @throws {Error} If they are not, or the permission is not given.
  */
-function checkReadable(folder: string | URL | undefined = ownFolder()): void {
+function checkReadable(folder: string | URL | undefined): void {
   // Deno finds a package by its cache, Node by the folders around this file.
   if (folder === undefined && isDeno()) return;
   const path = folder && pathOf(folder);
