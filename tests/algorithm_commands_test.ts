@@ -2,7 +2,7 @@
 import { ALGORITHMS } from "@bellman/cli";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
-import { assertResumes, runCommand, trainWell } from "./runs.ts";
+import { assertResumes, BOX_ONLY, runCommand, trainWell } from "./runs.ts";
 
 /** Settings of a small run of an algorithm. */
 function smallSettings(
@@ -27,14 +27,16 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 
 /** Tells whether an algorithm has what a kind sets. */
 function isOf(
-  { schema: { properties }, isGreedy }: (typeof ALGORITHMS)[number],
+  { name, schema: { properties }, isGreedy }: (typeof ALGORITHMS)[number],
   kind: readonly string[],
 ): boolean {
+  const takes = (env: string) =>
+    env === "Pendulum-v1" ? !isGreedy : !BOX_ONLY.includes(name);
   return kind.every((it) => {
     const [key, value] = it.split("=");
     const values = properties[key]?.enum as string[] | undefined;
-    if (value === "Pendulum-v1" && isGreedy) return false;
-    return key.startsWith("env") || values?.includes(value) === true;
+    if (key === "env") return takes(value);
+    return key === "envKwargs" || values?.includes(value) === true;
   });
 }
 

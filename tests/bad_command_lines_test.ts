@@ -139,7 +139,7 @@ valueCoefficient=-1: a number from 0 to 1e+30
 entropyCoefficient=.nan: a number from 0 to 1e+30
 initialLogStd=1e300: a number from -80 to 80
 activation=relu6: tanh, relu, elu, selu, leaky_relu, sigmoid, softplus, silu or linear; did you mean 'relu'?
-network=mpl: auto, mlp, cnn, cnn_32, cnn_2013, cnn_small, conv_only, lstm, lnlstm, cnn_lstm or cnn_lnlstm; did you mean 'mlp'?
+network=mpl: auto, parts, mlp, cnn, cnn_32, cnn_2013, cnn_small, conv_only, lstm, lnlstm, cnn_lstm or cnn_lnlstm; did you mean 'mlp'?
 valueNetwork=both: shared or separate
 objective=shred: shared, separate or null; did you mean 'shared'?
 sdeSampleFrequency=-2: an integer from -1 to 1000000000000000
@@ -174,7 +174,7 @@ replay=ranked: uniform, proportional or rank; did you mean 'rank'?
 nSteps=0: an integer from 1 to 1000000
 priorityBeta=2: a number from 0 to 1
 rewardScale=1e300: a number above 0 and at most 1e+30
-network=lstm: auto, mlp, cnn, cnn_2013, cnn_small or conv_only
+network=lstm: auto, parts, mlp, cnn, cnn_2013, cnn_small or conv_only
 targetEntropy=.inf: a number from -1e+30 to 1e+30 or null
 `,
   "train acktr": String.raw`

@@ -29,6 +29,7 @@ import type {
   VecEnv,
   VecStep,
 } from "@bellman/types";
+import { BOX_ONLY } from "./runs.ts";
 
 await selectBackend("cpu");
 
@@ -72,11 +73,16 @@ for (const definition of ALGORITHMS) {
         shape: [side, side, 1],
         dtype: "uint8",
       });
-      const spaces = { observationSpace, actionSpace: envs.discrete(2) };
+      const actionSpace = BOX_ONLY.includes(definition.name)
+        ? envs.box({ low: -1, high: 1, shape: [1] })
+        : envs.discrete(2);
+      const spaces = { observationSpace, actionSpace };
       // Orthogonal kernels of 512 units take seconds.
       const own = {
         orthogonalInit: false,
         bufferSize: 100,
+        batchSize: 10,
+        learningStarts: 10,
         numSteps: 20,
         replayStart: 20,
       };

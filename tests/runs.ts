@@ -7,6 +7,9 @@ import { runDeno } from "./testdata/run_deno.ts";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 
+/** Names of the algorithms that take no other actions than those of a box. */
+export const BOX_ONLY: readonly string[] = ["td3", "ddpg"];
+
 /** `train` in a separate process, with variables of its environment. */
 export function trainProcess(
   args: readonly string[],

@@ -5,6 +5,7 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
+import { builtin } from "@bellman/files";
 import * as fc from "fast-check";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { make } from "../mod.ts";
@@ -190,20 +191,31 @@ Deno.test("restarts are told with the host's own error, then they are too many",
   assertEquals(hosts.isClosed, true);
 });
 
+/** Runs something while texts for stderr go elsewhere. */
+function withStderr(write: (text: string) => void, run: () => void): void {
+  const fs = builtin("node:fs"), { writeSync } = fs;
+  const instead = (file: number, bytes: Uint8Array) => {
+    assertEquals(file, 2);
+    write(new TextDecoder().decode(bytes));
+    return bytes.length;
+  };
+  fs.writeSync = instead as typeof writeSync;
+  try {
+    run();
+  } finally {
+    fs.writeSync = writeSync;
+  }
+}
+
 Deno.test("a restart that cannot be shown goes on all the same", () => {
   const { hosts, env } = fragile({ onRestart: undefined });
   const watch = new EpisodeWatch(env.reset({ seed: 0 }), 5);
   hosts.script = once(1, "step");
-  const shown: string[] = [], { stderr } = Deno, { writeSync } = stderr;
-  stderr.writeSync = (bytes) => {
-    shown.push(new TextDecoder().decode(bytes));
+  const shown: string[] = [];
+  withStderr((text) => {
+    shown.push(text);
     throw new Deno.errors.BrokenPipe("nobody reads it");
-  };
-  try {
-    assertEquals(watch.see(env.step(GO(5))), [2, 3]);
-  } finally {
-    stderr.writeSync = writeSync;
-  }
+  }, () => assertEquals(watch.see(env.step(GO(5))), [2, 3]));
   assertEquals(shown.length, 1);
   assertMatch(shown[0], /^Warning: .*step failed in life 1.*\n$/);
 });
@@ -213,16 +225,7 @@ Deno.test("a restart is shown in one line", () => {
   env.reset({ seed: 0 });
   hosts.script = once(1, "step", "error");
   let shown = "";
-  const { stderr } = Deno, { writeSync } = stderr;
-  stderr.writeSync = (bytes) => {
-    shown += new TextDecoder().decode(bytes);
-    return bytes.length;
-  };
-  try {
-    env.step(GO(5));
-  } finally {
-    stderr.writeSync = writeSync;
-  }
+  withStderr((text) => shown += text, () => env.step(GO(5)));
   assertMatch(shown, /^Warning: .*RangeError: step failed in life 1\n$/);
 });
 
