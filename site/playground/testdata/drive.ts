@@ -58,6 +58,30 @@ async function open(
   return await text(page, "play-error") || await text(page, "play-state");
 }
 
+/** Processor time of all programs that this one has started, in seconds. */
+function processorSeconds(): number {
+  const parents = new Map<number, { parent: number; ticks: number }>();
+  for (const { name } of Deno.readDirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = Deno.readTextFileSync(`/proc/${name}/stat`);
+      // The name of a program may have spaces.
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      const ticks = Number(fields[11]) + Number(fields[12]);
+      parents.set(Number(name), { parent: Number(fields[1]), ticks });
+    } catch {
+      // It has ended.
+    }
+  }
+  const isOurs = (id: number): boolean =>
+    id !== 0 &&
+    (parents.get(id)?.parent === Deno.pid ||
+      isOurs(parents.get(id)?.parent ?? 0));
+  let ticks = 0;
+  for (const [id, it] of parents) if (isOurs(id)) ticks += it.ticks;
+  return ticks / 100;
+}
+
 const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
   /** Trains, saves, opens and plays the policy; returns the mean return. */
   async learn({ page }) {
@@ -186,6 +210,55 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     await page.waitForSelector("#play-error:not(:empty)");
     said["other environment"] = (await text(page, "play-error"))!;
     return { before, said };
+  },
+
+  /** Measures how soon the page trains and answers, and what a pause takes. */
+  async answers({ page }) {
+    const { environments, seconds } = JSON.parse(args[0]);
+    const opened = performance.now();
+    await page.reload();
+    await start(page, {});
+    const hasStepped = () =>
+      page.waitForFunction(() =>
+        /^[1-9]/.test(document.getElementById("step")!.textContent!)
+      );
+    await hasStepped();
+    const first_step_s = (performance.now() - opened) / 1000;
+    const gap_ms: Record<string, number> = {}, rate: typeof gap_ms = {};
+    for (const env of environments) {
+      await page.reload();
+      const long = { totalTimesteps: "1000000" };
+      await start(page, env === "CartPole-v1" ? long : { env, ...long });
+      await hasStepped();
+      gap_ms[env] = await page.evaluate(
+        (milliseconds) =>
+          new Promise<number>((resolve) => {
+            const started = performance.now();
+            let last = started, longest = 0;
+            const timer = setInterval(() => {
+              const now = performance.now();
+              longest = Math.max(longest, now - last);
+              last = now;
+              if (now - started < milliseconds) return;
+              clearInterval(timer);
+              resolve(longest);
+            }, 5);
+          }),
+        1000 * seconds,
+      );
+      rate[env] = Number((await text(page, "speed"))!.replaceAll(/\D/g, ""));
+    }
+    const busy = async () => {
+      const before = processorSeconds(), from = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      const took = processorSeconds() - before;
+      return 1e5 * took / (performance.now() - from);
+    };
+    const training_percent = await busy();
+    await page.click("#pause:enabled");
+    await until(page, "train-state", "Paused");
+    const paused_percent = await busy();
+    return { first_step_s, gap_ms, rate, training_percent, paused_percent };
   },
 
   /** Trains with the keyboard alone, on a narrow screen. */

@@ -3,6 +3,7 @@ import { ALGORITHMS } from "./algorithms.ts";
 import { BUFFERS } from "./buffers.ts";
 import { DQN_SUITES } from "./dqn.ts";
 import { ENVIRONMENTS } from "./environments.ts";
+import { HOST_SUITES } from "./hosts.ts";
 import { PPO_SUITES } from "./ppo.ts";
 import type { Suite } from "./suite.ts";
 import { TD3_SUITES } from "./td3.ts";
@@ -13,6 +14,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   ...DQN_SUITES,
   ...PPO_SUITES,
   ...TD3_SUITES,
+  ...HOST_SUITES,
   buffers: BUFFERS,
   ...ENVIRONMENTS,
 };
