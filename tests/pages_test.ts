@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { learn } from "./testdata/eager_agent.ts";
 import { bundle, nodes, nodeTest, runProgram } from "./testdata/run_node.ts";
 import { withFolder } from "./testdata/with_folder.ts";
-import { chromiumTest, inPage } from "./testdata/run_page.ts";
+import { chromiumTest, copyWasm, inPage } from "./testdata/run_page.ts";
 import { packages, ROOT } from "./tools/packages.ts";
 
 /** Entry points that load nothing of a host's, and the names of their bundles. */
@@ -28,14 +28,6 @@ async function bundleAll(
   assertEquals(code, 0, err);
   await copyWasm(MUJOCO, `${folder}/envs/mujoco`);
   return all.map(([, bundle]) => bundle);
-}
-
-/** Copies the WebAssembly of a package next to a bundle. */
-async function copyWasm(from: URL, to: string): Promise<void> {
-  for await (const { name } of Deno.readDir(from)) {
-    if (!name.endsWith(".wasm")) continue;
-    await Deno.copyFile(new URL(name, from), `${to}/${name}`);
-  }
 }
 
 const folderOf = (name: string) => new URL(".", import.meta.resolve(name));

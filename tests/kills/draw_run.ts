@@ -59,37 +59,6 @@ function drawA2C(
   return settings;
 }
 
-function drawSac(
-  random: SeededRandom,
-  isDiscrete: boolean,
-): Record<string, unknown> {
-  const settings: Record<string, unknown> = {
-    totalTimesteps: between(random, 500, 1_200),
-    numEnvs: between(random, 1, 3),
-    hiddenSizes: [16, 16],
-    batchSize: 16,
-    learningStarts: between(random, 20, 200),
-    bufferSize: pick(random, [300, 2_000]),
-    replay: pick(random, ["uniform", "proportional", "rank"]),
-    replayStorage: pick(random, ["memory", "file"]),
-    nSteps: pick(random, [1, 1, 3]),
-    trainFrequency: pick(random, [1, 4]),
-    // Instead of presets, which ask for many more updates, and for forms
-    // that exclude drawn ones.
-    gradientSteps: pick(random, [1, 2]),
-    temperature: null,
-    useSde: false,
-  };
-  if (!isDiscrete) {
-    if (chance(random, 0.25)) {
-      settings.critics = "value";
-      settings.policy = pick(random, ["gaussian", "mixture"]);
-    } else if (chance(random, 0.3)) settings.useSde = true;
-    settings.policyPlots = chance(random, 0.1);
-  }
-  return settings;
-}
-
 /** Settings of what learns from transitions. */
 function drawReplay(random: SeededRandom): Record<string, unknown> {
   return {
@@ -103,8 +72,29 @@ function drawReplay(random: SeededRandom): Record<string, unknown> {
     replayStorage: pick(random, ["memory", "file"]),
     nSteps: pick(random, [1, 1, 3]),
     trainFrequency: pick(random, [1, 4]),
+    // Instead of presets, which ask for many more updates.
     gradientSteps: pick(random, [1, 2]),
   };
+}
+
+function drawSac(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  const settings: Record<string, unknown> = {
+    ...drawReplay(random),
+    // Instead of presets, which ask for forms that exclude drawn ones.
+    temperature: null,
+    useSde: false,
+  };
+  if (!isDiscrete) {
+    if (chance(random, 0.25)) {
+      settings.critics = "value";
+      settings.policy = pick(random, ["gaussian", "mixture"]);
+    } else if (chance(random, 0.3)) settings.useSde = true;
+    settings.policyPlots = chance(random, 0.1);
+  }
+  return settings;
 }
 
 function drawTd3(random: SeededRandom): Record<string, unknown> {

@@ -1,13 +1,12 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /** Figures of `host_a2c.ts` in Deno, in the newest Node or in a page. */
-import { fileURLToPath } from "node:url";
 import {
   bundle,
   installOnnxRuntime,
   nodes,
   runProgram,
 } from "../testdata/run_node.ts";
-import { inPage } from "../testdata/run_page.ts";
+import { copyWasm, inPage } from "../testdata/run_page.ts";
 import { withFolder } from "../testdata/with_folder.ts";
 import { type HostTask, measure } from "./host_a2c.ts";
 
@@ -37,13 +36,7 @@ const HOSTS: Readonly<
   async page(task, folder) {
     await bundle(ENTRY, `${folder}/main.js`, { platform: "browser" });
     await Deno.mkdir(`${folder}/wasm`);
-    for (const { name } of Deno.readDirSync(WASM)) {
-      if (!name.endsWith(".wasm")) continue;
-      await Deno.copyFile(
-        fileURLToPath(new URL(name, WASM)),
-        `${folder}/wasm/${name}`,
-      );
-    }
+    await copyWasm(WASM, `${folder}/wasm`);
     const given = JSON.stringify({ ...task, wasmPaths: "wasm" });
     const { values, complaints } = await inPage(
       folder,

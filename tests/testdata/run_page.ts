@@ -32,6 +32,14 @@ export async function inPage(
   return JSON.parse(out);
 }
 
+/** Copies the WebAssembly of a package next to a bundle. */
+export async function copyWasm(from: URL, to: string): Promise<void> {
+  for await (const { name } of Deno.readDir(from)) {
+    if (!name.endsWith(".wasm")) continue;
+    await Deno.copyFile(new URL(name, from), `${to}/${name}`);
+  }
+}
+
 function isThere(): boolean {
   try {
     return Deno.statSync(CHROMIUM).isFile;

@@ -513,15 +513,10 @@ function valuesOf({ policy, compilation, params }: AgentRuntime): Values {
       numEnvs: rows,
     });
   const compiled = new Map<number, ReturnType<typeof compileFor>>();
-  const size = observationBuffer(policy, 1);
   return (observations, memory) => {
-    const [rows] = Object.values(nameParts(
-      "",
-      mapParts(
-        observations,
-        (part, name) => part.length / partOf(size, name).length,
-      ),
-    ));
+    const numbers = Object.values(nameParts("", observations))
+      .reduce((sum, { length }) => sum + length, 0);
+    const rows = numbers / policy.observationSize;
     const run = compiled.get(rows) ?? compileFor(rows);
     compiled.set(rows, run);
     return run({ params: params(), observations, memory })
