@@ -86,6 +86,12 @@ export {
 export { PENDULUM } from "./classic_control/pendulum.ts";
 
 export * from "./toy/environments.ts";
+export {
+  BitFlipEnv,
+  type BitFlipOptions,
+  type GoalObservation,
+  ReachEnv,
+} from "./toy/goals.ts";
 export { GridWorldEnv } from "./toy/grid_world.ts";
 
 export * from "./render/canvas.ts";

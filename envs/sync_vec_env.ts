@@ -78,6 +78,10 @@ export class SyncVecEnv implements VecEnv {
    * @default none: the environments mask none
    */
   readonly actionMasks?: Uint8Array;
+  /** Rewards of goals, of environments that have some. */
+  readonly computeReward?: Env["computeReward"];
+  /** Ends by goals, of environments that have some. */
+  readonly computeTerminated?: Env["computeTerminated"];
   /** The environments. */
   readonly envs: readonly Env[];
 
@@ -115,6 +119,9 @@ export class SyncVecEnv implements VecEnv {
     this.#steps = new Int32Array(this.numEnvs);
     this.#actions = new ActionRows(actionSpace, this.numEnvs);
     this.#step = allocateStep(observationSpace, this.numEnvs);
+    const { computeReward, computeTerminated } = this.envs[0];
+    this.computeReward = computeReward?.bind(this.envs[0]);
+    this.computeTerminated = computeTerminated?.bind(this.envs[0]);
     this.#masks = masksOf(this.envs, this.#data);
     if (this.#masks === undefined) return;
     this.actionMasks = this.#step.actionMasks = this.#masks.newest;

@@ -197,11 +197,31 @@ export interface RenderOptions {
   height?: number;
 }
 
+/**
+ * Functions of a goal-conditioned environment, whose observations are dicts with
+ * `observation`, `achieved_goal` and `desired_goal`.
+ */
+export interface GoalFunctions {
+  /**
+   * Returns rewards of steps after which goals were achieved where others were desired,
+   * both `[rows, ...]`: `[rows]`.
+   *
+   * @default the environment has no goals
+   */
+  computeReward?(achieved: BoxArray, desired: BoxArray): ArrayLike<number>;
+  /**
+   * Returns 1 where such a step reaches an end state of the task, else 0: `[rows]`.
+   *
+   * @default ends do not depend on goals
+   */
+  computeTerminated?(achieved: BoxArray, desired: BoxArray): ArrayLike<number>;
+}
+
 /** One environment. The observations that it returns belong to the caller. */
 export interface Env<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,
-> {
+> extends GoalFunctions {
   /** Space of observations. */
   readonly observationSpace: Space;
   /** Space of actions. */
@@ -332,7 +352,7 @@ export interface VecResetOptions {
  * Several environments that are stepped together. An environment is reset in the step
  * that ends its episode, so that each row of each step is a real transition.
  */
-export interface VecEnv {
+export interface VecEnv extends GoalFunctions {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Space of one environment's observations. */

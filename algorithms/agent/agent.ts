@@ -213,6 +213,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       normalization.observations,
     );
     const context = {
+      computeReward: spaces.computeReward?.bind(spaces),
+      computeTerminated: spaces.computeTerminated?.bind(spaces),
       numEnvs,
       totalTimesteps,
       stackedFrames,

@@ -54,6 +54,7 @@ export {
 } from "./experience/replay_store.ts";
 export {
   checkReplay,
+  type HindsightGoals,
   replay,
   type ReplayOptions,
 } from "./experience/replay.ts";

@@ -147,15 +147,16 @@ function epsilonAt(
 /** Refuses settings that do not fit together. */
 function checkConfig(
   config: DqnConfig,
-  { actionSpace: { type }, numEnvs }: AgentContext,
+  context: AgentContext,
 ): void {
+  const { type } = context.actionSpace;
   if (type !== "discrete") {
     const named = type.replace(/[A-Z]/, (it) => `-${it.toLowerCase()}`);
     throw new TypeError(
       `Cannot run DQN with ${named} actions: expected discrete actions; SAC, TD3 and PPO take box actions, PPO several choices at once`,
     );
   }
-  checkReplay(config, { of: "DQN", numEnvs });
+  checkReplay(config, { of: "DQN", ...context });
   returnForm(config);
 }
 

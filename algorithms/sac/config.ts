@@ -1,4 +1,8 @@
-import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import {
+  type ConfigSchema,
+  defaultsOf,
+  type HindsightGoals,
+} from "@bellman/agent";
 import type { ActivationName, PartNetworks } from "@bellman/policies";
 import type { ScheduleName } from "@bellman/schedulers";
 import schema from "./config.schema.json" with { type: "json" };
@@ -232,6 +236,12 @@ export interface SacConfig {
    */
   priorityEpsilon: number;
   /**
+   * Hindsight: goals that were reached after all stand in for those that were pursued, of environments with goals; {"strategy": "future", "k": 4} gives 4 of 5 drawn transitions a goal that their episode reached later, final its last one, episode any of it, random any at all.
+   *
+   * @default null
+   */
+  hindsight: HindsightGoals | null;
+  /**
    * Storage of the replay buffer: memory, or a file in the run's folder, which may be larger than memory.
    *
    * @default "memory"
@@ -399,6 +409,7 @@ export type ReplayConfig = Pick<
   | "priorityAlpha"
   | "priorityBeta"
   | "priorityEpsilon"
+  | "hindsight"
   | "replayStorage"
   | "saveReplay"
   | "bootstrapTruncated"

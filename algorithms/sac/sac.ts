@@ -334,8 +334,8 @@ function checkConfig(
   config: SacConfig,
   context: AgentContext,
 ): void {
-  const { numEnvs, actionSpace } = context;
-  checkReplay(settledConfig(config, context), { of: "SAC", numEnvs });
+  const { actionSpace } = context;
+  checkReplay(settledConfig(config, context), { of: "SAC", ...context });
   const { critics, policy, useSde, reparameterize, temperature } = config;
   const refuse = (settings: string, wanted: string): never => {
     throw new TypeError(`Cannot run SAC with ${settings}: expected ${wanted}`);

@@ -159,12 +159,13 @@ function idleOf({ targetNoise, replay }: Td3Config): Record<string, string> {
 function checkConfig(
   title: string,
   config: Td3Config,
-  { actionSpace: { type }, numEnvs }: AgentContext,
+  context: AgentContext,
 ): void {
+  const { type } = context.actionSpace;
   if (type !== "box") {
     throw new TypeError(
       `Cannot run ${title} with actions of type ${type}: expected box, or DQN or PPO, which learn ${type} ones`,
     );
   }
-  checkReplay(config, { of: title, numEnvs });
+  checkReplay(config, { of: title, ...context });
 }

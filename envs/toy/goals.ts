@@ -18,7 +18,11 @@ export interface GoalObservation<T extends BoxArray = BoxArray> {
 
 /** Makes the space of states that are goals themselves. */
 function goalSpace(space: Space): DictSpace {
-  return dict({ observation: space, achieved_goal: space, desired_goal: space });
+  return dict({
+    observation: space,
+    achieved_goal: space,
+    desired_goal: space,
+  });
 }
 
 /**

@@ -2,6 +2,7 @@ import type {
   Batch,
   Env,
   EnvSpec,
+  GoalFunctions,
   ObservationScaling,
   RenderOptions,
   RgbImage,
@@ -40,7 +41,18 @@ export abstract class WrapperBase<E extends Env | VecEnv> {
    */
   constructor(env: E) {
     this.env = env;
+    for (const name of ["computeReward", "computeTerminated"] as const) {
+      // A subclass may compute them by itself.
+      if (env[name] === undefined || this[name] !== undefined) continue;
+      this[name] = (...goals) => env[name]!(...goals);
+    }
   }
+
+  /** Rewards of goals, where the environment inside has some. */
+  computeReward?: GoalFunctions["computeReward"];
+
+  /** Ends by goals, where the environment inside has some. */
+  computeTerminated?: GoalFunctions["computeTerminated"];
 
   /** Space of one environment's observations. */
   get observationSpace(): Space {

@@ -1,9 +1,12 @@
 import type { TensorData } from "@bellman/compute";
-import type { ObservationScaling, Space } from "@bellman/types";
+import type { GoalFunctions, ObservationScaling, Space } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 
-/** Spaces of one environment, and the number of environments. */
-export interface AgentSpaces {
+/**
+ * Spaces of one environment, and the number of environments. Those with goals also
+ * have their functions.
+ */
+export interface AgentSpaces extends GoalFunctions {
   /** Space of one observation. */
   readonly observationSpace: Space;
   /** Space of one action: any but dict and tuple. */

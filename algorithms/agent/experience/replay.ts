@@ -1,4 +1,9 @@
-import { ReplayBuffer, type ReplayBufferOptions } from "@bellman/buffers";
+import {
+  Hindsight,
+  type HindsightOptions,
+  ReplayBuffer,
+  type ReplayBufferOptions,
+} from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import {
   choicesOf,
@@ -11,7 +16,7 @@ import {
 import type { StateTree, Statistics, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { Arrays, Moment, Tensors } from "./context.ts";
+import type { AgentContext, Arrays, Moment, Tensors } from "./context.ts";
 import type {
   AgentRuntime,
   Decision,
@@ -67,7 +72,17 @@ export interface ReplayOptions extends ReplayStoreOptions {
    * @default true
    */
   readonly bootstrapTruncated?: boolean;
+  /**
+   * Goals that were reached after all stand in for those that were pursued, of
+   * environments with goals.
+   *
+   * @default null
+   */
+  readonly hindsight?: HindsightGoals | null;
 }
+
+/** Choice of the goals that stand in, and how many rows get one for each other row. */
+export type HindsightGoals = Pick<HindsightOptions, "strategy" | "k">;
 
 /**
  * Creates an experience of transitions that are stored and sampled. They are
@@ -124,9 +139,17 @@ export function replay(options: ReplayOptions): ExperienceSpec<ReplayOptions> {
  * ```
  */
 export function checkReplay(
-  options: Pick<ReplayOptions, "bufferSize" | "batchSize" | "learningStarts">,
-  { of, numEnvs }: { readonly of: string; readonly numEnvs: number },
+  options:
+    & Pick<
+      ReplayOptions,
+      "bufferSize" | "batchSize" | "learningStarts" | "hindsight" | "nSteps"
+    >
+    & { readonly replay?: string },
+  { of, numEnvs, ...context }:
+    & { readonly of: string; readonly numEnvs: number }
+    & Partial<Pick<AgentContext, "observationSpace" | "computeReward">>,
 ): void {
+  if (options.hindsight) checkHindsight(options, { of, ...context });
   const { bufferSize } = options;
   if (bufferSize < numEnvs) {
     throw new RangeError(
@@ -139,6 +162,37 @@ export function checkReplay(
       `Cannot run ${of} with ${key} = ${
         options[key]
       }: expected at most bufferSize, ${bufferSize}`,
+    );
+  }
+}
+
+/** Throws unless goals may stand in. */
+function checkHindsight(
+  { nSteps = 1, replay = "uniform" }: Parameters<typeof checkReplay>[0],
+  { of, observationSpace, computeReward }: Omit<
+    Parameters<typeof checkReplay>[1],
+    "numEnvs"
+  >,
+): void {
+  const refuse = (what: string, wanted: string) =>
+    new TypeError(
+      `Cannot run ${of} with hindsight and ${what}: expected ${wanted}`,
+    );
+  if (nSteps > 1) throw refuse(`nSteps: ${nSteps}`, "nSteps: 1");
+  if (replay !== "uniform") {
+    throw refuse(`replay: ${replay}`, "replay: uniform");
+  }
+  const parts = observationSpace?.type === "dict"
+    ? Object.keys(observationSpace.spaces)
+    : [];
+  const wanted = ["observation", "achieved_goal", "desired_goal"];
+  const missing = wanted.find((name) => !parts.includes(name));
+  if (missing !== undefined || computeReward === undefined) {
+    throw refuse(
+      "an environment without goals",
+      `observations with ${
+        wanted.join(", ")
+      }, and the environment's computeReward`,
     );
   }
 }
@@ -171,6 +225,8 @@ class Replay implements Experience {
   readonly #span: number;
   /** Numbers of the masks of an action, 0 where they are not masked. */
   readonly #choices: number;
+  /** Goals that stand in, of a buffer. */
+  #hindsight: { buffer: ReplayBuffer; goals: Hindsight } | undefined;
 
   constructor(options: ReplayOptions, runtime: AgentRuntime) {
     const { batchSize, nSteps = 1, gamma = 0.99 } = options;
@@ -328,7 +384,10 @@ class Replay implements Experience {
 
   draw(moment: Moment, random: RandomStream): Arrays {
     this.replay.anneal(moment);
-    this.replay.buffer.sample(random, { into: this.#batch });
+    const { buffer } = this.replay;
+    buffer.sample(random, { into: this.#batch });
+    // Before anything is scaled, so that scales see the goals that stand in.
+    this.#goalsOf(buffer)?.relabel(this.#batch, random);
     const batch: Record<string, TensorData> = { ...this.#arrays };
     for (const [name, view] of this.#views) {
       const kept = partsNamed(name, batch) as ObservationInputArrays;
@@ -340,6 +399,24 @@ class Replay implements Experience {
       batch.rewards = this.#scaledRewards;
     }
     return batch;
+  }
+
+  /** Prepares to relabel the rows of a buffer, where goals are to stand in. */
+  #goalsOf(buffer: ReplayBuffer): Hindsight | undefined {
+    const { hindsight } = this.#options;
+    if (!hindsight) return undefined;
+    if (this.#hindsight?.buffer !== buffer) {
+      const { computeReward, computeTerminated } = this.#runtime;
+      const goals = new Hindsight(buffer, {
+        ...hindsight,
+        reward: computeReward!,
+        terminated: computeTerminated,
+        achieved: "nextObservation.achieved_goal",
+        desired: ["observation.desired_goal", "nextObservation.desired_goal"],
+      });
+      this.#hindsight = { buffer, goals };
+    }
+    return this.#hindsight.goals;
   }
 
   /** Encodes observations, and converts the flags to numbers. */
