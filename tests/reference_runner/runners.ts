@@ -17,6 +17,7 @@ export const runners: Readonly<
   buffers: () => import("./buffers.ts"),
   dqn_update: () => import("./dqn_update.ts"),
   env_dynamics: () => import("./env_dynamics.ts"),
+  her_relabel: () => import("./her_relabel.ts"),
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
   ppo_update: () => import("./ppo_update.ts"),
   returns: () => import("./returns.ts"),
