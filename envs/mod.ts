@@ -89,6 +89,7 @@ export * from "./toy/environments.ts";
 export {
   BitFlipEnv,
   type BitFlipOptions,
+  GoalEnv,
   type GoalObservation,
   ReachEnv,
 } from "./toy/goals.ts";

@@ -213,8 +213,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       normalization.observations,
     );
     const context = {
-      computeReward: spaces.computeReward?.bind(spaces),
-      computeTerminated: spaces.computeTerminated?.bind(spaces),
+      goals: spaces,
       numEnvs,
       totalTimesteps,
       stackedFrames,
@@ -261,8 +260,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     }
     disposeParams(...Object.values(state));
     this.#random = random.split("learning");
-    const acting = random.split("policy");
-    const moment = this.#moment;
+    const acting = random.split("policy"), moment = this.#moment;
     this.#actor = new PolicyActor(policy, {
       ...this.#runtime,
       random: acting,

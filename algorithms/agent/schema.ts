@@ -14,6 +14,8 @@ export interface PropertySchema {
   readonly const?: unknown;
   /** Schemas, one of which a value fits. */
   readonly anyOf?: readonly PropertySchema[];
+  /** Schemas of the entries of a mapping with known keys. */
+  readonly properties?: Readonly<Record<string, PropertySchema>>;
   /** Schema of each entry of a list. */
   readonly items?: PropertySchema;
   /** Help. */

@@ -236,7 +236,7 @@ export interface SacConfig {
    */
   priorityEpsilon: number;
   /**
-   * Hindsight: goals that were reached after all stand in for those that were pursued, of environments with goals; {"strategy": "future", "k": 4} gives 4 of 5 drawn transitions a goal that their episode reached later, final its last one, episode any of it, random any at all.
+   * Hindsight replay of environments with goals: {"strategy": "future", "k": 4} gives 4 of 5 drawn transitions a goal that their episode reached later, final its last one, episode any of it, random any at all.
    *
    * @default null
    */

@@ -53,6 +53,7 @@ export interface HindsightOptions {
    * with probability `k / (k + 1)`.
    *
    * @default 4
+   * @minimum 0
    */
   readonly k?: number;
   /**

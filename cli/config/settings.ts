@@ -87,7 +87,11 @@ export function describeProperty(property: PropertySchema): string {
       const limit = property.limit === undefined ? "" : `, ${property.limit}`;
       return word + describeRange(property) + limit;
     }
-    return TYPE_WORDS[type] ?? type;
+    const entries = Object.entries(property.properties ?? {}).map((
+      [key, it],
+    ) => `${key}: ${describeProperty(it)}`);
+    const which = entries.length === 0 ? "" : ` with ${entries.join("; ")};`;
+    return (TYPE_WORDS[type] ?? type) + which;
   });
   return words.join(" or ");
 }

@@ -59,6 +59,21 @@ Deno.test("a property says in words what it accepts", () => {
       "a list, each an integer of at least 1",
     ],
     [{ type: "boolean" }, "true or false"],
+    [
+      {
+        anyOf: [
+          {
+            type: "object",
+            properties: {
+              kind: { type: "string", enum: ["a", "b"] },
+              k: { type: "number", minimum: 0 },
+            },
+          },
+          { type: "null" },
+        ],
+      },
+      "a mapping with kind: a or b; k: a number of at least 0; or null",
+    ],
   ];
   for (const [property, words] of cases) {
     assertEquals(describeProperty(property), words);

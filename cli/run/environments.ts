@@ -210,6 +210,8 @@ function knownSpaces(
     ...spaces,
     // There, though nobody knows what they allow.
     ...(masked && { actionMasks: new Uint8Array() }),
+    // Whether there were goals was found out when the run began.
+    computeReward: fail,
     ...acting,
     load: () => {},
     close: () => {},

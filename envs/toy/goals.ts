@@ -50,28 +50,42 @@ function sparseRewards(reached: Uint8Array): Float64Array {
 }
 
 /**
- * A goal-conditioned environment whose states are goals themselves: each step has
- * reward -1 until one of the pursued goal is reached. `info.is_success` tells it.
+ * Base of the toy environments with goals, whose states are goals themselves: each
+ * step has reward -1 but those after which the pursued goal is reached, 0.
+ * `info.is_success` tells which.
+ *
+ * @example
+ * ```ts
+ * import { BitFlipEnv, GoalEnv } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(new BitFlipEnv() instanceof GoalEnv);
+ * ```
  */
-abstract class StateIsGoal<T extends BoxArray, A extends number | BoxArray>
+export abstract class GoalEnv<T extends BoxArray, A extends number | BoxArray>
   extends ToyEnv<GoalObservation<T>, A> {
+  /** State. */
   protected abstract state: T;
+  /** Goal that is pursued. */
   protected abstract goal: T;
 
   /** Draws a state or a goal. */
   protected abstract draw(): T;
   /** Moves the state. */
   protected abstract move(action: A): void;
+  /** Returns rewards of steps after which goals were achieved, `[rows]`. */
   abstract computeReward(achieved: BoxArray, desired: BoxArray): Float64Array;
   /** Tells where an episode ends. */
   protected abstract endsAt(isReached: boolean): boolean;
 
+  /** Starts an episode with a state and another goal. */
   protected override begin(): GoalObservation<T> {
     this.state = this.draw();
     do this.goal = this.draw(); while (this.#isReached());
     return this.#observed();
   }
 
+  /** Takes one step. */
   protected override advance(action: A): StepResult<GoalObservation<T>> {
     this.move(action);
     const isReached = this.#isReached();
@@ -128,7 +142,7 @@ const BIT_FLIP_OPTIONS: OptionKinds<BitFlipOptions> = { bits: whole(1) };
  * assertEquals(env.step(0).terminated, true);
  * ```
  */
-export class BitFlipEnv extends StateIsGoal<Uint8Array, number> {
+export class BitFlipEnv extends GoalEnv<Uint8Array, number> {
   /** Space of observations. */
   readonly observationSpace: DictSpace;
   /** Space of actions. */
@@ -214,7 +228,7 @@ const STRIDE = 0.1;
  * assertEquals([...env.computeReward(desired_goal, desired_goal)], [0]);
  * ```
  */
-export class ReachEnv extends StateIsGoal<Float32Array, Float32Array> {
+export class ReachEnv extends GoalEnv<Float32Array, Float32Array> {
   /** Space of observations. */
   readonly observationSpace: DictSpace = goalSpace(
     box({ low: -1, high: 1, shape: [2] }),
@@ -222,9 +236,9 @@ export class ReachEnv extends StateIsGoal<Float32Array, Float32Array> {
   /** Space of actions. */
   readonly actionSpace: Space = box({ low: -1, high: 1, shape: [2] });
   /** Point now. */
-  protected override state = new Float32Array(2);
+  protected override state: Float32Array = new Float32Array(2);
   /** Point that is wanted. */
-  protected override goal = new Float32Array(2);
+  protected override goal: Float32Array = new Float32Array(2);
 
   /** Draws a point. */
   protected override draw(): Float32Array {

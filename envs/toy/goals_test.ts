@@ -1,7 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { checkEnv } from "../check_env.ts";
-import { make, makeVec } from "../mod.ts";
+import {
+  make,
+  makeVec,
+  VecNormalizeReward,
+  VecTransformReward,
+} from "../mod.ts";
 import { BitFlipEnv, ReachEnv } from "./goals.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
@@ -63,6 +68,13 @@ Deno.test("goals are judged row by row, in vectors and wrappers too", () => {
       0,
     ]);
   }
+  const paid = new VecTransformReward(env, (it) => 2 * it);
+  assertEquals([...paid.computeReward!(achieved, desired) as Float64Array], [
+    0,
+    -2,
+    -2,
+  ]);
+  assertEquals(new VecNormalizeReward(env).computeReward, undefined);
   assertEquals(make("Reach-v0").computeTerminated, undefined);
   assertEquals(makeVec("CartPole-v1", { numEnvs: 1 }).computeReward, undefined);
 });

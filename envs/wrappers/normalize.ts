@@ -310,6 +310,8 @@ export class NormalizeObservation extends TransformObservation {
     const normalizer = new ObservationNormalizer(env.observationSpace, options);
     super(env, (it) => scaledCopy(normalizer, it), normalizer);
     this.normalizer = normalizer;
+    // Unlike scaled goals and rewards, these would be the environment's own.
+    this.computeReward = undefined;
   }
 
   /** Present scale; the arrays change with it. */
@@ -373,6 +375,8 @@ export class VecNormalizeObservation extends VecObservationWrapper {
     const normalizer = new ObservationNormalizer(env.observationSpace, options);
     super(env, normalizer);
     this.normalizer = normalizer;
+    // Unlike scaled goals and rewards, these would be the environment's own.
+    this.computeReward = undefined;
   }
 
   /** Present scale; the arrays change with it. */
@@ -640,6 +644,8 @@ export class NormalizeReward extends EnvWrapper {
   constructor(env: Env, options: NormalizeRewardOptions = {}) {
     super(env);
     this.normalizer = new RewardNormalizer(1, options);
+    // Unlike scaled goals and rewards, these would be the environment's own.
+    this.computeReward = undefined;
   }
 
   /**
@@ -725,6 +731,8 @@ export class VecNormalizeReward extends VecEnvWrapper {
     super(env);
     this.normalizer = new RewardNormalizer(env.numEnvs, options);
     this.#rewards = new Float64Array(env.numEnvs);
+    // Unlike scaled goals and rewards, these would be the environment's own.
+    this.computeReward = undefined;
   }
 
   /**

@@ -3,6 +3,7 @@ import type {
   BoxArray,
   BoxSpace,
   Env,
+  GoalFunctions,
   ObservationScaling,
   Space,
   SpaceValue,
@@ -626,6 +627,15 @@ export class VecRescaleAction extends VecEnvWrapper {
   }
 }
 
+/** Transforms the rewards of goals too, where there are some. */
+function goalRewards(
+  computeReward: GoalFunctions["computeReward"],
+  transform: (reward: number) => number,
+): GoalFunctions["computeReward"] {
+  return computeReward &&
+    ((...goals) => Float64Array.from(computeReward(...goals), transform));
+}
+
 /**
  * Replaces each reward by a function of it.
  *
@@ -652,6 +662,7 @@ export class TransformReward extends EnvWrapper {
   constructor(env: Env, transform: (reward: number) => number) {
     super(env);
     this.#transform = transform;
+    this.computeReward = goalRewards(this.computeReward, transform);
   }
 
   /**
@@ -696,6 +707,7 @@ export class VecTransformReward extends VecEnvWrapper {
   constructor(env: VecEnv, transform: (reward: number) => number) {
     super(env);
     this.#transform = transform;
+    this.computeReward = goalRewards(this.computeReward, transform);
     this.#rewards = new Float64Array(env.numEnvs);
   }
 

@@ -77,6 +77,26 @@ function drawReplay(random: SeededRandom): Record<string, unknown> {
   };
 }
 
+/** Draws an environment with goals, hindsight, and what these exclude. */
+function drawGoals(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  return {
+    env: isDiscrete ? "BitFlip-v0" : "Reach-v0",
+    envKwargs: isDiscrete ? { bits: between(random, 3, 10) } : {},
+    hindsight: {
+      strategy: pick(random, ["future", "final", "episode", "random"]),
+      k: between(random, 1, 8),
+    },
+    nSteps: 1,
+    replay: "uniform",
+    frameStack: 1,
+    normalizeObservation: !isDiscrete && chance(random, 0.3),
+    policyPlots: false,
+  };
+}
+
 function drawSac(
   random: SeededRandom,
   isDiscrete: boolean,
@@ -375,6 +395,10 @@ export function drawRun(
     ...shared,
     ...own,
   };
+  const hasTransitions = "gradientSteps" in own;
+  if (hasTransitions && chance(random, 0.3)) {
+    Object.assign(settings, drawGoals(random, isDiscrete));
+  }
   if (engine !== undefined) Object.assign(settings, { engine });
   return { algorithm, settings };
 }

@@ -37,7 +37,14 @@ export interface AgentSpaces extends GoalFunctions {
 }
 
 /** Everything that an agent is built for, observations as the policy sees them. */
-export interface AgentContext extends Omit<AgentSpaces, "actionMasks"> {
+export interface AgentContext
+  extends Omit<AgentSpaces, "actionMasks" | keyof GoalFunctions> {
+  /**
+   * Functions of goals, of environments with goals.
+   *
+   * @default none
+   */
+  readonly goals?: GoalFunctions;
   /** Environment steps of the whole run. */
   readonly totalTimesteps: number;
   /**

@@ -147,7 +147,7 @@ export function checkReplay(
     & { readonly replay?: string },
   { of, numEnvs, ...context }:
     & { readonly of: string; readonly numEnvs: number }
-    & Partial<Pick<AgentContext, "observationSpace" | "computeReward">>,
+    & Partial<Pick<AgentContext, "observationSpace" | "goals">>,
 ): void {
   if (options.hindsight) checkHindsight(options, { of, ...context });
   const { bufferSize } = options;
@@ -169,7 +169,7 @@ export function checkReplay(
 /** Throws unless goals may stand in. */
 function checkHindsight(
   { nSteps = 1, replay = "uniform" }: Parameters<typeof checkReplay>[0],
-  { of, observationSpace, computeReward }: Omit<
+  { of, observationSpace, goals }: Omit<
     Parameters<typeof checkReplay>[1],
     "numEnvs"
   >,
@@ -187,7 +187,7 @@ function checkHindsight(
     : [];
   const wanted = ["observation", "achieved_goal", "desired_goal"];
   const missing = wanted.find((name) => !parts.includes(name));
-  if (missing !== undefined || computeReward === undefined) {
+  if (missing !== undefined || goals?.computeReward === undefined) {
     throw refuse(
       "an environment without goals",
       `observations with ${
@@ -291,8 +291,11 @@ class Replay implements Experience {
         allocated(capacity, () => new ReplayBuffer({ ...sizes, ...parts })),
     });
     // The arrays of a batch do not depend on the buffer's capacity.
-    const small = { ...sizes, capacity: numEnvs * stackedFrames };
-    this.#batch = new ReplayBuffer(small).batch(batchSize);
+    const capacityOfFew = numEnvs * stackedFrames;
+    const small = new ReplayBuffer({ ...sizes, capacity: capacityOfFew });
+    this.#batch = small.batch(batchSize);
+    // Wrong settings are refused at once, also where a file is opened later.
+    this.#goalsOf(small);
     const { hasPriorities } = this.replay;
     const drawn = this.#batch as Record<string, TensorData>;
     const seen = policy.observationInput as PerPart<ObservationInput>;
@@ -406,11 +409,11 @@ class Replay implements Experience {
     const { hindsight } = this.#options;
     if (!hindsight) return undefined;
     if (this.#hindsight?.buffer !== buffer) {
-      const { computeReward, computeTerminated } = this.#runtime;
+      const of = this.#runtime.goals!;
       const goals = new Hindsight(buffer, {
         ...hindsight,
-        reward: computeReward!,
-        terminated: computeTerminated,
+        reward: (...goals) => of.computeReward!(...goals),
+        terminated: of.computeTerminated?.bind(of),
         achieved: "nextObservation.achieved_goal",
         desired: ["observation.desired_goal", "nextObservation.desired_goal"],
       });
