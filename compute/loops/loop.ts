@@ -12,6 +12,9 @@ const OP = {
   i32ShiftRight: [0x76],
   i32GreaterEqual: [0x4f],
   v128LoadSplat: [0xfd, 9, 2, 0],
+  v128AndNot: [0xfd, 0x4f],
+  i32x4Less: [0xfd, 0x39],
+  i32x4ShiftRight: [0xfd, 0xad, 1],
   f32x4Splat: [0xfd, 19],
 } as const;
 
@@ -150,6 +153,9 @@ const PASSES: readonly Pass[] = [
 /** Logarithm of a number's bytes, to base 2. */
 const BYTES_SHIFT = 2;
 
+/** Numbers closer to 0 have fewer digits, and cost a processor many times as much. */
+const SMALLEST_NORMAL = 2 ** -126;
+
 /** Numbers of a loop's locals. */
 interface Layout {
   readonly loop: Loop;
@@ -159,6 +165,8 @@ interface Layout {
   readonly addresses: ReadonlyMap<Value, number>;
   readonly offset: number;
   readonly end: number;
+  /** Four times the smallest normal number. */
+  readonly smallest: number;
   /** Four numbers of each value. */
   readonly locals: ReadonlyMap<Value, number>;
 }
@@ -166,7 +174,9 @@ interface Layout {
 /**
  * Compiles a loop to a WebAssembly module: one pass over memory, four numbers
  * at a time. Its function takes how many numbers there are, then the addresses
- * of the inputs, the scalars and the outputs, in bytes.
+ * of the inputs, the scalars and the outputs, in bytes. What it writes is 0 where
+ * it is closer to 0 than normal numbers, as XLA has it: moments of gradients that
+ * have become 0 halve and halve again, and would stay there.
  *
  * @param loop The loop.
  * @param options Whether several threads share the memory: not, by default.
@@ -179,7 +189,7 @@ export function compileLoop(
   const { pointers, addresses, locals } = layout;
   return wasmModule(1 + pointers.size + addresses.size, {
     memory: isShared ? SHARED_MEMORY : OWN_MEMORY,
-    locals: [I32, I32, ...[...locals].map(() => V128)],
+    locals: [I32, I32, V128, ...[...locals].map(() => V128)],
     body: [
       ...loadNumbers(layout),
       ...PASSES.flatMap((pass) => encodePass(layout, pass)),
@@ -198,6 +208,7 @@ function layOut(loop: Loop): Layout {
     addresses: number(outputs),
     offset: next++,
     end: next++,
+    smallest: next++,
     locals: number([
       ...inputs,
       ...scalars,
@@ -208,8 +219,13 @@ function layOut(loop: Loop): Layout {
 }
 
 /** Loads scalars and constants, which stay the same. */
-function loadNumbers({ loop, pointers, locals }: Layout): number[] {
+function loadNumbers(
+  { loop, pointers, locals, smallest }: Layout,
+): number[] {
   return [
+    ...f32Const(SMALLEST_NORMAL),
+    ...OP.f32x4Splat,
+    ...localSet(smallest),
     ...loop.scalars.flatMap((value) => [
       ...localGet(pointers.get(value)!),
       ...OP.v128LoadSplat,
@@ -220,6 +236,18 @@ function loadNumbers({ loop, pointers, locals }: Layout): number[] {
       ...OP.f32x4Splat,
       ...localSet(locals.get(value)!),
     ]),
+  ];
+}
+
+/** Takes four numbers, with their sign alone where they are closer to 0 than normal ones. */
+function withoutSubnormals(numbers: number, smallest: number): number[] {
+  // Without signs, numbers are in the order of their bits.
+  return [
+    ...localGet(numbers),
+    ...[...localGet(numbers), ...INSTRUCTIONS.abs, ...localGet(smallest)],
+    ...OP.i32x4Less,
+    ...[...i32Const(1), ...OP.i32x4ShiftRight],
+    ...OP.v128AndNot,
   ];
 }
 
@@ -243,7 +271,7 @@ function encodePass(layout: Layout, { shift, load, store }: Pass): number[] {
   ]);
   const stores = loop.outputs.flatMap((value) => [
     ...at(addresses.get(value)!),
-    ...localGet(locals.get(value)!),
+    ...withoutSubnormals(locals.get(value)!, layout.smallest),
     ...store,
   ]);
   return [

@@ -49,6 +49,9 @@ function loopOf(size: number, steps: readonly Step[]): Loop {
   return { size, inputs, scalars, constants, nodes, outputs };
 }
 
+/** The number as a loop writes it: 0 of its sign where it is not a normal one. */
+const written = (x: number) => Math.abs(x) < 2 ** -126 ? 0 * x : x;
+
 /** What a loop makes of numbers, in JavaScript. */
 function expectedOf(loop: Loop, given: readonly Float32Array[]) {
   const at = new Map<Value, (i: number) => number>();
@@ -62,7 +65,7 @@ function expectedOf(loop: Loop, given: readonly Float32Array[]) {
       (_, i) => ROUNDED[op](x(i), y?.(i)),
     );
     at.set(output, (i) => made[i]);
-    return made;
+    return made.map(written);
   });
 }
 
@@ -124,4 +127,18 @@ Deno.test("loops of any length compute what the operations do, bit for bit", () 
     ),
     { numRuns: 300 },
   );
+});
+
+Deno.test("a loop writes subnormal numbers as 0, and all others as they are", () => {
+  const normal = 2 ** -126, below = Math.fround(normal * (1 - 2 ** -23));
+  const numbers = [below, -below, 2 ** -149, normal, -normal, 0, -0, NaN, 1];
+  const loop = loopOf(numbers.length, [{
+    operation: NAMES.indexOf("Neg"),
+    a: 0,
+    b: 0,
+  }]);
+  const given = [numbers, numbers, [1]].map((it) => Float32Array.from(it));
+  const [made] = run(loop, given);
+  const expected = [-0, 0, -0, -normal, normal, -0, 0, NaN, -1];
+  assertEquals([...made], expected);
 });
