@@ -8,6 +8,8 @@ import {
   type TensorType,
 } from "../graph/graph.ts";
 
+const PRECISION = "#stablehlo<precision HIGHEST>";
+
 /** A tensor of a program. */
 export interface HloTensor extends TensorType {
   /** Its name in the text. */
@@ -349,7 +351,10 @@ export class ProgramBuilder {
     });
   }
 
-  /** Multiplies tensors, summed over some axes: batch, rest of a, rest of b. */
+  /**
+   * Multiplies tensors, summed over some axes: batch, rest of a, rest of b. A GPU
+   * rounds its operands to 10 bits unless the highest precision is asked for.
+   */
   dot(
     a: HloTensor,
     b: HloTensor,
@@ -375,6 +380,7 @@ export class ProgramBuilder {
         }], lhs_contracting_dimensions = [${
           inner[0]
         }], rhs_contracting_dimensions = [${inner[1]}]>`,
+        precision_config: `[${PRECISION}, ${PRECISION}]`,
       },
     });
   }

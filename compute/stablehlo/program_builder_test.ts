@@ -115,3 +115,12 @@ Deno.test("sorting makes a result of each tensor", () => {
   assertEquals(made.map(({ dtype }) => dtype), ["float32", "int32"]);
   assertEquals(made.map(({ name }) => name.slice(-2)), ["#0", "#1"]);
 });
+
+Deno.test("products are of float32's precision on GPUs too", () => {
+  const program = new ProgramBuilder();
+  program.dot(x, x, { contract: [[1], [1]] });
+  assertStringIncludes(
+    lastOf(program),
+    "precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]",
+  );
+});

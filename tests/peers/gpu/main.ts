@@ -42,6 +42,19 @@ const NATURE = {
   jax: "jax_nature_a2c.py",
   torch: "torch_nature_a2c.py",
 };
+const PPO = { ours: "ppo", jax: "jax_whole_ppo.py" };
+const DQN = { ours: "dqn", jax: "jax_dqn_update.py" };
+const TD3 = { ours: "td3", jax: "jax_td3_update.py" };
+
+/** PPO's loop, 4 epochs of 4 minibatches a rollout, of some environments. */
+function ppoOf(numEnvs: number, numSteps: number, repeats: number): Row {
+  return {
+    what: `PPO, loop=device, ${numEnvs.toLocaleString("en-US")} environments`,
+    unit: "steps/s",
+    programs: PPO,
+    task: { numEnvs, numSteps, steps: numEnvs * numSteps * 4, repeats },
+  };
+}
 
 /** A2C's loop, 5 steps an update, of some environments. */
 function loopOf(numEnvs: number, updates: number, repeats: number): Row {
@@ -62,6 +75,24 @@ function natureOf(rows: number, repeats: number): Row {
   };
 }
 
+function dqnOf(repeats: number): Row {
+  return {
+    what: "DQN's update, 256-256, batch 64",
+    unit: "ms",
+    programs: DQN,
+    task: { repeats },
+  };
+}
+
+function td3Of(repeats: number): Row {
+  return {
+    what: "TD3's update, 256-256, batch 256",
+    unit: "ms",
+    programs: TD3,
+    task: { repeats },
+  };
+}
+
 function sacOf(repeats: number): Row {
   return {
     what: "SAC's update, 256-256, batch 256",
@@ -77,13 +108,19 @@ const PARTS: Readonly<Record<string, Record<"full" | "smoke", Row[]>>> = {
     full: [256, 1024, 4096, 16_384, 65_536].map((it) => loopOf(it, 100, 6)),
     smoke: [loopOf(16, 4, 3)],
   },
+  ppo: { full: [ppoOf(1024, 128, 3)], smoke: [ppoOf(64, 64, 3)] },
   sac: { full: [sacOf(500)], smoke: [sacOf(3)] },
+  dqn: { full: [dqnOf(500)], smoke: [dqnOf(3)] },
+  td3: { full: [td3Of(500)], smoke: [td3Of(3)] },
   nature: {
     full: [natureOf(80, 200), natureOf(640, 100)],
     smoke: [natureOf(8, 2)],
   },
 };
 const FIXTURES = "fixtures";
+
+/** Products of float32 in float32, as ours are. */
+const PRECISE = { JAX_DEFAULT_MATMUL_PRECISION: "highest" };
 
 const short = (value: number) =>
   value >= 1000
@@ -139,7 +176,7 @@ async function measure(
     const file = new URL(`../${program}`, import.meta.url).pathname;
     const line = who === "ours"
       ? await runOurs(program!, [given], peers)
-      : await resultOf([python!, file, given]);
+      : await resultOf([python!, file, given], PRECISE);
     const printed = JSON.parse(line);
     return typeof printed === "number" ? printed : printed.update_ms;
   } catch (error) {
@@ -182,8 +219,8 @@ async function printTable(rows: readonly Row[], peers: Peers) {
   );
   const problems: string[] = [];
   for (const row of rows) {
-    const made = { ours: NaN, jax: NaN, torch: NaN } as Record<Who, unknown>;
-    for (const who of ["ours", "jax", "torch"] as const) {
+    const made = {} as Record<Who, unknown>;
+    for (const who of Object.keys(row.programs) as Who[]) {
       made[who] = await measure(who, row, peers);
       if (typeof made[who] === "string") {
         problems.push(`${who}, ${row.what}: ${made[who]}`);

@@ -9,6 +9,7 @@ const CARRIED = [
     ...["jax_whole_a2c", "torch_whole_a2c"],
     ...["jax_sac_update", "torch_sac_update"],
     ...["jax_nature_a2c", "torch_nature_a2c"],
+    ...["jax_whole_ppo", "jax_ppo", "jax_dqn_update", "jax_td3_update"],
   ].map((it) => `tests/peers/${it}.py`),
 ];
 
