@@ -104,6 +104,42 @@ Deno.test("what an environment is registered with is recorded, by workers that l
   assert("rollout/lost_sales_mean" in rows.at(-1)!.statistics);
 });
 
+Deno.test("where an environment tells is_success, its rate is in rows, events, report and evaluations", async () => {
+  const run = `${dir}/goals`;
+  await trainWell([
+    ...["dqn", "--env=BitFlip-v0", "--preset=none", "--steps=600"],
+    ...["--set=envKwargs={bits: 2}", "--set=hindsight={k: 4}"],
+    ...["--set=learningStarts=50", "--set=evaluationInterval=300"],
+    ...["--set=logInterval=100", "--quiet", `--out=${run}`],
+  ]);
+  const rows = readProgress(`${run}/progress.csv`)
+    .map(({ statistics }) => statistics);
+  const last = readEpisodes(`${run}/episodes.csv`).slice(-100)
+    .map((it) => it.infoStatistics!.is_success.last);
+  const rate = last.reduce((sum, it) => sum + it, 0) / last.length;
+  const trained = rows.findLast((it) => "rollout/success_rate" in it)!;
+  assertEquals(trained["rollout/success_rate"], rate);
+  assertEquals(rows.filter((it) => "eval/success_rate" in it).length, 2);
+  const { out } = await runCommand(["eval", run, "--episodes=7", "--json"]);
+  const { successRate, lengths } = JSON.parse(out);
+  assertEquals(successRate, lengths.filter((it: number) => it < 15).length / 7);
+  const { out: line } = await runCommand(["eval", run, "--episodes=7"]);
+  assertStringIncludes(
+    line,
+    `success rate ${Math.round(100 * successRate) / 100}`,
+  );
+  const report = Deno.readTextFileSync(`${run}/report.html`);
+  assertStringIncludes(report, "Success rate");
+  assertStringIncludes(report, "Evaluation: success rate");
+  const events = [...Deno.readDirSync(run)]
+    .find(({ name }) => name.startsWith("events.out"))!;
+  const text = new TextDecoder("latin1")
+    .decode(Deno.readFileSync(`${run}/${events.name}`));
+  assertStringIncludes(text, "eval/success_rate");
+  // Evaluations are kept in checkpoints.
+  await trainWell(["--resume", run, "--steps=900", "--quiet"]);
+});
+
 for (
   const [name, args, wanted] of [
     [

@@ -1,4 +1,10 @@
-import type { Actor, VecEnv, VecResetOptions, VecStep } from "@bellman/types";
+import type {
+  Actor,
+  EpisodeStatistics,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import { mean } from "./episodes.ts";
 import { EventLoopBreak } from "./event_loop.ts";
 import { checkObservations, checkStep } from "@bellman/envs/checks";
@@ -89,6 +95,13 @@ export interface EvaluationResult {
   readonly medianReturn: number;
   /** Mean of the lengths. */
   readonly meanLength: number;
+  /**
+   * Mean of `is_success` of the environment's `info` at the ends of the episodes that
+   * record it.
+   *
+   * @default no episode does
+   */
+  readonly successRate?: number;
 }
 
 /** Most steps of an episode where the environment has no limit. */
@@ -121,9 +134,8 @@ export function evaluationBound({ spec }: Pick<VecEnv, "spec">): number {
 const MOST_LOSSES = 5;
 
 /** Episode that counts. */
-interface Played {
-  readonly return: number;
-  readonly length: number;
+interface Played
+  extends Pick<EpisodeStatistics, "return" | "length" | "infoStatistics"> {
   readonly isCut: boolean;
 }
 
@@ -184,8 +196,8 @@ class EvaluatedEnv {
     this.#waits = true;
   }
 
-  #add({ return: sum, length, isCut }: Played): void {
-    if (this.isPlaying) this.played.push({ return: sum, length, isCut });
+  #add(episode: Played): void {
+    if (this.isPlaying) this.played.push(episode);
   }
 
   /** It begins with its seed again, and so with its first episode. */
@@ -316,11 +328,17 @@ export async function evaluate(
     }
   }
   const played = envs.flatMap((evaluated) => evaluated.played);
-  return summarizeEpisodes(
-    played.map((episode) => episode.return),
-    played.map(({ length }) => length),
-    played.filter(({ isCut }) => isCut).length,
+  const successes = played.flatMap(({ infoStatistics }) =>
+    infoStatistics?.is_success?.last ?? []
   );
+  return {
+    ...summarizeEpisodes(
+      played.map((episode) => episode.return),
+      played.map(({ length }) => length),
+      played.filter(({ isCut }) => isCut).length,
+    ),
+    ...(successes.length > 0 && { successRate: mean(successes) }),
+  };
 }
 
 function check(count: number, evaluated: string): void {

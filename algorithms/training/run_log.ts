@@ -117,9 +117,15 @@ export class RunLog {
 
   /** Averages the numbers of `info` over the last episodes. */
   #infoMeans(): [name: string, value: number][] {
-    return Object.keys(this.#infos.at(-1) ?? {}).map((name) => {
-      const values = this.#infos.map((numbers) => numbers[name]);
-      return [`rollout/${name}`, mean(values)];
+    return Object.keys(this.#infos.at(-1) ?? {}).flatMap((name) => {
+      const average = mean(this.#infos.map((numbers) => numbers[name]));
+      const isSuccess = name === "is_success_last";
+      return [
+        [`rollout/${name}`, average] as [string, number],
+        ...isSuccess
+          ? [["rollout/success_rate", average] as [string, number]]
+          : [],
+      ];
     });
   }
 
@@ -221,6 +227,9 @@ function evaluationRow(
     "eval/return_median": result.medianReturn,
     "eval/return_max": result.maxReturn,
     "eval/length_mean": result.meanLength,
+    ...(result.successRate !== undefined && {
+      "eval/success_rate": result.successRate,
+    }),
     "eval/episodes_cut": result.cut,
   };
 }

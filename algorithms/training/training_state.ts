@@ -198,17 +198,24 @@ export function saveEvaluation(result?: EvaluationResult): StateTree {
     returns: Float64Array.from(result.returns),
     lengths: Float64Array.from(result.lengths),
     cut: result.cut,
+    successRate: result.successRate ?? null,
   };
 }
 
 export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
   if (state === null) return undefined;
-  const { returns, lengths, cut } = state as Record<string, StateTree>;
-  return summarizeEpisodes(
-    [...returns as Float64Array],
-    [...lengths as Float64Array],
-    cut as number | undefined,
-  );
+  const { returns, lengths, cut, successRate = null } = state as Record<
+    string,
+    StateTree
+  >;
+  return {
+    ...summarizeEpisodes(
+      [...returns as Float64Array],
+      [...lengths as Float64Array],
+      cut as number | undefined,
+    ),
+    ...(successRate !== null && { successRate: successRate as number }),
+  };
 }
 
 /** Finds the first multiple of an interval after a step. */

@@ -167,7 +167,7 @@ interface EnvironmentSets {
 interface SetOptions {
   numEnvs: number;
   kwargs: ResolvedConfig["envKwargs"];
-  /** Entries of `info` to record; none in evaluations. */
+  /** Entries of `info` to record; in evaluations `is_success` alone. */
   infoStatistics?: readonly string[];
 }
 
@@ -255,7 +255,9 @@ async function makeSets(
   const kept = new Map<number, VecEnv>();
   const evaluation = (numEnvs: number): VecEnv => {
     const kwargs = { ...envKwargs, ...config.evaluationEnvKwargs };
-    const options = { numEnvs, kwargs, infoStatistics: [] };
+    const infoStatistics = infoStatisticsOf(config)
+      .filter((it) => it === "is_success");
+    const options = { numEnvs, kwargs, infoStatistics };
     if (host === undefined) return here(options);
     const set = kept.get(numEnvs) ?? host(options, true);
     kept.set(numEnvs, set);

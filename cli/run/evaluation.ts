@@ -65,14 +65,17 @@ export function round(value: number): string {
  * were cut are the longest.
  */
 export function describeEvaluation(
-  { meanReturn, stdReturn, returns, lengths, cut }: EvaluationResult,
+  { meanReturn, stdReturn, returns, lengths, cut, successRate }:
+    EvaluationResult,
 ): string {
   const steps = lengths.reduce((most, it) => Math.max(most, it), 0)
     .toLocaleString("en-US");
   const cuts = cut > 0 ? `, ${cut} of them cut after ${steps} steps` : "";
   return `${round(meanReturn)} ± ${
     round(stdReturn)
-  } over ${returns.length} episodes${cuts}`;
+  } over ${returns.length} episodes${cuts}${
+    successRate === undefined ? "" : `, success rate ${round(successRate)}`
+  }`;
 }
 
 /**

@@ -15,13 +15,14 @@ import { existsSync } from "node:fs";
 import { familyOf, fileNameOf, resultsOf } from "./result_paths.ts";
 import {
   BARS_FILE,
+  barText,
   countReached,
-  describeSeeds,
+  describePolicies,
   describeSteps,
   type LearningResults,
   nameOf,
   NO_PRESET,
-  returnsOf,
+  policiesOf,
   type SeedResult,
   summarizeSeeds,
   UNTIL_FOLDER,
@@ -131,12 +132,13 @@ function quoted(argument: string): string {
   return /^[\w=.,:\/-]+$/.test(argument) ? argument : `'${argument}'`;
 }
 
-/** The mean return that counts as learned; null where none is named. */
-function barOf(bench: Bench): number | null {
+/** What counts as learned: a mean return, or one and a success rate. */
+function barsOf(bench: Bench): Pick<LearningResults, "bar" | "successBar"> {
   const path = `${resultsOf(bench.algorithm)}/${BARS_FILE}`;
-  if (!existsSync(path)) return null;
-  const bars = JSON.parse(Deno.readTextFileSync(path));
-  return bars[keyOf(bench)] ?? null;
+  const bars = existsSync(path) ? JSON.parse(Deno.readTextFileSync(path)) : {};
+  const own = bars[keyOf(bench)] ?? null;
+  if (typeof own !== "object" || own === null) return { bar: own };
+  return { bar: own.return ?? null, successBar: own.success };
 }
 
 /** Name of the results among those of the package. */
@@ -181,7 +183,7 @@ async function trainSeeds(bench: Bench): Promise<LearningResults> {
     commit: await commit(),
     steps: 0,
     episodes,
-    bar: until?.meanReturn ?? barOf(bench),
+    ...(until === null ? barsOf(bench) : { bar: until.meanReturn }),
     ...(until !== null && { every: until.every }),
     seeds: [],
   };
@@ -259,18 +261,20 @@ function printSummary(
   results: LearningResults,
   which: "last" | "best",
 ): void {
-  const { bar } = results;
-  const returns = returnsOf(results.seeds, which)!;
-  const reached = countReached(returns, bar);
+  const { bar, successBar } = results;
+  const policies = policiesOf(results.seeds, which)!;
+  const reached = countReached(policies, results);
   const name = nameOf(results);
   if (!json) {
     const bars = reached === null
       ? ""
-      : `, ${reached} of ${returns.length} seeds reach ${bar}`;
-    console.log(`${name}, ${which}: ${describeSeeds(returns)}${bars}`);
+      : `, ${reached} of ${policies.length} seeds reach ${barText(results)}`;
+    console.log(`${name}, ${which}: ${describePolicies(policies)}${bars}`);
     return;
   }
-  const { mean, deviation, interval } = summarizeSeeds(returns);
+  const { mean, deviation, interval } = summarizeSeeds(
+    policies.map((it) => it.meanReturn),
+  );
   console.log(JSON.stringify({
     bench: `learning ${algorithm} ${name} ${which}`,
     peer: "bar",
@@ -279,8 +283,12 @@ function printSummary(
     ratio: bar === null ? null : ratioOf(mean, bar),
     deviation,
     interval,
+    ...(successBar !== undefined && {
+      successBar,
+      successRates: policies.map((it) => it.successRate),
+    }),
     reached,
-    seeds: returns.length,
+    seeds: policies.length,
   }));
 }
 

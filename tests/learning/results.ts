@@ -9,6 +9,8 @@ export interface EvaluatedPolicy {
   meanReturn: number;
   /** Standard deviation of its episodes' returns (of the population). */
   stdReturn: number;
+  /** Share of its episodes that reached their goal; none where no environment tells. */
+  successRate?: number;
 }
 
 /** The policies of one seed: both played the same episodes. */
@@ -41,6 +43,8 @@ export interface LearningResults {
   episodes: number;
   /** Mean return that counts as learned. */
   bar: number | null;
+  /** Success rate that counts as learned; none where returns alone do. */
+  successBar?: number;
   /** Of runs until a return: environment steps between two evaluations. */
   every?: number;
   seeds: SeedResult[];
@@ -85,23 +89,42 @@ export function summarizeSeeds(values: readonly number[]): SeedSummary {
   return { mean, deviation, interval: [mean - half, mean + half] };
 }
 
-/** Mean returns of all seeds; null unless each was evaluated so. */
-export function returnsOf(
+/** Policies of all seeds; null unless each was evaluated so. */
+export function policiesOf(
   seeds: readonly SeedResult[],
   which: "last" | "best",
-): number[] | null {
+): EvaluatedPolicy[] | null {
   const evaluated = seeds.flatMap((it) => it[which] ?? []);
-  return evaluated.length === seeds.length
-    ? evaluated.map((it) => it.meanReturn)
-    : null;
+  return evaluated.length === seeds.length ? evaluated : null;
 }
 
-/** Counts the seeds at the bar; null where there is none. */
+/** Counts the policies at the bars; null where there is none. */
 export function countReached(
-  values: readonly number[],
-  bar: number | null,
+  policies: readonly EvaluatedPolicy[],
+  { bar, successBar }: Pick<LearningResults, "bar" | "successBar">,
 ): number | null {
-  return bar === null ? null : values.filter((it) => it >= bar).length;
+  if (bar === null && successBar === undefined) return null;
+  return policies.filter(({ meanReturn, successRate = 0 }) =>
+    meanReturn >= (bar ?? -Infinity) && successRate >= (successBar ?? 0)
+  ).length;
+}
+
+/** The bars in words: `-2, success 0.98`; a dash where there is none. */
+export function barText(
+  { bar, successBar }: Pick<LearningResults, "bar" | "successBar">,
+): string {
+  const success = successBar === undefined ? [] : [`success ${successBar}`];
+  return [...bar === null ? [] : [bar], ...success].join(", ") || "-";
+}
+
+/** The figures of some policies, with their success rates where there are some. */
+export function describePolicies(policies: readonly EvaluatedPolicy[]): string {
+  const returns = describeSeeds(policies.map((it) => it.meanReturn));
+  const rates = policies.flatMap((it) => it.successRate ?? []);
+  if (rates.length === 0) return returns;
+  const mean = rates.reduce((sum, it) => sum + it, 0) / rates.length;
+  const lowest = Math.min(...rates).toFixed(2);
+  return `${returns}; success ${mean.toFixed(2)}, lowest ${lowest}`;
 }
 
 /** The figures of some seeds: `475.1 ± 78.6 [418.9, 531.3]`. */

@@ -1,10 +1,13 @@
 import { assertAlmostEquals, assertEquals, assertMatch } from "@std/assert";
 import {
+  barText,
+  countReached,
+  describePolicies,
   describeSeeds,
   describeSteps,
   nameOf,
   NO_PRESET,
-  returnsOf,
+  policiesOf,
   type SeedResult,
   summarizeSeeds,
 } from "./results.ts";
@@ -54,8 +57,29 @@ Deno.test("a column is there where every seed was evaluated", () => {
     { seed: 0, seconds: 1, last: evaluated(5), best: evaluated(7) },
     { seed: 1, seconds: 1, last: evaluated(6), best: null },
   ];
-  assertEquals(returnsOf(seeds, "last"), [5, 6]);
-  assertEquals(returnsOf(seeds, "best"), null);
+  assertEquals(policiesOf(seeds, "last"), [evaluated(5), evaluated(6)]);
+  assertEquals(policiesOf(seeds, "best"), null);
+});
+
+Deno.test("policies are held to a return, to a success rate or to both", () => {
+  const policies = [[-2, 1], [-1, 0.9], [-3, 0.99]].map((
+    [meanReturn, successRate],
+  ) => ({ step: 1, meanReturn, stdReturn: 0, successRate }));
+  for (
+    const [bars, reached, text] of [
+      [{ bar: null }, null, "-"],
+      [{ bar: -2 }, 2, "-2"],
+      [{ bar: null, successBar: 0.98 }, 2, "success 0.98"],
+      [{ bar: -2, successBar: 0.98 }, 1, "-2, success 0.98"],
+    ] as const
+  ) {
+    assertEquals(countReached(policies, bars), reached);
+    assertEquals(barText(bars), text);
+  }
+  assertEquals(
+    describePolicies(policies),
+    "-2.0 ± 1.0 [-4.5, 0.5]; success 0.96, lowest 0.90",
+  );
 });
 
 Deno.test("a seed that never reached the return is the slowest of all", () => {

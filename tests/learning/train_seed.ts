@@ -74,7 +74,7 @@ async function evaluatePolicy(
   task: SeedTask,
   checkpoint: "latest" | "best",
 ): Promise<EvaluatedPolicy> {
-  const { step, meanReturn, stdReturn } = JSON.parse(
+  const { step, meanReturn, stdReturn, successRate } = JSON.parse(
     await output([
       "eval",
       dir,
@@ -84,7 +84,7 @@ async function evaluatePolicy(
       "--json",
     ]),
   );
-  return { step, meanReturn, stdReturn };
+  return { step, meanReturn, stdReturn, successRate };
 }
 
 /** Returns the steps of a run's first evaluation that reached a return. */

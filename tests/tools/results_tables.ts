@@ -10,12 +10,14 @@
 import type { Program } from "../learning/keep_curves.ts";
 import {
   BARS_FILE,
+  barText,
   countReached,
+  describePolicies,
   describeSeeds,
   describeSteps,
   type LearningResults,
   nameOf,
-  returnsOf,
+  policiesOf,
   UNTIL_FOLDER,
 } from "../learning/results.ts";
 import { ROOT } from "./packages.ts";
@@ -61,7 +63,7 @@ export function resultsTable(rows: readonly ResultsRow[]): string {
     row.steps.toLocaleString("en-US"),
     String(row.seeds.length),
     String(row.episodes),
-    row.bar === null ? "-" : String(row.bar),
+    barText(row),
     ...column(row, "last"),
     ...column(row, "best"),
     commitCell(row.commit),
@@ -75,13 +77,13 @@ function environmentOf(row: ResultsRow): string {
   return given === undefined ? nameOf(row) : `${nameOf(row)} (${given})`;
 }
 
-function column({ seeds, bar }: ResultsRow, which: "last" | "best"): string[] {
-  const returns = returnsOf(seeds, which);
-  if (returns === null) return ["-", "-"];
-  const reached = countReached(returns, bar);
+function column(row: ResultsRow, which: "last" | "best"): string[] {
+  const policies = policiesOf(row.seeds, which);
+  if (policies === null) return ["-", "-"];
+  const reached = countReached(policies, row);
   return [
-    describeSeeds(returns),
-    reached === null ? "-" : `${reached} of ${returns.length}`,
+    describePolicies(policies),
+    reached === null ? "-" : `${reached} of ${policies.length}`,
   ];
 }
 

@@ -46,6 +46,7 @@ const statistics: StatisticInfo[] = [
     "eplenmean",
     "rollout/ep_len_mean",
   ),
+  info("rollout/success_rate", "Success rate"),
   info(
     "eval/return_mean",
     "Evaluation: mean return",
@@ -63,6 +64,7 @@ const statistics: StatisticInfo[] = [
     "Evaluation: mean episode length",
     "eval/mean_ep_length",
   ),
+  info("eval/success_rate", "Evaluation: success rate"),
   info("eval/episodes_cut", "Evaluation: episodes cut"),
   info("train/loss", "Loss"),
   info("train/policy_loss", "Policy loss", "loss_policy", "actor_loss"),

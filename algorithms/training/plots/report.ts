@@ -376,6 +376,7 @@ const EVALUATION_ROWS: readonly [
   ["median", (it) => round(it.medianReturn)],
   ["highest", (it) => round(it.maxReturn)],
   ["mean length", (it) => round(it.meanLength)],
+  ["success rate", ({ successRate }) => successRate?.toFixed(2)],
   ["episodes", ({ returns }) => String(returns.length)],
   ["cut episodes", ({ cut }) => cut > 0 ? String(cut) : undefined],
   ["seed of the episodes", ({ seed }) => seed?.toString()],
