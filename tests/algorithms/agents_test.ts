@@ -1,13 +1,7 @@
 /** Everything that holds for agents of every algorithm, in each of its forms. */
-import {
-  Agent,
-  type AgentOptions,
-  type AgentSpaces,
-  type Experience,
-} from "@bellman/agent";
+import type { Agent, AgentSpaces, Experience } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/cli";
 import { selectBackend } from "@bellman/compute";
-import { isXlaInstalled } from "@bellman/compute/xla";
 import { actionChoices, contains } from "@bellman/envs";
 import { statisticTitle } from "@bellman/training";
 import { plotQValues } from "@bellman/training/plots";
@@ -26,23 +20,9 @@ import {
   type Played,
   spacesOf,
 } from "../../algorithms/agent/testdata/made_up_env.ts";
-import { ALL_FORMS, type Form, formsOf } from "./forms.ts";
+import { agentOf, ALL_FORMS, type Form, formsOf, STEPS } from "./forms.ts";
 
 await selectBackend("cpu");
-
-function agentOf(
-  { definition, spaces, config }: Form,
-  options: AgentOptions = {},
-): Agent {
-  return new Agent(definition, spaces, {
-    seed: 3,
-    totalTimesteps: 10_000,
-    // Compiling takes longer than the few steps of most tests.
-    engine: "eager",
-    ...options,
-    config: { ...config, ...options.config },
-  });
-}
 
 /** Environments that allow one choice of each part of an action. */
 class OneAllowed extends MadeUpEnv {
@@ -81,9 +61,6 @@ function masksByObservation(
   }
   return all;
 }
-
-/** Steps until each form has learned, in the midst of a rollout or window. */
-const STEPS = 22;
 
 /** Tells whether each action lies in its space. */
 function assertInside({ actions }: Played, { spaces }: Form): void {
@@ -199,32 +176,6 @@ for (const form of ALL_FORMS) {
       assert(checked.size > 8);
       agent.close();
     });
-
-    // Compiling takes seconds.
-    const isPlain = /masked actions$|a2c.*two networks/.test(name);
-    if (isPlain) {
-      Deno.test({
-        name: `${name}: XLA learns the same by masks [XLA]`,
-        ignore: !isXlaInstalled(),
-        fn() {
-          const [onnx, xla] = (["onnx", "xla"] as const).map((engine) => {
-            const agent = agentOf(form, { engine });
-            const played = new MadeUpEnv(spaces).play(agent, STEPS + 6);
-            agent.close();
-            return played;
-          });
-          assertEquals(xla.actions[0], onnx.actions[0]);
-          const [first] = onnx.updates;
-          for (const key in first) {
-            const off = Math.abs(xla.updates[0][key] - first[key]);
-            assert(
-              off < 1e-3 * (1 + Math.abs(first[key])),
-              `${key}: off ${off}`,
-            );
-          }
-        },
-      });
-    }
 
     if (definition.isGreedy) continue;
     Deno.test(`${name}: where one action is allowed, learning sees no entropy`, () => {

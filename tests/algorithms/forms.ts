@@ -2,7 +2,12 @@
 import type { A2CConfig, OnPolicyConfig } from "@bellman/a2c";
 import type { AcerConfig } from "@bellman/acer";
 import type { AcktrConfig } from "@bellman/acktr";
-import type { AgentSpaces, AlgorithmDefinition } from "@bellman/agent";
+import {
+  Agent,
+  type AgentOptions,
+  type AgentSpaces,
+  type AlgorithmDefinition,
+} from "@bellman/agent";
 import type { AsyncConfig } from "@bellman/async";
 import { ALGORITHMS } from "@bellman/cli";
 import type { DqnConfig } from "@bellman/dqn";
@@ -364,3 +369,21 @@ export function formsOf(definition: AlgorithmDefinition): Form[] {
 
 /** Every form of every algorithm. */
 export const ALL_FORMS: readonly Form[] = ALGORITHMS.flatMap(formsOf);
+
+/** Steps until each form has learned, in the midst of a rollout or window. */
+export const STEPS = 22;
+
+/** Makes an agent of a form. */
+export function agentOf(
+  { definition, spaces, config }: Form,
+  options: AgentOptions = {},
+): Agent {
+  return new Agent(definition, spaces, {
+    seed: 3,
+    totalTimesteps: 10_000,
+    // Compiling takes longer than the few steps of most tests.
+    engine: "eager",
+    ...options,
+    config: { ...config, ...options.config },
+  });
+}

@@ -81,7 +81,7 @@ async function partsOf(paths: string[]): Promise<Part[]> {
     .flatMap((it) => filesIn(it, /_test\.ts$/));
   return [
     ...(hasPaths ? paths : documented).flatMap(writeExamples),
-    ...dealt([...new Set(files)], hasPaths ? Math.ceil(files.length / 2) : 32),
+    ...dealt([...new Set(files)], Math.min(32, Math.ceil(files.length / 2))),
   ];
 }
 
