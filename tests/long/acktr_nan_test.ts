@@ -61,7 +61,7 @@ const RUNS = [
   ...Object.keys(NETWORKS).flatMap((network) =>
     KINDS.map((kind) => ({ kind, network, Env: ToyVecEnv }))
   ),
-  { kind: "discrete", network: "cnn", Env: ImageVecEnv } as const,
+  { kind: "discrete", network: "cnn_small", Env: ImageVecEnv } as const,
 ];
 
 for (const [seed, { kind, network, Env }] of RUNS.entries()) {
@@ -81,7 +81,7 @@ for (const [seed, { kind, network, Env }] of RUNS.entries()) {
     kfacForm,
     learningRate: times * defaultAcktrConfig.learningRate,
     learningRateSchedule: "constant",
-    ...NETWORKS[network] ?? { network: "cnn", valueNetwork: "shared" },
+    ...NETWORKS[network] ?? { network: "cnn_small", valueNetwork: "shared" },
   };
   const name =
     `${kind}, ${network}, ${kfacForm}, ${times} times the learning rate, rewards up to ${scale}`;
