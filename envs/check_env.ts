@@ -1,11 +1,25 @@
-import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
+import type {
+  BoxArray,
+  DictSpace,
+  Env,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { countChoices, forbiddenFault, maskFault } from "./_action_masks.ts";
 import { checkSpace, EnvData } from "./_env_data.ts";
 import { EnvDataError, type EnvDataFault } from "./env_data_error.ts";
+import {
+  GOAL_PARTS,
+  type GoalFunctionName,
+  goalFunctionsOf,
+} from "./_goals.ts";
 import { SeededRandom } from "./random.ts";
 import { restoreNow, snapshotFault } from "./snapshot.ts";
+import { allocateBatch, writeRow } from "./spaces/batch.ts";
 import { actionChoices } from "./spaces/choices.ts";
-import { sample } from "./spaces/values.ts";
+import { describeSpace, sample } from "./spaces/values.ts";
 
 /** Thoroughness of {@linkcode checkEnv}. */
 export interface CheckEnvOptions {
@@ -113,17 +127,136 @@ function checkResult(env: Env, result: StepResult): void {
   }, "step");
 }
 
+/** True where two results of a function of goals are the same but for rounding. */
+function near(a: number, b: number): boolean {
+  return Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(a), Math.abs(b));
+}
+
+/** Goals of the steps of an environment, held to its functions of them. */
+class Goals {
+  readonly #env: Env;
+  readonly #names: readonly GoalFunctionName[];
+  readonly #spaces: Readonly<Record<string, Space>>;
+  readonly #achieved: SpaceValue[] = [];
+  readonly #desired: SpaceValue[] = [];
+
+  constructor(env: Env) {
+    this.#env = env;
+    this.#names = goalFunctionsOf(env);
+    const { spaces = {} } = env.observationSpace as Partial<DictSpace>;
+    this.#spaces = spaces as Readonly<Record<string, Space>>;
+    if (this.#names.length > 0) this.#checkParts();
+  }
+
+  #checkParts(): void {
+    if (this.#env.computeReward === undefined) {
+      fail("it has computeTerminated, expected computeReward beside it");
+    }
+    const spaces = this.#spaces;
+    for (const part of GOAL_PARTS) {
+      if (Object.hasOwn(spaces, part)) continue;
+      fail(
+        `it has computeReward, but its observations have no ${part}: expected a dict of ${
+          GOAL_PARTS.join(", ")
+        }`,
+      );
+    }
+    const [achieved, desired] = [spaces.achieved_goal, spaces.desired_goal];
+    const [one, other] = [achieved, desired].map((it) => allocateBatch(it, 1));
+    const isAlike = ArrayBuffer.isView(one) && ArrayBuffer.isView(other) &&
+      one.constructor === other.constructor &&
+      one.byteLength === other.byteLength;
+    if (isAlike) return;
+    fail(
+      `its desired_goal is ${describeSpace(desired)}, expected ${
+        describeSpace(achieved)
+      } as achieved_goal is`,
+    );
+  }
+
+  /** Holds a step to what follows from its goals. */
+  see({ observation, reward, terminated }: StepResult): void {
+    if (this.#names.length === 0) return;
+    const { achieved_goal, desired_goal } = observation as Record<
+      string,
+      SpaceValue
+    >;
+    this.#achieved.push(achieved_goal);
+    this.#desired.push(desired_goal);
+    for (const name of this.#names) {
+      const [got] = this.#judge(name, [achieved_goal], [desired_goal]);
+      const wanted = name === "computeReward" ? reward : Number(terminated);
+      if (near(got, wanted)) continue;
+      fail(
+        `${name} of the goals of a step is ${got}, expected ${
+          name === "computeReward"
+            ? `its reward, ${reward}`
+            : `${wanted} as the step says terminated ${terminated}`
+        }`,
+      );
+    }
+  }
+
+  /** Checks results for many goals at once, some of which must differ. */
+  check(): void {
+    if (this.#achieved.length === 0) return;
+    const achieved = this.#achieved.map(() => this.#achieved.at(-1)!);
+    for (const name of this.#names) {
+      const all = [...this.#achieved, ...achieved, ...achieved];
+      const desired = [...this.#desired, ...this.#desired, ...this.#achieved];
+      const atOnce = this.#judge(name, all, desired);
+      all.forEach((one, i) => {
+        const [alone] = this.#judge(name, [one], [desired[i]]);
+        if (near(atOnce[i], alone)) return;
+        fail(
+          `${name} of ${all.length} rows at once gives row ${i} ${
+            atOnce[i]
+          }, expected ${alone} as of the row alone`,
+        );
+      });
+      if (name !== "computeReward") continue;
+      const first = atOnce[achieved.length];
+      if (atOnce.slice(achieved.length).some((it) => it !== first)) continue;
+      fail(
+        `computeReward is ${first} whatever goal is desired: hindsight cannot learn from it`,
+      );
+    }
+  }
+
+  #judge(
+    name: GoalFunctionName,
+    achieved: readonly SpaceValue[],
+    desired: readonly SpaceValue[],
+  ): number[] {
+    const rows = (space: Space, values: readonly SpaceValue[]) => {
+      const batch = allocateBatch(space, values.length);
+      values.forEach((it, row) => writeRow(space, it, { batch, row }));
+      return batch as BoxArray;
+    };
+    const { achieved_goal, desired_goal } = this.#spaces;
+    const results = this.#env[name]!(
+      rows(achieved_goal, achieved),
+      rows(desired_goal, desired),
+    );
+    const wanted = achieved.length;
+    if (results.length === wanted) return Array.from(results);
+    fail(`${name} of ${wanted} rows gives ${results.length} numbers`);
+  }
+}
+
 /** Most letters of an observation in a message. */
 const SHOWN = 80;
 
 /** An environment, the step of its episode, and what it shows there. */
 class Course {
   readonly env: Env;
+  readonly goals: Goals;
   step = 0;
   seen: SpaceValue = 0;
 
   constructor(env: Env) {
     this.env = env;
+    this.goals = new Goals(env);
   }
 
   /** Starts an episode and checks its first observation. */
@@ -140,6 +273,7 @@ class Course {
     const { env } = this;
     const result = env.step(sample(env.actionSpace, random, this.masks()));
     checkResult(env, result);
+    this.goals.see(result);
     this.step++;
     this.seen = result.observation;
     this.masks(result.terminated);
@@ -302,7 +436,7 @@ function checkPicture(env: Env): void {
  * Checks that an environment keeps its promises: observations and rewards are
  * of its spaces and belong to the caller, a seed fixes its course, a snapshot
  * restores it exactly, nothing follows a termination, its picture has the right
- * size. One that masks actions is stepped by allowed actions only, and always allows
+ * size. One with goals is held to its functions of them. One that masks actions is stepped by allowed actions only, and always allows
  * one.
  *
  * @param env Environment to check; it is stepped and reset.
@@ -317,10 +451,11 @@ function checkPicture(env: Env): void {
  */
 export function checkEnv(env: Env, options: CheckEnvOptions = {}): void {
   const all = { steps: 200, seed: 0, render: true, ...options };
-  const course = new Course(env);
   checkSpaces(env);
+  const course = new Course(env);
   checkSeeding(course, all);
   checkSnapshot(course, all);
   checkEnd(course, all);
+  course.goals.check();
   if (all.render) checkPicture(env);
 }

@@ -1,9 +1,21 @@
-import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
+import type {
+  DictSpace,
+  Env,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { checkEnv, exactText } from "./check_env.ts";
 import { make, registeredIds } from "./mod.ts";
-import { box, multiBinary, multiDiscrete } from "./spaces/constructors.ts";
+import {
+  box,
+  dict,
+  multiBinary,
+  multiDiscrete,
+} from "./spaces/constructors.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { MaskedBy } from "./testdata/masked_by.ts";
 import { ChainEnv, IdentityEnv } from "./toy/environments.ts";
@@ -56,9 +68,11 @@ Deno.test("an end that is told again is as good as an error", () => {
   checkEnv(afterEnd((it) => it));
 });
 
-/** CartPole with one promise broken. */
-function broken(change: (env: Env) => Partial<Env>): Env {
-  const env = make("CartPole-v1");
+/** CartPole, or another environment, with one promise broken. */
+function broken(
+  change: (env: Env) => Partial<Env>,
+  env: Env = make("CartPole-v1"),
+): Env {
   const wrapped = new EnvWrapper(env);
   // Spaces are getters, which cannot be assigned.
   for (const [key, value] of Object.entries(change(env))) {
@@ -275,6 +289,90 @@ const MASKED: typeof BROKEN = [
   ],
 ];
 
+/** Flips of three bits with one promise about goals broken. */
+const withGoals = (change: (env: Env) => Partial<Env>): Env =>
+  broken(change, make("BitFlip-v0", { kwargs: { bits: 3 } }));
+
+const withSpaces = (spaces: Record<string, Space>): Env =>
+  broken(() => ({
+    observationSpace: dict(spaces),
+    computeReward: (goals) => goals,
+  }), new DictEnv());
+
+/** Goals of which each step has one more. */
+class Grown extends EnvWrapper {
+  override get observationSpace(): Space {
+    const { spaces } = super.observationSpace as DictSpace;
+    return dict({ ...spaces, desired_goal: multiBinary(4) });
+  }
+}
+
+const GOALS: typeof BROKEN = [
+  [
+    "goals without parts",
+    broken(() => ({ computeReward: (goals) => goals })),
+    "it has computeReward, but its observations have no observation: expected a dict of observation, achieved_goal, desired_goal",
+  ],
+  [
+    "goals without the one that is desired",
+    withSpaces({ observation: multiBinary(1), achieved_goal: multiBinary(1) }),
+    "it has computeReward, but its observations have no desired_goal",
+  ],
+  [
+    "ends by goals alone",
+    withGoals(() => ({ computeReward: undefined })),
+    "it has computeTerminated, expected computeReward beside it",
+  ],
+  [
+    "desired goals of another size",
+    new Grown(make("BitFlip-v0", { kwargs: { bits: 3 } })),
+    "its desired_goal is 4 bits, expected 3 bits as achieved_goal is",
+  ],
+  [
+    "a reward that does not follow from the goals",
+    withGoals((env) => ({
+      step: (action) => ({ ...env.step(action), reward: -2 }),
+    })),
+    "computeReward of the goals of a step is -1, expected its reward, -2",
+  ],
+  [
+    "an end that does not follow from the goals",
+    withGoals(() => ({
+      computeTerminated: ({ length }) => new Uint8Array(length / 3).fill(1),
+    })),
+    "computeTerminated of the goals of a step is 1, expected 0 as the step says terminated false",
+  ],
+  [
+    "one result for many rows",
+    withGoals((env) => ({
+      computeReward: (...goals) => [env.computeReward!(...goals)[0]],
+    })),
+    "rows gives 1 numbers",
+  ],
+  [
+    "rows of which each has the result of the first",
+    withGoals((env) => ({
+      computeReward(...goals) {
+        const rewards = env.computeReward!(...goals) as Float64Array;
+        return rewards.fill(rewards[0]);
+      },
+    })),
+    "rows at once gives row",
+  ],
+  [
+    "a reward that no goal changes",
+    withGoals((env) => ({
+      step: (action) => ({ ...env.step(action), reward: -1 }),
+      computeReward: ({ length }) => new Float64Array(length / 3).fill(-1),
+    })),
+    "computeReward is -1 whatever goal is desired: hindsight cannot learn from it",
+  ],
+];
+
+Deno.test("a goal may be cut off where none ends an episode", () => {
+  checkEnv(make("BitFlip-v0", { kwargs: { bits: 9 }, maxEpisodeSteps: 2 }));
+});
+
 Deno.test("masked environments are stepped by allowed actions only", () => {
   const taken = new Set<SpaceValue>();
   class Watched extends EnvWrapper {
@@ -307,7 +405,7 @@ Deno.test("found: a restored environment with other masks", () => {
   );
 });
 
-for (const [name, env, message] of [...BROKEN, ...MASKED]) {
+for (const [name, env, message] of [...BROKEN, ...MASKED, ...GOALS]) {
   Deno.test(`found: ${name}`, () => {
     const error = assertThrows(() => checkEnv(env), Error, message);
     assertEquals(error.message.split("\n").length, 1);

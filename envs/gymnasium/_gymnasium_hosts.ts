@@ -1,9 +1,19 @@
 import { checkDeno } from "@bellman/files";
-import type { RgbImage, Space, StateTree, StepResult } from "@bellman/types";
+import type {
+  BoxArray,
+  DictSpace,
+  RgbImage,
+  Space,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { unknownEnvironment } from "../_checks.ts";
 import { checkSpace } from "../_env_data.ts";
+import { GOAL_FUNCTIONS, type GoalFunctionName } from "../_goals.ts";
 import { checkOptions, FLAG } from "../_options.ts";
 import { snapshotRecord } from "../snapshot.ts";
+import { allocateBatch } from "../spaces/batch.ts";
+import { bytesOf } from "../workers/_group_arrays.ts";
 import type {
   GroupAnswer,
   GroupCommand,
@@ -40,6 +50,7 @@ interface Handshake {
   readonly rewardThreshold: number | null;
   readonly framesPerSecond?: number | null;
   readonly masksActions: boolean;
+  readonly goalFunctions: readonly GoalFunctionName[];
 }
 
 /** Error that a host sends. */
@@ -121,6 +132,7 @@ export class GymnasiumHosts extends ChildHosts {
   #recordsInfo: boolean;
   #python: string;
   #settings: object;
+  #observationSpace: Space | undefined;
 
   constructor(
     id: string,
@@ -180,6 +192,8 @@ export class GymnasiumHosts extends ChildHosts {
         return statePieces(command.snapshot);
       case "render":
         return [new Uint8Array(4)];
+      case "goals":
+        return goalPieces(this.#observationSpace as DictSpace, command);
       default:
         return [];
     }
@@ -192,6 +206,9 @@ export class GymnasiumHosts extends ChildHosts {
   ): GroupAnswer {
     if (type === "open") return { opened: this.#opened(group, data) };
     if (type === "save") return { snapshot: readState(data) };
+    if (type === "goals") {
+      return { results: new Float64Array(data.slice().buffer) };
+    }
     if (type === "render") {
       const [[width, height], pixels] = readSizes(data);
       this.picture = { width, height, data: pixels.slice() };
@@ -256,7 +273,7 @@ export class GymnasiumHosts extends ChildHosts {
   #opened(group: number, data: Uint8Array): GroupAnswer["opened"] {
     const { observationSpace, actionSpace, pipes, ...told } = this
       .#readHandshake(data);
-    checkSpace(observationSpace);
+    checkSpace(this.#observationSpace = observationSpace);
     checkSpace(actionSpace);
     if (pipes !== null) {
       const paths = this.#pipes().map((name) => `${pipes}/${name}`);
@@ -266,6 +283,7 @@ export class GymnasiumHosts extends ChildHosts {
       observationSpace,
       actionSpace,
       masksActions: told.masksActions,
+      goalFunctions: told.goalFunctions,
       spec: {
         id: `gym:${this.#id}`,
         maxEpisodeSteps: told.maxEpisodeSteps ?? undefined,
@@ -303,6 +321,22 @@ export class GymnasiumHosts extends ChildHosts {
 /** Writes a value as JSON. */
 function textBytes(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
+}
+
+/** Writes a question about goals: the function, then both as their spaces hold them. */
+function goalPieces(
+  { spaces }: DictSpace,
+  { name, achieved, desired }: Extract<GroupCommand, { type: "goals" }>,
+): Uint8Array[] {
+  const bytes = (space: Space, goals: BoxArray) => {
+    const { constructor } = allocateBatch(space, 1);
+    return bytesOf((constructor as typeof Float64Array).from(goals));
+  };
+  return [
+    Uint8Array.of(GOAL_FUNCTIONS.indexOf(name)),
+    ...bytes(spaces.achieved_goal, achieved),
+    ...bytes(spaces.desired_goal, desired),
+  ];
 }
 
 /** Reads two sizes and returns what follows them. */

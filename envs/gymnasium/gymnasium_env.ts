@@ -3,10 +3,12 @@ import { Episodes } from "../_episodes.ts";
 import { allocateStep } from "../_steps.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
+import { askingGoals } from "../_goals.ts";
 import { checkSeed, DEFAULT_SEED } from "../random.ts";
 import type {
   Env,
   EnvSpec,
+  GoalFunctions,
   RenderOptions,
   RgbImage,
   Space,
@@ -60,6 +62,10 @@ export class GymnasiumEnv implements Env {
   readonly spec: EnvSpec;
   /** Steps per second at which its images look as fast as what they show, if Python says. */
   readonly framesPerSecond: number | undefined;
+  /** Rewards of goals, where Python computes them. */
+  readonly computeReward?: GoalFunctions["computeReward"];
+  /** Ends by goals, where Python computes them. */
+  readonly computeTerminated?: GoalFunctions["computeTerminated"];
 
   #id: string;
   #hosts: GymnasiumHosts;
@@ -115,6 +121,17 @@ export class GymnasiumEnv implements Env {
     this.#hosts.attach([this.#arrays]);
     const { actionMasks } = this.#arrays;
     if (actionMasks !== undefined) this.actionMasks = () => actionMasks;
+    const judge = askingGoals(
+      opened!.goalFunctions,
+      (name, achieved, desired) =>
+        this.#ask("ask about goals of", {
+          type: "goals",
+          name,
+          achieved,
+          desired,
+        }).results!,
+    );
+    Object.assign(this, judge);
   }
 
   /**

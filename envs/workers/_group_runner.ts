@@ -2,6 +2,7 @@ import { batchFault } from "../_env_data.ts";
 import { snapshotFault } from "../snapshot.ts";
 import { copyBatch } from "../spaces/batch.ts";
 import { EnvDataError, type EnvDataFault } from "../env_data_error.ts";
+import { goalFunctionsOf } from "../_goals.ts";
 import type { VecEnv, VecStep } from "@bellman/types";
 import { anyEnded } from "../_steps.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
@@ -63,8 +64,9 @@ export class GroupRunner {
       case "open": {
         const { observationSpace, actionSpace, spec, stackedFrames } = env;
         const masksActions = env.actionMasks !== undefined;
-        const spaces = { observationSpace, actionSpace, masksActions };
-        return { opened: { ...spaces, spec, stackedFrames } };
+        const goalFunctions = goalFunctionsOf(env);
+        const has = { masksActions, goalFunctions, spec, stackedFrames };
+        return { opened: { observationSpace, actionSpace, ...has } };
       }
       case "reset":
         this.#result = {
@@ -89,6 +91,10 @@ export class GroupRunner {
       case "load":
         env.load(command.snapshot);
         return {};
+      case "goals": {
+        const { name, achieved, desired } = command;
+        return { results: Float64Array.from(env[name]!(achieved, desired)) };
+      }
     }
   }
 

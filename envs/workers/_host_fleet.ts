@@ -52,6 +52,8 @@ export class HostFleet {
    */
   #recordsEpisodes = false;
   #opened: Opened | undefined;
+  /** Failure of a host that was reopened since. */
+  #reopened: HostFailure | undefined;
 
   constructor(hosts: GroupHosts, options: HostOptions) {
     this.hosts = hosts;
@@ -95,15 +97,27 @@ export class HostFleet {
   replace(failures: Failures, seeds?: readonly number[]): void {
     let waiting = failures;
     for (let inRow = 0; waiting.size > 0; inRow++) {
-      for (const [group, failure] of waiting) {
+      const restarted = [...waiting].filter(([group, failure]) => {
+        if (failure === this.#reopened) return false;
         this.#restart(group, failure, inRow);
-      }
-      const groups = [...waiting.keys()];
-      const unopened = this.#awaitOpened(groups);
-      const opened = groups.filter((group) => !unopened.has(group));
+        return true;
+      });
+      const unopened = this.#awaitOpened(restarted.map(([group]) => group));
+      const opened = [...waiting.keys()].filter((it) => !unopened.has(it));
       for (const group of opened) this.beginReset(group, seeds);
       waiting = new Map([...unopened, ...this.collect(opened)]);
     }
+  }
+
+  /** Replaces a host that failed ahead of its episodes, which `replace` starts. */
+  reopen(group: number, failure: HostFailure): void {
+    if (failure === this.#reopened) return;
+    let waiting: Failures = new Map([[group, failure]]);
+    for (let inRow = 0; waiting.size > 0; inRow++) {
+      this.#restart(group, waiting.get(group)!, inRow);
+      waiting = this.#awaitOpened([group]);
+    }
+    this.#reopened = failure;
   }
 
   /** Starts the episodes of a group with its part of the seeds. */
@@ -248,6 +262,11 @@ function difference(one: Opened, other: Opened): string | undefined {
       ? ["some", "none"]
       : ["none", "some"];
     return `it masks ${own} of its actions, other environments ${others}`;
+  }
+  const goals = ({ goalFunctions = [] }: Opened) =>
+    goalFunctions.join(" and ") || "no function of goals";
+  if (goals(one) !== goals(other)) {
+    return `it has ${goals(one)}, other environments ${goals(other)}`;
   }
   for (const name of ["observationSpace", "actionSpace"] as const) {
     if (spacesEqual(one[name], other[name])) continue;

@@ -1,7 +1,9 @@
 import type {
   Batch,
+  BoxArray,
   EnvSpec,
   EpisodeStatistics,
+  GoalFunctions,
   Space,
   StateTree,
 } from "@bellman/types";
@@ -48,14 +50,21 @@ export interface GroupArrays {
  * seeds;
  * - `step`: take the group's `actions`;
  * - `save`: send the state of its environments;
- * - `load`: continue from such a state.
+ * - `load`: continue from such a state;
+ * - `goals`: send the results of a function of goals.
  */
 export type GroupCommand =
   | { readonly type: "open" }
   | { readonly type: "reset"; readonly seeds?: readonly number[] }
   | { readonly type: "step" }
   | { readonly type: "save" }
-  | { readonly type: "load"; readonly snapshot: StateTree };
+  | { readonly type: "load"; readonly snapshot: StateTree }
+  | {
+    readonly type: "goals";
+    readonly name: keyof GoalFunctions;
+    readonly achieved: BoxArray;
+    readonly desired: BoxArray;
+  };
 
 /**
  * A host's answer; each command has its own part. The numbers of `reset` and
@@ -74,6 +83,12 @@ export interface GroupAnswer {
      * @default false
      */
     readonly masksActions?: boolean;
+    /**
+     * Functions of goals that they have.
+     *
+     * @default []
+     */
+    readonly goalFunctions?: readonly (keyof GoalFunctions)[];
     /** The registered specification, where it was made by name. */
     readonly spec?: EnvSpec;
     /** Frames that an observation stacks, where they can be shared. */
@@ -83,6 +98,8 @@ export interface GroupAnswer {
   };
   /** To `save`: the state of the environments. */
   readonly snapshot?: StateTree;
+  /** To `goals`: a number for each row. */
+  readonly results?: Float64Array;
   /**
    * To `step`, where the hosted environments record their episodes themselves:
    * those that ended, with environments counted from the group's first.

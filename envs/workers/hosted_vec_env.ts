@@ -1,11 +1,14 @@
 import { ActionRows } from "../spaces/_action_rows.ts";
 import { checkFinite } from "../_env_data.ts";
 import { cloneBatch, copyBatch } from "../spaces/batch.ts";
+import { askingGoals, type GoalFunctionName } from "../_goals.ts";
 import { copySeeds, DEFAULT_SEED } from "../random.ts";
 import type {
   Batch,
+  BoxArray,
   EnvSpec,
   EpisodeStatistics,
+  GoalFunctions,
   Space,
   StateTree,
   VecEnv,
@@ -68,6 +71,10 @@ export class HostedVecEnv implements VecEnv {
    * @default none: the environments mask none
    */
   readonly actionMasks?: Uint8Array;
+  /** Rewards of goals, of environments that have some; the first host answers. */
+  readonly computeReward?: GoalFunctions["computeReward"];
+  /** Ends by goals, of environments that have some. */
+  readonly computeTerminated?: GoalFunctions["computeTerminated"];
 
   #fleet: HostFleet;
   #hosts: GroupHosts;
@@ -107,6 +114,7 @@ export class HostedVecEnv implements VecEnv {
       this.#rows = hosts.groups.map((range) => arraysOf(this.#arrays, range));
       hosts.attach(this.#rows);
       this.#taken = new ActionRows(opened.actionSpace, this.numEnvs);
+      Object.assign(this, askingGoals(opened.goalFunctions, this.#judge));
       const { actions: _, ...step } = this.#arrays;
       this.#step = { ...step, episodes: undefined, lost: undefined };
     } catch (error) {
@@ -259,6 +267,30 @@ export class HostedVecEnv implements VecEnv {
     this.#state = "closed";
     this.#hosts.close();
   }
+
+  /**
+   * Asks the first host about goals. One that dies over it is replaced by the next
+   * step, which tells that its episodes are lost; if none is left, one of them at once.
+   */
+  #judge = (
+    name: GoalFunctionName,
+    achieved: BoxArray,
+    desired: BoxArray,
+  ): Float64Array => {
+    this.#checkUsable("ask about goals");
+    for (;;) {
+      let [group] = this.#alive();
+      if (group === undefined) {
+        const [[first, failure]] = this.#lost;
+        this.#fleet.reopen(group = first, failure);
+      }
+      this.#hosts.begin(group, { type: "goals", name, achieved, desired });
+      const failures = this.#fleet.collect([group]);
+      throwErrors(failures);
+      if (failures.size === 0) return this.#fleet.answers[group].results!;
+      this.#lost.set(group, failures.get(group)!);
+    }
+  };
 
   /** Groups whose hosts have not failed. */
   #alive(): readonly number[] {

@@ -8,7 +8,8 @@ import {
 import { builtin } from "@bellman/files";
 import * as fc from "fast-check";
 import { deriveSeed, SeededRandom } from "../random.ts";
-import { make } from "../mod.ts";
+import { make, makeVec } from "../mod.ts";
+import { cloneBatch } from "../spaces/batch.ts";
 import { playVec } from "../testdata/play.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/environments.ts";
@@ -64,6 +65,101 @@ Deno.test("copies that stack frames say so wherever they are hosted", () => {
   assertEquals(new HostedVecEnv(stacked).stackedFrames, 3);
   const plain = new ScriptedHosts(makeNested, { numEnvs: 4, groups: 2 });
   assertEquals(new HostedVecEnv(plain).stackedFrames, undefined);
+});
+
+const makeFlips = ({ numEnvs }: GroupRange) =>
+  makeVec("BitFlip-v0", { numEnvs, kwargs: { bits: 2 } });
+const ACHIEVED = Uint8Array.of(0, 1, 1, 1, 0, 0);
+const DESIRED = Uint8Array.of(0, 1, 0, 1, 1, 1);
+
+Deno.test("goals are judged by the first host that is there, in one message", () => {
+  const hosts = new ScriptedHosts(makeFlips, { numEnvs: 3, groups: 3 });
+  const env = new HostedVecEnv(hosts, { onRestart: () => {} });
+  const judged = () => {
+    hosts.log.length = 0;
+    return [
+      env.computeReward!(ACHIEVED, DESIRED),
+      env.computeTerminated!(ACHIEVED, DESIRED),
+    ];
+  };
+  const right = [Float64Array.of(0, -1, -1), Float64Array.of(1, 0, 0)];
+  assertEquals(judged(), right);
+  assertEquals(hosts.log, ["goals 0", "goals 0"]);
+  env.reset({ seed: 0 });
+  hosts.script = once(0, "goals");
+  assertEquals(judged(), right);
+  assertEquals(hosts.log, ["goals 0", "goals 1", "goals 1"]);
+  const step = env.step(GO(3));
+  assertEquals([...step.truncated], [1, 0, 0]);
+  assertEquals(step.lost, [0]);
+  assertEquals(judged(), right);
+  assertEquals(hosts.log, ["goals 0", "goals 0"]);
+  const none = new HostedVecEnv(
+    new ScriptedHosts(makeNested, { numEnvs: 2, groups: 1 }),
+  );
+  assertEquals([none.computeReward, none.computeTerminated], [
+    undefined,
+    undefined,
+  ]);
+});
+
+Deno.test("where no host is left, one is replaced to judge goals, once", () => {
+  for (const reason of ["exit", "timeout"] as const) {
+    const hosts = new ScriptedHosts(makeFlips, { numEnvs: 2, groups: 1 });
+    let restarts = 0;
+    const env = new HostedVecEnv(hosts, { onRestart: () => restarts++ });
+    env.reset({ seed: 3 });
+    const seen = cloneBatch(env.observations());
+    hosts.script = once(0, "goals", reason);
+    for (let times = 0; times < 3; times++) {
+      const rewards = env.computeReward!(ACHIEVED, DESIRED);
+      assertEquals(rewards, Float64Array.of(0, -1, -1));
+    }
+    assertEquals(restarts, 1);
+    // The episodes end as they were seen last.
+    assertEquals(cloneBatch(env.observations()), seen);
+    const { truncated, lost, finalObservations } = env.step(GO(2));
+    assertEquals(cloneBatch(finalObservations), seen);
+    assertEquals([[...truncated], lost, restarts], [[1, 1], [0, 1], 1]);
+    assertEquals([...env.step(GO(2)).truncated], [0, 0]);
+  }
+});
+
+Deno.test("what a function of goals throws is thrown, and nothing is lost", () => {
+  const hosts = new ScriptedHosts(makeFlips, { numEnvs: 2, groups: 1 });
+  const env = new HostedVecEnv(hosts);
+  env.reset({ seed: 3 });
+  hosts.script = once(0, "goals", "error");
+  assertThrows(
+    () => env.computeReward!(ACHIEVED, DESIRED),
+    RangeError,
+    "goals failed in life 1",
+  );
+  assertEquals(env.step(GO(2)).lost, undefined);
+  hosts.script = ({ type }) => type === "goals" ? "exit" : undefined;
+  const dying = new HostedVecEnv(hosts, { restarts: 2, onRestart: () => {} });
+  dying.reset();
+  assertThrows(
+    () => dying.computeReward!(ACHIEVED, DESIRED),
+    Error,
+    "it was restarted 2 times within 600 s",
+  );
+});
+
+Deno.test("groups that judge goals do not go with those that do not", () => {
+  const hosts = new ScriptedHosts(
+    (range) => {
+      const env = makeFlips(range);
+      if (range.first > 0) Object.assign(env, { computeTerminated: undefined });
+      return env;
+    },
+    { numEnvs: 2, groups: 2 },
+  );
+  assertThrows(
+    () => new HostedVecEnv(hosts),
+    Error,
+    "it has computeReward, other environments computeReward and computeTerminated",
+  );
 });
 
 Deno.test("a group that fails in a step is cut off once and goes on anew", () => {

@@ -9,6 +9,7 @@ import numpy as np
 from .answer import Answer
 from .episodes import Episodes, plain, random_state
 from .errors import EnvDataError, Refused
+from .goals import NAMES, goal_functions
 from .infos import as_json
 from .making import make
 from .masks import Masks, find
@@ -91,6 +92,7 @@ class Copies:
         masked = find(self.envs, settings.get("useActionMasks"), self.done, self.name)
         choices = sum(masked[0]) if masked else 0
         self.answer = Answer(env.observation_space, seen, count, choices)
+        self.goals = goal_functions(env)
         self.actions = Actions(env.action_space, leaves, count)
         self.episodes = Episodes(leaves, count)
         self.masks = Masks(*masked, self.answer.masks, self.episodes) if masked else None
@@ -110,6 +112,7 @@ class Copies:
             "rewardThreshold": getattr(spec, "reward_threshold", None),
             "framesPerSecond": frame_rate(self.envs[0]),
             "masksActions": self.masks is not None,
+            "goalFunctions": list(self.goals),
         }
 
     def begin(self, copy, seed=None):
@@ -286,6 +289,10 @@ class Copies:
             return begun(env.reset(seed=start["seed"]))
         env.unwrapped.np_random.bit_generator.state = start["random"]
         return begun(env.reset())
+
+    def judge(self, data):
+        """The results of a function of goals, for rows of those, as bytes."""
+        return self.goals[NAMES[data[0]]](data[1:])
 
     def render(self, copy):
         """A picture as width, height and bytes."""

@@ -10,6 +10,9 @@ snapshots are JSON; resets and steps are raw little-endian arrays:
               the final observations and masks of the copies that ended, row by
               row, if those are reset; then the info as JSON, of a single
               environment that has some
+    goals     which function, the rows of goals that were achieved, and those of the
+              desired ones
+    answer    a number for each row
 """
 
 import json
@@ -26,7 +29,7 @@ from .errors import Refused, first_line
 from .pipes import PipeFolder, Pipes
 
 PROTOCOL = 1
-OPEN, RESET, STEP, SNAPSHOT, RESTORE, RENDER, SWITCH = range(1, 8)
+OPEN, RESET, STEP, SNAPSHOT, RESTORE, RENDER, SWITCH, GOALS = range(1, 9)
 FINE, FAILED = 0, 1
 
 
@@ -199,6 +202,8 @@ class Host:
             self.pipes.fast = fast
         elif order == RENDER:
             self.fine(*copies.render(struct.unpack("<I", data)[0]))
+        elif order == GOALS:
+            self.fine(copies.judge(data))
         else:
             raise ValueError("there is no order %d" % order)
 

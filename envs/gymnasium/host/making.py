@@ -1,6 +1,7 @@
 """Makes environments, or says in one line why not."""
 
 import copy
+import importlib.util
 
 import gymnasium as gym
 from gymnasium.envs import registration
@@ -15,6 +16,20 @@ def load_modules(settings):
     prefix = settings["id"].rpartition(":")[0]
     for name in [*settings["modules"], *filter(None, [prefix])]:
         load(name, "the module '%s' for '%s'" % (name, settings["id"]))
+    # Gymnasium's own robots, whose ids name no module.
+    if not is_known(settings["id"]) and importlib.util.find_spec(ROBOTS):
+        load(ROBOTS, "Gymnasium-Robotics")
+
+
+ROBOTS = "gymnasium_robotics"
+
+
+def is_known(name):
+    """Whether something has registered a name."""
+    try:
+        return find_spec(name) is not None
+    except gym.error.Error:
+        return False
 
 
 def find_spec(name):

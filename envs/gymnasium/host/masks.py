@@ -20,10 +20,10 @@ def choices_of(description):
     return [2] * description["n"] if kind == "multiBinary" else None
 
 
-def method_of(env):
+def method_of(env, name=METHOD):
     """The method of an environment or of a wrapper, if one has it."""
     try:
-        method = env.get_wrapper_attr(METHOD)
+        method = env.get_wrapper_attr(name)
     except AttributeError:
         return None
     return method if callable(method) else None

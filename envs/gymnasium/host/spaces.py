@@ -54,8 +54,8 @@ class Leaf:
 
         return write
 
-    def read(self, data, at, copies):
-        """The actions of all copies, in memory of their own."""
+    def rows(self, data, at, copies):
+        """The values of all copies, in memory of their own."""
         flat = np.frombuffer(data, self.dtype, copies * self.size, at)
         values = flat.astype(self.space.dtype)
         if self.checks_done:
@@ -63,6 +63,11 @@ class Leaf:
         values = values.reshape((copies, *self.shape))
         if self.start is not None:
             values += self.start.astype(values.dtype)
+        return values
+
+    def read(self, data, at, copies):
+        """The actions of all copies, one by one."""
+        values = self.rows(data, at, copies)
         if self.shape == () and isinstance(self.space, gym.spaces.Box):
             return [values[copy, ...] for copy in range(copies)]
         return list(values)

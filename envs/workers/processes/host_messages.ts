@@ -15,6 +15,7 @@ export const REQUEST = {
   load: 5,
   render: 6,
   switch: 7,
+  goals: 8,
 } as const;
 
 /** Bytes in front of each answer: `FAILED` or 0, and room. */

@@ -56,6 +56,29 @@ export function testFailures(name: string, make: MakeHosted): void {
     });
   }
 
+  Deno.test(`${name}: a host that dies over goals is replaced, and asked again`, async () => {
+    const file = await Deno.makeTempFile();
+    const module = import.meta.resolve("./mortal_goals.ts");
+    const source = { module, options: { file } };
+    const events: RestartEvent[] = [];
+    const onRestart = (event: RestartEvent) => events.push(event);
+    await leavesNothing(() =>
+      using(make(source, { numEnvs: 2, groups: 1, onRestart }), (env) => {
+        env.reset({ seed: 0 });
+        const goals = [Uint8Array.of(0, 1, 1, 1), Uint8Array.of(0, 1, 0, 1)];
+        for (let times = 0; times < 2; times++) {
+          const rewards = env.computeReward!(goals[0], goals[1]);
+          assertEquals(Array.from(rewards), [0, -1]);
+        }
+        assertEquals(events.map((it) => it.error.reason), ["exit"]);
+        const { lost, truncated } = env.step(new Int32Array(2));
+        assertEquals([lost, [...truncated]], [[0, 1], [1, 1]]);
+        assertEquals(env.step(new Int32Array(2)).lost, undefined);
+        assertEquals(events.length, 1);
+      })
+    );
+  });
+
   Deno.test(`${name}: a broken episode is recorded once`, async () => {
     const onRestart = () => {};
     const inner = make(FRAGILE, { numEnvs: 2, groups: 2, onRestart });

@@ -76,6 +76,33 @@ function testNumbers(name: string, make: MakeHosted, numRuns: number): void {
     );
   });
 
+  Deno.test(`${name}: goals are judged as in this thread`, async () => {
+    const kwargs = { bits: 3 };
+    const alone = makeVec("BitFlip-v0", { numEnvs: 1, kwargs });
+    const source = { id: "BitFlip-v0", kwargs };
+    await using(make(source, { numEnvs: 3, groups: 2 }), (env) => {
+      const bits = (n: number) =>
+        fc.uint8Array({ min: 0, max: 1, minLength: 3 * n, maxLength: 3 * n });
+      const goals = fc.integer({ min: 1, max: 40 })
+        .chain((n) => fc.tuple(bits(n), bits(n)));
+      env.reset({ seed: 0 });
+      fc.assert(
+        fc.property(goals, ([achieved, desired]) => {
+          for (const it of ["computeReward", "computeTerminated"] as const) {
+            assertEquals(
+              Array.from(env[it]!(achieved, desired)),
+              Array.from(alone[it]!(achieved, desired)),
+            );
+          }
+        }),
+        { numRuns: 10 },
+      );
+    });
+    await using(make("CartPole-v1", { numEnvs: 1, groups: 1 }), (env) => {
+      assertEquals(env.computeReward, undefined);
+    });
+  });
+
   Deno.test(`${name}: copies of a larger whole can be hosted alone`, async () => {
     await using(make("Acrobot-v1", { numEnvs: 2, groups: 1 }), (env) => {
       const all = makeVec("Acrobot-v1", { numEnvs: 4 }).reset({ seed: 5 });

@@ -165,12 +165,13 @@ class WorkerSide {
     Atomics.store(words, WORD.state, STATE.busy);
   };
 
-  #answer({ opened, snapshot, episodes }: GroupAnswer): void {
+  #answer(answer: GroupAnswer): void {
+    const { episodes, ...told } = answer;
     const { port, words } = this.#data;
     let kind: number = ANSWER.nothing;
-    if (opened !== undefined || snapshot !== undefined) {
+    if (Object.keys(told).length > 0) {
       kind = ANSWER.message;
-      port.postMessage({ opened, snapshot });
+      port.postMessage(told);
     } else if (episodes !== undefined) {
       kind = episodes.length > 0 ? ANSWER.message : ANSWER.noEpisodes;
       if (kind === ANSWER.message) port.postMessage({ episodes });
