@@ -34,6 +34,7 @@ export const sacPresets: Readonly<Record<string, string>> = {
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
   "CartPole-v1": texts["cartpole_v1.yaml"],
   "ALE": texts["atari.yaml"],
+  "gym:FetchReach-v4": texts["fetch_reach_v4.yaml"],
   "gym:LunarLanderContinuous-v3": texts["lunar_lander_continuous_v3.yaml"],
   ...Object.fromEntries(
     Object.entries(MUJOCO).map(([id, own]) => [id, mujocoPreset(id, own)]),
