@@ -7,7 +7,7 @@ import type { ActorCritic } from "@bellman/policies";
 import { sac } from "@bellman/sac";
 import { makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
-import type { StateTree } from "@bellman/types";
+import type { Space, StateTree } from "@bellman/types";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { DeviceAgent, type DeviceAgentOptions } from "./device_agent.ts";
@@ -314,6 +314,15 @@ Deno.test("what does not fit into a program is refused in one line", () => {
     [
       () => agentOf("Pendulum-v1", { config: { useSde: true } }),
       "Cannot run A2C with loop: device: its noise depends on the state",
+    ],
+    [
+      () => {
+        const { observationSpace } = env;
+        const inParts = { type: "dict", spaces: { pole: observationSpace } };
+        const seen = { ...env, observationSpace: inParts as Space };
+        return new DeviceAgent(a2c, seen, { numEnvs });
+      },
+      "Cannot run A2C with loop: device: its observations have parts, expected loop: host",
     ],
     [
       () => agentOf("CartPole-v1", { engine: "eager" }).load({ steps: 1 }),

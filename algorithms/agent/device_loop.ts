@@ -10,7 +10,11 @@ import {
   tidy,
   unflattenParams,
 } from "@bellman/compute";
-import { envActionTensor, type ObservationInput } from "@bellman/policies";
+import {
+  envActionTensor,
+  nameParts,
+  type ObservationInput,
+} from "@bellman/policies";
 import type { EpisodeStatistics, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { namingMissing } from "./_missing_names.ts";
@@ -470,6 +474,10 @@ export function rolloutThatFits(
   const rollout = experience.options as RolloutOptions;
   if (rollout.tensorTargets === undefined) {
     throw refuse("it has no targets of tensors");
+  }
+  const seen = nameParts("observation", parts.policy.observationInput);
+  if (!Object.hasOwn(seen, "observation")) {
+    throw refuse("its observations have parts");
   }
   if (parts.policy.stateSize > 0) throw refuse("its network is recurrent");
   if (parts.policy.usesStateDependentExploration) {
