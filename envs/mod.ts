@@ -39,6 +39,8 @@ export { actionChoices } from "./spaces/choices.ts";
 export * from "./spaces/constructors.ts";
 export {
   flatten,
+  type FlattenedPart,
+  flattenedParts,
   flattenedSize,
   flattenedSpace,
   unflatten,

@@ -71,6 +71,24 @@ for (const algorithm of Object.keys(ALGORITHMS)) {
     }));
 }
 
+Deno.test("where parts of flattened observations lie is told in report and file", () =>
+  withFolder(async (folder) => {
+    const { code, err } = await capture(
+      ...["train", "ppo", "--env=Nested-v0", "--backend=cpu", "--steps=32"],
+      ...[...settings("ppo"), `--out=${folder}`]
+        .filter((it) => !it.includes("partNetworks")),
+    );
+    assertEquals(code, 0, err);
+    const report = await Deno.readTextFile(`${folder}/report.html`);
+    assertStringIncludes(report, "Flattened observations");
+    const file = await Deno.readFile(`${folder}/policy.onnx`);
+    const text = new TextDecoder("latin1").decode(file);
+    assertStringIncludes(text, "flattened observations");
+    for (const it of [report, text]) {
+      assertStringIncludes(it, "0 [0:2], 1.angle [2:3], 1.turning [3:4]");
+    }
+  }));
+
 Deno.test("what is wrong with networks of parts is told in one line", async () => {
   const wrong = {
     "partNetworks={cars: mlp}":

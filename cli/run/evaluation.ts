@@ -10,6 +10,7 @@ import { policyMetadata } from "../config/policy_metadata.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { evaluationEnvsFor } from "./environments.ts";
+import { flattenedText } from "./scaled_environments.ts";
 import { mkdir } from "node:fs/promises";
 import type { Algorithm } from "@bellman/types";
 import { UsageError, writeWhole } from "../terminal/errors.ts";
@@ -83,16 +84,20 @@ export function describeEvaluation(
  * default it chooses actions as in the run's evaluations.
  */
 export function policyFile(
-  { algorithm, config }: RunSetup,
+  { algorithm, config, environments }: RunSetup,
   { batchSize, deterministic = config.evaluationDeterministic }: {
     batchSize?: number;
     deterministic?: boolean;
   } = {},
 ): Uint8Array | undefined {
+  const flattened = flattenedText(environments.spaces.observationSpace);
   return algorithm.exportPolicy?.({
     batchSize,
     deterministic,
-    metadata: policyMetadata(config),
+    metadata: {
+      ...policyMetadata(config),
+      ...flattened && { "flattened observations": flattened },
+    },
   });
 }
 

@@ -19,6 +19,7 @@ import { fileError, writeWhole } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { round } from "./evaluation.ts";
 import { notices, type RunSetup } from "./run_setup.ts";
+import { flattenedText } from "./scaled_environments.ts";
 
 /** Run that is reported. */
 interface ReportedRun {
@@ -73,7 +74,8 @@ export async function writeReport(
   },
 ): Promise<void> {
   const { MAX_DOTS, renderReport } = await import("@bellman/training/plots");
-  const { config } = setup;
+  const { config, environments } = setup;
+  const flattened = flattenedText(environments.spaces.observationSpace);
   const rowsOf = <Row extends { step: number }>(
     read: (path: string) => Row[],
     path: string,
@@ -105,7 +107,7 @@ export async function writeReport(
     ].join(" · "),
     command,
     evaluations,
-    threshold: solvedAt(setup.environments.training.spec?.rewardThreshold),
+    threshold: solvedAt(environments.training.spec?.rewardThreshold),
     videos: readVideos(folder),
     details: {
       "Stopped": result.stopReason,
@@ -117,6 +119,7 @@ export async function writeReport(
           round(result.meanReturn),
       }),
       "Training time": `${round(result.elapsedSeconds)} s`,
+      ...flattened && { "Flattened observations": flattened },
     },
   });
   // The file marks the run as ended.

@@ -1,5 +1,6 @@
 /** Wrappers and scales of a run's environments. They work in a page as well. */
 import {
+  flattenedParts,
   ObservationNormalizer,
   RewardNormalizer,
   VecClipReward,
@@ -55,6 +56,17 @@ function isNested(space: Space): boolean {
     space.type === "dict" &&
       Object.values(space.spaces)
         .some(({ type }) => type === "dict" || type === "tuple");
+}
+
+/**
+ * Describes the vectors that observations of a space are flattened to, if they are: each
+ * part with the first of its numbers and the one after its last.
+ */
+export function flattenedText(space: Space): string | undefined {
+  if (!isNested(space)) return undefined;
+  return flattenedParts(space)
+    .map(({ name, offset, size }) => `${name} [${offset}:${offset + size}]`)
+    .join(", ");
 }
 
 /** True for boxes and dicts with one of floats: other spaces are of one scale already. */

@@ -31,6 +31,47 @@ export function flattenedSize(space: Space): number {
   }
 }
 
+/** Place of a part in a flattened value. */
+export interface FlattenedPart {
+  /** Its names from the outside in, joined by dots; those of a tuple count from 0. */
+  readonly name: string;
+  /** Place of its first number. */
+  readonly offset: number;
+  /** Count of its numbers. */
+  readonly size: number;
+}
+
+/**
+ * Lists the parts of a flattened value, in their order.
+ *
+ * @param space Space of the value.
+ * @returns The places of the innermost parts; one without a name if there are none.
+ * @example
+ * ```ts
+ * import { box, discrete, flattenedParts, tuple } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(flattenedParts(tuple([discrete(3), box({ shape: [2] })])), [
+ *   { name: "0", offset: 0, size: 3 },
+ *   { name: "1", offset: 3, size: 2 },
+ * ]);
+ * ```
+ */
+export function flattenedParts(space: Space): FlattenedPart[] {
+  let offset = 0;
+  const partsOf = (space: Space, name: string): FlattenedPart[] => {
+    if (space.type === "dict" || space.type === "tuple") {
+      return Object.entries<Space>({ ...space.spaces }).flatMap(
+        ([part, inner]) => partsOf(inner, name ? `${name}.${part}` : part),
+      );
+    }
+    const size = flattenedSize(space);
+    offset += size;
+    return [{ name, offset: offset - size, size }];
+  };
+  return partsOf(space, "");
+}
+
 /**
  * Writes a flattened value into `target` from `at` on and returns its end;
  * allocates nothing.

@@ -6,6 +6,7 @@ import { anySpace } from "../testdata/arbitrary_space.ts";
 import { box, dict, discrete, multiDiscrete, tuple } from "./constructors.ts";
 import {
   flatten,
+  flattenedParts,
   flattenedSize,
   flattenedSpace,
   unflatten,
@@ -57,6 +58,12 @@ Deno.test("parts stand in the order of their names, discrete ones one-hot", () =
     keys: [Int32Array.of(1, 0)],
   };
   assertEquals([...flatten(space, value)], [0.5, -1, 0, 1, 0, 0, 1, 1, 0, 0]);
+  assertEquals(flattenedParts(space), [
+    { name: "at", offset: 0, size: 2 },
+    { name: "goal", offset: 2, size: 3 },
+    { name: "keys.0", offset: 5, size: 5 },
+  ]);
+  assertEquals(flattenedParts(discrete(3)), [{ name: "", offset: 0, size: 3 }]);
 });
 
 Deno.test("a vector of another length is refused", () => {

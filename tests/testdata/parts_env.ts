@@ -1,5 +1,15 @@
-/** A cart pole that is seen in parts, by numbers and on a picture: `Parts-v0`. */
-import { box, dict, make, register, TransformObservation } from "@bellman/envs";
+/**
+ * A cart pole that is seen in parts, by numbers and on a picture: `Parts-v0`, or in
+ * nested parts: `Nested-v0`.
+ */
+import {
+  box,
+  dict,
+  make,
+  register,
+  TransformObservation,
+  tuple,
+} from "@bellman/envs";
 import type { SpaceValue } from "@bellman/types";
 
 const SIDE = 36;
@@ -37,5 +47,23 @@ register({
         cart: box({ shape: [2] }),
         turning: box({ shape: [1] }),
       }),
+    }),
+});
+
+register({
+  id: "Nested-v0",
+  maxEpisodeSteps: 40,
+  make: () =>
+    new TransformObservation(make("CartPole-v1"), (observation) => {
+      const [x, velocity, angle, turning] = observation as Float32Array;
+      return [
+        Float32Array.of(x, velocity),
+        { angle: Float32Array.of(angle), turning: Float32Array.of(turning) },
+      ];
+    }, {
+      space: tuple([
+        box({ shape: [2] }),
+        dict({ angle: box({ shape: [1] }), turning: box({ shape: [1] }) }),
+      ]),
     }),
 });
