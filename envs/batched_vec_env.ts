@@ -2,6 +2,7 @@ import type {
   Batch,
   BoxArray,
   BoxSpace,
+  DictSpace,
   DiscreteSpace,
   EnvSpec,
   StateTree,
@@ -14,6 +15,7 @@ import { allocateStep, type MutableStep } from "./_steps.ts";
 import { EnvStreams, type SeededRandom } from "./random.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "./snapshot.ts";
 import { checkActions } from "./spaces/_action_rows.ts";
+import { cloneBatch } from "./spaces/batch.ts";
 
 /** Settings of the batched environments. */
 export interface BatchedOptions {
@@ -29,12 +31,16 @@ export interface BatchedOptions {
   spec?: EnvSpec;
 }
 
+/** Space of observations that are arrays, or a dict of them. */
+export type BatchedSpace<T extends Batch> = T extends BoxArray ? BoxSpace
+  : DictSpace;
+
 /** Facts about each environment of a batch. */
-export interface BatchedRow {
+export interface BatchedRow<T extends Batch = BoxArray> {
   /** Name in error messages. */
   readonly name: string;
   /** Space of observations. */
-  readonly observationSpace: BoxSpace;
+  readonly observationSpace: BatchedSpace<T>;
   /** Space of actions. */
   readonly actionSpace: DiscreteSpace | BoxSpace;
 }
@@ -54,12 +60,12 @@ export interface BatchedRow {
  * assert(env instanceof BatchedVecEnv);
  * ```
  */
-export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
+export abstract class BatchedVecEnv<T extends Batch = BoxArray>
   implements VecEnv {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Space of one environment's observations. */
-  readonly observationSpace: BoxSpace;
+  readonly observationSpace: BatchedSpace<T>;
   /** Space of one environment's actions. */
   readonly actionSpace: DiscreteSpace | BoxSpace;
   /** Facts about the environment, if it was made by name. */
@@ -72,7 +78,8 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
   #steps: Int32Array;
   #step: MutableStep;
   #observations: T;
-  #finalObservations: T;
+  /** Arrays of the observations with those of the final ones, by their names. */
+  #arrays: (readonly [name: string, now: BoxArray, final: BoxArray])[];
 
   /**
    * Allocates the step's arrays.
@@ -81,7 +88,7 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
    * @param options Number of environments and longest episode.
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
-  constructor(row: BatchedRow, options: BatchedOptions) {
+  constructor(row: BatchedRow<T>, options: BatchedOptions) {
     const { numEnvs, maxEpisodeSteps = Infinity } = options;
     checkNumEnvs(row.name, numEnvs);
     checkStepLimit(maxEpisodeSteps);
@@ -94,7 +101,18 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
     this.#steps = new Int32Array(numEnvs);
     this.#step = allocateStep(row.observationSpace, numEnvs);
     this.#observations = this.#step.observations as T;
-    this.#finalObservations = this.#step.finalObservations as T;
+    const { finalObservations } = this.#step;
+    const final = this.#named(finalObservations);
+    this.#arrays = Object.entries(this.#named(this.#observations))
+      .map(([name, now]) => [name, now as BoxArray, final[name] as BoxArray]);
+  }
+
+  /** Names the arrays of observations, as messages about snapshots do. */
+  #named(observations: unknown): Record<string, unknown> {
+    if (ArrayBuffer.isView(this.#observations)) return { observations };
+    const named = Object.entries(observations ?? {})
+      .map(([part, array]) => [`observations.${part}`, array]);
+    return Object.fromEntries(named);
   }
 
   /**
@@ -120,6 +138,15 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
    * @param step Result to write rewards, terminations and observations into.
    */
   protected abstract stepRows(actions: BoxArray, step: VecStep): void;
+
+  /**
+   * Records an episode that ends.
+   *
+   * @param _row Index of the environment.
+   * @param _step The step.
+   * @param _length Steps of the episode.
+   */
+  protected endRow(_row: number, _step: VecStep, _length: number): void {}
 
   /**
    * Saves the states of all environments.
@@ -188,10 +215,11 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
   }
 
   #end(row: number): void {
-    const [size] = this.observationSpace.shape;
-    for (let i = row * size; i < (row + 1) * size; i++) {
-      this.#finalObservations[i] = this.#observations[i];
+    for (const [, now, final] of this.#arrays) {
+      const size = now.length / this.numEnvs;
+      for (let i = row * size; i < (row + 1) * size; i++) final[i] = now[i];
     }
+    this.endRow(row, this.#step, this.#steps[row]);
     this.#begin(row);
   }
 
@@ -214,7 +242,7 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
     return {
       ...this.saveRows(),
       steps: this.#steps.slice(),
-      observations: this.#observations.slice(),
+      observations: cloneBatch(this.#observations) as StateTree,
       randoms: this.#streams.save(),
     };
   }
@@ -232,10 +260,13 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
     const { randoms, ...saved } = snapshotRecord(snapshot, keys);
     checkSavedEnvs(this.numEnvs, (saved.steps as Int32Array).length);
     const restoreRows = this.readRows(snapshot);
-    const array = (entry: string, like: BoxArray) =>
-      savedArray(this.#name, [entry, saved[entry]], like);
+    const array = (entry: string, like: BoxArray, value = saved[entry]) =>
+      savedArray(this.#name, [entry, value], like);
     const steps = array("steps", this.#steps);
-    const observations = array("observations", this.#observations);
+    const parts = this.#named(saved.observations) as Record<string, StateTree>;
+    const observations = this.#arrays.map(([name, now]) =>
+      [now, array(name, now, parts[name])] as const
+    );
     if (!Array.isArray(randoms)) {
       throw wrongEntry(this.#name, ["randoms", randoms], "a list");
     }
@@ -245,7 +276,7 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
     this.#streams.load(randoms);
     restoreRows();
     this.#steps.set(steps);
-    this.#observations.set(observations);
+    for (const [now, from] of observations) now.set(from);
   }
 
   /**

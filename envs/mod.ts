@@ -89,11 +89,12 @@ export { PENDULUM } from "./classic_control/pendulum.ts";
 
 export * from "./toy/environments.ts";
 export {
-  BitFlipEnv,
+  bitFlip,
   type BitFlipOptions,
   GoalEnv,
-  type GoalObservation,
-  ReachEnv,
+  type GoalTask,
+  GoalVecEnv,
+  REACH,
 } from "./toy/goals.ts";
 export { GridWorldEnv } from "./toy/grid_world.ts";
 

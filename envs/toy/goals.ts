@@ -1,118 +1,357 @@
-import type { BoxArray, DictSpace, Space, StepResult } from "@bellman/types";
+import type {
+  BoxArray,
+  BoxSpace,
+  DictSpace,
+  DiscreteSpace,
+  GoalFunctions,
+  MultiBinarySpace,
+  Space,
+  StateTree,
+  StepResult,
+  VecStep,
+} from "@bellman/types";
 import { checkOptions, type OptionKinds, whole } from "../_options.ts";
+import type { MutableStep } from "../_steps.ts";
+import { type BatchedOptions, BatchedVecEnv } from "../batched_vec_env.ts";
+import type { SeededRandom } from "../random.ts";
 import { register } from "../registry/registry.ts";
+import { savedArray, snapshotRecord } from "../snapshot.ts";
+import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box, dict, discrete, multiBinary } from "../spaces/constructors.ts";
 import { ToyEnv } from "./environments.ts";
 
-/** Observation of a goal-conditioned environment, by Gymnasium-Robotics' names. */
-export interface GoalObservation<T extends BoxArray = BoxArray> {
-  /** Parts by name. */
-  readonly [part: string]: T;
-  /** State. */
-  readonly observation: T;
-  /** Goal that the state achieves. */
-  readonly achieved_goal: T;
-  /** Goal that is pursued. */
-  readonly desired_goal: T;
+/** Rules of an environment whose states are goals themselves. */
+export interface GoalTask {
+  /** Name in error messages. */
+  readonly name: string;
+  /** Space of states and of goals. */
+  readonly stateSpace: MultiBinarySpace | BoxSpace;
+  /** Space of actions. */
+  readonly actionSpace: DiscreteSpace | BoxSpace;
+  /** Distance up to which a state is at a goal. */
+  readonly within: number;
+  /** True where reaching the goal ends the episode. */
+  readonly endsAtGoal: boolean;
+  /** Draws one number of a state or of a goal. */
+  draw(random: SeededRandom): number;
+  /** Changes a row of states by the same row of actions. */
+  move(states: BoxArray, actions: ArrayLike<number>, row: number): void;
 }
 
-/** Makes the space of states that are goals themselves. */
-function goalSpace(space: Space): DictSpace {
-  return dict({
-    observation: space,
-    achieved_goal: space,
-    desired_goal: space,
-  });
+/** Tells whether a row of states is at its goal. */
+function isReached(
+  { stateSpace, within }: GoalTask,
+  states: BoxArray,
+  goals: BoxArray,
+  row: number,
+): boolean {
+  const size = elementCount(stateSpace);
+  let square = 0;
+  for (let i = row * size; i < (row + 1) * size; i++) {
+    square += (states[i] - goals[i]) ** 2;
+  }
+  return square <= within ** 2;
 }
 
-/**
- * Tells for each row of goals whether it is within a distance of the other's.
- *
- * @returns 1 or 0, `[rows]`.
- */
-function reached(
+/** Draws a row of states, and another goal. */
+function begin(
+  task: GoalTask,
+  [states, goals]: readonly BoxArray[],
+  row: number,
+  random: SeededRandom,
+): void {
+  const size = elementCount(task.stateSpace);
+  const draw = (rows: BoxArray) => {
+    for (let i = 0; i < size; i++) rows[row * size + i] = task.draw(random);
+  };
+  draw(states);
+  do draw(goals); while (isReached(task, states, goals, row));
+}
+
+/** Returns 1 for each row of goals that is reached, else 0. */
+function ends(
+  task: GoalTask,
   achieved: BoxArray,
   desired: BoxArray,
-  { size, within }: { readonly size: number; readonly within: number },
 ): Uint8Array {
-  return Uint8Array.from({ length: achieved.length / size }, (_, row) => {
-    let square = 0;
-    for (let i = row * size; i < (row + 1) * size; i++) {
-      square += (achieved[i] - desired[i]) ** 2;
-    }
-    return square <= within ** 2 ? 1 : 0;
+  const rows = achieved.length / elementCount(task.stateSpace);
+  return Uint8Array.from(
+    { length: rows },
+    (_, row) => Number(isReached(task, achieved, desired, row)),
+  );
+}
+
+/** Returns 0 for each row of goals that is reached, else -1. */
+function rewards(
+  task: GoalTask,
+  achieved: BoxArray,
+  desired: BoxArray,
+): Float64Array {
+  return Float64Array.from(ends(task, achieved, desired), (it) => it - 1);
+}
+
+/** Returns the space of observations. */
+function goalSpace({ stateSpace }: GoalTask): DictSpace {
+  return dict({
+    observation: stateSpace,
+    achieved_goal: stateSpace,
+    desired_goal: stateSpace,
   });
 }
 
-/** Returns 0 for goals that were reached, -1 for the others. */
-function sparseRewards(reached: Uint8Array): Float64Array {
-  return Float64Array.from(reached, (it) => it - 1);
-}
-
 /**
- * Base of the toy environments with goals, whose states are goals themselves: each
- * step has reward -1 but those after which the pursued goal is reached, 0.
- * `info.is_success` tells which.
+ * A goal-conditioned environment: each step has reward -1 but those after which the
+ * state is at the pursued goal, 0. `info.is_success` tells which. Parts of the
+ * observations have Gymnasium-Robotics' names.
  *
  * @example
  * ```ts
- * import { BitFlipEnv, GoalEnv } from "@bellman/envs";
- * import { assert } from "@std/assert";
+ * import { bitFlip, GoalEnv } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
  *
- * assert(new BitFlipEnv() instanceof GoalEnv);
+ * const env = new GoalEnv(bitFlip({ bits: 1 }));
+ * const { achieved_goal, desired_goal } = env.reset({ seed: 0 });
+ * assertEquals([...env.computeReward(achieved_goal, desired_goal)], [-1]);
+ * assertEquals(env.step(0).terminated, true);
  * ```
  */
-export abstract class GoalEnv<T extends BoxArray, A extends number | BoxArray>
-  extends ToyEnv<GoalObservation<T>, A> {
-  /** State. */
-  protected abstract state: T;
-  /** Goal that is pursued. */
-  protected abstract goal: T;
+export class GoalEnv
+  extends ToyEnv<Record<string, BoxArray>, number | BoxArray> {
+  /** Space of observations. */
+  readonly observationSpace: DictSpace;
+  /** Space of actions. */
+  readonly actionSpace: Space;
+  private state: BoxArray;
+  private goal: BoxArray;
+  #task: GoalTask;
 
-  /** Draws a state or a goal. */
-  protected abstract draw(): T;
-  /** Moves the state. */
-  protected abstract move(action: A): void;
-  /** Returns rewards of steps after which goals were achieved, `[rows]`. */
-  abstract computeReward(achieved: BoxArray, desired: BoxArray): Float64Array;
-  /** Tells where an episode ends. */
-  protected abstract endsAt(isReached: boolean): boolean;
+  /**
+   * Makes an environment that has not been reset.
+   *
+   * @param task Its rules.
+   */
+  constructor(task: GoalTask) {
+    super();
+    this.#task = task;
+    this.observationSpace = goalSpace(task);
+    this.actionSpace = task.actionSpace;
+    const size = elementCount(task.stateSpace);
+    this.state = allocateArray(task.stateSpace, size);
+    this.goal = allocateArray(task.stateSpace, size);
+  }
 
   /** Starts an episode with a state and another goal. */
-  protected override begin(): GoalObservation<T> {
-    this.state = this.draw();
-    do this.goal = this.draw(); while (this.#isReached());
+  protected override begin(): Record<string, BoxArray> {
+    begin(this.#task, [this.state, this.goal], 0, this.random);
     return this.#observed();
   }
 
   /** Takes one step. */
-  protected override advance(action: A): StepResult<GoalObservation<T>> {
-    this.move(action);
-    const isReached = this.#isReached();
+  protected override advance(
+    action: number | BoxArray,
+  ): StepResult<Record<string, BoxArray>> {
+    const { state, goal } = this, task = this.#task;
+    task.move(state, typeof action === "number" ? [action] : action, 0);
+    const is_success = isReached(task, state, goal, 0);
     return {
       observation: this.#observed(),
-      reward: isReached ? 0 : -1,
-      terminated: this.endsAt(isReached),
+      reward: Number(is_success) - 1,
+      terminated: is_success && task.endsAtGoal,
       truncated: false,
-      info: { is_success: isReached },
+      info: { is_success },
     };
   }
 
-  #isReached(): boolean {
-    return this.computeReward(this.state, this.goal)[0] === 0;
-  }
-
-  #observed(): GoalObservation<T> {
-    const copy = (it: T) => it.slice() as T;
+  #observed(): Record<string, BoxArray> {
     return {
-      achieved_goal: copy(this.state),
-      desired_goal: copy(this.goal),
-      observation: copy(this.state),
+      observation: this.state.slice() as BoxArray,
+      achieved_goal: this.state.slice() as BoxArray,
+      desired_goal: this.goal.slice() as BoxArray,
     };
+  }
+
+  /**
+   * Returns rewards of steps after which goals were achieved.
+   *
+   * @param achieved Goals that were achieved `[rows, ...]`.
+   * @param desired Goals that were desired `[rows, ...]`.
+   * @returns 0 where they are reached, else -1, `[rows]`.
+   */
+  computeReward(achieved: BoxArray, desired: BoxArray): Float64Array {
+    return rewards(this.#task, achieved, desired);
+  }
+
+  /** Function that tells which of such steps end their episodes, where reaching goals does. */
+  get computeTerminated(): GoalFunctions["computeTerminated"] {
+    const task = this.#task;
+    return task.endsAtGoal
+      ? (achieved, desired) => ends(task, achieved, desired)
+      : undefined;
   }
 }
 
-/** Settings of {@linkcode BitFlipEnv}. */
+/**
+ * Many such environments in the rows of shared arrays, with the numbers of
+ * {@linkcode GoalEnv}. They record their episodes, with `is_success`.
+ *
+ * @example
+ * ```ts
+ * import { GoalVecEnv, REACH } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new GoalVecEnv(REACH, { numEnvs: 2 });
+ * const { desired_goal } = env.reset({ seed: 0 });
+ * assertEquals([...env.computeReward(desired_goal, desired_goal)], [0, 0]);
+ * ```
+ */
+export class GoalVecEnv extends BatchedVecEnv<Record<string, BoxArray>> {
+  #task: GoalTask;
+  #states: BoxArray;
+  #goals: BoxArray;
+  /** Steps at the goal since the episodes began. */
+  #successes: Float64Array;
+
+  /**
+   * Makes environments that have not been reset.
+   *
+   * @param task Their rules.
+   * @param options Number of environments and longest episode.
+   * @throws {RangeError} If a number is not a whole one of at least 1.
+   */
+  constructor(task: GoalTask, options: BatchedOptions) {
+    const { name, stateSpace, actionSpace } = task, { numEnvs } = options;
+    super({ name, observationSpace: goalSpace(task), actionSpace }, options);
+    this.#task = task;
+    const length = numEnvs * elementCount(stateSpace);
+    this.#states = allocateArray(stateSpace, length);
+    this.#goals = allocateArray(stateSpace, length);
+    this.#successes = new Float64Array(numEnvs);
+  }
+
+  /**
+   * Draws a state and another goal.
+   *
+   * @param row Index of the environment.
+   * @param random Its random stream.
+   */
+  protected override beginRow(row: number, random: SeededRandom): void {
+    begin(this.#task, [this.#states, this.#goals], row, random);
+    this.#successes[row] = 0;
+  }
+
+  /**
+   * Writes the current observation of an environment.
+   *
+   * @param row Index of the environment.
+   * @param observations Observations of all environments.
+   */
+  protected override observeRow(
+    row: number,
+    { observation, achieved_goal, desired_goal }: Record<string, BoxArray>,
+  ): void {
+    const size = elementCount(this.#task.stateSpace);
+    for (let i = row * size; i < (row + 1) * size; i++) {
+      observation[i] = achieved_goal[i] = this.#states[i];
+      desired_goal[i] = this.#goals[i];
+    }
+  }
+
+  /**
+   * Takes one step in every environment.
+   *
+   * @param actions One action for each.
+   * @param step Result to write into.
+   */
+  protected override stepRows(actions: BoxArray, step: VecStep): void {
+    const task = this.#task, states = this.#states;
+    (step as MutableStep).episodes = [];
+    for (let row = 0; row < this.numEnvs; row++) {
+      task.move(states, actions, row);
+      const success = Number(isReached(task, states, this.#goals, row));
+      this.#successes[row] += success;
+      step.rewards[row] = success - 1;
+      step.terminated[row] = task.endsAtGoal ? success : 0;
+    }
+    const observations = step.observations as Record<string, BoxArray>;
+    observations.observation.set(states);
+    observations.achieved_goal.set(states);
+  }
+
+  /**
+   * Records an episode that ends.
+   *
+   * @param row Index of the environment.
+   * @param step The step.
+   * @param length Steps of the episode.
+   */
+  protected override endRow(row: number, step: VecStep, length: number): void {
+    const sum = this.#successes[row];
+    (step as MutableStep).episodes = [...step.episodes!, {
+      env: row,
+      return: sum - length,
+      length,
+      terminated: step.terminated[row] !== 0,
+      infoStatistics: {
+        is_success: { sum, mean: sum / length, last: step.rewards[row] + 1 },
+      },
+    }];
+  }
+
+  /**
+   * Saves states, goals and steps at them.
+   *
+   * @returns The entries `states`, `goals` and `successes`.
+   */
+  protected override saveRows(): Record<string, StateTree> {
+    return {
+      states: this.#states.slice(),
+      goals: this.#goals.slice(),
+      successes: this.#successes.slice(),
+    };
+  }
+
+  /**
+   * Reads what was saved.
+   *
+   * @param snapshot The whole snapshot.
+   * @returns Function that restores it.
+   */
+  protected override readRows(snapshot: StateTree): () => void {
+    const saved = snapshotRecord(snapshot, ["states", "goals", "successes"]);
+    const rows: Record<string, BoxArray> = {
+      states: this.#states,
+      goals: this.#goals,
+      successes: this.#successes,
+    };
+    const read = Object.entries(rows).map(([entry, own]) =>
+      [own, savedArray(this.#task.name, [entry, saved[entry]], own)] as const
+    );
+    return () => {
+      for (const [own, from] of read) own.set(from);
+    };
+  }
+
+  /**
+   * Returns rewards of steps after which goals were achieved.
+   *
+   * @param achieved Goals that were achieved `[rows, ...]`.
+   * @param desired Goals that were desired `[rows, ...]`.
+   * @returns 0 where they are reached, else -1, `[rows]`.
+   */
+  computeReward(achieved: BoxArray, desired: BoxArray): Float64Array {
+    return rewards(this.#task, achieved, desired);
+  }
+
+  /** Function that tells which of such steps end their episodes, where reaching goals does. */
+  get computeTerminated(): GoalFunctions["computeTerminated"] {
+    const task = this.#task;
+    return task.endsAtGoal
+      ? (achieved, desired) => ends(task, achieved, desired)
+      : undefined;
+  }
+}
+
+/** Settings of {@linkcode bitFlip}. */
 export interface BitFlipOptions {
   /**
    * Number of bits.
@@ -125,162 +364,89 @@ export interface BitFlipOptions {
 const BIT_FLIP_OPTIONS: OptionKinds<BitFlipOptions> = { bits: whole(1) };
 
 /**
- * Bits of which each step flips one, until they are those of a random goal: reward -1
- * for each other step, so that random actions hardly ever see another reward. Reaching
- * the goal ends the episode.
+ * Makes the rules of bits of which each step flips one, until they are those of a
+ * random goal: random actions hardly ever see another reward than -1.
  *
  * Source: Andrychowicz et al., "Hindsight Experience Replay", 2017, section 3.1.
  *
+ * @param options Number of bits.
+ * @returns Rules of {@linkcode GoalEnv} and {@linkcode GoalVecEnv}.
+ * @throws {RangeError} If it is not a whole number of at least 1.
+ * @throws {TypeError} If an option is not known, or of another type.
+ *
  * @example
  * ```ts
- * import { BitFlipEnv } from "@bellman/envs";
+ * import { bitFlip } from "@bellman/envs";
  * import { assertEquals } from "@std/assert";
  *
- * const env = new BitFlipEnv({ bits: 1 });
- * const { achieved_goal, desired_goal } = env.reset({ seed: 0 });
- * assertEquals([...env.computeReward(achieved_goal, desired_goal)], [-1]);
- * assertEquals(env.step(0).terminated, true);
+ * const bits = Uint8Array.of(0, 0, 1);
+ * bitFlip({ bits: 3 }).move(bits, [1], 0);
+ * assertEquals(bits, Uint8Array.of(0, 1, 1));
  * ```
  */
-export class BitFlipEnv extends GoalEnv<Uint8Array, number> {
-  /** Space of observations. */
-  readonly observationSpace: DictSpace;
-  /** Space of actions. */
-  readonly actionSpace: Space;
-  /** Bits now. */
-  protected override state: Uint8Array;
-  /** Bits that are wanted. */
-  protected override goal: Uint8Array;
-
-  /**
-   * Makes an environment that has not been reset.
-   *
-   * @param options Number of bits.
-   * @throws {RangeError} If it is not a whole number of at least 1.
-   * @throws {TypeError} If an option is not known, or of another type.
-   */
-  constructor(options: BitFlipOptions = {}) {
-    super();
-    const given = checkOptions("bits to flip", options, BIT_FLIP_OPTIONS);
-    const { bits = 15 } = given;
-    this.observationSpace = goalSpace(multiBinary(bits));
-    this.actionSpace = discrete(bits);
-    this.state = new Uint8Array(bits);
-    this.goal = new Uint8Array(bits);
-  }
-
-  /** Draws bits. */
-  protected override draw(): Uint8Array {
-    return this.state.map(() => this.random.integer(2));
-  }
-
-  /** Flips a bit. */
-  protected override move(bit: number): void {
-    this.state[bit] = 1 - this.state[bit];
-  }
-
-  /** Ends episodes at the goal. */
-  protected override endsAt(isReached: boolean): boolean {
-    return isReached;
-  }
-
-  /**
-   * Returns rewards of steps after which goals were achieved.
-   *
-   * @param achieved Goals that were achieved `[rows, bits]`.
-   * @param desired Goals that were desired `[rows, bits]`.
-   * @returns 0 where both are the same, else -1, `[rows]`.
-   */
-  override computeReward(achieved: BoxArray, desired: BoxArray): Float64Array {
-    return sparseRewards(this.computeTerminated(achieved, desired));
-  }
-
-  /**
-   * Tells which of such steps end their episodes.
-   *
-   * @param achieved Goals that were achieved `[rows, bits]`.
-   * @param desired Goals that were desired `[rows, bits]`.
-   * @returns 1 where both are the same, else 0, `[rows]`.
-   */
-  computeTerminated(achieved: BoxArray, desired: BoxArray): Uint8Array {
-    return reached(achieved, desired, { size: this.state.length, within: 0 });
-  }
+export function bitFlip(options: BitFlipOptions = {}): GoalTask {
+  const given = checkOptions("bits to flip", options, BIT_FLIP_OPTIONS);
+  const { bits = 15 } = given;
+  return {
+    name: "BitFlip-v0",
+    stateSpace: multiBinary(bits),
+    actionSpace: discrete(bits),
+    within: 0,
+    endsAtGoal: true,
+    draw: (random) => random.integer(2),
+    move(states, actions, row) {
+      const at = row * bits + actions[row];
+      states[at] = 1 - states[at];
+    },
+  };
 }
 
-/** Distance at which a point is at its goal. */
-const NEAR = 0.1;
 /** Length of the longest step along an axis. */
 const STRIDE = 0.1;
 
 /**
- * A point in the square from -1 to 1 that moves by up to 0.1 along each axis, to within
- * 0.1 of a random goal: reward -1 for each step that ends elsewhere, 0 at the goal, where
- * the episode goes on.
- *
- * @example
- * ```ts
- * import { ReachEnv } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = new ReachEnv();
- * const { achieved_goal, desired_goal } = env.reset({ seed: 0 });
- * assertEquals([...env.computeReward(achieved_goal, desired_goal)], [-1]);
- * assertEquals([...env.computeReward(desired_goal, desired_goal)], [0]);
- * ```
+ * Rules of a point in the square from -1 to 1 that moves by up to 0.1 along each axis,
+ * to within 0.1 of a random goal, where the episode goes on.
  */
-export class ReachEnv extends GoalEnv<Float32Array, Float32Array> {
-  /** Space of observations. */
-  readonly observationSpace: DictSpace = goalSpace(
-    box({ low: -1, high: 1, shape: [2] }),
-  );
-  /** Space of actions. */
-  readonly actionSpace: Space = box({ low: -1, high: 1, shape: [2] });
-  /** Point now. */
-  protected override state: Float32Array = new Float32Array(2);
-  /** Point that is wanted. */
-  protected override goal: Float32Array = new Float32Array(2);
+export const REACH: GoalTask = {
+  name: "Reach-v0",
+  stateSpace: box({ low: -1, high: 1, shape: [2] }),
+  actionSpace: box({ low: -1, high: 1, shape: [2] }),
+  within: 0.1,
+  endsAtGoal: false,
+  draw: (random) => 2 * random.uniform() - 1,
+  move(states, actions, row) {
+    for (let i = 2 * row; i < 2 * row + 2; i++) {
+      const moved = states[i] + STRIDE * actions[i];
+      states[i] = Math.min(Math.max(moved, -1), 1);
+    }
+  },
+};
 
-  /** Draws a point. */
-  protected override draw(): Float32Array {
-    return this.state.map(() => 2 * this.random.uniform() - 1);
-  }
-
-  /** Moves the point. */
-  protected override move(action: Float32Array): void {
-    this.state = this.state.map((it, i) =>
-      Math.min(Math.max(it + STRIDE * action[i], -1), 1)
-    );
-  }
-
-  /** Ends no episode. */
-  protected override endsAt(): boolean {
-    return false;
-  }
-
-  /**
-   * Returns rewards of steps after which goals were achieved.
-   *
-   * @param achieved Goals that were achieved `[rows, 2]`.
-   * @param desired Goals that were desired `[rows, 2]`.
-   * @returns 0 where they are within 0.1 of each other, else -1, `[rows]`.
-   */
-  override computeReward(achieved: BoxArray, desired: BoxArray): Float64Array {
-    return sparseRewards(reached(achieved, desired, { size: 2, within: NEAR }));
-  }
+function registerTask(
+  id: string,
+  limit: number,
+  taskOf: (kwargs: object) => GoalTask,
+): void {
+  const infoStatistics = ["is_success"];
+  const spec = { id, maxEpisodeSteps: limit, infoStatistics };
+  register({
+    ...spec,
+    make: (kwargs) => new GoalEnv(taskOf(kwargs)),
+    recordsInfo: true,
+    makeVec({ numEnvs, maxEpisodeSteps, infoStatistics, kwargs }) {
+      if (`${infoStatistics}` !== "is_success") return undefined;
+      return new GoalVecEnv(taskOf(kwargs), {
+        numEnvs,
+        maxEpisodeSteps,
+        spec: { ...spec, maxEpisodeSteps },
+      });
+    },
+  });
 }
 
-register({
-  id: "BitFlip-v0",
-  maxEpisodeSteps: 15,
-  infoStatistics: ["is_success"],
-  make: (kwargs) => new BitFlipEnv(kwargs),
-});
-register({
-  id: "Reach-v0",
-  maxEpisodeSteps: 50,
-  infoStatistics: ["is_success"],
-  make(kwargs) {
-    checkOptions("Reach-v0", kwargs, {});
-    return new ReachEnv();
-  },
+registerTask("BitFlip-v0", 15, bitFlip);
+registerTask("Reach-v0", 50, (kwargs) => {
+  checkOptions("Reach-v0", kwargs, {});
+  return REACH;
 });

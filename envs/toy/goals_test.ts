@@ -1,13 +1,19 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { checkEnv } from "../check_env.ts";
+import type { BoxArray, StateTree } from "@bellman/types";
 import {
   make,
   makeVec,
+  readRow,
+  sample,
+  SeededRandom,
+  SyncVecEnv,
   VecNormalizeReward,
+  VecRecordEpisodeStatistics,
   VecTransformReward,
 } from "../mod.ts";
-import { BitFlipEnv, ReachEnv } from "./goals.ts";
+import { bitFlip, GoalEnv, GoalVecEnv, REACH } from "./goals.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
 Deno.test("goal environments hold to the contract", () => {
@@ -17,7 +23,7 @@ Deno.test("goal environments hold to the contract", () => {
 Deno.test("flipping each wrong bit once reaches the goal, and no earlier step does", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.nat(), (bits, seed) => {
-      const env = new BitFlipEnv({ bits });
+      const env = new GoalEnv(bitFlip({ bits }));
       const { achieved_goal, desired_goal } = env.reset({ seed });
       const wrong = [...desired_goal.keys()]
         .filter((i) => desired_goal[i] !== achieved_goal[i]);
@@ -37,11 +43,12 @@ Deno.test("flipping each wrong bit once reaches the goal, and no earlier step do
 
 Deno.test("a point that moves straight to its goal stays there, and no episode ends", () => {
   fc.assert(fc.property(fc.nat(), (seed) => {
-    const env = new ReachEnv();
+    const env = new GoalEnv(REACH);
     let { observation, desired_goal } = env.reset({ seed });
     for (let step = 0; step < 30; step++) {
-      const action = observation.map((it, i) =>
-        Math.min(Math.max((desired_goal[i] - it) / 0.1, -1), 1)
+      const action = Float32Array.from(
+        observation,
+        (it, i) => Math.min(Math.max((desired_goal[i] - it) / 0.1, -1), 1),
       );
       const result = env.step(action);
       assertEquals(result.terminated, false);
@@ -95,10 +102,62 @@ Deno.test("episodes tell whether they reached the goal", () => {
   assertEquals(steps.at(-1), [1]);
 });
 
+Deno.test("batched ones give the numbers of single ones bit for bit, and resume in between", () => {
+  for (const id of ["BitFlip-v0", "Reach-v0"]) {
+    const kwargs = id === "BitFlip-v0" ? { bits: 3 } : {};
+    const options = { numEnvs: 3, maxEpisodeSteps: 7, kwargs };
+    let batched = makeVec(id, options);
+    const single = new VecRecordEpisodeStatistics(
+      new SyncVecEnv(Array.from({ length: 3 }, () => () => make(id, options))),
+    );
+    assertEquals(batched.reset({ seed: 4 }), single.reset({ seed: 4 }));
+    const random = new SeededRandom(1);
+    const act = () => sample(single.actionSpace, random) as number & BoxArray;
+    let ended = 0;
+    for (let i = 0; i < 60; i++) {
+      const rows = [act(), act(), act()];
+      const actions = id === "BitFlip-v0"
+        ? Int32Array.from(rows)
+        : Float32Array.from(rows.flatMap((it) => [...it]));
+      const step = batched.step(actions), wanted = single.step(actions);
+      const { finalObservations: final, episodes, ...rest } = wanted;
+      for (const [key, it] of Object.entries({ episodes, ...rest })) {
+        assertEquals(step[key as "episodes"], it, key);
+      }
+      for (const { env } of episodes!) {
+        const row = { batch: step.finalObservations, row: env };
+        const space = single.observationSpace;
+        assertEquals(
+          readRow(space, row),
+          readRow(space, { ...row, batch: final }),
+        );
+        ended++;
+      }
+      if (i !== 30) continue;
+      const state = structuredClone(batched.save());
+      batched = makeVec(id, options);
+      batched.load(state);
+    }
+    assert(ended > 20);
+  }
+});
+
+Deno.test("snapshots of other batches are refused", () => {
+  const env = new GoalVecEnv(REACH, { numEnvs: 2 });
+  env.reset({ seed: 1 });
+  const saved = env.save() as Record<string, StateTree>;
+  const observations = saved.observations as Record<string, StateTree>;
+  const other = { ...observations, desired_goal: 3 };
+  assertRefused({
+    "TypeError: observations.desired_goal": () =>
+      env.load({ ...saved, observations: other }),
+    "TypeError: goals": () => env.load({ ...saved, goals: null }),
+  });
+});
+
 Deno.test("wrong options are refused", () => {
   assertRefused({
-    "RangeError: bits": () => new BitFlipEnv({ bits: 0 }),
-    "TypeError: did you mean 'bits'": () =>
-      new BitFlipEnv({ bit: 3 } as object),
+    "RangeError: bits": () => bitFlip({ bits: 0 }),
+    "TypeError: did you mean 'bits'": () => bitFlip({ bit: 3 } as object),
   });
 });
