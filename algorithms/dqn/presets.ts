@@ -13,6 +13,8 @@ export const dqnPresets: Readonly<Record<string, string>> = {
   "CartPole-v1-quantile": texts["cartpole_v1_quantile.yaml"],
   "Acrobot-v1-categorical": texts["acrobot_v1_categorical.yaml"],
   "gym:LunarLander-v3-rainbow": texts["lunar_lander_v3_rainbow.yaml"],
+  "BitFlip-v0": texts["bit_flip_v0.yaml"],
+  "BitFlip-v0-plain": texts["bit_flip_v0_plain.yaml"],
   "ALE/Pong-v5-rainbow": texts["atari_rainbow.yaml"],
   "rainbow": texts["rainbow.yaml"],
 };

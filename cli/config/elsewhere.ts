@@ -87,6 +87,9 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
     "target_update_interval",
     "'targetInterval' of dqn counts updates: steps * gradientSteps / (trainFrequency * numEnvs)",
   ],
+  ...["replay_buffer_class", "goal_selection_strategy", "n_sampled_goal"].map((
+    it,
+  ) => [it, "'--set hindsight={strategy: future, k: 4}' sets goals"] as const),
   ["epochs", "the length of a run is totalTimesteps, or --steps N"],
   ["device", "'--engine xla' computes on a GPU where XLA's plugin is of one"],
   ["verbose", "--quiet shows only the progress bar and the result"],

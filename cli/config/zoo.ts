@@ -263,6 +263,9 @@ function translated(
     }
     case "noise_type":
       return [[name, NOISES[String(value)] ?? value]];
+    case "replay_buffer_class":
+    case "replay_buffer_kwargs":
+      return []; // Translated together.
     case "optimize_memory_usage":
       return []; // Observations are always stored once.
     case "learning_starts":
@@ -284,6 +287,48 @@ function translated(
     default:
       return [[name, value]];
   }
+}
+
+/** Settings of hindsight, by the names of `HerReplayBuffer`'s. */
+const HINDSIGHT: Readonly<Record<string, string>> = {
+  goal_selection_strategy: "strategy",
+  n_sampled_goal: "k",
+};
+
+/** Translates `replay_buffer_class` and its arguments. */
+function hindsightEntries(
+  { replay_buffer_class: kind, replay_buffer_kwargs: given }: Readonly<
+    Record<string, unknown>
+  >,
+  { origin }: ZooOptions,
+): Entry[] {
+  const setting = `replay_buffer_kwargs of ${origin}`;
+  const kwargs = given === undefined ? {} : mappingOf(given, setting);
+  // Goals are always drawn anew, and episodes are as long as they are.
+  const { online_sampling, max_episode_length: _, ...own } = kwargs;
+  const unknown = Object.entries(own)
+    .filter(([name]) => !Object.hasOwn(HINDSIGHT, name));
+  if (online_sampling === false) unknown.push(["online_sampling", false]);
+  const isHindsight = String(kind).endsWith("HerReplayBuffer");
+  if (kind !== undefined && !isHindsight) {
+    unknown.unshift(["replay_buffer_class", kind]);
+  }
+  if (unknown.length > 0 || (kind === undefined && given !== undefined)) {
+    const [name, value] = unknown[0] ?? ["replay_buffer_kwargs", given];
+    throw new UsageError(
+      `Cannot use ${name} = ${
+        JSON.stringify(value)
+      } of ${origin}: no setting is like it; leave it out`,
+    );
+  }
+  if (kind === undefined) return [];
+  const hindsight = Object.entries(own).map(([name, value]) => [
+    HINDSIGHT[name],
+    typeof value === "string"
+      ? value.replace(/^.*\./, "").toLowerCase()
+      : value,
+  ]);
+  return [["hindsight", Object.fromEntries(hindsight)]];
 }
 
 /** Greatest common divisor. */
@@ -396,6 +441,7 @@ export function zooEntries(
     ...entries,
     ...settings.flatMap(([key, value]) => translated(key, value, options)),
     ...rolloutEntries(section as Record<string, unknown>, options),
+    ...hindsightEntries(section as Record<string, unknown>, options),
   ]));
   return {
     notes,

@@ -357,6 +357,62 @@ Deno.test("every section of PPO's files is read, or is one clear line", async ()
   ]);
 });
 
+Deno.test("HerReplayBuffer of a file is hindsight", () => {
+  const given = (lines: string[]) => {
+    const text = `FetchReach-v4:\n  ${lines.join("\n  ")}\n`;
+    const env = "gym:FetchReach-v4";
+    return resolveGiven("sac", {
+      file: { name: "sac.yml", text },
+      entries: [["env", env]],
+    });
+  };
+  // As in rl-baselines3-zoo, there of FetchReach-v1.
+  const own = [
+    "n_timesteps: !!float 20000",
+    "policy: 'MultiInputPolicy'",
+    "buffer_size: 1000000",
+    "ent_coef: 'auto'",
+    "batch_size: 256",
+    "gamma: 0.95",
+    "normalize: True",
+    "replay_buffer_class: HerReplayBuffer",
+  ];
+  const kwargs = (text: string) => [...own, `replay_buffer_kwargs: ${text}`];
+  const zoo =
+    `"dict(online_sampling=True, goal_selection_strategy='future', n_sampled_goal=4, max_episode_length=100)"`;
+  const cases: [lines: string[], hindsight: object][] = [
+    [own, {}],
+    [kwargs(zoo), { strategy: "future", k: 4 }],
+    [
+      kwargs("{goal_selection_strategy: GoalSelectionStrategy.FINAL}"),
+      { strategy: "final" },
+    ],
+  ];
+  for (const [lines, hindsight] of cases) {
+    const { config } = given(lines);
+    assertEquals(config.hindsight, hindsight);
+    assertEquals(config.gamma, 0.95);
+  }
+  const refused: [lines: string[], says: string][] = [
+    [kwargs("dict(handle=1)"), "Cannot use handle = 1 of sac.yml: no setting"],
+    [
+      kwargs("dict(goal_selection_strategy='futur')"),
+      "expected a mapping with strategy: future, final, episode or random",
+    ],
+    [
+      own.map((it) => it.replace("HerReplayBuffer", "NStepReplayBuffer")),
+      'Cannot use replay_buffer_class = "NStepReplayBuffer" of sac.yml',
+    ],
+    [
+      ["replay_buffer_kwargs: dict(n_sampled_goal=4)"],
+      'Cannot use replay_buffer_kwargs = "dict(n_sampled_goal=4)" of sac.yml',
+    ],
+  ];
+  for (const [lines, says] of refused) {
+    assertThrows(() => given(lines), UsageError, says);
+  }
+});
+
 /** Reads a section of the zoo's own files for DQN and QR-DQN. */
 async function dqn(env: string, name = "dqn") {
   const url = new URL(`../testdata/zoo/${name}.yml`, import.meta.url);
