@@ -124,7 +124,7 @@ export class GymnasiumEnv implements Env {
     const judge = askingGoals(
       opened!.goalFunctions,
       (name, achieved, desired) =>
-        this.#ask("ask about goals of", {
+        this.#ask("judge goals of", {
           type: "goals",
           name,
           achieved,

@@ -99,7 +99,7 @@ test("a wrapper judges goals as it rewards", () => {
       Float64Array.of(1, 2),
       new Float64Array(2),
     );
-    assertEquals([...Array.from(rewards)], [-1.5]);
+    assertEquals(Array.from(rewards), [-1.5]);
     checkEnv(env, { steps: 20, render: false });
   });
 });
@@ -112,6 +112,33 @@ test("a reward that no goal changes is found", () => {
       "computeReward is -1 whatever goal is desired: hindsight cannot learn from it",
     );
   });
+});
+
+test("what Python raises over goals is told, and ends nothing", () => {
+  const env = open(POINT, { kwargs: { by: "never" } });
+  const single = new GymnasiumEnv(POINT, {
+    python: PYTHON,
+    kwargs: { by: "never" },
+  });
+  const goals = new Float64Array(2);
+  try {
+    for (
+      const [it, message] of [
+        [env, "goals by computeReward: it threw ValueError: no goal is one"],
+        [single, `goals of ${POINT}: Python raised ValueError: no goal is one`],
+      ] as const
+    ) {
+      assertThrows(
+        () => it.computeReward!(goals, goals),
+        Error,
+        `Cannot judge ${message}`,
+      );
+      assertEquals(Array.from(it.computeTerminated!(goals, goals)), [1]);
+    }
+  } finally {
+    env.close();
+    single.close();
+  }
 });
 
 test("what has no goals judges none", () => {

@@ -277,7 +277,7 @@ export class HostedVecEnv implements VecEnv {
     achieved: BoxArray,
     desired: BoxArray,
   ): Float64Array => {
-    this.#checkUsable("ask about goals");
+    this.#checkUsable("judge goals of");
     for (;;) {
       let [group] = this.#alive();
       if (group === undefined) {
@@ -285,10 +285,14 @@ export class HostedVecEnv implements VecEnv {
         this.#fleet.reopen(group = first, failure);
       }
       this.#hosts.begin(group, { type: "goals", name, achieved, desired });
-      const failures = this.#fleet.collect([group]);
-      throwErrors(failures);
-      if (failures.size === 0) return this.#fleet.answers[group].results!;
-      this.#lost.set(group, failures.get(group)!);
+      const failure = this.#fleet.collect([group]).get(group);
+      if (failure === undefined) return this.#fleet.answers[group].results!;
+      if (failure.reason === "error") {
+        const error = failure.toThrow();
+        error.message = `Cannot judge goals by ${name}: ${failure.what}`;
+        throw error;
+      }
+      this.#lost.set(group, failure);
     }
   };
 

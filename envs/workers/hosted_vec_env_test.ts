@@ -133,7 +133,7 @@ Deno.test("what a function of goals throws is thrown, and nothing is lost", () =
   assertThrows(
     () => env.computeReward!(ACHIEVED, DESIRED),
     RangeError,
-    "goals failed in life 1",
+    "Cannot judge goals by computeReward: it threw RangeError: goals failed in life 1",
   );
   assertEquals(env.step(GO(2)).lost, undefined);
   hosts.script = ({ type }) => type === "goals" ? "exit" : undefined;

@@ -14,7 +14,7 @@ GOALS = {
 class Point(gym.Env):
     """Achieves goals at random, whose rewards are distances below 0. Where it is asked
     for rows at once, `by` says what comes: rows, a scalar, or an error, as of one that
-    `if` cannot take. The info tells how it was asked."""
+    `if` cannot take; `never` is an error for each. The info tells how it was asked."""
 
     action_space = spaces.Discrete(2)
 
@@ -58,6 +58,8 @@ class Point(gym.Env):
         if self.constant:
             return np.zeros(np.shape(achieved)[:-1]) - 1
         distance = self.distance(achieved, desired)
+        if self.by == "never":
+            raise ValueError("no goal is one")
         if self.by == "error" and self.asked[-1] > 0:
             raise ValueError("rows are no goal")
         return -distance
