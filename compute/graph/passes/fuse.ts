@@ -107,8 +107,9 @@ export function recognizeReluGradient(graph: Graph): Graph {
 const MANY = 16_384;
 
 /**
- * Joins squares and their sum, such as in the norm of the gradients. Many numbers that are
- * put one after the other for that alone are summed part by part instead.
+ * Joins squares and their sum, such as in the norm of the gradients: a loop that takes
+ * the squares as well makes them by itself. Many numbers that are put one after the
+ * other for that alone are summed part by part instead.
  */
 export function fuseSumOfSquares(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
@@ -117,10 +118,10 @@ export function fuseSumOfSquares(graph: Graph): Graph {
     // Over no axes it is not a sum.
     if (sameShape(node.outputs[0].shape, squares.shape)) return undefined;
     const square = rewriter.producerOf(squares, "Square");
-    if (!square || !rewriter.isUsedOnce(squares)) return undefined;
+    if (square === undefined) return undefined;
     const [x] = square.inputs;
     const isApart = x.shape.length === 1 && x.shape[0] >= MANY &&
-      rewriter.isUsedOnce(x);
+      [x, squares].every((it) => rewriter.isUsedOnce(it));
     const whole = isApart ? rewriter.producerOf(x, "Concat") : undefined;
     const { attributes } = node;
     return (whole?.inputs ?? [x])
