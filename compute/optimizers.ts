@@ -1,6 +1,10 @@
 import * as tf from "@tensorflow/tfjs";
 import { closest } from "fastest-levenshtein";
-import { type LossValue, valueAndGradients } from "./gradients.ts";
+import {
+  clipByGlobalNorm,
+  type LossValue,
+  valueAndGradients,
+} from "./gradients.ts";
 import { flattenParams, type Params, unflattenParams } from "./params.ts";
 
 /**
@@ -495,6 +499,8 @@ export interface Descent<A extends Params = Params> {
   slots: OptimizerState;
   /** Loss before the step. */
   loss: tf.Scalar;
+  /** Global norm of its gradients before clipping, where `maxGradNorm` is given. */
+  gradNorm?: tf.Scalar;
   /** Further results of the loss function. */
   aux: A;
 }
@@ -505,6 +511,12 @@ export interface DescendOptions {
   readonly optimizer: Optimizer;
   /** Its learning rate. */
   readonly learningRate: tf.Scalar;
+  /**
+   * Largest global norm of the gradients; null takes their norm alone.
+   *
+   * @default neither is the norm taken, nor are gradients clipped
+   */
+  readonly maxGradNorm?: number | null;
 }
 
 /**
@@ -537,12 +549,17 @@ export function descend<A extends Params>(
     readonly params: Params;
     readonly slots: OptimizerState;
   },
-  { optimizer, learningRate }: DescendOptions,
+  { optimizer, learningRate, maxGradNorm }: DescendOptions,
 ): Descent<A> {
   const { gradients, ...value } = valueAndGradients(loss, params);
-  const step = optimizer.apply(params, gradients, {
+  const clipped: { gradients: Params; norm?: tf.Scalar } =
+    maxGradNorm === undefined
+      ? { gradients }
+      : clipByGlobalNorm(gradients, maxGradNorm);
+  const step = optimizer.apply(params, clipped.gradients, {
     state: slots,
     learningRate,
   });
-  return { params: step.params, slots: step.state, ...value };
+  const { params: moved, state } = step;
+  return { params: moved, slots: state, gradNorm: clipped.norm, ...value };
 }

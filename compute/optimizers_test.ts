@@ -14,6 +14,7 @@ import {
   adam,
   adamTf1,
   createOptimizer,
+  descend,
   type OptimizerName,
   rmsprop,
   rmspropTf1,
@@ -187,4 +188,25 @@ Deno.test("an unknown name is one line with the nearest", () => {
     RangeError,
     "Unknown optimizer 'rmsprob': did you mean 'rmsprop'?",
   );
+});
+
+Deno.test("a step is clipped to a norm, which is told, only where one is given", () => {
+  const params = { w: tf.tensor1d([3, 4]) };
+  const optimizer = sgd(), slots = optimizer.init(params);
+  const stepOf = (maxGradNorm?: number | null) =>
+    descend(
+      ({ w }) => ({ loss: tf.div(tf.sum(tf.square(w)), 2) }),
+      { params, slots },
+      { optimizer, learningRate: tf.scalar(1), maxGradNorm },
+    );
+  for (const norm of [undefined, null]) {
+    assertEquals(stepOf(norm).params.w.arraySync(), [0, 0]);
+  }
+  const clipped = stepOf(2.5);
+  assertEquals(clipped.params.w.arraySync(), [1.5, 2]);
+  assertEquals([stepOf(null), clipped].map((it) => it.gradNorm?.arraySync()), [
+    5,
+    5,
+  ]);
+  assertEquals(stepOf().gradNorm, undefined);
 });

@@ -57,7 +57,11 @@ export {
   partsNamed,
   type PerPart,
 } from "./networks/observation_parts.ts";
-export type { FunctionOptions } from "./models/_body.ts";
+export {
+  type FunctionOptions,
+  functionOptions,
+  type LayerSettings,
+} from "./models/_body.ts";
 export * from "./models/actor_critic.ts";
 export * from "./models/critics.ts";
 export * from "./models/deterministic_policy.ts";

@@ -108,6 +108,13 @@ export interface AgentOptions<Config extends object = object> {
    * @default "auto"
    */
   readonly threads?: number | "auto";
+  /**
+   * Takes a line that a user should see, such as a setting that does not fit what is
+   * learned.
+   *
+   * @default console.warn
+   */
+  readonly onNotice?: (line: string) => void;
 }
 
 /** Policy results of steps that exploration chose. */
@@ -166,6 +173,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #title: string;
   /** Scaling of the environment, written to exported policies. */
   readonly #spaces: AgentSpaces;
+  #onNotice: AgentOptions["onNotice"];
   readonly #parts: AnyParts<P>;
   readonly #runtime: AgentRuntime;
   readonly #normalization: Normalization;
@@ -236,6 +244,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.#title = title;
     this.#spaces = spaces;
     this.#parts = parts;
+    // deno-lint-ignore no-console -- by default notices go there
+    this.#onNotice = options.onNotice ?? ((line) => console.warn(line));
     this.#normalization = normalization;
     this.#runtime = {
       ...context,
@@ -405,8 +415,16 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const due = this.experience.due(this.#moment, this.#random);
     if (due === 0) return undefined;
     for (let i = 1; i <= due; i++) this.#learn(i === due);
-    this.#parts.onStatistics?.(this.#statistics);
+    this.#notify();
     return { ...this.#statistics };
+  }
+
+  /** Tells once what a user should know. */
+  #notify(): void {
+    const line = this.#onNotice && this.#parts.notice?.(this.#statistics);
+    if (line === undefined) return;
+    this.#onNotice?.(line);
+    this.#onNotice = undefined;
   }
 
   /** Learns from one batch; each statistic keeps its last value. */

@@ -237,12 +237,14 @@ export interface AgentParts<
    */
   readonly actionValues?: ActionValues;
   /**
-   * Called after updates, such as to warn of something once.
+   * Finds what a user should know, such as of a setting that does not fit; asked after
+   * updates until there is something.
    *
    * @param statistics Statistics of the update, by their names there.
+   * @returns One line, or `undefined`.
    * @default nothing
    */
-  onStatistics?(statistics: Statistics): void;
+  notice?(statistics: Statistics): string | undefined;
 }
 
 /** Parts of an agent of which only the policy's type is known. */

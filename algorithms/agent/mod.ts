@@ -43,7 +43,12 @@ export {
 } from "./experience/observations.ts";
 export type { QValues } from "./q_values.ts";
 export * from "./noisy_actions.ts";
-export { randomActions, type RandomActionsOptions } from "./random_actions.ts";
+export {
+  firstActions,
+  type FirstActionsSettings,
+  randomActions,
+  type RandomActionsOptions,
+} from "./random_actions.ts";
 export { LostRowsError } from "@bellman/buffers/storage";
 export {
   type BufferParts,
@@ -55,6 +60,7 @@ export {
 export {
   checkReplay,
   type HindsightGoals,
+  idleReplay,
   replay,
   type ReplayOptions,
 } from "./experience/replay.ts";

@@ -26,6 +26,48 @@ export interface RandomActionsOptions {
   readonly epsilon?: (moment: Moment) => number;
 }
 
+/** Settings of {@link firstActions}. */
+export interface FirstActionsSettings {
+  /** Uniformly random actions, such that are each repeated, or the policy's. */
+  readonly initialExploration: "uniform" | "repeated" | "policy";
+  /** Steps before the first update. */
+  readonly learningStarts: number;
+  /** Exponent of the number of steps that repeat an action. */
+  readonly repeatExponent: number;
+}
+
+/**
+ * Makes the options of {@link randomActions} of the settings of an algorithm that
+ * learns from replay.
+ *
+ * @param settings Kind of exploration before the first update, and its length.
+ * @returns The options.
+ *
+ * @example
+ * ```ts
+ * import { firstActions } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const settings = { learningStarts: 100, repeatExponent: 2 };
+ * assertEquals(
+ *   firstActions({ ...settings, initialExploration: "uniform" }),
+ *   { steps: 100 },
+ * );
+ * assertEquals(
+ *   firstActions({ ...settings, initialExploration: "repeated" }),
+ *   { steps: 100, repeatExponent: 2 },
+ * );
+ * ```
+ */
+export function firstActions(
+  { initialExploration, learningStarts, repeatExponent }: FirstActionsSettings,
+): RandomActionsOptions {
+  return {
+    steps: initialExploration === "policy" ? 0 : learningStarts,
+    ...(initialExploration === "repeated" && { repeatExponent }),
+  };
+}
+
 /**
  * Creates an exploration that takes random actions at first, and later at a share of
  * the steps: box actions are uniform in [-1, 1], as squashed policies sample them.

@@ -2,39 +2,28 @@ import {
   Agent,
   type AgentContext,
   type AgentOptions,
-  type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
+  type AnyParts,
   type BuildContext,
   checkReplay,
+  firstActions,
+  idleReplay,
   type Moment,
   randomActions,
   replay,
-  type Update,
 } from "@bellman/agent";
 import { adam } from "@bellman/compute";
-import { type QPolicy, qPolicy } from "@bellman/policies";
+import { functionOptions, type QPolicy, qPolicy } from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
-import type { Statistics } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
+import type { DiscreteSpace } from "@bellman/types";
 import { type DqnConfig, dqnConfigSchema } from "./config.ts";
 import { dqnPresets } from "./presets.ts";
-import { returnForm } from "./return_form.ts";
-import {
-  type DqnBatch,
-  type DqnInputs,
-  type DqnState,
-  dqnUpdate,
-  initDqnState,
-} from "./update.ts";
+import { returnForm } from "./loss.ts";
+import { dqnUpdate, initDqnState } from "./update.ts";
 
 /** Share of clipped mass above which a run warns. */
 const MUCH_CLIPPED = 0.01;
-
-/** Inputs of an update, and the share of random actions for the log. */
-interface Inputs extends DqnInputs {
-  readonly epsilon: tf.Scalar;
-}
 
 /**
  * Deep Q-learning as `Agent`, the command line and the benches know it.
@@ -69,64 +58,49 @@ export const dqn: AlgorithmDefinition<DqnConfig, QPolicy> = {
   build: partsOf,
 };
 
-function partsOf(
-  config: DqnConfig,
-  context: BuildContext,
-): AgentParts<QPolicy, DqnState, DqnBatch, Inputs> {
-  const { hiddenSizes, activation, dueling, sigma0 } = config;
-  const { actionSpace, random, numEnvs } = context;
+function partsOf(config: DqnConfig, context: BuildContext): AnyParts<QPolicy> {
+  const { dueling, sigma0, learningRate, targetInterval, tau } = config;
   const isNoisy = config.exploration === "noisy", returns = returnForm(config);
   const policy = qPolicy({
     ...context,
+    ...functionOptions(config),
     ...returns,
-    network: config.network,
-    networkOptions: {
-      hiddenSizes,
-      activation,
-      partNetworks: config.partNetworks,
-    },
-    initializer: config.initializer,
     dueling,
     ...(isNoisy && { sigma0 }),
   });
+  const { start } = context.actionSpace as DiscreteSpace;
   const optimizer = adam({ epsilon: config.adamEpsilon });
-  const start = actionSpace.type === "discrete" ? actionSpace.start : 0;
-  const update = dqnUpdate(policy, { ...config, returns, optimizer, start });
-  const rate = scheduledOverRun(config.learningRate, {
-    ...context,
-    schedule: config.learningRateSchedule,
-  });
-  const program =
-    (tau?: number): Update<DqnState, DqnBatch, Inputs> =>
-    (state, batch, { epsilon, ...inputs }) => {
-      const { stats, ...made } = update(state, batch, {
-        ...inputs,
-        ...(tau !== undefined && { tau: tf.scalar(tau) }),
-      });
-      return { ...made, stats: { ...stats, epsilon } };
-    };
-  const { initialExploration, repeatExponent, learningStarts } = config;
-  const epsilon = (moment: Moment) => isNoisy ? 0 : epsilonAt(config, moment);
+  const copy = dqnUpdate(policy, { ...config, returns, optimizer, start });
+  const learn: typeof copy = (state, batch, { tau: _, ...inputs }) =>
+    copy(state, batch, inputs);
+  const schedule = config.learningRateSchedule;
+  const rate = scheduledOverRun(learningRate, { ...context, schedule });
+  const { initialEpsilon: first, finalEpsilon: last } = config;
+  const epsilon = ({ progress }: Moment) =>
+    first + Math.min(progress / config.explorationFraction, 1) * (last - first);
   return {
     policy,
-    state: initDqnState(policy, random, optimizer),
+    state: initDqnState(policy, context.random, optimizer),
     experience: replay(config),
     inputs: {
       learningRate: ({ steps }) => rate(steps),
-      epsilon,
-      ...(isNoisy && {
-        noise: { kind: "normal", rows: 3, size: policy.noise.size },
-      }),
-    } as AgentParts<QPolicy, DqnState, DqnBatch, Inputs>["inputs"],
-    programs: { learn: program(), copy: program(config.tau) },
+      tau: () => tau,
+      epsilon: isNoisy ? () => 0 : epsilon,
+      ...(isNoisy && { noise: { ...policy.noise, rows: 3 } }),
+    },
+    programs: { learn, copy },
     choose: ({ updates }) =>
-      (updates + 1) % config.targetInterval === 0 ? "copy" : "learn",
-    explore: randomActions({ actionSpace, numEnvs }, {
-      steps: initialExploration === "policy" ? 0 : learningStarts,
-      ...(initialExploration === "repeated" && { repeatExponent }),
+      (updates + 1) % targetInterval === 0 ? "copy" : "learn",
+    explore: randomActions(context, {
+      ...firstActions(config),
       ...(!isNoisy && { epsilon }),
     }),
-    onStatistics: clippingWarning(),
+    notice: ({ clipped_mass: clipped }) =>
+      clipped > MUCH_CLIPPED
+        ? `DQN clips ${
+          (100 * clipped).toFixed(1)
+        } % of the target mass to valueRange: choose a wider range`
+        : undefined,
     actionValues: {
       part: "policy",
       estimate: (params, observations) =>
@@ -135,20 +109,8 @@ function partsOf(
   };
 }
 
-/** Computes the share of random actions, which falls linearly. */
-function epsilonAt(
-  { initialEpsilon, finalEpsilon, explorationFraction }: DqnConfig,
-  { progress }: Moment,
-): number {
-  const done = Math.min(progress / explorationFraction, 1);
-  return initialEpsilon + done * (finalEpsilon - initialEpsilon);
-}
-
 /** Refuses settings that do not fit together. */
-function checkConfig(
-  config: DqnConfig,
-  context: AgentContext,
-): void {
+function checkConfig(config: DqnConfig, context: AgentContext): void {
   const { type } = context.actionSpace;
   if (type !== "discrete") {
     const named = type.replace(/[A-Z]/, (it) => `-${it.toLowerCase()}`);
@@ -162,42 +124,24 @@ function checkConfig(
 
 /** Finds settings without effect. */
 function idleOf(config: DqnConfig): Record<string, string> {
-  const reasons = (keys: readonly (keyof DqnConfig)[], why: string) =>
-    Object.fromEntries(keys.map((key) => [key, why]));
-  const { values, exploration, replay, initialExploration } = config;
+  const { values, exploration, initialExploration } = config;
+  const noise = "the noise of the layers explores";
   return {
+    ...idleReplay(config),
     ...(values === "mean"
-      ? reasons(["atoms"], "means have one number")
-      : reasons(["loss"], `${values} values have their own`)),
+      ? { atoms: "means have one number" }
+      : { loss: `${values} values have their own` }),
     ...(values !== "categorical" &&
-      reasons(["valueRange"], "only categorical values have a range")),
+      { valueRange: "only categorical values have a range" }),
     ...(exploration === "noisy"
-      ? reasons(
-        ["initialEpsilon", "finalEpsilon", "explorationFraction"],
-        "the noise of the layers explores",
-      )
-      : reasons(["sigma0"], "only noisy layers have noise")),
-    ...(replay === "uniform" &&
-      reasons(
-        ["priorityAlpha", "priorityBeta", "priorityEpsilon"],
-        "uniform replay has no priorities",
-      )),
+      ? {
+        initialEpsilon: noise,
+        finalEpsilon: noise,
+        explorationFraction: noise,
+      }
+      : { sigma0: "only noisy layers have noise" }),
     ...(initialExploration !== "repeated" &&
-      reasons(["repeatExponent"], "initialExploration repeats no action")),
-  };
-}
-
-/** Makes a function that warns once where targets lie out of the range of categorical values. */
-function clippingWarning(): (statistics: Statistics) => void {
-  let wasGiven = false;
-  return ({ clipped_mass }) => {
-    if (wasGiven || !(clipped_mass > MUCH_CLIPPED)) return;
-    wasGiven = true;
-    const percent = (100 * clipped_mass).toFixed(1);
-    // deno-lint-ignore no-console -- warnings go there
-    console.warn(
-      `DQN clips ${percent} % of the target mass to valueRange: choose a wider range`,
-    );
+      { repeatExponent: "initialExploration repeats no action" }),
   };
 }
 

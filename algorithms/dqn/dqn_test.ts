@@ -147,23 +147,14 @@ Deno.test("the target network follows after targetInterval updates", () => {
 
 Deno.test("clipped mass is told, and warned of once", () => {
   const lines: string[] = [];
-  const { warn } = console;
-  Object.assign(console, { warn: (line: string) => lines.push(line) });
-  try {
-    const agent = new Agent(dqn, SPACES, {
-      config: {
-        ...SMALL,
-        values: "categorical",
-        valueRange: [100, 200],
-      },
-      seed: 1,
-    });
-    const { updates } = new MadeUpEnv(SPACES).play(agent, 20);
-    assert(updates.every((it) => it.clipped_mass > 0.01));
-    agent.close();
-  } finally {
-    Object.assign(console, { warn });
-  }
+  const agent = new Agent(dqn, SPACES, {
+    config: { ...SMALL, values: "categorical", valueRange: [100, 200] },
+    seed: 1,
+    onNotice: (line) => lines.push(line),
+  });
+  const { updates } = new MadeUpEnv(SPACES).play(agent, 20);
+  assert(updates.every((it) => it.clipped_mass > 0.01));
+  agent.close();
   assertEquals(lines.length, 1);
   assert(
     /^DQN clips [\d.]+ % of the target mass to valueRange: choose a wider range$/

@@ -1,4 +1,11 @@
+import { meanOfAtoms } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
+import type { DqnConfig } from "./config.ts";
+
+/** Options of {@link returnForm}: settings of DQN, with its defaults. */
+export type ReturnFormOptions = Partial<
+  Pick<DqnConfig, "values" | "atoms" | "valueRange" | "loss">
+>;
 
 /** Losses of transitions, one a row. */
 export interface RowLosses {
@@ -14,25 +21,16 @@ function huber<T extends tf.Tensor>(errors: T): T {
   return tf.mul(inside, tf.sub(size, tf.mul(inside, 0.5))) as T;
 }
 
-/** Options of {@link tdLoss}. */
-export interface TdLossOptions {
-  /**
-   * Loss of an error `d`: `d^2 / 2` up to 1 and `|d| - 1/2` beyond, or `d^2`.
-   *
-   * @default "huber"
-   */
-  readonly loss?: "huber" | "mse";
-}
-
 /**
  * Computes the losses of values against their targets.
  *
  * Source: Mnih et al. 2015 (https://doi.org/10.1038/nature14236), where errors are
  * clipped to [-1, 1].
  *
- * @param values Values of the actions taken `[batch]`.
- * @param targets Targets `[batch]`: constants, through which no gradient flows.
- * @param options Form of the loss.
+ * @param values Values of the actions taken `[batch]` or `[batch, 1]`.
+ * @param targets Targets of that shape: constants, through which no gradient flows.
+ * @param options Loss of an error `d`: `d^2 / 2` up to 1 and `|d| - 1/2` beyond
+ * (`huber`), or `d^2` (`mse`).
  * @returns Losses, and absolute errors.
  *
  * @example
@@ -48,23 +46,36 @@ export interface TdLossOptions {
  * ```
  */
 export function tdLoss(
-  values: tf.Tensor1D,
-  targets: tf.Tensor1D,
-  { loss = "huber" }: TdLossOptions = {},
+  values: tf.Tensor,
+  targets: tf.Tensor,
+  { loss = "huber" }: Pick<ReturnFormOptions, "loss"> = {},
 ): RowLosses {
-  const errors: tf.Tensor1D = tf.sub(values, targets);
+  const errors: tf.Tensor1D = tf.reshape(tf.sub(values, targets), [-1]);
   return {
     losses: loss === "mse" ? tf.square(errors) : huber(errors),
     priorities: tf.abs(errors),
   };
 }
 
-/** Rewards and discounts of {@link projected}, and the atoms. */
-export interface ProjectionOptions {
-  /** Rewards `[batch]`. */
+/** Rewards of transitions, and discounts of what follows, 0 after a termination, both `[batch]`. */
+export interface Backup {
+  /** Rewards, of n-step replay their discounted sums. */
   readonly rewards: tf.Tensor1D;
-  /** Discounts of what follows `[batch]`, 0 after a termination. */
+  /** Discounts. */
   readonly discounts: tf.Tensor1D;
+}
+
+/** Computes `r + g z` of the returns `z` that follow, `[batch, atoms]` or `[atoms]`. */
+function backedUp(
+  returns: tf.Tensor,
+  { rewards, discounts }: Backup,
+): tf.Tensor2D {
+  const column = (it: tf.Tensor1D) => tf.reshape(it, [-1, 1]);
+  return tf.add(column(rewards), tf.mul(column(discounts), returns));
+}
+
+/** Rewards and discounts of {@link projected}, and the atoms. */
+export interface ProjectionOptions extends Backup {
   /** Lowest and highest atom; the others lie evenly between them. */
   readonly range: readonly [low: number, high: number];
 }
@@ -99,18 +110,14 @@ export interface ProjectionOptions {
  */
 export function projected(
   probabilities: tf.Tensor2D,
-  { rewards, discounts, range: [low, high] }: ProjectionOptions,
+  { range: [low, high], ...backup }: ProjectionOptions,
 ): { targets: tf.Tensor2D; clipped: tf.Scalar } {
   const [batch, atoms] = probabilities.shape;
   const width = (high - low) / (atoms - 1);
-  const column = (it: tf.Tensor1D) => tf.reshape(it, [batch, 1]);
   // In units of the distance of two atoms, from the lowest on.
   const support = tf.range(0, atoms, 1, "float32");
   const returns = tf.add(tf.mul(support, width), low);
-  const moved = tf.div(
-    tf.sub(tf.add(column(rewards), tf.mul(column(discounts), returns)), low),
-    width,
-  );
+  const moved = tf.div(tf.sub(backedUp(returns, backup), low), width);
   const inside = tf.clipByValue(moved, 0, atoms - 1);
   const distance = tf.abs(tf.sub(tf.expandDims(inside, 2), support));
   const shares = tf.relu(tf.sub(1, distance));
@@ -190,4 +197,105 @@ export function quantileLoss(
   const weights = tf.abs(tf.sub(tf.reshape(levels, [1, count, 1]), isBelow));
   const losses = tf.sum(tf.mean(tf.mul(weights, huber(errors)), 2), 1);
   return { losses: losses as tf.Tensor1D, priorities: losses as tf.Tensor1D };
+}
+
+/** Form in which a Q function describes the return of an action, by `atoms` numbers. */
+export interface ReturnForm {
+  /** Numbers of one return. */
+  readonly atoms: number;
+  /**
+   * Computes values.
+   *
+   * @param outputs Outputs of all actions `[batch, n, atoms]`.
+   * @returns Values `[batch, n]`.
+   */
+  valuesOf(outputs: tf.Tensor3D): tf.Tensor2D;
+  /**
+   * Computes targets.
+   *
+   * @param next Outputs of the best actions after the steps `[batch, atoms]`.
+   * @param backup Rewards and discounts.
+   * @returns Targets `[batch, atoms]`, their values `[batch]`, and the share of their
+   * mass that was clipped.
+   */
+  targetsOf(next: tf.Tensor2D, backup: Backup): {
+    targets: tf.Tensor2D;
+    values: tf.Tensor;
+    clipped?: tf.Scalar;
+  };
+  /** Computes losses of outputs of the actions taken `[batch, atoms]`. */
+  lossOf(outputs: tf.Tensor2D, targets: tf.Tensor2D): RowLosses;
+}
+
+/**
+ * Makes the form of the returns that a Q function learns.
+ *
+ * @param options Form and size.
+ * @returns The form.
+ * @throws {RangeError} If `categorical` has no range, or its low end is not below the
+ * high one.
+ *
+ * @example
+ * ```ts
+ * import { returnForm } from "@bellman/dqn";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const { atoms, valuesOf } = returnForm({
+ *   values: "categorical",
+ *   atoms: 3,
+ *   valueRange: [-1, 1],
+ * });
+ * assertEquals(atoms, 3);
+ * const outputs = tf.tensor3d([[[0, 0, 0], [0, 0, 99]]]); // of two actions
+ * assertEquals(valuesOf(outputs).arraySync(), [[0, 1]]);
+ * ```
+ */
+export function returnForm(options: ReturnFormOptions = {}): ReturnForm {
+  switch (options.values) {
+    case "categorical":
+      return categoricalForm(options);
+    case "quantile":
+      return linearForm(options.atoms ?? 50, quantileLoss);
+    default:
+      return linearForm(1, (...rows) => tdLoss(...rows, options));
+  }
+}
+
+/** Form whose numbers are returns. */
+function linearForm(atoms: number, lossOf: ReturnForm["lossOf"]): ReturnForm {
+  return {
+    atoms,
+    lossOf,
+    valuesOf: meanOfAtoms,
+    targetsOf(next, backup) {
+      const targets = backedUp(next, backup);
+      return { targets, values: meanOfAtoms(targets) };
+    },
+  };
+}
+
+/** Form whose numbers are logits of returns. */
+function categoricalForm({ atoms, valueRange }: ReturnFormOptions): ReturnForm {
+  const [low, high] = valueRange ?? [], count = atoms ?? 51;
+  if (!(low < high)) {
+    throw new RangeError(
+      `Cannot learn categorical values with valueRange = ${
+        JSON.stringify(valueRange ?? null)
+      }: expected [low, high], the least and the largest return, as in valueRange=[0,100]`,
+    );
+  }
+  const valuesOf = (probabilities: tf.Tensor) =>
+    tf.sum(tf.mul(probabilities, tf.linspace(low, high, count)), -1);
+  return {
+    atoms: count,
+    lossOf: categoricalLoss,
+    valuesOf: (outputs) => valuesOf(tf.softmax(outputs)) as tf.Tensor2D,
+    targetsOf(next, backup) {
+      const range = [low, high] as const;
+      const made = projected(tf.softmax(next), { ...backup, range });
+      return { ...made, values: valuesOf(made.targets) };
+    },
+  };
 }

@@ -43,5 +43,4 @@ export * from "./config.ts";
 export * from "./dqn.ts";
 export * from "./loss.ts";
 export * from "./presets.ts";
-export * from "./return_form.ts";
 export * from "./update.ts";

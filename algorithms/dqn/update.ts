@@ -1,18 +1,19 @@
 import {
   adam,
-  clipByGlobalNorm,
   cloneParams,
+  descend,
   type Optimizer,
   type OptimizerState,
   type Params,
   polyak,
   tidy,
-  valueAndGradients,
 } from "@bellman/compute";
-import type { QPolicy } from "@bellman/policies";
+import { type QPolicy, valuesOfActions } from "@bellman/policies";
+import type { SacBatch } from "@bellman/sac";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { type ReturnForm, returnForm } from "./return_form.ts";
+import type { DqnConfig } from "./config.ts";
+import { type ReturnForm, returnForm } from "./loss.ts";
 
 /** Everything that an update changes. */
 export type DqnState = {
@@ -25,31 +26,9 @@ export type DqnState = {
 };
 
 /** Transitions, one a row. */
-export interface DqnBatch {
-  /** Encoded observations `[batch, ...]`. */
-  readonly observations: tf.Tensor;
+export interface DqnBatch extends SacBatch {
   /** Actions taken `[batch]`, int32. */
   readonly actions: tf.Tensor1D;
-  /** Rewards `[batch]`, of n-step replay their discounted sums. */
-  readonly rewards: tf.Tensor1D;
-  /** 1 where the episode terminated, else 0, where it was truncated too `[batch]`. */
-  readonly terminated: tf.Tensor1D;
-  /** Encoded observations after the (last) reward; of ended rows the true final ones. */
-  readonly nextObservations: tf.Tensor;
-  /**
-   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
-   *
-   * @default the update's gamma
-   */
-  readonly discounts?: tf.Tensor1D;
-  /**
-   * Importance weights of prioritized replay `[batch]`.
-   *
-   * @default 1 for each row
-   */
-  readonly weights?: tf.Tensor1D;
-  /** 1 where an action is allowed after the (last) reward `[batch, n]`; with masks only. */
-  readonly nextActionMasks?: tf.Tensor2D;
 }
 
 /** Hyperparameters of an update, and noise, as tensors. */
@@ -67,12 +46,18 @@ export interface DqnInputs {
    * the choice of the next action, and for the target network.
    */
   readonly noise?: tf.Tensor2D;
+  /**
+   * Share of random actions.
+   *
+   * @default none among the statistics
+   */
+  readonly epsilon?: tf.Scalar;
 }
 
 /** Statistics of an update by name, all scalars. */
 export type DqnStatistics =
   & Record<"loss" | "grad_norm" | "q_mean" | "target_mean", tf.Scalar>
-  & Partial<Record<"clipped_mass", tf.Scalar>>;
+  & Partial<Record<"clipped_mass" | "epsilon", tf.Scalar>>;
 
 /** Pure function from one state to the next; its results are new priorities. */
 export type DqnUpdate = (
@@ -85,32 +70,15 @@ export type DqnUpdate = (
   results: { readonly tdErrors: tf.Tensor1D };
 };
 
-/** Options of {@link dqnUpdate}. */
-export interface DqnUpdateOptions {
+/** Options of {@link dqnUpdate}: settings of DQN, with its defaults, and what they make. */
+export interface DqnUpdateOptions
+  extends Partial<Pick<DqnConfig, "double" | "gamma" | "maxGradNorm">> {
   /**
    * Form of the returns, with which the policy was made.
    *
    * @default means, with the Huber loss
    */
   readonly returns?: ReturnForm;
-  /**
-   * True where the online network chooses the action after the step.
-   *
-   * @default true
-   */
-  readonly double?: boolean;
-  /**
-   * Discount of one step.
-   *
-   * @default 0.99
-   */
-  readonly gamma?: number;
-  /**
-   * Largest global norm of the gradients; null does not clip them.
-   *
-   * @default 10
-   */
-  readonly maxGradNorm?: number | null;
   /**
    * Optimizer.
    *
@@ -209,9 +177,9 @@ export function dqnUpdate(
 ): DqnUpdate {
   const { returns = returnForm(), double = true, gamma = 0.99 } = options;
   const { optimizer = adam(), maxGradNorm = 10, start = 0 } = options;
-  return (state, batch, { learningRate, tau, noise }) =>
+  return (state, batch, { learningRate, tau, noise, epsilon }) =>
     tidy(() => {
-      const { observations, nextObservations, actions, rewards } = batch;
+      const { observations, nextObservations, rewards, weights } = batch;
       const [online, selection, target] = noise
         ? tf.split<tf.Tensor2D>(noise, 3)
         : [];
@@ -220,60 +188,45 @@ export function dqnUpdate(
       const choosing = double
         ? policy.outputs(state.policy, nextObservations, selection)
         : after;
-      const best = tf.argMax(
-        policy.values(choosing, batch.nextActionMasks),
-        1,
-      ) as tf.Tensor1D;
+      const values = policy.values(choosing, batch.nextActionMasks);
+      const best = valuesOfActions(after, tf.argMax(values, 1));
       const goesOn = tf.sub(1, batch.terminated);
       const discounts = tf.mul<tf.Tensor1D>(goesOn, batch.discounts ?? gamma);
-      const { targets, values, stats } = returns.targetsOf(
-        outputsOf(after, best),
-        { rewards, discounts },
-      );
+      const aim = returns.targetsOf(best, { rewards, discounts });
 
-      const taken: tf.Tensor1D = start === 0
-        ? actions
-        : tf.sub(actions, tf.scalar(start, "int32"));
-      const { loss, aux, gradients } = valueAndGradients((params) => {
-        const all = policy.outputs(params, observations, online);
-        const outputs = outputsOf(all, taken);
-        const { losses, priorities } = returns.lossOf(outputs, targets);
-        const { weights } = batch;
-        const weighted = weights ? tf.mul(weights, losses) : losses;
-        const q = returns.valuesOf(tf.expandDims(outputs, 1) as tf.Tensor3D);
-        const q_mean = tf.mean(q) as tf.Scalar;
-        return {
-          loss: tf.mean<tf.Scalar>(weighted),
-          aux: { priorities, q_mean },
-        };
-      }, state.policy);
-      const clipped = clipByGlobalNorm(gradients, maxGradNorm);
-      const step = optimizer.apply(state.policy, clipped.gradients, {
-        state: state.slots,
-        learningRate,
-      });
+      const step = descend(
+        (params) => {
+          const all = policy.outputs(params, observations, online);
+          const outputs = valuesOfActions(all, batch.actions, { start });
+          const { losses, priorities } = returns.lossOf(outputs, aim.targets);
+          const q = returns.valuesOf(tf.expandDims(outputs, 1));
+          return {
+            loss: tf.mean<tf.Scalar>(
+              weights ? tf.mul(weights, losses) : losses,
+            ),
+            aux: { priorities, q_mean: tf.mean<tf.Scalar>(q) },
+          };
+        },
+        { params: state.policy, slots: state.slots },
+        { optimizer, learningRate, maxGradNorm },
+      );
       return {
         state: {
           policy: step.params,
           target: tau
             ? polyak(state.target, step.params, { tau })
             : cloneParams(state.target),
-          slots: step.state,
+          slots: step.slots,
         },
         stats: {
-          loss,
-          grad_norm: clipped.norm,
-          q_mean: aux.q_mean,
-          target_mean: tf.mean<tf.Scalar>(values),
-          ...stats,
+          loss: step.loss,
+          grad_norm: step.gradNorm!,
+          q_mean: step.aux.q_mean,
+          target_mean: tf.mean<tf.Scalar>(aim.values),
+          ...(aim.clipped && { clipped_mass: aim.clipped }),
+          ...(epsilon && { epsilon }),
         },
-        results: { tdErrors: aux.priorities },
+        results: { tdErrors: step.aux.priorities },
       };
     });
-}
-
-/** Picks the outputs of one action of each row `[batch, atoms]`. */
-function outputsOf(outputs: tf.Tensor3D, actions: tf.Tensor1D): tf.Tensor2D {
-  const chosen = tf.cast(tf.oneHot(actions, outputs.shape[1]), "float32");
-  return tf.sum(tf.mul(outputs, tf.expandDims(chosen, 2)), 1);
 }

@@ -7,7 +7,7 @@ import {
   assertNotEquals,
 } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { returnForm } from "./return_form.ts";
+import { returnForm } from "./loss.ts";
 import {
   type DqnBatch,
   dqnUpdate,

@@ -8,7 +8,7 @@ import {
   type AnyUpdate,
   type BuildContext,
   checkReplay,
-  type Explorer,
+  firstActions,
   type NumberInput,
   randomActions,
   type RandomInput,
@@ -17,6 +17,7 @@ import {
 import type { Params } from "@bellman/compute";
 import {
   discreteQFunction,
+  functionOptions,
   qFunction,
   scope,
   type StochasticPolicy,
@@ -199,7 +200,7 @@ function partsOf(
       ...noisesOf(form, config, between),
       ...numbersOf(config, context, rewardScale),
     },
-    explore: explorerOf(config, context),
+    explore: randomActions(context, firstActions(config)),
     noise: {
       renews: (step) => step % every === 0,
       sampleFrequency: sdeSampleFrequency,
@@ -212,25 +213,10 @@ function partsOf(
   };
 }
 
-/** Creates the exploration before the first update. */
-function explorerOf(
-  { initialExploration, learningStarts, repeatExponent }: SettledConfig,
-  context: AgentContext,
-): Explorer | undefined {
-  if (initialExploration === "policy") return undefined;
-  return randomActions(context, {
-    steps: learningStarts,
-    ...(initialExploration === "repeated" && { repeatExponent }),
-  });
-}
-
 /** Builds networks, first state and update by the kind of actions. */
 function formOf(config: SettledConfig, context: BuildContext): SacForm {
   const { observationSpace, actionSpace, random } = context;
-  const { hiddenSizes, activation, network, initializer } = config;
-  const { partNetworks } = config;
-  const networkOptions = { hiddenSizes, activation, partNetworks };
-  const layers = { observationSpace, network, networkOptions, initializer };
+  const layers = { observationSpace, ...functionOptions(config) };
   const { temperature, initialTemperature, gamma, targetEntropy } = config;
   const initialAlpha = temperature === null ? initialTemperature : null;
   if (actionSpace.type === "discrete") {

@@ -7,10 +7,16 @@ import {
   type AnyParts,
   type BuildContext,
   checkReplay,
+  idleReplay,
   noisyActions,
   replay,
 } from "@bellman/agent";
-import { deterministicPolicy, qFunction, scope } from "@bellman/policies";
+import {
+  deterministicPolicy,
+  functionOptions,
+  qFunction,
+  scope,
+} from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
 import type { BoxSpace } from "@bellman/types";
 import { ddpgConfigSchema, type Td3Config, td3ConfigSchema } from "./config.ts";
@@ -103,14 +109,11 @@ export class TD3 extends Agent<Td3Config> {
 }
 
 function partsOf(config: Td3Config, context: BuildContext): AnyParts {
-  const { hiddenSizes, activation, network, initializer } = config;
-  const { batchSize, tau, learningRate, policyDelay, partNetworks } = config;
+  const { batchSize, tau, learningRate, policyDelay } = config;
   const spaces = {
     ...context,
     actionSpace: context.actionSpace as BoxSpace,
-    network,
-    networkOptions: { hiddenSizes, activation, partNetworks },
-    initializer,
+    ...functionOptions(config),
   };
   const policy = deterministicPolicy(spaces), qf = qFunction(spaces);
   const model = { policy, qf }, size = policy.distribution.parameterSize;
@@ -146,12 +149,10 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
 }
 
 /** Finds settings that do nothing beside the others. */
-function idleOf({ targetNoise, replay }: Td3Config): Record<string, string> {
-  const why = "uniform replay has no priorities";
+function idleOf(config: Td3Config): Record<string, string> {
   return {
-    ...(targetNoise === 0 && { targetNoiseClip: "targetNoise is 0" }),
-    ...(replay === "uniform" &&
-      { priorityAlpha: why, priorityBeta: why, priorityEpsilon: why }),
+    ...idleReplay(config),
+    ...(config.targetNoise === 0 && { targetNoiseClip: "targetNoise is 0" }),
   };
 }
 

@@ -255,11 +255,14 @@ function checkActions(
 }
 
 /** Makes the agent that acts and learns in the environments. */
-function agentIn({ config, environments, compute }: AgentSource): MadeAgent {
+function agentIn(
+  { config, environments, compute, onNotice }: AgentSource,
+): MadeAgent {
   const { training, normalization } = environments;
   const algorithm = new Agent(findAlgorithm(config.algorithm)!, training, {
     ...agentOptions(config, compute),
     normalization,
+    onNotice,
   });
   return { algorithm, workers: groupsOf(config) };
 }

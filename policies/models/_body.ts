@@ -60,6 +60,35 @@ export interface FunctionOptions {
   readonly initializer?: "torch" | "glorot";
 }
 
+/** Settings of a function's layers, as those of algorithms have them. */
+export interface LayerSettings
+  extends
+    Pick<FunctionOptions, "network" | "initializer">,
+    Pick<NetworkOptions, "hiddenSizes" | "activation" | "partNetworks"> {}
+
+/**
+ * Makes the options of functions of an algorithm's settings.
+ *
+ * @param settings Network, its layers, first values.
+ * @returns The options that do not depend on spaces.
+ *
+ * @example
+ * ```ts
+ * import { functionOptions } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { networkOptions } = functionOptions({ hiddenSizes: [64] });
+ * assertEquals(networkOptions?.hiddenSizes, [64]);
+ * ```
+ */
+export function functionOptions(
+  { network, initializer, hiddenSizes, activation, partNetworks }:
+    LayerSettings,
+): Omit<FunctionOptions, "observationSpace"> {
+  const networkOptions = { hiddenSizes, activation, partNetworks };
+  return { network, initializer, networkOptions };
+}
+
 /** Options of {@link body}. */
 type BodyOptions = Omit<FunctionOptions, "observationSpace">;
 

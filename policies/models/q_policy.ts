@@ -170,10 +170,27 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
   };
 }
 
-const meanOfAtoms = (outputs: tf.Tensor3D): tf.Tensor2D =>
-  outputs.shape[2] === 1
-    ? tf.reshape(outputs, [outputs.shape[0], -1])
-    : tf.mean(outputs, 2);
+/**
+ * Takes the mean of the last axis, which of one number is the number itself.
+ *
+ * @param outputs Numbers of each action, such as `[batch, n, atoms]`.
+ * @returns Their means, such as `[batch, n]`.
+ *
+ * @example
+ * ```ts
+ * import { meanOfAtoms } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * assertEquals(meanOfAtoms(tf.tensor2d([[1, 3], [4, 4]])).arraySync(), [2, 4]);
+ * ```
+ */
+export function meanOfAtoms<T extends tf.Tensor>(outputs: tf.Tensor): T {
+  return outputs.shape.at(-1) === 1
+    ? tf.reshape(outputs, outputs.shape.slice(0, -1)) as T
+    : tf.mean<T>(outputs, -1);
+}
 
 /** The last layers, which give the outputs of all actions. */
 interface LastLayers {

@@ -152,10 +152,10 @@ export interface ValuesOfActionsOptions {
 /**
  * Picks the estimates of the actions that were taken.
  *
- * @param q Estimates of all actions `[batch, n]`.
+ * @param q Estimates of all actions `[batch, n]`, or `[batch, n, atoms]`.
  * @param actions Actions taken, int32 `[batch]`.
  * @param options Smallest action.
- * @returns Estimates `[batch]`.
+ * @returns Estimates `[batch]`, or `[batch, atoms]`.
  *
  * @example
  * ```ts
@@ -169,17 +169,18 @@ export interface ValuesOfActionsOptions {
  * assertEquals(taken.arraySync(), [2, 3]);
  * ```
  */
-export function valuesOfActions(
-  q: tf.Tensor2D,
+export function valuesOfActions<Q extends tf.Tensor2D | tf.Tensor3D>(
+  q: Q,
   actions: tf.Tensor1D,
   { start = 0 }: ValuesOfActionsOptions = {},
-): tf.Tensor1D {
+): Q extends tf.Tensor3D ? tf.Tensor2D : tf.Tensor1D {
   return tf.tidy(() => {
     const index = start === 0
       ? actions
       : tf.sub<tf.Tensor1D>(actions, tf.scalar(start, "int32"));
-    const chosen = tf.oneHot(index, q.shape[1]);
-    return tf.sum(tf.mul(q, tf.cast(chosen, "float32")), 1);
+    const chosen = tf.cast(tf.oneHot(index, q.shape[1]), "float32");
+    const each = q.rank === 3 ? tf.expandDims(chosen, 2) : chosen;
+    return tf.sum(tf.mul(q, each), 1);
   });
 }
 

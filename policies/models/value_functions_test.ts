@@ -237,3 +237,10 @@ Deno.test("the value of an action has a gradient for that action alone", () => {
   );
   assertEquals(gradient.arraySync(), [[0, 0, 1], [1, 0, 0]]);
 });
+
+Deno.test("the atoms of an action are picked whole, from its smallest number on", () => {
+  const outputs = tf.tensor3d([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]);
+  const actions = tf.tensor1d([11, 10], "int32");
+  const taken = valuesOfActions(outputs, actions, { start: 10 });
+  assertEquals(taken.arraySync(), [[3, 4], [5, 6]]);
+});

@@ -166,6 +166,33 @@ export function checkReplay(
   }
 }
 
+/**
+ * Finds settings of replay without effect, and why.
+ *
+ * @param options Kind of replay.
+ * @returns Reasons by setting, for the `idle` of an algorithm.
+ *
+ * @example
+ * ```ts
+ * import { idleReplay } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(
+ *   idleReplay({ replay: "uniform" }).priorityAlpha,
+ *   "uniform replay has no priorities",
+ * );
+ * assertEquals(idleReplay({ replay: "proportional" }), {});
+ * ```
+ */
+export function idleReplay(
+  { replay }: { readonly replay: string },
+): Record<string, string> {
+  const why = "uniform replay has no priorities";
+  return replay === "uniform"
+    ? { priorityAlpha: why, priorityBeta: why, priorityEpsilon: why }
+    : {};
+}
+
 /** Throws unless goals may stand in. */
 function checkHindsight(
   { nSteps = 1, replay = "uniform" }: Parameters<typeof checkReplay>[0],
