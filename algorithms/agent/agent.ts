@@ -3,7 +3,6 @@ import {
   type CompiledStep,
   compileStep,
   disposeParams,
-  type Engine,
   type EngineName,
   type Params,
   paramTypes,
@@ -44,7 +43,7 @@ import type {
   Tensors,
 } from "./experience/context.ts";
 import type {
-  AgentSettings,
+  AgentOptions,
   AgentState,
   AlgorithmDefinition,
   AnyParts,
@@ -64,58 +63,6 @@ import {
 import { type QValues, qValuesOf } from "./q_values.ts";
 import type { ReplayStore } from "./experience/replay_store.ts";
 import { UpdateInputs } from "./update_inputs.ts";
-
-/**
- * Options of {@link Agent}.
- *
- * @typeParam Config Settings of the algorithm.
- */
-export interface AgentOptions<Config extends object = object> {
-  /**
-   * Settings that differ from the defaults.
-   *
-   * @default {}
-   */
-  readonly config?: AgentSettings<Config>;
-  /**
-   * Root of the random streams: a whole number of at least 0.
-   *
-   * @default 0
-   */
-  readonly seed?: number;
-  /**
-   * Environment steps of the whole run: the length of schedules.
-   *
-   * @default 200000
-   */
-  readonly totalTimesteps?: number;
-  /**
-   * Running scales of observations and rewards.
-   *
-   * @default none
-   */
-  readonly normalization?: Normalization;
-  /**
-   * Engine of acting and learning: ONNX Runtime on compiled graphs, or
-   * TensorFlow.js.
-   *
-   * @default "auto"
-   */
-  readonly engine?: Engine;
-  /**
-   * Threads of ONNX Runtime; `auto` takes one for small networks.
-   *
-   * @default "auto"
-   */
-  readonly threads?: number | "auto";
-  /**
-   * Takes a line that a user should see, such as a setting that does not fit what is
-   * learned.
-   *
-   * @default console.warn
-   */
-  readonly onNotice?: (line: string) => void;
-}
 
 /** Policy results of steps that exploration chose. */
 const NOTHING: Decision["recorded"] = {};

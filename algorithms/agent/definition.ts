@@ -22,6 +22,7 @@ import type {
   Tensors,
 } from "./experience/context.ts";
 import type { ExperienceSpec } from "./experience/experience.ts";
+import type { Normalization } from "./experience/observations.ts";
 import type { ConfigSchema } from "./schema.ts";
 
 /**
@@ -161,6 +162,58 @@ export type AgentSettings<Config extends object = object> = {
   readonly [Key in keyof Config]?: Key extends "network" ? Config[Key] | Network
     : Config[Key];
 };
+
+/**
+ * Options of `Agent`.
+ *
+ * @typeParam Config Settings of the algorithm.
+ */
+export interface AgentOptions<Config extends object = object> {
+  /**
+   * Settings that differ from the defaults.
+   *
+   * @default {}
+   */
+  readonly config?: AgentSettings<Config>;
+  /**
+   * Root of the random streams: a whole number of at least 0.
+   *
+   * @default 0
+   */
+  readonly seed?: number;
+  /**
+   * Environment steps of the whole run: the length of schedules.
+   *
+   * @default 200000
+   */
+  readonly totalTimesteps?: number;
+  /**
+   * Running scales of observations and rewards.
+   *
+   * @default none
+   */
+  readonly normalization?: Normalization;
+  /**
+   * Engine of acting and learning: ONNX Runtime on compiled graphs, or
+   * TensorFlow.js.
+   *
+   * @default "auto"
+   */
+  readonly engine?: Engine;
+  /**
+   * Threads of ONNX Runtime; `auto` takes one for small networks.
+   *
+   * @default "auto"
+   */
+  readonly threads?: number | "auto";
+  /**
+   * Takes a line that a user should see, such as a setting that does not fit what is
+   * learned.
+   *
+   * @default console.warn
+   */
+  readonly onNotice?: (line: string) => void;
+}
 
 /** Everything that the parts of an agent are built from. */
 export interface BuildContext extends AgentContext {

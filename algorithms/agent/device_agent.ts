@@ -34,9 +34,9 @@ import type {
 import type * as tf from "@tensorflow/tfjs";
 import { buildParts } from "./_build_parts.ts";
 import { NUMBER } from "./experience/_tensor_types.ts";
-import type { AgentOptions } from "./agent.ts";
 import type { AgentContext, Tensors } from "./experience/context.ts";
 import type {
+  AgentOptions,
   AgentState,
   AlgorithmDefinition,
   AnyParts,
@@ -59,7 +59,7 @@ import type { RolloutOptions } from "./experience/rollout.ts";
  * @typeParam Config Settings of the algorithm.
  */
 export interface DeviceAgentOptions<Config extends object = object>
-  extends Omit<AgentOptions<Config>, "normalization"> {
+  extends Omit<AgentOptions<Config>, "normalization" | "onNotice"> {
   /** Environments that step in parallel. */
   readonly numEnvs: number;
   /**
