@@ -49,22 +49,17 @@ function framesOf(error: Error): string[] {
 export class SourceLine {
   readonly #error: Error;
 
-  /** Remembers the place that is now being run, with frames around it. */
-  constructor(frames: number = FRAMES) {
+  /** Remembers the place that is now being run. */
+  constructor() {
     const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = frames;
+    Error.stackTraceLimit = FRAMES;
     this.#error = new Error();
     Error.stackTraceLimit = limit;
   }
 
-  /** Frames between the operation and the program, innermost first. */
-  get frames(): string[] {
-    return framesOf(this.#error);
-  }
-
   /** Prints `file:line`, or an empty text where it is not known. */
   toString(): string {
-    return placeIn(this.frames);
+    return placeIn(framesOf(this.#error));
   }
 }
 
@@ -108,13 +103,17 @@ export function atItsPlace<T>(action: string, call: () => T): T {
 
 const NO_GRADIENT = "gradient function not found for";
 
-/** Makes the error of a kernel that lies on the way of a gradient and has none. */
+/**
+ * Makes the error of a kernel that lies on the way of a gradient and has none.
+ *
+ * @param maker The kernel's operation, where it was traced.
+ */
 export function noGradient(
   kernel: string,
-  source?: { toString(): string },
+  maker?: { readonly source?: { toString(): string } },
 ): TypeError {
-  const place = source === undefined ? "" : ` at ${source}`;
-  const Kind = source === undefined ? TypeError : PlacedError;
+  const place = maker?.source === undefined ? "" : ` at ${maker.source}`;
+  const Kind = maker === undefined ? TypeError : PlacedError;
   return new Kind(
     `Cannot compute the gradient${place}: ${NO_GRADIENT} ${kernel}; ` +
       `compute it outside of the loss function, or choose with tf.maximum, ` +

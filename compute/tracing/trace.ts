@@ -13,7 +13,7 @@ import {
   type TracingBackend,
   tracingBackend,
 } from "./tracing_backend.ts";
-import { atItsPlace } from "./source_line.ts";
+import { atItsPlace, PlacedError } from "./source_line.ts";
 import {
   declarationsOf,
   leavesOf,
@@ -82,7 +82,9 @@ export function trace<const Types extends TypeTree>(
   fn: (inputs: TensorsOf<Types>) => unknown,
   inputs: Types,
 ): Graph {
-  return traceFunction(fn as (inputs: unknown) => unknown, inputs).graph;
+  const action = `trace ${fn.name || "the function"}`;
+  const call = fn as (inputs: unknown) => unknown;
+  return traceOnce(call, inputs, { action, isPlaced: true }).graph;
 }
 
 /** A traced function and how what it returns is nested. */
@@ -95,16 +97,31 @@ export interface Traced {
 }
 
 /**
- * Traces as {@linkcode trace}, and tells how the outputs are nested.
+ * Traces as {@linkcode trace}, and tells how the outputs are nested. Operations
+ * have no `source`: to find them takes longer than all the rest.
  *
  * @param action Action that fails where the function throws, for the message.
  */
 export function traceFunction(
   fn: (inputs: unknown) => unknown,
   inputs: unknown,
-  action: string = `trace ${fn.name || "the function"}`,
+  action: string,
 ): Traced {
-  return whileTracing((backend, recorder) => {
+  try {
+    return traceOnce(fn, inputs, { action, isPlaced: false });
+  } catch (error) {
+    if (!(error instanceof PlacedError)) throw error;
+    // Its message may name the place of an operation: it is thrown again with that.
+    return traceOnce(fn, inputs, { action, isPlaced: true });
+  }
+}
+
+function traceOnce(
+  fn: (inputs: unknown) => unknown,
+  inputs: unknown,
+  { action, isPlaced }: { action: string; isPlaced: boolean },
+): Traced {
+  return whileTracing(new Recorder(null, isPlaced), (backend, recorder) => {
     const declared = declarationsOf(inputs);
     const named = declared.map(({ name, leaf: { shape, dtype } }) => ({
       name,
@@ -163,6 +180,7 @@ export function isTensor(node: unknown): node is tf.Tensor {
 
 /** Switches to the tracing backend and back again. */
 function whileTracing(
+  recorder: Recorder,
   run: (backend: TracingBackend, recorder: Recorder) => Traced,
 ): Traced {
   const backend = tracingBackend();
@@ -171,7 +189,6 @@ function whileTracing(
       "Cannot trace a function while another is traced: call it directly",
     );
   }
-  const recorder = new Recorder();
   let traced: Traced | undefined;
   backend.recorder = recorder;
   try {

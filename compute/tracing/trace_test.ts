@@ -37,11 +37,15 @@ Deno.test("inputs and outputs are named by the keys that lead to them", () => {
 
 Deno.test("records without tensors are kept", () => {
   let slots: unknown;
-  const { outputRecords } = traceFunction((inputs) => {
-    const { x, ...rest } = inputs as { x: tf.Tensor; slots: object };
-    slots = rest.slots;
-    return { y: tf.exp(x), stats: { inner: {} }, none: undefined };
-  }, { x: float(2), slots: {} });
+  const { outputRecords } = traceFunction(
+    (inputs) => {
+      const { x, ...rest } = inputs as { x: tf.Tensor; slots: object };
+      slots = rest.slots;
+      return { y: tf.exp(x), stats: { inner: {} }, none: undefined };
+    },
+    { x: float(2), slots: {} },
+    "trace records",
+  );
   assertEquals(slots, {});
   assertEquals(outputRecords, { stats: { inner: {} } });
 });

@@ -23,11 +23,18 @@ export class Recorder {
   readonly #known = new WeakMap<TensorData, Value[]>();
   /** Values of the outer recorder, and the values that represent them here. */
   readonly #captured = new Map<Value, Value>();
+  /** True where each operation has the place that called it. */
+  readonly isPlaced: boolean;
   #refused: PlacedError | undefined;
 
   /** @param outer Recorder of the function that the recorded one is a part of. */
-  constructor(outer: Recorder | null = null) {
+  constructor(outer: Recorder | null, isPlaced = outer?.isPlaced ?? false) {
     this.outer = outer;
+    this.isPlaced = isPlaced;
+  }
+
+  #place(): Node["source"] {
+    return this.isPlaced ? new SourceLine() : undefined;
   }
 
   /** Error of the function that is thrown only after it has run. */
@@ -70,7 +77,7 @@ export class Recorder {
     inputs: readonly Value[],
     { attributes, outputs }: Pick<Node, "attributes" | "outputs">,
   ): readonly Value[] {
-    const source = new SourceLine();
+    const source = this.#place();
     this.nodes.push({ op, inputs, attributes, outputs, source });
     return outputs;
   }
@@ -82,7 +89,7 @@ export class Recorder {
     attributes: Attributes,
   ): readonly Value[] {
     const outputs = inferOutputs(op, inputs, attributes);
-    const source = new SourceLine();
+    const source = this.#place();
     this.nodes.push({ op, inputs, attributes, outputs, source });
     return outputs;
   }
@@ -107,7 +114,7 @@ export class Recorder {
       inputs: [],
       attributes: { ...data },
       outputs: [value],
-      source: new SourceLine(),
+      source: this.#place(),
     });
     return value;
   }
@@ -142,11 +149,8 @@ interface Entry {
   references: number;
 }
 
-/** A frame of one of TensorFlow.js's operations that make random numbers. */
-const RANDOM = /\b(rand|random\w+|truncatedNormal|dropout)_ \(.*@tensorflow\//;
-
-/** Frames within which such an operation stands when it writes its numbers. */
-const NEAR = 8;
+/** Scopes of TensorFlow.js's operations that make random numbers. */
+const RANDOM = /^(rand|random\w+|truncatedNormal|dropout)__op$/;
 
 /**
  * A backend that computes nothing: each kernel is recorded with the shapes and
@@ -224,17 +228,17 @@ export class TracingBackend extends tf.KernelBackend {
     throw this.#unreadable(value, recorder);
   }
 
-  /** Finds the place that called for the operation which made a tensor. */
-  sourceOf({ dataId }: tf.TensorInfo): Node["source"] | undefined {
+  /** Finds the operation that made a tensor. */
+  makerOf({ dataId }: tf.TensorInfo): Node | undefined {
     const { value, recorder } = this.#data.get(dataId);
-    return recorder?.maker(value)?.source;
+    return recorder?.maker(value);
   }
 
   #unreadable(value: Value | undefined, recorder?: Recorder): PlacedError {
     const node = recorder?.maker(value);
     const made = node === undefined
       ? "an input"
-      : `the result of '${node.op}' (${node.source})`;
+      : `the result of '${node.op}'${node.source ? ` (${node.source})` : ""}`;
     return new PlacedError(
       `Cannot read ${made} at ${new SourceLine()}: while a function is traced ` +
         `its numbers are not known; return the tensor and read it from the ` +
@@ -304,13 +308,14 @@ function toNumbers(
 
 /** Refuses random numbers: the trace would keep them forever. */
 function refuseRandom(): void {
-  // All frames are slow to look through: few numbers are drawn.
-  if (!new SourceLine(NEAR).frames.some((it) => RANDOM.test(it))) return;
-  const source = new SourceLine();
-  const drawing = source.frames.findLast((it) => RANDOM.test(it))!;
+  const { scopeStack } = tf.engine().state;
+  const drawing = scopeStack.find(({ name }) => RANDOM.test(name));
+  if (drawing === undefined) return;
   throw new PlacedError(
-    `Cannot trace tf.${RANDOM.exec(drawing)![1]} at ${source}: each call ` +
-      `would give the same numbers; pass random numbers as an input`,
+    `Cannot trace tf.${
+      RANDOM.exec(drawing.name)![1]
+    } at ${new SourceLine()}: ` +
+      `each call would give the same numbers; pass random numbers as an input`,
   );
 }
 
@@ -354,10 +359,10 @@ function registerNoGradient(kernelName: string): void {
     outputsToSave: [true],
     gradFunc: (_, [output]) => {
       const backend = tf.backend();
-      const source = backend instanceof TracingBackend
-        ? backend.sourceOf(output)
+      const maker = backend instanceof TracingBackend
+        ? backend.makerOf(output)
         : undefined;
-      throw noGradient(kernelName, source);
+      throw noGradient(kernelName, maker);
     },
   });
 }
