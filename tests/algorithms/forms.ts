@@ -218,6 +218,7 @@ const DQN_FORMS: Forms<DqnConfig> = {
   "noise": [{ exploration: "noisy" }],
   "everything": [{
     ...CATEGORICAL,
+    atoms: 5,
     dueling: true,
     exploration: "noisy",
     replay: "proportional",
@@ -232,7 +233,7 @@ const DQN_FORMS: Forms<DqnConfig> = {
   ],
   "masked actions": [{}, "discrete", "masked"],
   "masked actions from 5, dueling noise, quantiles": [
-    { dueling: true, exploration: "noisy", values: "quantile" },
+    { dueling: true, exploration: "noisy", values: "quantile", atoms: 5 },
     "discrete from 5",
     "masked",
   ],
