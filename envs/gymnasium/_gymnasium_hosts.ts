@@ -51,6 +51,7 @@ interface Handshake {
   readonly framesPerSecond?: number | null;
   readonly masksActions: boolean;
   readonly goalFunctions: readonly GoalFunctionName[];
+  readonly recordsInfo: boolean;
 }
 
 /** Error that a host sends. */
@@ -129,7 +130,7 @@ export class GymnasiumHosts extends ChildHosts {
   /** The last picture. */
   picture: RgbImage | undefined;
   #id: string;
-  #recordsInfo: boolean;
+  #recordsInfo = false;
   #python: string;
   #settings: object;
   #observationSpace: Space | undefined;
@@ -156,7 +157,6 @@ export class GymnasiumHosts extends ChildHosts {
     checkPlain(wrapped, "wrappers");
     super(groups, { command: hostCommand(python), showPrints, resets });
     this.#id = id;
-    this.#recordsInfo = infoStatistics.length > 0;
     this.#python = python;
     this.#settings = {
       protocol: PROTOCOL,
@@ -275,6 +275,7 @@ export class GymnasiumHosts extends ChildHosts {
       .#readHandshake(data);
     checkSpace(this.#observationSpace = observationSpace);
     checkSpace(actionSpace);
+    this.#recordsInfo = told.recordsInfo;
     if (pipes !== null) {
       const paths = this.#pipes().map((name) => `${pipes}/${name}`);
       this.children.usePipes(group, paths, (used) => this.#switch(group, used));

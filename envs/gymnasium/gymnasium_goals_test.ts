@@ -92,6 +92,31 @@ test("goals of any type reach Python as its own", () => {
   });
 });
 
+test("episodes with goals tell whether they reached them, where Python does", () => {
+  const episodesOf = (options: Partial<GymnasiumOptions>, names?: string[]) => {
+    const env = open(POINT, { ...options, infoStatistics: names });
+    try {
+      env.reset({ seed: 0 });
+      return Array.from(
+        { length: 20 },
+        () => env.step(new Int32Array(env.numEnvs)).episodes!,
+      ).flat();
+    } finally {
+      env.close();
+    }
+  };
+  const told = episodesOf({});
+  for (const { terminated, infoStatistics } of told) {
+    const { last, sum } = infoStatistics!.is_success;
+    assertEquals([last, sum], [Number(terminated), Number(terminated)]);
+  }
+  assertEquals(new Set(told.map(({ terminated }) => terminated)).size, 2);
+  assertEquals(episodesOf({}, ["is_success"]), told);
+  for (const { infoStatistics } of episodesOf({ kwargs: { tells: false } })) {
+    assertEquals(infoStatistics, {});
+  }
+});
+
 test("a wrapper judges goals as it rewards", () => {
   const wrappers = [{ name: "goal_envs:Half" }];
   using({ wrappers }, (env) => {

@@ -96,8 +96,10 @@ class Copies:
         self.actions = Actions(env.action_space, leaves, count)
         self.episodes = Episodes(leaves, count)
         self.masks = Masks(*masked, self.answer.masks, self.episodes) if masked else None
-        names = settings.get("infoStatistics")
-        self.tally = Tally(names, count) if names else None
+        names = settings.get("infoStatistics") or []
+        tells = self.resets and self.goals and "is_success" not in names
+        more = ["is_success"] if tells else []
+        self.tally = Tally([*names, *more], count, more) if names or more else None
         # Copies whose episode could not be played again, with what the next one
         # begins with, where that has begun.
         self.lost = {}
@@ -113,6 +115,7 @@ class Copies:
             "framesPerSecond": frame_rate(self.envs[0]),
             "masksActions": self.masks is not None,
             "goalFunctions": list(self.goals),
+            "recordsInfo": self.tally is not None,
         }
 
     def begin(self, copy, seed=None):

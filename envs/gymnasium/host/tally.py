@@ -28,8 +28,10 @@ def number_in(info, name):
 class Tally:
     """Sum and last number of each entry over the steps that told it, for each copy."""
 
-    def __init__(self, names, copies):
+    def __init__(self, names, copies, optional=()):
         self.names = names
+        # Those that need not be told.
+        self.optional = optional
         self.sums = [[0.0] * len(names) for _ in range(copies)]
         self.last = [[0.0] * len(names) for _ in range(copies)]
         self.counts = [[0] * len(names) for _ in range(copies)]
@@ -69,13 +71,14 @@ class Tally:
         else:
             told["return"] = total
             for name, count in zip(self.names, self.counts[copy]):
-                if count == 0:
+                if count == 0 and name not in self.optional:
                     number_in(self.info, name)  # says that it is missing
             told["infoStatistics"] = {
                 name: {"sum": sum, "mean": sum / count, "last": last}
                 for name, sum, last, count in zip(
                     self.names, self.sums[copy], self.last[copy], self.counts[copy]
                 )
+                if count > 0
             }
         self.ended.append(told)
         self.begin(copy)

@@ -18,8 +18,9 @@ class Point(gym.Env):
 
     action_space = spaces.Discrete(2)
 
-    def __init__(self, by="rows", goals="box", constant=False):
+    def __init__(self, by="rows", goals="box", constant=False, tells=True):
         self.by, self.constant, self.asked = by, constant, []
+        self.tells = tells
         goal = GOALS[goals]
         self.observation_space = spaces.Dict(
             observation=spaces.Discrete(2), achieved_goal=goal, desired_goal=goal
@@ -45,7 +46,8 @@ class Point(gym.Env):
         reward = self.compute_reward(self.achieved, self.goal, {})
         ended = self.compute_terminated(self.achieved, self.goal, {})
         asked, self.asked = self.asked[:-2], []
-        return seen, reward, ended, False, {"asked": asked}
+        told = {"is_success": np.bool_(ended)} if self.tells else {}
+        return seen, reward, ended, False, {"asked": asked, **told}
 
     def distance(self, achieved, desired):
         goal = self.observation_space["achieved_goal"]
