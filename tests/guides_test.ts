@@ -82,16 +82,12 @@ for (const [name, file] of Object.entries(FILES)) {
     assert(lines.length <= most, `${lines.length} lines without imports`);
     const args = [
       ...[name, `--set=algorithmModules=[${file}, ${killer}]`],
-      ...[
-        "--env=CartPole-v1",
-        "--quiet",
-        "--steps=16000",
-        "--set=checkpointInterval=1000",
-      ],
-      ...["--set=evaluationInterval=4000", "--set=evaluationEpisodes=2"],
+      ...["--env=CartPole-v1", "--quiet", "--steps=6000"],
+      ...["--set=checkpointInterval=1000", "--set=evaluationInterval=2000"],
+      "--set=evaluationEpisodes=2",
     ];
     const killed = `${dir}/${name}-killed`, whole = `${dir}/${name}`;
-    await killMidway([...args, `--out=${killed}`], 5500);
+    await killMidway([...args, `--out=${killed}`], 3500);
     await output("train", "--resume", killed, "--quiet");
     await output("train", ...args, `--out=${whole}`);
     assertEquals(remainsOf(killed), remainsOf(whole));

@@ -28,7 +28,7 @@ for (const algorithm of Object.keys(ALGORITHMS)) {
     withFolder(async (folder) => {
       const train = (out: string, ...more: string[]) =>
         capture(
-          ...["train", algorithm, "--env=Parts-v0", "--backend=cpu"],
+          ...["train", algorithm, "--env=Parts-v0"],
           ...settings(algorithm),
           ...["--out", `${folder}/${out}`, ...more],
         );

@@ -103,7 +103,7 @@ test("--quiet shows the bar and the result alone", async () => {
 });
 
 Deno.test("elsewhere there are plain lines, and with --quiet the result alone", async () => {
-  const args = ["train", "--backend=wasm", ...SHORT];
+  const args = ["train", ...SHORT];
   const plain = await capture(...args, `--out=${dir}/plain`);
   assertEquals([plain.code, plain.out.includes("\x1b")], [0, false]);
   assert(/^Evaluation at step 4,000: return /m.test(plain.out));

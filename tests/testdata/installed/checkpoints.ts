@@ -12,7 +12,7 @@ import { CheckpointStore, evaluate, train } from "@bellman/training";
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 
-const STEPS = { write: 1000, read: 1600 };
+const STEPS = { write: 600, read: 900 };
 
 const [action, folder] = process.argv.slice(2) as ["write" | "read", string];
 const totalTimesteps = STEPS[action];

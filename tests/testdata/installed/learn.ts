@@ -12,7 +12,7 @@ import { SAC } from "@bellman/sac";
 import { evaluate, train } from "@bellman/training";
 import process from "node:process";
 
-const STEPS = 2000;
+const STEPS = 1100;
 
 await selectBackend("wasm");
 for (const engine of process.argv.slice(2) as EngineName[]) {
