@@ -54,6 +54,7 @@ export class RandomStream implements RandomSource {
   #key: Int32Array;
   #generator: Generator;
   #spare: number | null = null;
+  readonly #pair = new Float64Array(2);
 
   /**
    * Seeds a stream.
@@ -112,6 +113,13 @@ export class RandomStream implements RandomSource {
       this.#spare = null;
       return spare;
     }
+    this.#drawPair(this.#pair, 0);
+    this.#spare = this.#pair[1];
+    return this.#pair[0];
+  }
+
+  /** Draws two normal numbers, into an array from a place on. */
+  #drawPair(into: Float32Array | Float64Array, at: number): void {
     let x = 0, y = 0, square = 0;
     do {
       x = 2 * this.uniform() - 1;
@@ -119,8 +127,8 @@ export class RandomStream implements RandomSource {
       square = x * x + y * y;
     } while (square >= 1 || square === 0);
     const factor = Math.sqrt(-2 * Math.log(square) / square);
-    this.#spare = y * factor;
-    return x * factor;
+    into[at] = x * factor;
+    into[at + 1] = y * factor;
   }
 
   /**
@@ -161,7 +169,12 @@ export class RandomStream implements RandomSource {
    * @returns The same array.
    */
   fillNormal(target: Float32Array): Float32Array {
-    for (let i = 0; i < target.length; i++) target[i] = this.normal();
+    const { length } = target;
+    let i = 0;
+    if (length > 0 && this.#spare !== null) target[i++] = this.normal();
+    // Most by twos: a spare number that is kept costs as much as a drawn one.
+    for (; i + 1 < length; i += 2) this.#drawPair(target, i);
+    if (i < length) target[i] = this.normal();
     return target;
   }
 

@@ -65,6 +65,20 @@ Deno.test("uniform numbers are flat, normal ones have their moments", () => {
   assertAlmostEquals(moment(4), 3, 0.1);
 });
 
+Deno.test("arrays have the normal numbers that single draws are", () => {
+  fc.assert(fc.property(
+    fc.array(fc.nat(7), { maxLength: 8 }),
+    (lengths) => {
+      const stream = new RandomStream(4), other = new RandomStream(4);
+      const filled = lengths.flatMap((length) => [
+        ...stream.fillNormal(new Float32Array(length)),
+      ]);
+      assertEquals(filled, filled.map(() => Math.fround(other.normal())));
+      assertEquals(stream.save(), other.save());
+    },
+  ));
+});
+
 Deno.test("float32 noise lies in [0, 1)", () => {
   const noise = new RandomStream(2).fillUniform(new Float32Array(100_000));
   assert(noise.every((it) => it >= 0 && it < 1));

@@ -120,13 +120,13 @@ export function projected(
   const moved = tf.div(tf.sub(backedUp(returns, backup), low), width);
   const inside = tf.clipByValue(moved, 0, atoms - 1);
   const distance = tf.abs(tf.sub(tf.expandDims(inside, 2), support));
-  const shares = tf.relu(tf.sub(1, distance));
-  const mass = tf.mul(tf.expandDims(probabilities, 2), shares);
+  const shares = tf.relu(tf.sub(1, distance)) as tf.Tensor3D;
+  const mass = tf.matMul(tf.expandDims<tf.Tensor3D>(probabilities, 1), shares);
   // An atom on the edge is within the range, up to rounding.
   const beyond = tf.greater(tf.abs(tf.sub(moved, inside)), 1e-4 * atoms);
   const lost = tf.mul(probabilities, tf.cast(beyond, "float32"));
   return {
-    targets: tf.sum(mass, 1),
+    targets: tf.reshape(mass, [batch, atoms]),
     clipped: tf.div(tf.sum(lost), batch) as tf.Scalar,
   };
 }
