@@ -70,9 +70,9 @@ function partsOf(config: DqnConfig, context: BuildContext): AnyParts<QPolicy> {
   });
   const { start } = context.actionSpace as DiscreteSpace;
   const optimizer = adam({ epsilon: config.adamEpsilon });
-  const copy = dqnUpdate(policy, { ...config, returns, optimizer, start });
-  const learn: typeof copy = (state, batch, { tau: _, ...inputs }) =>
-    copy(state, batch, inputs);
+  const learn = dqnUpdate(policy, { ...config, returns, optimizer, start });
+  const online: typeof learn = (state, batch, { tau: _, ...inputs }) =>
+    learn(state, batch, inputs);
   const schedule = config.learningRateSchedule;
   const rate = scheduledOverRun(learningRate, { ...context, schedule });
   const { initialEpsilon: first, finalEpsilon: last } = config;
@@ -88,9 +88,9 @@ function partsOf(config: DqnConfig, context: BuildContext): AnyParts<QPolicy> {
       epsilon: isNoisy ? () => 0 : epsilon,
       ...(isNoisy && { noise: { ...policy.noise, rows: 3 } }),
     },
-    programs: { learn, copy },
+    programs: { learn, online },
     choose: ({ updates }) =>
-      (updates + 1) % targetInterval === 0 ? "copy" : "learn",
+      (updates + 1) % targetInterval === 0 ? "learn" : "online",
     explore: randomActions(context, {
       ...firstActions(config),
       ...(!isNoisy && { epsilon }),

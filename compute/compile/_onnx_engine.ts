@@ -49,26 +49,25 @@ export class OnnxEngine implements ResidentEngine {
 
   compile(traced: Graph): Variant {
     const names = new Set(this.#leaves.map(({ name }) => name));
-    const optimized = optimize(traced);
-    const packed = packState(optimized, names);
-    // The state lies as the first program has it: others may not know how.
-    const fits = this.#memory === undefined ||
-      JSON.stringify(packed.runs) === JSON.stringify(this.#runs);
-    const runs = fits ? packed.runs : [];
-    const { graph, passed } = this.#withoutPassed(
-      fits ? packed.graph : optimized,
-      runs,
+    const isFirst = this.#memory === undefined;
+    // The state lies in memory as the first program has it.
+    const packed = packState(
+      optimize(traced),
+      names,
+      isFirst ? undefined : this.#runs,
     );
-    const resident = new Set([...names, ...runs.map(({ name }) => name)]);
+    if (isFirst) this.#runs = packed.runs;
+    const units = unitsOf(this.#leaves, this.#runs);
+    const { graph, passed } = this.#withoutPassed(packed.graph, units);
+    const resident = new Set([
+      ...names,
+      ...packed.runs.map(({ name }) => name),
+    ]);
     const staged = resident.size === 0
       ? unstaged(graph)
       : findStages(graph, resident);
-    const units = unitsOf(this.#leaves, runs);
     const inPlace = findInPlace(graph, { staged, units }).union(passed);
-    if (this.#memory === undefined) {
-      this.#runs = runs;
-      this.#layOut(units, { staged, inPlace });
-    }
+    if (isFirst) this.#layOut(units, { staged, inPlace });
     const fitsMemory = this.#hasRoomFor(staged) &&
       [...this.#inPlace].every((name) => inPlace.has(name));
     return this.#variant({
@@ -83,25 +82,30 @@ export class OnnxEngine implements ResidentEngine {
   }
 
   /**
-   * Drops the outputs of tensors that stay as they are, where they lie in one
+   * Drops the outputs of units that stay as they are, where they lie in one
    * place: large ones need not be copied at each run.
    */
   #withoutPassed(
     graph: Graph,
-    runs: readonly StateRun[],
+    units: readonly StateUnit[],
   ): { graph: Graph; passed: ReadonlySet<string> } {
-    const inRuns = new Set(runs.flatMap(({ members }) => members));
-    const alone = new Set(
-      this.#leaves.map(({ name }) => name)
-        .filter((name) => !inRuns.has(name))
-        .filter((name) => !this.#memory || this.#inPlace.has(name)),
+    const inputs = new Map(graph.inputs.map((it) => [it.name, it.value]));
+    const outputs = new Map(graph.outputs.map((it) => [it.name, it.value]));
+    const mayLieAlone = ({ name, members }: StateUnit) =>
+      this.#memory ? this.#inPlace.has(name) : members.includes(name);
+    const passed = units.filter(mayLieAlone).filter(({ members }) =>
+      members.every((it) =>
+        outputs.has(it) && outputs.get(it) === inputs.get(it)
+      )
     );
-    const passes = ({ name, value }: Graph["outputs"][number]) =>
-      alone.has(name) &&
-      graph.inputs.some((it) => it.name === name && it.value === value);
-    const outputs = graph.outputs.filter((it) => !passes(it));
-    const passed = graph.outputs.filter(passes).map(({ name }) => name);
-    return { graph: { ...graph, outputs }, passed: new Set(passed) };
+    const dropped = new Set(passed.flatMap(({ members }) => members));
+    return {
+      graph: {
+        ...graph,
+        outputs: graph.outputs.filter(({ name }) => !dropped.has(name)),
+      },
+      passed: new Set(passed.map(({ name }) => name)),
+    };
   }
 
   /** True where the arena has room for the loops, in addition to the state. */

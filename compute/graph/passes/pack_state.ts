@@ -31,17 +31,23 @@ export interface PackedGraph {
  *
  * @param graph A graph.
  * @param names Names that are inputs and outputs of it: the state.
+ * @param known The groups of a state that lies in memory already: others are left.
  */
 export function packState(
   graph: Graph,
   names: ReadonlySet<string>,
+  known?: readonly StateRun[],
 ): PackedGraph {
   const flat = freeName(graph);
-  const packed = findRuns(graph, names).map((run, i) => ({
-    ...run,
-    name: `${flat}.${i}`,
-    split: findSplit(graph, run),
-  }));
+  const nameOf = (members: readonly string[], i: number) =>
+    known === undefined
+      ? `${flat}.${i}`
+      : known.find((run) => `${run.members}` === `${members}`)?.name;
+  const packed = findRuns(graph, names).flatMap((run, i) => {
+    const name = nameOf(run.members, i);
+    if (name === undefined) return [];
+    return [{ ...run, name, split: findSplit(graph, run) }];
+  });
   const nodes = new Set(graph.nodes);
   const inputs = [...graph.inputs], outputs: NamedValue[] = [];
   const inVectors = new Set<string>();

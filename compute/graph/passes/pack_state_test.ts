@@ -90,3 +90,17 @@ Deno.test("the flat vector's name is free", () => {
   );
   assertEquals(runs[0].name, "flat'.0");
 });
+
+Deno.test("groups that are known keep their names, others are left", () => {
+  const { graph: first, runs: known } = packed(({ a, b, x }) =>
+    split(tf.add(join(a, b), x))
+  );
+  assertEquals(portsOf(first)[1], ["flat.0"]);
+  const later = (fn: (given: Given) => Record<string, tf.Tensor>) =>
+    packState(trace((given) => fn(given), inputs), state, known);
+  const same = later(({ a, b, x }) => split(tf.mul(join(a, b), x)));
+  assertEquals(same.runs, known);
+  const swapped = later(({ a, b }) => ({ a, b, y: join(b, a) }));
+  assertEquals(swapped.runs, []);
+  assertEquals(operationsOf(swapped.graph).includes("Concat"), true);
+});
