@@ -133,7 +133,7 @@ export interface DqnConfig
   /**
    * Updates (not environment steps) between two of the target network.
    *
-   * @default 500
+   * @default 100
    * @minimum 1
    * @maximum 1000000000000000
    * @asType integer
