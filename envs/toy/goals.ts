@@ -16,7 +16,7 @@ import { type BatchedOptions, BatchedVecEnv } from "../batched_vec_env.ts";
 import type { SeededRandom } from "../random.ts";
 import { register } from "../registry/registry.ts";
 import { savedArray, snapshotRecord } from "../snapshot.ts";
-import { allocateArray, elementCount } from "../spaces/arrays.ts";
+import { allocateArray } from "../spaces/arrays.ts";
 import { box, dict, discrete, multiBinary } from "../spaces/constructors.ts";
 import { ToyEnv } from "./environments.ts";
 
@@ -24,6 +24,8 @@ import { ToyEnv } from "./environments.ts";
 export interface GoalTask {
   /** Name in error messages. */
   readonly name: string;
+  /** Numbers of a state. */
+  readonly size: number;
   /** Space of states and of goals. */
   readonly stateSpace: MultiBinarySpace | BoxSpace;
   /** Space of actions. */
@@ -40,17 +42,17 @@ export interface GoalTask {
 
 /** Tells whether a row of states is at its goal. */
 function isReached(
-  { stateSpace, within }: GoalTask,
+  { size, within }: GoalTask,
   states: BoxArray,
   goals: BoxArray,
   row: number,
 ): boolean {
-  const size = elementCount(stateSpace);
   let square = 0;
   for (let i = row * size; i < (row + 1) * size; i++) {
-    square += (states[i] - goals[i]) ** 2;
+    const gap = states[i] - goals[i];
+    square += gap * gap;
   }
-  return square <= within ** 2;
+  return square <= within * within;
 }
 
 /** Draws a row of states, and another goal. */
@@ -60,7 +62,7 @@ function begin(
   row: number,
   random: SeededRandom,
 ): void {
-  const size = elementCount(task.stateSpace);
+  const { size } = task;
   const draw = (rows: BoxArray) => {
     for (let i = 0; i < size; i++) rows[row * size + i] = task.draw(random);
   };
@@ -74,11 +76,12 @@ function ends(
   achieved: BoxArray,
   desired: BoxArray,
 ): Uint8Array {
-  const rows = achieved.length / elementCount(task.stateSpace);
-  return Uint8Array.from(
-    { length: rows },
-    (_, row) => Number(isReached(task, achieved, desired, row)),
-  );
+  const rows = achieved.length / task.size;
+  const reached = new Uint8Array(rows);
+  for (let row = 0; row < rows; row++) {
+    if (isReached(task, achieved, desired, row)) reached[row] = 1;
+  }
+  return reached;
 }
 
 /** Returns 0 for each row of goals that is reached, else -1. */
@@ -87,7 +90,9 @@ function rewards(
   achieved: BoxArray,
   desired: BoxArray,
 ): Float64Array {
-  return Float64Array.from(ends(task, achieved, desired), (it) => it - 1);
+  const rewards = Float64Array.from(ends(task, achieved, desired));
+  for (let row = 0; row < rewards.length; row++) rewards[row]--;
+  return rewards;
 }
 
 /** Returns the space of observations. */
@@ -135,9 +140,8 @@ export class GoalEnv
     this.#task = task;
     this.observationSpace = goalSpace(task);
     this.actionSpace = task.actionSpace;
-    const size = elementCount(task.stateSpace);
-    this.state = allocateArray(task.stateSpace, size);
-    this.goal = allocateArray(task.stateSpace, size);
+    this.state = allocateArray(task.stateSpace, task.size);
+    this.goal = allocateArray(task.stateSpace, task.size);
   }
 
   /** Starts an episode with a state and another goal. */
@@ -219,10 +223,10 @@ export class GoalVecEnv extends BatchedVecEnv<Record<string, BoxArray>> {
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(task: GoalTask, options: BatchedOptions) {
-    const { name, stateSpace, actionSpace } = task, { numEnvs } = options;
+    const { name, size, stateSpace, actionSpace } = task, { numEnvs } = options;
     super({ name, observationSpace: goalSpace(task), actionSpace }, options);
     this.#task = task;
-    const length = numEnvs * elementCount(stateSpace);
+    const length = numEnvs * size;
     this.#states = allocateArray(stateSpace, length);
     this.#goals = allocateArray(stateSpace, length);
     this.#successes = new Float64Array(numEnvs);
@@ -249,7 +253,7 @@ export class GoalVecEnv extends BatchedVecEnv<Record<string, BoxArray>> {
     row: number,
     { observation, achieved_goal, desired_goal }: Record<string, BoxArray>,
   ): void {
-    const size = elementCount(this.#task.stateSpace);
+    const { size } = this.#task;
     for (let i = row * size; i < (row + 1) * size; i++) {
       observation[i] = achieved_goal[i] = this.#states[i];
       desired_goal[i] = this.#goals[i];
@@ -389,6 +393,7 @@ export function bitFlip(options: BitFlipOptions = {}): GoalTask {
   const { bits = 15 } = given;
   return {
     name: "BitFlip-v0",
+    size: bits,
     stateSpace: multiBinary(bits),
     actionSpace: discrete(bits),
     within: 0,
@@ -410,6 +415,7 @@ const STRIDE = 0.1;
  */
 export const REACH: GoalTask = {
   name: "Reach-v0",
+  size: 2,
   stateSpace: box({ low: -1, high: 1, shape: [2] }),
   actionSpace: box({ low: -1, high: 1, shape: [2] }),
   within: 0.1,
