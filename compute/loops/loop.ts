@@ -12,9 +12,8 @@ const OP = {
   i32ShiftRight: [0x76],
   i32GreaterEqual: [0x4f],
   v128LoadSplat: [0xfd, 9, 2, 0],
-  v128AndNot: [0xfd, 0x4f],
-  i32x4Less: [0xfd, 0x39],
-  i32x4ShiftRight: [0xfd, 0xad, 1],
+  v128And: [0xfd, 0x4e],
+  i32x4Greater: [0xfd, 0x3b],
   f32x4Splat: [0xfd, 19],
 } as const;
 
@@ -153,8 +152,8 @@ const PASSES: readonly Pass[] = [
 /** Logarithm of a number's bytes, to base 2. */
 const BYTES_SHIFT = 2;
 
-/** Numbers closer to 0 have fewer digits, and cost a processor many times as much. */
-const SMALLEST_NORMAL = 2 ** -126;
+/** Numbers up to it have fewer digits, and cost a processor many times as much. */
+const LARGEST_SUBNORMAL = 2 ** -126 - 2 ** -149;
 
 /** Numbers of a loop's locals. */
 interface Layout {
@@ -165,8 +164,8 @@ interface Layout {
   readonly addresses: ReadonlyMap<Value, number>;
   readonly offset: number;
   readonly end: number;
-  /** Four times the smallest normal number. */
-  readonly smallest: number;
+  /** Four times the largest subnormal number. */
+  readonly subnormal: number;
   /** Four numbers of each value. */
   readonly locals: ReadonlyMap<Value, number>;
 }
@@ -208,7 +207,7 @@ function layOut(loop: Loop): Layout {
     addresses: number(outputs),
     offset: next++,
     end: next++,
-    smallest: next++,
+    subnormal: next++,
     locals: number([
       ...inputs,
       ...scalars,
@@ -220,12 +219,12 @@ function layOut(loop: Loop): Layout {
 
 /** Loads scalars and constants, which stay the same. */
 function loadNumbers(
-  { loop, pointers, locals, smallest }: Layout,
+  { loop, pointers, locals, subnormal }: Layout,
 ): number[] {
   return [
-    ...f32Const(SMALLEST_NORMAL),
+    ...f32Const(LARGEST_SUBNORMAL),
     ...OP.f32x4Splat,
-    ...localSet(smallest),
+    ...localSet(subnormal),
     ...loop.scalars.flatMap((value) => [
       ...localGet(pointers.get(value)!),
       ...OP.v128LoadSplat,
@@ -239,15 +238,13 @@ function loadNumbers(
   ];
 }
 
-/** Takes four numbers, with their sign alone where they are closer to 0 than normal ones. */
-function withoutSubnormals(numbers: number, smallest: number): number[] {
+/** Takes four numbers, and 0 for those that are closer to it than normal ones. */
+function withoutSubnormals(numbers: number, subnormal: number): number[] {
   // Without signs, numbers are in the order of their bits.
   return [
     ...localGet(numbers),
-    ...[...localGet(numbers), ...INSTRUCTIONS.abs, ...localGet(smallest)],
-    ...OP.i32x4Less,
-    ...[...i32Const(1), ...OP.i32x4ShiftRight],
-    ...OP.v128AndNot,
+    ...[...localGet(numbers), ...INSTRUCTIONS.abs, ...localGet(subnormal)],
+    ...[...OP.i32x4Greater, ...OP.v128And],
   ];
 }
 
@@ -271,7 +268,7 @@ function encodePass(layout: Layout, { shift, load, store }: Pass): number[] {
   ]);
   const stores = loop.outputs.flatMap((value) => [
     ...at(addresses.get(value)!),
-    ...withoutSubnormals(locals.get(value)!, layout.smallest),
+    ...withoutSubnormals(locals.get(value)!, layout.subnormal),
     ...store,
   ]);
   return [
