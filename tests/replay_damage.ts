@@ -20,28 +20,28 @@ import { type Remains, remainsOf, train, trainWell } from "./runs.ts";
 
 const SHARED = [
   ...["--set=hiddenSizes=[8]", "--set=replayStorage=file"],
-  ...["--set=evaluationEpisodes=2", "--set=evaluationInterval=500"],
-  ...["--set=checkpointInterval=250", "--quiet"],
+  ...["--set=evaluationEpisodes=2", "--set=evaluationInterval=300"],
+  ...["--set=checkpointInterval=150", "--quiet"],
 ];
 
 /** Runs whose buffers are overwritten some times. */
 const RUNS: Record<string, string[]> = {
   acer: [
-    ...["acer", "--env=CartPole-v1", "--set=numEnvs=2", "--steps=1500"],
+    ...["acer", "--env=CartPole-v1", "--set=numEnvs=2", "--steps=900"],
     ...["--set=bufferSize=200", "--set=replayStart=40"],
   ],
   "acer, recurrent, by priorities": [
-    ...["acer", "--env=CartPole-v1", "--set=numEnvs=1", "--steps=1500"],
+    ...["acer", "--env=CartPole-v1", "--set=numEnvs=1", "--steps=900"],
     ...["--set=network=lstm", "--set=lstmSize=8", "--set=replay=proportional"],
     ...["--set=bufferSize=4000", "--set=replayStart=40"],
   ],
   sac: [
-    ...["sac", "--env=Pendulum-v1", "--preset=none", "--steps=1500"],
+    ...["sac", "--env=Pendulum-v1", "--preset=none", "--steps=900"],
     ...["--set=bufferSize=400", "--set=learningStarts=100"],
     ...["--set=batchSize=8", "--set=trainFrequency=4"],
   ],
   "sac, discrete, by ranks": [
-    ...["sac", "--env=CartPole-v1", "--preset=none", "--steps=1500"],
+    ...["sac", "--env=CartPole-v1", "--preset=none", "--steps=900"],
     ...["--set=bufferSize=5000", "--set=learningStarts=100"],
     ...["--set=batchSize=8", "--set=trainFrequency=4", "--set=nSteps=3"],
     "--set=replay=rank",
