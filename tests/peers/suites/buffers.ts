@@ -88,3 +88,27 @@ export const BUFFERS: Suite = {
     ...["sb3", "cpprb", "torchrl"].map((it) => memoryOf(it, "frames")),
   ],
 };
+
+/** Hindsight beside stable-baselines3's, and beside uniform drawing. */
+export const HINDSIGHT: Suite = {
+  about:
+    "256 rows of 1M steps of Reach-v0, 4 of 5 with another goal; one thread",
+  programs: {
+    ours: { language: "deno", file: "bellman_hindsight.ts" },
+    sb3: { language: "python", file: "sb3_hindsight.py" },
+  },
+  comparisons: [
+    timeOf(["sb3", "sample_us"], {
+      what: "stable-baselines3's HerReplayBuffer",
+      wanted: 5,
+      unit: "us",
+    }),
+    {
+      what: "our uniform drawing",
+      ours: ["ours", "sample_us"],
+      theirs: ["ours", "uniform_us"],
+      unit: "us",
+      wanted: 0.5,
+    },
+  ],
+};

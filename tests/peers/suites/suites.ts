@@ -1,6 +1,6 @@
 /** Comparisons with peers, and the wanted ratios. */
 import { ALGORITHMS } from "./algorithms.ts";
-import { BUFFERS } from "./buffers.ts";
+import { BUFFERS, HINDSIGHT } from "./buffers.ts";
 import { DQN_SUITES } from "./dqn.ts";
 import { ENVIRONMENTS } from "./environments.ts";
 import { HOST_SUITES } from "./hosts.ts";
@@ -16,5 +16,6 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   ...TD3_SUITES,
   ...HOST_SUITES,
   buffers: BUFFERS,
+  hindsight: HINDSIGHT,
   ...ENVIRONMENTS,
 };
