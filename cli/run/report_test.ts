@@ -12,7 +12,8 @@ const REPORT = `
   import { writeReport } from ${link("./report.ts")};
   import { RunFolder } from "@bellman/training";
   const config = resolveConfig("a2c", { entries: [] });
-  const environments = { training: {} };
+  const observationSpace = { type: "discrete", n: 2 };
+  const environments = { training: {}, spaces: { observationSpace } };
   await writeReport({
     setup: { config, environments, engine: "none" },
     folder: new RunFolder(Deno.args[0]),
