@@ -38,7 +38,7 @@ Deno.test({
       assertEquals([code, err], [0, ""], out);
       assertMatch(out, /^All fixtures of \S+ pass on the device\.\n/);
       const rows = out.split("\n").filter((it) => it.startsWith("| "));
-      assertEquals(rows.length, 5);
+      assertEquals(rows.length, 8);
       for (const row of rows.slice(2)) {
         assertMatch(row, /^\| .* \| (ms|steps\/s) \| [\d,.]+ (\| - ){4}\|$/);
       }
@@ -52,7 +52,7 @@ Deno.test({
 Deno.test("what the bench of GPUs cannot do is one line", async () => {
   for (
     const [args, told] of [
-      [["a3c"], "Cannot bench 'a3c': expected fixtures, a2c, sac, nature"],
+      [["a3c"], "Cannot bench 'a3c': expected fixtures, a2c, ppo, sac"],
       [["--device=tpu"], "Cannot bench --device tpu: expected cuda or cpu"],
       [["--smok"], "Unknown option '--smok': usage: deno task bench:gpu"],
     ] as const
