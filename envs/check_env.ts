@@ -436,8 +436,8 @@ function checkPicture(env: Env): void {
  * Checks that an environment keeps its promises: observations and rewards are
  * of its spaces and belong to the caller, a seed fixes its course, a snapshot
  * restores it exactly, nothing follows a termination, its picture has the right
- * size. One with goals is held to its functions of them. One that masks actions is stepped by allowed actions only, and always allows
- * one.
+ * size. One with goals is held to its functions of them. One that masks actions is
+ * stepped by allowed actions only, and always allows one.
  *
  * @param env Environment to check; it is stepped and reset.
  * @param options Thoroughness.

@@ -88,6 +88,7 @@ function partsOf(config: DqnConfig, context: BuildContext): AnyParts<QPolicy> {
       epsilon: isNoisy ? () => 0 : epsilon,
       ...(isNoisy && { noise: { ...policy.noise, rows: 3 } }),
     },
+    // The first program lays out the memory of the state: that which moves all of it.
     programs: { learn, online },
     choose: ({ updates }) =>
       (updates + 1) % targetInterval === 0 ? "learn" : "online",

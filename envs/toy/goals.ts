@@ -95,6 +95,11 @@ function rewards(
   return rewards;
 }
 
+/** Makes the function that tells which rows end their episodes, where reaching goals does. */
+function endsOf(task: GoalTask): GoalFunctions["computeTerminated"] {
+  return task.endsAtGoal ? (...goals) => ends(task, ...goals) : undefined;
+}
+
 /** Returns the space of observations. */
 function goalSpace({ stateSpace }: GoalTask): DictSpace {
   return dict({
@@ -187,10 +192,7 @@ export class GoalEnv
 
   /** Function that tells which of such steps end their episodes, where reaching goals does. */
   get computeTerminated(): GoalFunctions["computeTerminated"] {
-    const task = this.#task;
-    return task.endsAtGoal
-      ? (achieved, desired) => ends(task, achieved, desired)
-      : undefined;
+    return endsOf(this.#task);
   }
 }
 
@@ -348,10 +350,7 @@ export class GoalVecEnv extends BatchedVecEnv<Record<string, BoxArray>> {
 
   /** Function that tells which of such steps end their episodes, where reaching goals does. */
   get computeTerminated(): GoalFunctions["computeTerminated"] {
-    const task = this.#task;
-    return task.endsAtGoal
-      ? (achieved, desired) => ends(task, achieved, desired)
-      : undefined;
+    return endsOf(this.#task);
   }
 }
 

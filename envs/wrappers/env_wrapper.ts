@@ -14,6 +14,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
+import { goalFunctionsOf } from "../_goals.ts";
 import { EnvData } from "../_env_data.ts";
 import { restoreNow, snapshotRecord } from "../snapshot.ts";
 
@@ -41,9 +42,9 @@ export abstract class WrapperBase<E extends Env | VecEnv> {
    */
   constructor(env: E) {
     this.env = env;
-    for (const name of ["computeReward", "computeTerminated"] as const) {
+    for (const name of goalFunctionsOf(env)) {
       // A subclass may compute them by itself.
-      if (env[name] === undefined || this[name] !== undefined) continue;
+      if (this[name] !== undefined) continue;
       this[name] = (...goals) => env[name]!(...goals);
     }
   }

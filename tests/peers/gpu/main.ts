@@ -75,31 +75,19 @@ function natureOf(rows: number, repeats: number): Row {
   };
 }
 
-function dqnOf(repeats: number): Row {
-  return {
-    what: "DQN's update, 256-256, batch 64",
+/** An update of dense layers. */
+function updateOf(
+  name: string,
+  programs: Row["programs"],
+  batch: number,
+): Record<"full" | "smoke", Row[]> {
+  const row = (repeats: number): Row => ({
+    what: `${name}'s update, 256-256, batch ${batch}`,
     unit: "ms",
-    programs: DQN,
+    programs,
     task: { repeats },
-  };
-}
-
-function td3Of(repeats: number): Row {
-  return {
-    what: "TD3's update, 256-256, batch 256",
-    unit: "ms",
-    programs: TD3,
-    task: { repeats },
-  };
-}
-
-function sacOf(repeats: number): Row {
-  return {
-    what: "SAC's update, 256-256, batch 256",
-    unit: "ms",
-    programs: SAC,
-    task: { repeats },
-  };
+  });
+  return { full: [row(500)], smoke: [row(3)] };
 }
 
 /** Rows of each part, in full and so small that they only show that they run. */
@@ -109,9 +97,9 @@ const PARTS: Readonly<Record<string, Record<"full" | "smoke", Row[]>>> = {
     smoke: [loopOf(16, 4, 3)],
   },
   ppo: { full: [ppoOf(1024, 128, 3)], smoke: [ppoOf(64, 64, 3)] },
-  sac: { full: [sacOf(500)], smoke: [sacOf(3)] },
-  dqn: { full: [dqnOf(500)], smoke: [dqnOf(3)] },
-  td3: { full: [td3Of(500)], smoke: [td3Of(3)] },
+  sac: updateOf("SAC", SAC, 256),
+  dqn: updateOf("DQN", DQN, 64),
+  td3: updateOf("TD3", TD3, 256),
   nature: {
     full: [natureOf(80, 200), natureOf(640, 100)],
     smoke: [natureOf(8, 2)],
