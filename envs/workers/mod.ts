@@ -33,6 +33,7 @@ export {
   type SentError,
 } from "./host_failure.ts";
 export { HostedVecEnv } from "./hosted_vec_env.ts";
+export { programArguments } from "./processes/program_arguments.ts";
 export {
   describeRestart,
   type HostOptions,

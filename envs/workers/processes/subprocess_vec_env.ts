@@ -1,5 +1,4 @@
 import { builtin, checkDeno } from "@bellman/files";
-import { isFile } from "@bellman/files/installed";
 import type { HostOptions } from "../restarts.ts";
 import {
   type GroupAnswer,
@@ -16,6 +15,7 @@ import { type HostFailure, thrownFailure } from "../host_failure.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
 import { ChildHosts, type ChildHostsOptions } from "./_child_hosts.ts";
 import type { ChildCommand } from "./child_group.ts";
+import { ownPermissions, programArguments } from "./program_arguments.ts";
 
 const bytesOf = (value: unknown) => builtin("node:v8").serialize(value);
 const valueOf = (bytes: Uint8Array) => builtin("node:v8").deserialize(bytes);
@@ -56,65 +56,18 @@ class ProcessHosts extends ChildHosts {
   }
 }
 
-const PERMISSIONS = [
-  "read",
-  "write",
-  "net",
-  "env",
-  "sys",
-  "run",
-  "ffi",
-  "import",
-] as const;
-
-/** Lists flags for the permissions that this process has without bounds. */
-export function ownPermissions(): string[] {
-  return PERMISSIONS.filter((name) => {
-    // A part of it may have been denied; which one cannot be found out.
-    const { state, partial } = Deno.permissions.querySync({ name });
-    return state === "granted" && !partial;
-  }).map((name) => `--allow-${name}`);
-}
-
-/**
- * Finds the flag for the configuration that names the modules of a program.
- * Deno finds it next to a program that is a file; one that was loaded from
- * elsewhere gets the nearest one to here.
- */
-function configFlags(main: string): string[] {
-  if (new URL(main).protocol === "file:") return [];
-  const { fileURLToPath, pathToFileURL } = builtin("node:url");
-  for (let folder = pathToFileURL(`${Deno.cwd()}/`);;) {
-    for (const name of ["deno.json", "deno.jsonc"]) {
-      const file = fileURLToPath(new URL(name, folder));
-      if (isFile(file)) return [`--config=${file}`];
-    }
-    const above = new URL("../", folder);
-    if (above.href === folder.href) return [];
-    folder = above;
-  }
-}
-
 /** Makes the command that starts a host process. */
 function hostCommand(permissions: readonly string[]): ChildCommand {
+  const main = import.meta.resolve("./_process_main.ts");
   if (Deno.build.standalone) {
     throw new TypeError(
       "Cannot host environments in processes as this is a compiled program, whose modules no other process can run: use WorkerVecEnv",
     );
   }
-  const main = import.meta.resolve("./_process_main.ts");
   return {
     program: Deno.execPath(),
-    args: [
-      "run",
-      "--quiet",
-      "--no-prompt",
-      ...permissions,
-      ...configFlags(main),
-      main,
-      // It ends with this process.
-      String(Deno.pid),
-    ],
+    // It ends with this process.
+    args: [...programArguments(main, { permissions }), String(Deno.pid)],
     // What it prints is kept as text.
     env: { NO_COLOR: "1" },
   };

@@ -27,7 +27,7 @@ Deno.test("a process may do no more than it is permitted", () => {
 Deno.test("what is denied here in part is not permitted there", () => {
   const script = `
     import { ownPermissions } from "${
-    import.meta.resolve("./subprocess_vec_env.ts")
+    import.meta.resolve("./program_arguments.ts")
   }";
     console.log(JSON.stringify(ownPermissions()));`;
   const program = `data:text/javascript,${encodeURIComponent(script)}`;

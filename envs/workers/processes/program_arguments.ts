@@ -1,0 +1,67 @@
+import { builtin } from "@bellman/files";
+import { isFile } from "@bellman/files/installed";
+
+const PERMISSIONS = [
+  "read",
+  "write",
+  "net",
+  "env",
+  "sys",
+  "run",
+  "ffi",
+  "import",
+] as const;
+
+/** Lists flags for the permissions that this process has without bounds. */
+export function ownPermissions(): string[] {
+  return PERMISSIONS.filter((name) => {
+    // A part of it may have been denied; which one cannot be found out.
+    const { state, partial } = Deno.permissions.querySync({ name });
+    return state === "granted" && !partial;
+  }).map((name) => `--allow-${name}`);
+}
+
+/**
+ * Finds the flag for the configuration that names the modules of a program.
+ * Deno finds it next to a program that is a file; one that was loaded from
+ * elsewhere gets the nearest one to here.
+ */
+function configFlags(main: string): string[] {
+  if (new URL(main).protocol === "file:") return [];
+  const { fileURLToPath, pathToFileURL } = builtin("node:url");
+  for (let folder = pathToFileURL(`${Deno.cwd()}/`);;) {
+    for (const name of ["deno.json", "deno.jsonc"]) {
+      const file = fileURLToPath(new URL(name, folder));
+      if (isFile(file)) return [`--config=${file}`];
+    }
+    const above = new URL("../", folder);
+    if (above.href === folder.href) return [];
+    folder = above;
+  }
+}
+
+/**
+ * Makes the arguments by which Deno runs a module as another process.
+ *
+ * @param main URL of the module.
+ * @param options Deno's flags for what it may do; by default the permissions that
+ * this process has without bounds.
+ * @returns The arguments, to which those of the program are added.
+ *
+ * @example
+ * ```ts
+ * import { programArguments } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const permissions = ["--allow-read"];
+ * const args = programArguments("file:///tools/main.ts", { permissions });
+ * assertEquals(args.slice(-2), ["--allow-read", "file:///tools/main.ts"]);
+ * ```
+ */
+export function programArguments(
+  main: string,
+  { permissions = ownPermissions() }: { permissions?: readonly string[] } = {},
+): string[] {
+  const flags = ["--quiet", "--no-check", "--no-prompt"];
+  return ["run", ...flags, ...permissions, ...configFlags(main), main];
+}
