@@ -1,14 +1,4 @@
-/** A policy, evaluated on episodes that neither training nor the choice of the best checkpoint saw. */
-export interface EvaluatedPolicy {
-  /** Environment steps after which it was saved. */
-  step: number;
-  /** Mean of its episodes' returns. */
-  meanReturn: number;
-  /** Standard deviation of its episodes' returns (of the population). */
-  stdReturn: number;
-  /** Share of its episodes that reached their goal; none where no environment tells. */
-  successRate?: number;
-}
+import type { EvaluatedPolicy } from "../jobs/run_task.ts";
 
 /** A run of an experiment: one variant in one environment with one seed. */
 export interface Cell {

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
-import { closeSync, lstatSync, readSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { kindOf, openPlainSync } from "@bellman/files";
@@ -165,7 +165,7 @@ export function originalConfig(
   return { text: original, isOwn };
 }
 
-/** Process that trains a run, as the file in its folder names it. */
+/** Process that has a lock, as the file of the lock names it. */
 interface Holder {
   pid: number;
   /** Start of the process, as an ISO date. */
@@ -173,36 +173,47 @@ interface Holder {
   host: string;
 }
 
-/** Lock of a run folder that this process alone trains in. */
+/** Lock of something that this process alone works on, such as a run folder. */
 export interface RunLock {
   /** Removes the file and lets others in. */
   release(): void;
 }
 
 /**
- * Keeps other processes from training in a run's folder. The system releases the
- * lock when its process ends, however that happens, so that the file of a killed
- * process locks nobody out, even if another process has got its id.
+ * Keeps other processes from training in a run's folder.
  *
  * @param dir The run's folder.
  * @returns The lock, to be released at the end.
  * @throws {UsageError} If another process has it; the message names it.
  */
 export function lockRun(dir: string): RunLock {
-  const path = `${dir}/run.lock`;
+  return lockFile(
+    `${dir}/run.lock`,
+    (holder) => `Cannot use the run ${dir}: ${holder} trains it at present`,
+  );
+}
+
+/**
+ * Locks a file against other processes. The system releases the lock when its
+ * process ends, however that happens, so that the file of a killed process locks
+ * nobody out, even if another process has got its id.
+ *
+ * @param path The file, which is there as long as the lock.
+ * @param refusal Message for a given holder, which is another process.
+ * @returns The lock, to be released at the end.
+ * @throws {UsageError} If another process has it.
+ */
+export function lockFile(
+  path: string,
+  refusal: (holder: string) => string,
+): RunLock {
   for (;;) {
     const file = openLock(path);
     if (file === undefined) continue;
     const holder = readHolder(path);
     if (isHeld(file, holder)) {
       file.close();
-      throw new UsageError(
-        `Cannot use the run ${dir}: ${
-          holder === undefined
-            ? "another process"
-            : `process ${holder.pid} on ${holder.host}, begun at ${holder.started},`
-        } trains it at present`,
-      );
+      throw new UsageError(refusal(nameOf(holder)));
     }
     // The former holder may have removed the file since it was opened.
     if (!isAt(path, file)) {
@@ -224,6 +235,21 @@ export function lockRun(dir: string): RunLock {
       },
     };
   }
+}
+
+/** Names the process that has a lock at present, if one has. */
+export function holderOf(path: string): string | undefined {
+  const file = existsSync(path) ? openLock(path) : undefined;
+  if (file === undefined) return undefined;
+  const holder = readHolder(path), isLocked = isHeld(file, holder);
+  file.close();
+  return isLocked ? nameOf(holder) : undefined;
+}
+
+function nameOf(holder: Holder | undefined): string {
+  return holder === undefined
+    ? "another process"
+    : `process ${holder.pid} on ${holder.host}, begun at ${holder.started},`;
 }
 
 /**

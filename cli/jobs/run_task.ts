@@ -1,0 +1,92 @@
+import { readProgress, RunFolder } from "@bellman/training";
+import { existsSync } from "node:fs";
+import type { Job } from "./job.ts";
+
+/** A run to be made by a job: begun or resumed, and evaluated where that is wanted. */
+export interface RunTask {
+  /** The run folder. */
+  dir: string;
+  /** Command line that begins it, from `train` on, without `--out`. */
+  train: readonly string[];
+  /** Other options of the command that resumes it. */
+  resume?: readonly string[];
+  /** Evaluations of the last policy and the best checkpoint, once it is trained. */
+  evaluation?: {
+    episodes: number;
+    /** Seed of the episodes. */
+    seed: number;
+  };
+}
+
+/** Progress of a job's run: a row of its log, or the memory of its arrays. */
+export interface RunEvent {
+  /** Environment steps so far. */
+  step?: number;
+  /** Statistics of the row, such as `eval/return_mean` of an evaluation. */
+  statistics?: Readonly<Record<string, number>>;
+  /** Bytes of memory, once its agent is made. */
+  memory?: number;
+}
+
+/** A policy, evaluated on episodes that neither training nor the choice of the best checkpoint saw. */
+export interface EvaluatedPolicy {
+  /** Environment steps after which it was saved. */
+  step: number;
+  /** Mean of its episodes' returns. */
+  meanReturn: number;
+  /** Standard deviation of its episodes' returns (of the population). */
+  stdReturn: number;
+  /** Share of its episodes that reached their goal; none where no environment tells. */
+  successRate?: number;
+}
+
+/** Contents of {@linkcode EVALUATIONS_FILE}: the run is whole where there are any. */
+export interface RunEvaluations {
+  /** Episodes that each policy played, and their seed. */
+  episodes: number;
+  seed: number;
+  /** Environment steps of the training. */
+  steps: number;
+  /** Seconds of the training, its evaluations included. */
+  seconds: number;
+  /** Commit of the folder that it was trained in; empty where that is no repository. */
+  commit: string;
+  /** The policy at the end of training. */
+  last: EvaluatedPolicy;
+  /** The checkpoint with the highest of the evaluations during training. */
+  best: EvaluatedPolicy;
+}
+
+/** File in a run's folder with the evaluations of its task. */
+export const EVALUATIONS_FILE = "evaluations.json";
+
+/** Path of the lock that a job has on its run, whose folder may not exist yet. */
+export function lockOf(dir: string): string {
+  return `${dir}.lock`;
+}
+
+/** Reads the environment steps and the seconds of a run's training so far. */
+export function trainedSoFar(dir: string): { steps: number; seconds: number } {
+  const { progressPath } = new RunFolder(dir);
+  const rows = existsSync(progressPath) ? readProgress(progressPath) : [];
+  const last = rows.findLast(({ statistics }) =>
+    Number.isFinite(statistics["time/seconds"])
+  );
+  return {
+    steps: last?.step ?? 0,
+    seconds: last?.statistics["time/seconds"] ?? 0,
+  };
+}
+
+/** Makes the job of a run. */
+export function runJob(
+  task: RunTask,
+  onEvent: (event: RunEvent) => void = () => {},
+): Job {
+  return {
+    program: import.meta.resolve("../run_job.ts"),
+    args: [JSON.stringify(task)],
+    // Modules of the user's own may print, too.
+    onLine: (line) => line.startsWith('{"') && onEvent(JSON.parse(line)),
+  };
+}

@@ -1,0 +1,7 @@
+/** Program of a job that makes a run: its argument is a `RunTask` as JSON. */
+import { holdLifeLine } from "./jobs/life_line.ts";
+
+// Until it trains, the other process may end it at any moment.
+await holdLifeLine();
+const { makeRun } = await import("./make_run.ts");
+Deno.exit(await makeRun(JSON.parse(Deno.args[0])));
