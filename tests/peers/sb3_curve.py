@@ -1,20 +1,24 @@
-"""A learning curve of stable-baselines3's SAC, one seed, one thread.
+"""A learning curve of stable-baselines3's SAC or TD3, one seed, one thread.
 
-The task is such as `{"env": "HalfCheetah-v5", "seed": 0, "steps": 300000,
-"every": 20000, "episodes": 10, "settings": {"learning_starts": 10000}}`. Each
-evaluation is a line of JSON; the last line has them all.
+The task is such as `{"algorithm": "SAC", "env": "HalfCheetah-v5", "seed": 0,
+"steps": 300000, "every": 20000, "episodes": 10, "noise": 0,
+"settings": {"learning_starts": 10000}}`; `noise` is the standard deviation of
+TD3's exploration. Each evaluation is a line of JSON; the last line has them all.
 """
 import json
 import sys
 import time
 
+import numpy as np
 import torch
-from stable_baselines3 import SAC
+from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.noise import NormalActionNoise
 
 EVALUATION_SEED = 10_000
+ALGORITHMS = {"SAC": SAC, "TD3": TD3}
 
 
 class Curve(BaseCallback):
@@ -56,14 +60,18 @@ class Curve(BaseCallback):
 
 def main():
     torch.set_num_threads(1)
-    task = {"env": "HalfCheetah-v5", "seed": 0, "steps": 300_000}
-    task |= {"every": 20_000, "episodes": 10, "settings": {}}
+    task = {"algorithm": "SAC", "env": "HalfCheetah-v5", "seed": 0, "steps": 300_000}
+    task |= {"every": 20_000, "episodes": 10, "noise": 0, "settings": {}}
     task |= json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
-    model = SAC(
+    env = make_vec_env(task["env"], seed=task["seed"])
+    size = env.action_space.shape
+    noise = NormalActionNoise(np.zeros(size), np.full(size, task["noise"]))
+    model = ALGORITHMS[task["algorithm"]](
         "MlpPolicy",
-        make_vec_env(task["env"], seed=task["seed"]),
+        env,
         seed=task["seed"],
         device="cpu",
+        action_noise=noise if task["noise"] else None,
         **task["settings"],
     )
     curve = Curve(task)
