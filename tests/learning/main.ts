@@ -9,6 +9,7 @@
  * those that `--every` so many steps bring, and tells how many steps it took.
  */
 import { ALGORITHMS } from "@bellman/cli";
+import { studentInterval } from "@bellman/statistics";
 import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
 import { existsSync } from "node:fs";
@@ -24,7 +25,6 @@ import {
   NO_PRESET,
   policiesOf,
   type SeedResult,
-  summarizeSeeds,
   UNTIL_FOLDER,
 } from "./results.ts";
 import type { SeedTask, TrainedSeed } from "./train_seed.ts";
@@ -272,7 +272,7 @@ function printSummary(
     console.log(`${name}, ${which}: ${describePolicies(policies)}${bars}`);
     return;
   }
-  const { mean, deviation, interval } = summarizeSeeds(
+  const { mean, deviation, interval } = studentInterval(
     policies.map((it) => it.meanReturn),
   );
   console.log(JSON.stringify({

@@ -1,5 +1,5 @@
 /** Results of `bench:learning`, and their figures across seeds. */
-import jstat from "jstat";
+import { studentInterval } from "@bellman/statistics";
 
 /** A policy, evaluated on episodes that neither training nor the choice of the best checkpoint saw. */
 export interface EvaluatedPolicy {
@@ -50,15 +50,6 @@ export interface LearningResults {
   seeds: SeedResult[];
 }
 
-/** Figures across seeds, whose values are the means of their episodes. */
-export interface SeedSummary {
-  mean: number;
-  /** Sample standard deviation (n - 1); null for a single seed. */
-  deviation: number | null;
-  /** Student's 95 % interval of the mean; null for a single seed. */
-  interval: [low: number, high: number] | null;
-}
-
 /**
  * File of an algorithm's results with the mean returns that count as learned,
  * over deterministic episodes, by the name of the results.
@@ -76,17 +67,6 @@ export function nameOf(
   { preset, env }: { preset?: string; env: string },
 ): string {
   return preset === NO_PRESET ? `${env}-defaults` : preset || env;
-}
-
-/** Mean, sample standard deviation and Student's 95 % interval of the mean. */
-export function summarizeSeeds(values: readonly number[]): SeedSummary {
-  const n = values.length;
-  const mean = values.reduce((sum, it) => sum + it, 0) / n;
-  if (n < 2) return { mean, deviation: null, interval: null };
-  const squares = values.reduce((sum, it) => sum + (it - mean) ** 2, 0);
-  const deviation = Math.sqrt(squares / (n - 1));
-  const half = jstat.studentt.inv(0.975, n - 1) * deviation / Math.sqrt(n);
-  return { mean, deviation, interval: [mean - half, mean + half] };
 }
 
 /** Policies of all seeds; null unless each was evaluated so. */
@@ -129,7 +109,7 @@ export function describePolicies(policies: readonly EvaluatedPolicy[]): string {
 
 /** The figures of some seeds: `475.1 ± 78.6 [418.9, 531.3]`. */
 export function describeSeeds(values: readonly number[]): string {
-  const { mean, deviation, interval } = summarizeSeeds(values);
+  const { mean, deviation, interval } = studentInterval(values);
   if (deviation === null) return mean.toFixed(1);
   const [low, high] = interval!.map((it) => it.toFixed(1));
   return `${mean.toFixed(1)} ± ${deviation.toFixed(1)} [${low}, ${high}]`;

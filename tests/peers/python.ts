@@ -46,6 +46,14 @@ const STEPS = {
     "opencv-python-headless==5.0.0.93",
     "envpool==1.2.5",
   ]],
+  "statistics": [[
+    "rliable==1.2.0",
+    "arch==7.2.0",
+    "numpy==2.4.6",
+    "scipy==1.17.1",
+    // arch 7 cannot be imported with newer ones.
+    "pandas<3",
+  ]],
   "tensorflow": [
     ["tensorflow-cpu==2.15.1", "numpy==1.26.4"],
     // One file of it is used, which needs none of the rest.

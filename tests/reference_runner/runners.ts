@@ -21,6 +21,7 @@ export const runners: Readonly<
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
   ppo_update: () => import("./ppo_update.ts"),
   returns: () => import("./returns.ts"),
+  rliable: () => import("./rliable.ts"),
   sac_logprobs: () => import("./sac_logprobs.ts"),
   sac_modern_update: () => import("./sac_modern_update.ts"),
   sac_update: () => import("./sac_update.ts"),

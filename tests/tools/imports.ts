@@ -27,6 +27,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/envs",
     "@bellman/files",
     "@bellman/policies",
+    "@bellman/statistics",
     "@bellman/training",
   ],
 };

@@ -5,6 +5,7 @@ import { DQN_SUITES } from "./dqn.ts";
 import { ENVIRONMENTS } from "./environments.ts";
 import { HOST_SUITES } from "./hosts.ts";
 import { PPO_SUITES } from "./ppo.ts";
+import { STATISTICS } from "./statistics.ts";
 import type { Suite } from "./suite.ts";
 import { TD3_SUITES } from "./td3.ts";
 
@@ -18,4 +19,5 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   buffers: BUFFERS,
   hindsight: HINDSIGHT,
   ...ENVIRONMENTS,
+  statistics: STATISTICS,
 };

@@ -1,0 +1,63 @@
+import { interquartileMean, type Statistic } from "./aggregates.ts";
+import { SortedScores } from "./_sorted_scores.ts";
+import {
+  type BootstrapOptions,
+  type Estimate,
+  estimate,
+} from "./resampling.ts";
+import { flatScores, type ScoreMatrix } from "./scores.ts";
+
+/**
+ * Estimates a statistic with a stratified bootstrap interval: each task draws
+ * as many of its scores as it has runs, with replacement.
+ *
+ * @param scores Scores, `[runs][tasks]`.
+ * @param statistic Statistic, such as {@linkcode interquartileMean}, or a
+ * function of your own, which gets the rows of a resample and must not keep
+ * them.
+ * @param options Random numbers and the interval: see
+ * {@linkcode BootstrapOptions}.
+ * @returns The statistic of the scores with its interval.
+ * @throws {RangeError} If there are no scores, runs have unequal numbers of
+ * tasks, a score or statistic is not finite, or an option is out of its range.
+ * @example
+ * ```ts
+ * import { SeededRandom } from "@bellman/envs";
+ * import { optimalityGap, stratifiedBootstrap } from "@bellman/statistics";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const scores = [[-200, -110], [-160, -90], [-180, -100]];
+ * const gap = stratifiedBootstrap(
+ *   scores,
+ *   (it) => optimalityGap(it, { target: -110 }),
+ *   { random: new SeededRandom(0), resamples: 1000 },
+ * );
+ * assertEquals(gap.value, 35);
+ * assertEquals(gap.fewRuns, true);
+ * ```
+ */
+export function stratifiedBootstrap(
+  scores: ScoreMatrix,
+  statistic: Statistic,
+  options: BootstrapOptions,
+): Estimate {
+  const { data, runs, tasks } = flatScores(scores);
+  const shape = { runs: [runs], tasks };
+  if (statistic === interquartileMean) {
+    const sorted = new SortedScores(data);
+    return estimate(
+      shape,
+      (picked) => sorted.interquartileMean(picked),
+      options,
+    );
+  }
+  const resample = data.slice();
+  const rows = Array.from(
+    { length: runs },
+    (_, run) => resample.subarray(run * tasks, (run + 1) * tasks),
+  );
+  return estimate(shape, (picked) => {
+    for (let i = 0; i < picked.length; i++) resample[i] = data[picked[i]];
+    return statistic(rows);
+  }, options);
+}
