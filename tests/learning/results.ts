@@ -1,5 +1,10 @@
 /** Results of `bench:learning`, and their figures across seeds. */
-import { studentInterval } from "@bellman/statistics";
+import { SeededRandom } from "@bellman/envs";
+import {
+  interquartileMean,
+  stratifiedBootstrap,
+  studentInterval,
+} from "@bellman/statistics";
 
 /** A policy, evaluated on episodes that neither training nor the choice of the best checkpoint saw. */
 export interface EvaluatedPolicy {
@@ -107,12 +112,23 @@ export function describePolicies(policies: readonly EvaluatedPolicy[]): string {
   return `${returns}; success ${mean.toFixed(2)}, lowest ${lowest}`;
 }
 
-/** The figures of some seeds: `475.1 ± 78.6 [418.9, 531.3]`. */
+/**
+ * The figures of some seeds: `475.1 ± 78.6 [418.9, 531.3]; IQM 490.2 [431.6, 500.0]`.
+ */
 export function describeSeeds(values: readonly number[]): string {
   const { mean, deviation, interval } = studentInterval(values);
   if (deviation === null) return mean.toFixed(1);
-  const [low, high] = interval!.map((it) => it.toFixed(1));
-  return `${mean.toFixed(1)} ± ${deviation.toFixed(1)} [${low}, ${high}]`;
+  const text = (ends: readonly number[] | null) =>
+    `[${ends!.map((it) => it.toFixed(1)).join(", ")}]`;
+  const iqm = stratifiedBootstrap(
+    values.map((it) => [it]),
+    interquartileMean,
+    { random: new SeededRandom(0) },
+  );
+  const few = iqm.fewRuns ? " (few runs: too narrow)" : "";
+  return `${mean.toFixed(1)} ± ${deviation.toFixed(1)} ${text(interval)}; IQM ${
+    iqm.value.toFixed(1)
+  } ${text(iqm.interval)}${few}`;
 }
 
 /** Tells after how many steps seeds reached a return: `10,500 [8,000, 13,000]`. */

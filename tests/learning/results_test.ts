@@ -14,7 +14,10 @@ import { runDeno } from "../testdata/run_deno.ts";
 
 Deno.test("a single seed has a mean alone", () => {
   assertEquals(describeSeeds([16.8]), "16.8");
-  assertEquals(describeSeeds([1, 3]), "2.0 ± 1.4 [-10.7, 14.7]");
+  assertEquals(
+    describeSeeds([1, 3]),
+    "2.0 ± 1.4 [-10.7, 14.7]; IQM 2.0 [1.0, 3.0] (few runs: too narrow)",
+  );
 });
 
 Deno.test("results are named after the preset, the environment or its defaults", () => {
@@ -56,7 +59,7 @@ Deno.test("policies are held to a return, to a success rate or to both", () => {
   }
   assertEquals(
     describePolicies(policies),
-    "-2.0 ± 1.0 [-4.5, 0.5]; success 0.96, lowest 0.90",
+    "-2.0 ± 1.0 [-4.5, 0.5]; IQM -2.0 [-3.0, -1.0] (few runs: too narrow); success 0.96, lowest 0.90",
   );
 });
 

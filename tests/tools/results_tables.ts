@@ -36,16 +36,16 @@ export interface CurvesRow {
   programs: Program[];
 }
 
-const SUMMARY = "mean ± sample deviation [95 % interval]";
+const SUMMARY = "mean ± sample deviation [95 % interval]; IQM [95 % interval]";
 
 const RESULTS_NOTE =
-  "**last** is the policy at the end of training, **best** the checkpoint with the highest evaluation during training (the last policy is a candidate). Both play the same episodes, deterministically; they are none of those that chose the best one, and a seed's figure is their mean return. Mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds; the interval is symmetric and may pass the highest possible return. A dash: not measured, or none.";
+  "**last** is the policy at the end of training, **best** the checkpoint with the highest evaluation during training (the last policy is a candidate). Both play the same episodes, deterministically; they are none of those that chose the best one, and a seed's figure is their mean return. Mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds; the interval is symmetric and may pass the highest possible return. IQM is the interquartile mean of the seeds with the 95 % percentile interval of 50,000 bootstrap resamples. A dash: not measured, or none.";
 
 const UNTIL_NOTE =
   "Environment steps until the first evaluation whose mean return is at the bar: median over seeds, fewest and most. The evaluations' episodes are played deterministically. Each algorithm has its preset for the environment.";
 
 const CURVES_NOTE =
-  "Evaluations during the runs: **last** is the one at the end, **best** the highest one, which the same episodes chose, so that it is a little too high. A seed's figure is the mean return of the evaluation's episodes; mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds.";
+  "Evaluations during the runs: **last** is the one at the end, **best** the highest one, which the same episodes chose, so that it is a little too high. A seed's figure is the mean return of the evaluation's episodes; mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds. IQM is the interquartile mean of the seeds with the 95 % percentile interval of 50,000 bootstrap resamples.";
 
 /** The table of results, with what its columns mean. */
 export function resultsTable(rows: readonly ResultsRow[]): string {

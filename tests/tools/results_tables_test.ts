@@ -33,9 +33,9 @@ const ROW: ResultsRow = {
 Deno.test("results have a column for the last and one for the best policy, both named", () => {
   const { rows, note } = parts(resultsTable([ROW]));
   assertEquals(rows, [
-    "| program | environment | steps | seeds | episodes | bar | last: mean ± sample deviation [95 % interval] | last: seeds at the bar | best: mean ± sample deviation [95 % interval] | best: seeds at the bar | commit |",
+    "| program | environment | steps | seeds | episodes | bar | last: mean ± sample deviation [95 % interval]; IQM [95 % interval] | last: seeds at the bar | best: mean ± sample deviation [95 % interval]; IQM [95 % interval] | best: seeds at the bar | commit |",
     rows[1],
-    "| @bellman/a2c | CartPole-v1 | 200,000 | 2 | 100 | 2 | 2.0 ± 1.4 [-10.7, 14.7] | 1 of 2 | 3.0 ± 1.4 [-9.7, 15.7] | 2 of 2 | `3cecaa3` |",
+    "| @bellman/a2c | CartPole-v1 | 200,000 | 2 | 100 | 2 | 2.0 ± 1.4 [-10.7, 14.7]; IQM 2.0 [1.0, 3.0] (few runs: too narrow) | 1 of 2 | 3.0 ± 1.4 [-9.7, 15.7]; IQM 3.0 [2.0, 4.0] (few runs: too narrow) | 2 of 2 | `3cecaa3` |",
   ]);
   for (const word of ["**last**", "**best**", "n - 1", "Student's 95 %"]) {
     assertEquals(note.includes(word), true, word);
@@ -48,8 +48,8 @@ Deno.test("what was not measured is a dash, a preset goes by its name", () => {
   const preset = { ...ROW, preset: "Pendulum-v1-value", bar: null, seeds };
   const { commit: _, ...peer } = { ...preset, program: "sb3", preset: "" };
   assertEquals(parts(resultsTable([preset, peer])).rows.slice(2), [
-    "| @bellman/a2c | Pendulum-v1-value | 200,000 | 2 | 100 | - | 2.0 ± 1.4 [-10.7, 14.7] | - | - | - | `3cecaa3` |",
-    "| sb3 | CartPole-v1 | 200,000 | 2 | 100 | - | 2.0 ± 1.4 [-10.7, 14.7] | - | - | - | - |",
+    "| @bellman/a2c | Pendulum-v1-value | 200,000 | 2 | 100 | - | 2.0 ± 1.4 [-10.7, 14.7]; IQM 2.0 [1.0, 3.0] (few runs: too narrow) | - | - | - | `3cecaa3` |",
+    "| sb3 | CartPole-v1 | 200,000 | 2 | 100 | - | 2.0 ± 1.4 [-10.7, 14.7]; IQM 2.0 [1.0, 3.0] (few runs: too narrow) | - | - | - | - |",
   ]);
 });
 
@@ -89,7 +89,7 @@ Deno.test("of long runs the last and the highest evaluation are shown", () => {
   }]);
   assertEquals(parts(text).rows.slice(2), [
     "| ALE/Pong-v5 | ours | 3,000 | 1 | 10 | 5.0 | 9.0 | `3277311` |",
-    "| ALE/Pong-v5 | theirs | 3,000 | 2 | 10 | 4.0 ± 1.4 [-8.7, 16.7] | 5.5 ± 3.5 [-26.3, 37.3] | - |",
+    "| ALE/Pong-v5 | theirs | 3,000 | 2 | 10 | 4.0 ± 1.4 [-8.7, 16.7]; IQM 4.0 [3.0, 5.0] (few runs: too narrow) | 5.5 ± 3.5 [-26.3, 37.3]; IQM 5.5 [3.0, 8.0] (few runs: too narrow) | - |",
   ]);
 });
 
