@@ -10,6 +10,7 @@ import { exportCommand } from "./commands/export.ts";
 import { listCommand } from "./commands/list.ts";
 import { playCommand } from "./commands/play.ts";
 import { plotCommand } from "./commands/plot.ts";
+import { searchCommand } from "./commands/search.ts";
 import { trainCommand } from "./commands/train.ts";
 import {
   type CommandIo,
@@ -28,6 +29,7 @@ import {
 /** Commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   trainCommand,
+  searchCommand,
   evalCommand,
   playCommand,
   exportCommand,

@@ -23,14 +23,7 @@
  *
  * @module
  */
-export {
-  interquartileMean,
-  mean,
-  median,
-  optimalityGap,
-  type OptimalityGapOptions,
-  type Statistic,
-} from "./aggregates.ts";
+export * from "./aggregates.ts";
 export * from "./bootstrap.ts";
 export * from "./curves.ts";
 export * from "./improvement.ts";

@@ -24,14 +24,19 @@ export function findKey(
   );
 }
 
+/** Most keys of settings that are not those of a run. */
+const FEW_KEYS = 16;
+
 /** Suggests which key or alias was meant. */
 function hintAtKey(schema: ConfigSchema, name: string): string {
   const names = Object.entries(schema.properties).flatMap((
     [key, property],
   ) => [key, ...aliasesOf(property)]);
+  const hint = hintAt(name, names);
+  // A few keys are listed.
+  if (names.length <= FEW_KEYS) return hint;
   const known = hintAtSetting(name);
   if (known !== undefined) return known;
-  const hint = hintAt(name, names);
   return hint.startsWith("did")
     ? hint
     : "'train ALGORITHM --help' lists the keys";

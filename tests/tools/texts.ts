@@ -6,7 +6,11 @@
 import { ROOT } from "./packages.ts";
 
 async function folders(): Promise<string[]> {
-  const found = ["algorithms/training/plots", "envs/gymnasium/host"];
+  const found = [
+    "algorithms/training/plots",
+    "cli/search/host",
+    "envs/gymnasium/host",
+  ];
   for await (const { name } of Deno.readDir(`${ROOT}algorithms`)) {
     const folder = `algorithms/${name}/presets`;
     if (await Deno.stat(ROOT + folder).catch(() => null)) found.push(folder);

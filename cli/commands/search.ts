@@ -1,0 +1,287 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import {
+  type Command,
+  integerOf,
+  option,
+  type ParsedOptions,
+  taskLine,
+  valueOf,
+} from "../terminal/command.ts";
+import {
+  fileError,
+  messageOf,
+  RunFailure,
+  UsageError,
+  writeWhole,
+} from "../terminal/errors.ts";
+import {
+  type CommandIo,
+  exitCodeOf,
+  interruptSignal,
+} from "../terminal/process.ts";
+import { lockFile } from "../run/ownership.ts";
+import { bestFiles, describeResult } from "../search/best.ts";
+import {
+  candidatesOf,
+  confirmTrials,
+  freshSeeds,
+} from "../search/confirmation.ts";
+import { OptunaSampler } from "../search/optuna.ts";
+import { changesOf, readPlan, type SearchPlan } from "../search/plan.ts";
+import { SearchRecord } from "../search/record.ts";
+import { searchPage } from "../search/report.ts";
+import { gridSampler, randomSampler, type Sampler } from "../search/sampler.ts";
+import { Search, type SearchOptions } from "../search/search.ts";
+import { progressOn } from "../search/progress.ts";
+
+/** Name of the record in the folder of a search. */
+const RECORD = "trials.jsonl";
+
+/** Finds the folder of a search, which may not exist yet. */
+function folderOf(plan: SearchPlan, options: ParsedOptions): string {
+  const dir = valueOf(options, "out") ?? `searches/${plan.name}`;
+  if (!existsSync(dir) || existsSync(`${dir}/${RECORD}`)) return dir;
+  const refuse = (why: string) =>
+    new UsageError(
+      `Cannot search in ${dir}: ${why}; name another one with --out`,
+    );
+  if (existsSync(`${dir}/plan.yaml`)) {
+    throw refuse("it is the folder of an experiment");
+  }
+  const others = readdirSync(dir).filter((it) => it !== "search.lock");
+  if (others.length > 0) {
+    throw refuse(`it holds other files, such as ${others[0]}`);
+  }
+  return dir;
+}
+
+/** Starts what draws the trials. */
+async function startSampler(plan: SearchPlan): Promise<Sampler> {
+  const { sampler, space, seed } = plan;
+  if (sampler === "random") return randomSampler(space, seed);
+  if (sampler === "grid") return gridSampler(space, seed);
+  const study = new OptunaSampler({ space, sampler, seed });
+  await study.start();
+  return study;
+}
+
+/** Begins the record of a search, or checks that it is of this one. */
+function checkRecord(
+  record: SearchRecord,
+  { plan, dir, sampler }: Pick<SearchOptions, "plan" | "dir" | "sampler">,
+): void {
+  const [begin] = record.events;
+  if (begin === undefined) {
+    record.append({ op: "begin", plan, sampler: sampler.name });
+    return;
+  }
+  if (begin.op !== "begin") {
+    throw new UsageError(
+      `Cannot resume ${dir}: its ${RECORD} does not begin with a plan`,
+    );
+  }
+  const changes = changesOf(plan, begin.plan as SearchPlan);
+  if (changes.length > 0) {
+    throw new UsageError(
+      `Cannot resume ${dir}: it was begun with other values of ${
+        changes.join(", ")
+      }; name another folder with --out`,
+    );
+  }
+  if (begin.sampler === sampler.name) return;
+  throw new UsageError(
+    `Cannot resume ${dir}: its trials were drawn by ${begin.sampler}, not ${sampler.name}, which would draw others`,
+  );
+}
+
+/** Writes the trials so far as a journal of Optuna. */
+async function exportJournal(
+  plan: SearchPlan,
+  options: ParsedOptions,
+  path: string,
+): Promise<string> {
+  const dir = folderOf(plan, options);
+  if (existsSync(path)) {
+    throw new UsageError(`Cannot write ${path}: it is there already`);
+  }
+  if (!existsSync(`${dir}/${RECORD}`)) {
+    throw new UsageError(`Cannot export ${dir}: it has no trials yet`);
+  }
+  const { space, seed, name } = plan;
+  const record = new SearchRecord(`${dir}/${RECORD}`, { isRead: true });
+  const study = new OptunaSampler({ space, sampler: "tpe", seed });
+  try {
+    await study.start();
+    await study.export(name, path, record.events);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    record.close();
+    await study.close();
+  }
+  return `Wrote ${path}: ${record.trials.length} trials`;
+}
+
+/** Writes what was found. */
+async function conclude(
+  options: SearchOptions,
+  { io, command, signal }: {
+    io: CommandIo;
+    command: string;
+    signal: AbortSignal;
+  },
+): Promise<void> {
+  const { plan, dir, record, sampler } = options;
+  const numbers = candidatesOf(record.trials, plan).map((it) => it.number);
+  const seeds = freshSeeds(plan);
+  io.out(
+    `Confirming trials ${numbers.join(", ")} on seeds ${seeds[0]} to ${
+      seeds.at(-1)
+    }\n`,
+  );
+  const confirmation = await confirmTrials(options, signal);
+  if (signal.aborted) return;
+  if (confirmation.candidates[0].estimate === undefined) {
+    throw new RunFailure(
+      `None of the best trials could be run on fresh seeds: ${
+        confirmation.failures[0].message
+      }`,
+    );
+  }
+  const files = {
+    ...bestFiles(plan, confirmation, {
+      command,
+      sampler: sampler.name,
+      trials: record.trials.length,
+    }),
+    "search.html": await searchPage(options, { confirmation, command }),
+  };
+  for (const [name, text] of Object.entries(files)) {
+    writeWhole(`${dir}/${name}`, text);
+  }
+  const lines = [
+    ...describeResult(plan, confirmation),
+    `Wrote ${Object.keys(files).map((it) => `${dir}/${it}`).join(", ")}`,
+  ];
+  io.out(lines.map((line) => `${line}\n`).join(""));
+}
+
+/** Runs a search, or what is left of one. */
+async function runSearch(
+  plan: SearchPlan,
+  options: ParsedOptions,
+  io: CommandIo,
+): Promise<number> {
+  const dir = folderOf(plan, options);
+  const jobs = integerOf(options, "jobs", { fallback: 1, maximum: 1024 });
+  const isMade = !existsSync(dir), command = taskLine("search", options);
+  const sampler = await startSampler(plan);
+  const { signal, release } = await interruptSignal(() =>
+    io.err("Stopping and saving; a second Ctrl-C ends the search at once\n")
+  );
+  const progress = progressOn(io, plan);
+  let record: SearchRecord | undefined;
+  let lock: { release(): void } | undefined;
+  try {
+    mkdirSync(dir, { recursive: true });
+    lock = lockFile(
+      `${dir}/search.lock`,
+      (holder) => `Cannot search in ${dir}: ${holder} does so at present`,
+    );
+    record = new SearchRecord(`${dir}/${RECORD}`);
+    const all: SearchOptions = {
+      plan,
+      dir,
+      record,
+      sampler,
+      jobs,
+      isTrusted: options.switches.has("trust"),
+      keepsAll: valueOf(options, "keep") === "all",
+      onNotice: (line) => progress.print(`${line}\n`),
+      onTrial: (trial) => progress.tell(trial, record!.trials),
+      onProgress: progress.show,
+    };
+    checkRecord(record, all);
+    const search = new Search(all);
+    progress.begin(record.trials, dir);
+    await search.run(signal);
+    if (!signal.aborted) {
+      await conclude(all, { io: progress.io, command, signal });
+    }
+    if (signal.aborted) {
+      io.out(`Interrupted; everything is saved. Resume with: ${command}\n`);
+      return exitCodeOf(signal);
+    }
+    search.removeCheckpoints();
+    return 0;
+  } catch (error) {
+    const isNew = record?.trials.every(({ state }) => state === "running");
+    // What the user asked for cannot be run at all.
+    if (error instanceof UsageError && isMade && isNew) {
+      rmSync(dir, { recursive: true, force: true });
+    }
+    if (record === undefined || error instanceof UsageError) throw error;
+    throw new RunFailure(
+      `The search in ${dir} failed: ${
+        messageOf(fileError(error) ?? error)
+      }; resume it with: ${command}`,
+      { cause: error },
+    );
+  } finally {
+    progress.end();
+    record?.close();
+    lock?.release();
+    await sampler.close?.();
+    await release();
+  }
+}
+
+/** `search`: searches hyperparameters. */
+export const searchCommand: Command = {
+  name: "search",
+  usage: "SPACE.yaml [OPTIONS]",
+  summary: "Search hyperparameters, and confirm the best on fresh seeds.",
+  options: [
+    option("trials N", "Number of trials in all, instead of the file's."),
+    option("jobs N", "Runs at a time, 1 by default."),
+    option(
+      "out DIR",
+      "Folder; searches/NAME by default. The same one resumes.",
+    ),
+    option(
+      "keep all",
+      "Keep the checkpoints of all trials, not of the best five alone.",
+    ),
+    option(
+      "export-optuna FILE",
+      "Write the trials so far as a journal for optuna-dashboard, and run none.",
+    ),
+    option("trust", "Allow the code and files that SPACE.yaml names."),
+  ],
+  async run(options, io) {
+    const [path, extra] = options.positionals;
+    if (path === undefined || extra !== undefined) {
+      throw new UsageError(
+        `Cannot search ${
+          extra === undefined ? "without a file" : `'${extra}', too`
+        }: expected one file, as in 'search lunar.yaml'`,
+      );
+    }
+    const keep = valueOf(options, "keep");
+    if (keep !== undefined && keep !== "all") {
+      throw new UsageError(`Cannot use --keep ${keep}: expected all`);
+    }
+    const plan = await readPlan(path, {
+      trials: integerOf(options, "trials", {
+        maximum: 1_000_000,
+        fallback: undefined,
+      }),
+      isTrusted: options.switches.has("trust"),
+    });
+    const journal = valueOf(options, "export-optuna");
+    if (journal === undefined) return await runSearch(plan, options, io);
+    io.out(`${await exportJournal(plan, options, journal)}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,170 @@
+import { RandomStream } from "@bellman/compute";
+import {
+  type Estimate,
+  mean,
+  probabilityOfImprovement,
+  stratifiedBootstrap,
+} from "@bellman/statistics";
+import { inPlaces } from "../jobs/job.ts";
+import { RunFailure } from "../terminal/errors.ts";
+import { scoreOf, type SearchPlan } from "./plan.ts";
+import type { Trial } from "./record.ts";
+import { bestOf, givenParams, type SearchOptions } from "./search.ts";
+import {
+  makeTrialRun,
+  readEvaluations,
+  readResult,
+  runsOf,
+  taskOf,
+  trialName,
+  type TrialRun,
+} from "./trial_runs.ts";
+
+/** Episodes that a trained policy is evaluated on. */
+export const CONFIRMED_EPISODES = 100;
+
+/** A trial with its runs on seeds that no trial used. */
+export interface Candidate {
+  trial: Trial;
+  /** Score of each seed that could be run, in the order of the seeds. */
+  scores: number[];
+  /** Mean of the scores with its interval; none where no seed could be run. */
+  estimate?: Estimate;
+  /** Probability that one of its runs is better than one of the first trial's. */
+  improvement?: Estimate;
+}
+
+/** Result of a confirmation. */
+export interface Confirmation {
+  /** Best first. */
+  candidates: Candidate[];
+  /** Seeds that no trial used. */
+  seeds: number[];
+  /** Seeds that failed. */
+  failures: { trial: Trial; run: TrialRun; message: string }[];
+}
+
+/** Lists the seeds of the confirmation: those after the trials' own. */
+export function freshSeeds({ seeds, confirm }: SearchPlan): number[] {
+  return Array.from({ length: confirm.seeds }, (_, i) => seeds + i);
+}
+
+/** Chooses the trials that are confirmed: the best ones, and the first one. */
+export function candidatesOf(
+  trials: readonly Trial[],
+  { confirm }: SearchPlan,
+): Trial[] {
+  const best = bestOf(trials, confirm.top);
+  const [first] = trials;
+  return first?.state !== "complete" || best.includes(first)
+    ? best
+    : [...best, first];
+}
+
+/** Lists the runs of a trial on fresh seeds. */
+function confirmingRuns(
+  { plan, dir }: SearchOptions,
+  { number }: Trial,
+  seeds: readonly number[],
+): TrialRun[] {
+  const folder = `${dir}/confirmation/${trialName(number)}`;
+  return runsOf(folder, plan.environments, seeds);
+}
+
+/** Runs the candidates on fresh seeds: the seeds outermost, those that are done already are kept. */
+export async function confirmTrials(
+  options: SearchOptions,
+  signal: AbortSignal,
+): Promise<Confirmation> {
+  const { plan, record, jobs, isTrusted, onNotice } = options;
+  const trials = candidatesOf(record.trials, plan), seeds = freshSeeds(plan);
+  if (trials.length === 0) {
+    throw new RunFailure("No trial was completed: there is no best one");
+  }
+  const failures: Confirmation["failures"] = [];
+  const rest = seeds.flatMap((seed) =>
+    trials.flatMap((trial) =>
+      confirmingRuns(options, trial, [seed]).map((run) => ({ trial, run }))
+    )
+  ).filter(({ run }) => readResult(run.dir) === undefined);
+  await inPlaces(jobs, async (_, signal) => {
+    while (!signal.aborted) {
+      const next = rest.shift();
+      if (next === undefined) return;
+      const { trial, run } = next;
+      const task = taskOf(plan, run, {
+        params: givenParams(trial),
+        jobs,
+        episodes: CONFIRMED_EPISODES,
+        isTrusted,
+      });
+      const end = await makeTrialRun(task, {
+        signal,
+        onNotice,
+        onEvent: (event) => options.onProgress(trial, run, event),
+      });
+      if (typeof end === "string") continue;
+      const { message } = end;
+      failures.push({ trial, run, message });
+      onNotice(
+        `Trial ${trial.number} failed with the seed ${run.seed}: ${message}`,
+      );
+    }
+  }, signal);
+  return { ...judged(options, trials, seeds), seeds, failures };
+}
+
+/** Returns the score of a run on a fresh seed, if it has ended. */
+function scoreOfRun(
+  plan: SearchPlan,
+  { dir, environment }: TrialRun,
+): number | undefined {
+  const result = readResult(dir);
+  if (result === undefined) return undefined;
+  if (plan.objective === "last") {
+    return scoreOf(plan, environment, result.last.meanReturn);
+  }
+  const values = readEvaluations(dir).map(({ value }) => value);
+  const area = values.reduce((sum, it) => sum + it, 0) / values.length;
+  return scoreOf(plan, environment, area);
+}
+
+/** Compares the candidates, by the seeds that all environments have. */
+function judged(
+  options: SearchOptions,
+  trials: readonly Trial[],
+  seeds: readonly number[],
+): Pick<Confirmation, "candidates"> {
+  const { plan } = options;
+  const random = new RandomStream(plan.seed).split("confirmation");
+  const candidates = trials.map((trial): Candidate => {
+    const scores = seeds.map((seed) => {
+      const runs = confirmingRuns(options, trial, [seed]);
+      const scores = runs.map((it) => scoreOfRun(plan, it));
+      const sum = scores.reduce<number>((sum, it) => sum + (it ?? NaN), 0);
+      return sum / scores.length;
+    }).filter((it) => !Number.isNaN(it));
+    if (scores.length === 0) return { trial, scores };
+    const matrix = scores.map((it) => [it]);
+    const estimate = stratifiedBootstrap(matrix, mean, {
+      random: random.split(`mean of ${trial.number}`),
+    });
+    return { trial, scores, estimate };
+  });
+  const first = candidates.find(({ trial }) => trial.number === 0);
+  for (const candidate of candidates) {
+    if (candidate === first) continue;
+    if (candidate.scores.length === 0 || !first?.scores.length) continue;
+    const [own, others] = [candidate, first]
+      .map(({ scores }) => scores.map((it) => [it]));
+    candidate.improvement = probabilityOfImprovement(own, others, {
+      random: random.split(`improvement of ${candidate.trial.number}`),
+    });
+  }
+  const value = ({ estimate }: Candidate) => estimate?.value ?? -Infinity;
+  // Of equal ones the first trial, which changes nothing, and then the earlier one.
+  candidates.sort((a, b) =>
+    value(b) - value(a) || a.trial.number - b.trial.number
+  );
+  return { candidates };
+}

@@ -1,0 +1,381 @@
+import { basename } from "node:path";
+import type { ConfigSchema } from "@bellman/agent";
+import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
+import {
+  fullSchema,
+  importAlgorithmModules,
+  resolveConfig,
+  type ResolvedConfig,
+} from "../config/resolve.ts";
+import { runConfigSchema, runSchema } from "../config/schema.ts";
+import { type Entry, findKey, validateEntries } from "../config/settings.ts";
+import { parseMapping } from "../config/yaml.ts";
+import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { readText } from "../terminal/read_text.ts";
+import type { Params } from "./record.ts";
+import { gridSize } from "./sampler.ts";
+import { readSpace, type Space } from "./space.ts";
+
+/** Returns of an environment that count as 0 and as 1. */
+export interface Score {
+  low: number;
+  high: number;
+}
+
+/** What a search looks for, and how; all of it is resolved. */
+export interface SearchPlan {
+  name: string;
+  algorithm: string;
+  environments: string[];
+  /** Scores by environment, where there are several. */
+  scores: Record<string, Score>;
+  /** Preset that all trials start from; null for each environment's own. */
+  preset: string | null;
+  /** Environment steps of a run; null for those of the preset. */
+  steps: number | null;
+  trials: number;
+  /** Runs of a trial in each environment: those with seeds 0, 1 and so on. */
+  seeds: number;
+  space: Space;
+  /** Settings of all trials; of searched ones, those of the first trial. */
+  set: Record<string, unknown>;
+  objective: "last" | "area";
+  sampler: "tpe" | "cmaes" | "random" | "grid";
+  pruner: "median" | "halving" | "none";
+  confirm: { top: number; seeds: number };
+  /** Seed of the sampler. */
+  seed: number;
+}
+
+/** Most trials, and combinations of a grid. */
+const MOST = 1_000_000;
+
+const COUNT = { type: "integer", minimum: 1, maximum: MOST } as const;
+const NAME = { type: "string" } as const;
+const MAPPING = { type: "object", default: {} } as const;
+
+/** Keys of a file, with their defaults. */
+const FILE: ConfigSchema = {
+  properties: {
+    name: NAME,
+    algorithm: NAME,
+    environment: NAME,
+    environments: { type: "array", items: NAME },
+    scores: MAPPING,
+    preset: NAME,
+    steps: { ...runConfigSchema.properties.totalTimesteps, alias: undefined },
+    trials: COUNT,
+    seeds: { ...COUNT, maximum: 1000, default: 1 },
+    space: MAPPING,
+    set: MAPPING,
+    objective: { type: "string", enum: ["last", "area"], default: "last" },
+    sampler: {
+      type: "string",
+      enum: ["tpe", "cmaes", "random", "grid"],
+      default: "tpe",
+    },
+    pruner: {
+      type: "string",
+      enum: ["median", "halving", "none"],
+      default: "median",
+    },
+    confirm: MAPPING,
+    seed: runConfigSchema.properties.seed,
+  },
+};
+
+const CONFIRM: ConfigSchema = {
+  properties: {
+    top: { ...COUNT, maximum: 1000, default: 3 },
+    seeds: { ...COUNT, maximum: 1000, default: 10 },
+  },
+};
+
+const SCORE: ConfigSchema = {
+  properties: { low: { type: "number" }, high: { type: "number" } },
+};
+
+/** Settings of runs that a search gives itself. */
+const OWN: Readonly<Record<string, string>> = {
+  algorithm: "'algorithm' of the file names it",
+  env: "'environment' of the file names it",
+  totalTimesteps: "'steps' of the file are",
+  seed: "each trial has the seeds 0, 1 and so on, as many as 'seeds' says",
+  maxSeconds: "a search that is resumed must go on as it would have",
+};
+
+function checkName(name: string, origin: string): void {
+  if (/^\w[\w.-]{0,99}$/.test(name)) return;
+  throw new UsageError(
+    `Cannot use name = ${
+      JSON.stringify(name)
+    } of ${origin}: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'`,
+  );
+}
+
+function readEnvironments(
+  { environment, environments }: Record<string, unknown>,
+  origin: string,
+): string[] {
+  const given = [
+    ...environment === undefined ? [] : [environment as string],
+    ...environments as string[] | undefined ?? [],
+  ];
+  const isOne = environment === undefined || environments === undefined;
+  if (given.length > 0 && isOne && new Set(given).size === given.length) {
+    return given;
+  }
+  throw new UsageError(
+    `Cannot search ${origin}: expected one of 'environment: ID' and 'environments: [ID, ID]', each of them once`,
+  );
+}
+
+/** Reads the returns that count as 0 and as 1, which several environments need. */
+function readScores(
+  given: object,
+  environments: readonly string[],
+  origin: string,
+): Record<string, Score> {
+  const where = `scores of ${origin}`;
+  const schema: ConfigSchema = {
+    properties: Object.fromEntries(
+      environments.map((it) => [it, { type: "object" }]),
+    ),
+  };
+  const valid = validateEntries(Object.entries(given), {
+    schema,
+    origin: where,
+  });
+  if (environments.length === 1) {
+    if (Object.keys(given).length === 0) return {};
+    throw new UsageError(
+      `Cannot use ${where}: the returns of one environment need none, leave them out`,
+    );
+  }
+  return Object.fromEntries(environments.map((it) => {
+    const score = validateEntries(Object.entries(valid[it] ?? {}), {
+      schema: SCORE,
+      origin: `${where}, ${it}`,
+    });
+    const { low, high } = score as unknown as Score;
+    if (low < high) return [it, { low, high }];
+    throw new UsageError(
+      `Cannot use ${where}: expected the return of ${it} that counts as 0 and a higher one that counts as 1, as in '${it}: { low: 20, high: 500 }'`,
+    );
+  }));
+}
+
+/** Reads the settings of all trials; those of an algorithm that is not imported yet are checked later. */
+function readSettings(
+  given: object,
+  algorithm: string,
+  origin: string,
+): Record<string, unknown> {
+  const settings = Object.entries(given), known = findAlgorithm(algorithm);
+  if (known !== undefined) {
+    const schema = fullSchema(known);
+    validateEntries(settings, { schema, origin: `set of ${origin}` });
+  }
+  for (const [name] of settings) {
+    const key = findKey(runSchema(), name);
+    if (key === undefined || OWN[key] === undefined) continue;
+    throw new UsageError(
+      `Cannot use set.${name} of ${origin}: ${OWN[key]}`,
+    );
+  }
+  return Object.fromEntries(settings);
+}
+
+/** Counts the trials: a grid has as many as combinations, and the first one. */
+function countTrials(
+  given: unknown,
+  { sampler, space }: Pick<SearchPlan, "sampler" | "space">,
+  origin: string,
+): number {
+  if (sampler === "grid") {
+    const size = gridSize(space);
+    if (size <= MOST) return Math.min(Number(given ?? Infinity), size + 1);
+    throw new UsageError(
+      size === Infinity
+        ? `Cannot search the grid of ${origin}: expected lists or ranges with a step`
+        : `Cannot search the grid of ${origin}: it has ${size} combinations, expected at most ${MOST}`,
+    );
+  }
+  if (given !== undefined) return Number(given);
+  throw new UsageError(
+    `Cannot search ${origin}: expected the number of trials, as in 'trials: 50'`,
+  );
+}
+
+/**
+ * Reads the file of a search, with all defaults, and imports the algorithms that it
+ * names.
+ *
+ * @param path The file.
+ * @param options Number of trials that replaces the file's, and true where code of
+ * the user's own may be imported.
+ * @throws {UsageError} If a key is unknown, or a value is not valid.
+ */
+export async function readPlan(
+  path: string,
+  { trials, isTrusted }: { trials?: number; isTrusted: boolean },
+): Promise<SearchPlan> {
+  const text = readText(path, "the file of the search");
+  const origin = basename(path);
+  const entries = parseMapping(text, origin);
+  if (entries.length === 0) {
+    throw new UsageError(
+      `Cannot search ${origin}: it is empty, expected algorithm, environment and space`,
+    );
+  }
+  const given = validateEntries(entries, { schema: FILE, origin });
+  const { algorithm, name = origin.replace(/\.ya?ml$/, ""), set = {} } = given;
+  checkName(String(name), origin);
+  if (algorithm === undefined) {
+    throw new UsageError(
+      `Cannot search ${origin}: expected an algorithm, as in 'algorithm: ${
+        ALGORITHMS[0].name
+      }'`,
+    );
+  }
+  const environments = readEnvironments(given, origin);
+  const settings = readSettings(set as object, String(algorithm), origin);
+  const first = openConfig(String(algorithm), environments[0], {
+    preset: given.preset as string | undefined,
+    settings,
+  });
+  admitCode(first, { origin, isTrusted });
+  await importAlgorithmModules(first);
+  const space = readSpace(given.space, {
+    algorithm: String(algorithm),
+    origin,
+  });
+  const sampler = (given.sampler ?? "tpe") as SearchPlan["sampler"];
+  const plan: SearchPlan = {
+    name: String(name),
+    algorithm: String(algorithm),
+    environments,
+    scores: readScores(given.scores as object ?? {}, environments, origin),
+    preset: given.preset as string ?? null,
+    steps: given.steps as number ?? null,
+    trials: countTrials(trials ?? given.trials, { sampler, space }, origin),
+    seeds: given.seeds as number ?? 1,
+    space,
+    set: settings,
+    objective: given.objective as SearchPlan["objective"] ?? "last",
+    sampler,
+    pruner: given.pruner as SearchPlan["pruner"] ?? "median",
+    confirm: {
+      top: 3,
+      seeds: 10,
+      ...validateEntries(Object.entries(given.confirm ?? {}), {
+        schema: CONFIRM,
+        origin: `confirm of ${origin}`,
+      }),
+    },
+    seed: given.seed as number ?? 0,
+  };
+  for (const environment of environments) {
+    await loadEnvironment(configOf(plan, environment));
+  }
+  return plan;
+}
+
+/** Resolves settings of which the algorithm may be one of the user's own. */
+function openConfig(
+  algorithm: string,
+  env: string,
+  { preset, settings }: { preset?: string; settings: Record<string, unknown> },
+): ResolvedConfig {
+  const entries: Entry[] = [["env", env], ...Object.entries(settings)];
+  return resolveConfig(algorithm, { preset, entries }, { isOpen: true });
+}
+
+/** Refuses a file that names code, unless it is trusted: it may be from elsewhere. */
+function admitCode(
+  config: ResolvedConfig,
+  { origin, isTrusted }: { origin: string; isTrusted: boolean },
+): void {
+  const { modules, options, files } = codeOf(config);
+  const code = [
+    ...modules.map((it) => `import ${it}`),
+    ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),
+    ...files.map((it) => `read the file ${JSON.stringify(it)}`),
+  ];
+  if (code.length === 0 || isTrusted) return;
+  throw new UsageError(
+    `Cannot search ${origin}: it would ${
+      code.join(", ")
+    }; read that code first, then add --trust`,
+  );
+}
+
+/**
+ * Returns the configuration of the trials in an environment.
+ *
+ * @param plan The plan.
+ * @param environment Id of the environment.
+ * @param params Settings of the trial; by default what the user has without a search.
+ */
+export function configOf(
+  plan: SearchPlan,
+  environment: string,
+  params: Params = {},
+): ResolvedConfig {
+  const entries: Entry[] = [
+    ["env", environment],
+    ...plan.steps === null ? [] : [["totalTimesteps", plan.steps] as Entry],
+    ...Object.entries(settingsOf(plan, params)),
+  ];
+  return resolveConfig(plan.algorithm, {
+    preset: plan.preset ?? undefined,
+    entries,
+  });
+}
+
+/**
+ * Returns the settings that a trial gives its runs, by their own names.
+ *
+ * @param plan The plan.
+ * @param params Settings of the trial, which replace those of the plan.
+ */
+export function settingsOf(
+  { algorithm, set }: SearchPlan,
+  params: Params,
+): Record<string, unknown> {
+  const schema = fullSchema(findAlgorithm(algorithm)!);
+  const own = Object.entries(set)
+    .map(([name, it]) => [findKey(schema, name) ?? name, it] as const);
+  return { ...Object.fromEntries(own), ...params };
+}
+
+/** Returns the score of a return: the return itself, where there is one environment. */
+export function scoreOf(
+  { scores }: SearchPlan,
+  environment: string,
+  value: number,
+): number {
+  const { low, high } = scores[environment] ?? { low: 0, high: 1 };
+  return (value - low) / (high - low);
+}
+
+/** Keys of a plan that may differ when a search goes on. */
+const FREE: ReadonlySet<string> = new Set(["name", "trials", "confirm"]);
+
+/** Lists the keys in which a plan differs from the one that a search was begun with. */
+export function changesOf(plan: SearchPlan, begun: SearchPlan): string[] {
+  const text = (value: unknown) => JSON.stringify(value) ?? "";
+  return (Object.keys(plan) as (keyof SearchPlan)[]).filter((key) =>
+    !FREE.has(key) && text(plan[key]) !== text(begun[key])
+  );
+}
+
+/** Returns the settings of the first trial that are searched, where they are the same in all environments. */
+export function paramsOfFirst(plan: SearchPlan): Record<string, unknown> {
+  const configs = plan.environments.map((it) => configOf(plan, it));
+  const keys = Object.keys(plan.space).filter((key) =>
+    new Set(configs.map((it) => JSON.stringify(it[key]))).size === 1
+  );
+  return Object.fromEntries(keys.map((key) => [key, configs[0][key]]));
+}

@@ -1,0 +1,235 @@
+import {
+  asPage,
+  type CurveSeries,
+  escapeMarkup,
+  renderCurves,
+  renderEstimates,
+  renderParallelCoordinates,
+  renderSlices,
+  responsive,
+  type TrialAxis,
+} from "@bellman/training/plots";
+import type { Estimate } from "@bellman/statistics";
+import { bestFiles, describeResult, short } from "./best.ts";
+import type { Confirmation } from "./confirmation.ts";
+import { OptunaSampler } from "./optuna.ts";
+import type { SearchPlan } from "./plan.ts";
+import type { Trial } from "./record.ts";
+import type { SearchOptions } from "./search.ts";
+
+/** Height of a row of a figure with a row for each of its values. */
+const ROW = 40;
+
+/** Names what trials are judged by. */
+export function scoreName(
+  { environments, objective }: SearchPlan,
+): string {
+  const score = environments.length === 1 ? "return" : "normalized score";
+  return objective === "area"
+    ? `Mean ${score} of all evaluations`
+    : `${score[0].toUpperCase()}${score.slice(1)} of the last evaluation`;
+}
+
+function figure(
+  draw: (size: { width: number; height: number }) => string,
+  caption: string,
+): string {
+  return `<figure>${responsive(draw)}<figcaption>${
+    escapeMarkup(caption)
+  }</figcaption></figure>`;
+}
+
+/** Returns the score that a trial had when it ended. */
+function scoreAtEnd({ value, evaluations }: Trial): number | undefined {
+  return value ?? evaluations.at(-1)?.at(-1)?.value;
+}
+
+/** Draws the trials in their order, and the best one so far. */
+function history(trials: readonly Trial[], plan: SearchPlan): string {
+  const label = scoreName(plan);
+  const dots = (state: Trial["state"]) => {
+    const some = trials.filter((it) =>
+      it.state === state && scoreAtEnd(it) !== undefined
+    );
+    const [x, y] = [some.map((it) => it.number), some.map(scoreAtEnd)];
+    return [{ x, y: y as number[] }];
+  };
+  const best: { x: number[]; y: number[] } = { x: [], y: [] };
+  for (const { number, state, value } of trials) {
+    if (state !== "complete") continue;
+    const before = best.y.at(-1) ?? value!;
+    best.x.push(number, number);
+    best.y.push(before, Math.max(value!, before));
+  }
+  const series: CurveSeries[] = [
+    { name: "best so far", color: 1, runs: [best] },
+    { name: "complete", color: 0, style: "dots", runs: dots("complete") },
+    { name: "pruned", color: 3, style: "dots", runs: dots("pruned") },
+  ];
+  const count = (state: Trial["state"]) =>
+    trials.filter((it) => it.state === state).length;
+  return figure(
+    (size) =>
+      renderCurves(series, {
+        title: "History",
+        xLabel: "Trial",
+        yLabel: label,
+        ...size,
+      }),
+    `${label} of ${
+      count("complete")
+    } complete trials, a mean over their runs, and of ${
+      count("pruned")
+    } pruned ones where they ended; ${count("failed")} failed.`,
+  );
+}
+
+/** Returns the axes of the searched settings. */
+function axesOf(trials: readonly Trial[], { space }: SearchPlan): TrialAxis[] {
+  return Object.entries(space).map(([name, it]) => ({
+    name,
+    log: it.kind !== "choice" && it.log,
+    values: trials.map(({ params }) => {
+      const value = params[name];
+      return it.kind !== "choice" && typeof value === "number"
+        ? value
+        : JSON.stringify(value) ?? "";
+    }),
+  }));
+}
+
+/** Draws the confirmation. */
+function confirmed(
+  plan: SearchPlan,
+  confirmation: Confirmation,
+): string {
+  const { candidates, seeds } = confirmation;
+  const rows = candidates.flatMap(({ trial, scores, estimate }) =>
+    estimate === undefined
+      ? []
+      : [{ name: `trial ${trial.number}`, ...estimate, points: scores }]
+  );
+  return figure(
+    (size) =>
+      renderEstimates(rows, {
+        title: "Confirmation",
+        label: plan.environments.length === 1
+          ? "Return"
+          : "Mean normalized score",
+        ...size,
+        height: 120 + ROW * rows.length,
+      }),
+    `The best trials and trial 0, the settings without a search, on ${seeds.length} seeds that no trial used: a dot for each seed, their mean, and its 95 % interval by 50,000 stratified bootstrap resamples.`,
+  );
+}
+
+/** Writes an estimate into a cell of a table. */
+function cellOf({ value, interval }: Estimate): string {
+  const ends = interval?.map(short).join(" to ");
+  return ends === undefined ? short(value) : `${short(value)} (${ends})`;
+}
+
+/** Lists the candidates in a table. */
+function table({ candidates, seeds }: Confirmation): string {
+  const rows = candidates.map(({ trial, scores, estimate, improvement }) => [
+    String(trial.number),
+    trial.value === undefined ? "–" : short(trial.value),
+    estimate === undefined ? "–" : cellOf(estimate),
+    improvement === undefined ? "–" : cellOf(improvement),
+    `${scores.length} of ${seeds.length}`,
+    Object.entries(trial.params)
+      .map(([key, it]) =>
+        `${key}=${typeof it === "number" ? short(it) : JSON.stringify(it)}`
+      ).join(", "),
+  ]);
+  const names = [
+    "Trial",
+    "In the search",
+    "On fresh seeds",
+    "P(better than trial 0)",
+    "Seeds",
+    "Settings",
+  ];
+  const cells = (tag: string, texts: readonly string[]) =>
+    `<tr>${
+      texts.map((it) => `<${tag}>${escapeMarkup(it)}</${tag}>`).join("")
+    }</tr>`;
+  return `<table>${cells("th", names)}${
+    rows.map((it) => cells("td", it)).join("")
+  }</table>`;
+}
+
+/** Draws how much of the objective each setting explains, where Optuna is there to say. */
+async function importances(
+  { sampler, record }: SearchOptions,
+): Promise<string> {
+  const found = sampler instanceof OptunaSampler
+    ? await sampler.importances(record.events)
+    : undefined;
+  if (found === undefined) {
+    return `<p>Importances of the settings need Optuna and two complete trials that differ.</p>`;
+  }
+  const rows = Object.entries(found).map(([name, value]) => ({ name, value }));
+  return figure(
+    (size) =>
+      renderEstimates(rows, {
+        title: "Importances",
+        label: "Importance, of 1 in all",
+        ...size,
+        height: 120 + ROW * rows.length,
+      }),
+    "How much each setting tells the good trials from the others, by Optuna's PED-ANOVA of the complete trials.",
+  );
+}
+
+/** Makes the page of a search. */
+export async function searchPage(
+  options: SearchOptions,
+  { confirmation, command }: { confirmation: Confirmation; command: string },
+): Promise<string> {
+  const { plan, record: { trials }, sampler } = options;
+  const complete = trials.filter(({ state }) => state === "complete");
+  const scores = complete.map(({ value }) => value!);
+  const axes = axesOf(complete, plan), label = scoreName(plan);
+  const title = `Search of ${plan.algorithm} on ${
+    plan.environments.join(", ")
+  }`;
+  const texts = bestFiles(plan, confirmation, {
+    command,
+    sampler: sampler.name,
+    trials: trials.length,
+  });
+  const parts = [
+    `<h1>${escapeMarkup(title)}</h1>`,
+    `<p>${
+      escapeMarkup(`${describeResult(plan, confirmation).join(". ")}.`)
+    }</p>`,
+    confirmed(plan, confirmation),
+    table(confirmation),
+    history(trials, plan),
+    await importances(options),
+    figure(
+      (size) =>
+        renderSlices(axes, scores, {
+          title: "Slices",
+          label,
+          ...size,
+          height: 260,
+        }),
+      `${label} of the ${complete.length} complete trials over each setting.`,
+    ),
+    figure(
+      (size) =>
+        renderParallelCoordinates(axes, scores, {
+          title: "Parallel coordinates",
+          label: plan.environments.length === 1 ? "Return" : "Score",
+          ...size,
+        }),
+      `The ${complete.length} complete trials, the better ones drawn more strongly.`,
+    ),
+    ...Object.entries(texts).map(([name, text]) =>
+      `<h2>${escapeMarkup(name)}</h2><pre>${escapeMarkup(text)}</pre>`
+    ),
+  ];
+  return asPage(title, parts.join("\n"));
+}

@@ -1,0 +1,97 @@
+import { RandomStream } from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
+import type { Params, SearchEvent } from "./record.ts";
+import type { Dimension, Space } from "./space.ts";
+
+/** Draws the settings of trials, each of what the record holds at that time. */
+export interface Sampler {
+  /** Name and version. */
+  readonly name: string;
+  /**
+   * Draws a trial: the same one from the same record.
+   *
+   * @param trial Number of the trial.
+   * @param events The record.
+   * @returns Its settings; undefined where none are left.
+   */
+  ask(
+    trial: number,
+    events: readonly SearchEvent[],
+  ): Params | undefined | Promise<Params>;
+  /** Ends what was started. */
+  close?(): Promise<void>;
+}
+
+function drawFrom(random: RandomSource, dimension: Dimension): unknown {
+  if (dimension.kind === "choice") {
+    return dimension.choices[random.integer(dimension.choices.length)];
+  }
+  const { kind, low, high, log, step } = dimension;
+  if (step !== undefined) {
+    return low + step * random.integer(Math.floor((high - low) / step) + 1);
+  }
+  if (kind === "int" && !log) return low + random.integer(high - low + 1);
+  // Each whole number has the same part of the logarithm's range as its neighbours.
+  const [from, to] = kind === "int" ? [low - 0.5, high + 0.5] : [low, high];
+  const at = random.uniform();
+  const drawn = log ? from * (to / from) ** at : from + (to - from) * at;
+  const value = kind === "int" ? Math.round(drawn) : drawn;
+  return Math.min(Math.max(value, low), high);
+}
+
+/** Draws all settings independently of each other and of the trials before. */
+export function randomSampler(space: Space, seed: number): Sampler {
+  const root = new RandomStream(seed);
+  return {
+    name: "random",
+    ask(trial) {
+      const random = root.split(`trial ${trial}`);
+      return Object.fromEntries(
+        Object.entries(space)
+          .map(([key, dimension]) => [key, drawFrom(random, dimension)]),
+      );
+    },
+  };
+}
+
+/** Lists the values of a dimension that a grid has; undefined for a range without steps. */
+export function gridValues(dimension: Dimension): unknown[] | undefined {
+  if (dimension.kind === "choice") return [...dimension.choices];
+  const { kind, low, high, step = kind === "int" ? 1 : undefined, log } =
+    dimension;
+  if (step === undefined || log) return undefined;
+  const count = Math.floor((high - low) / step) + 1;
+  return Array.from({ length: count }, (_, i) => low + step * i);
+}
+
+/** Counts the combinations of a grid. */
+export function gridSize(space: Space): number {
+  return Object.values(space)
+    .reduce((size, it) => size * (gridValues(it)?.length ?? Infinity), 1);
+}
+
+/** Draws every combination once, in a random order. */
+export function gridSampler(space: Space, seed: number): Sampler {
+  const lists = Object.entries(space)
+    .map(([key, dimension]) => [key, gridValues(dimension)!] as const);
+  const order = Array.from({ length: gridSize(space) }, (_, i) => i);
+  const random = new RandomStream(seed).split("grid");
+  for (let i = order.length - 1; i > 0; i--) {
+    const other = random.integer(i + 1);
+    [order[i], order[other]] = [order[other], order[i]];
+  }
+  return {
+    name: "grid",
+    ask(trial) {
+      // The first trial is the one to compare with.
+      let at = order[trial - 1];
+      if (at === undefined) return undefined;
+      const params: Record<string, unknown> = {};
+      for (const [key, values] of lists) {
+        params[key] = values[at % values.length];
+        at = Math.floor(at / values.length);
+      }
+      return params;
+    },
+  };
+}

@@ -1,0 +1,288 @@
+import { inPlaces } from "../jobs/job.ts";
+import type { RunEvent } from "../jobs/run_task.ts";
+import { RunFailure, UsageError } from "../terminal/errors.ts";
+import { paramsOfFirst, scoreOf, type SearchPlan } from "./plan.ts";
+import { isPruned, objectiveOf, type PruningRule } from "./pruner.ts";
+import type { Evaluation, SearchRecord, Trial } from "./record.ts";
+import type { Sampler } from "./sampler.ts";
+import { isInSpace } from "./space.ts";
+import {
+  countEvaluations,
+  evaluationIn,
+  makeTrialRun,
+  readEvaluations,
+  removeCheckpoints,
+  runsOf,
+  taskOf,
+  trialName,
+  type TrialRun,
+} from "./trial_runs.ts";
+
+/** Failures in a row that stop a search. */
+const MOST_FAILURES = 10;
+
+/** What a search works with. */
+export interface SearchOptions {
+  plan: SearchPlan;
+  /** The folder. */
+  dir: string;
+  record: SearchRecord;
+  sampler: Sampler;
+  /** Runs at a time. */
+  jobs: number;
+  isTrusted: boolean;
+  /** True where no checkpoint is removed. */
+  keepsAll: boolean;
+  /** Takes a line about what happened. */
+  onNotice: (line: string) => void;
+  /** Takes each trial that has ended. */
+  onTrial: (trial: Trial) => void;
+  /** Takes the progress of a run of a trial. */
+  onProgress: (trial: Trial, run: TrialRun, event: RunEvent) => void;
+}
+
+/** Returns a trial's settings for its runs: none for the first one, which is as it would be without a search. */
+export function givenParams({ number, params }: Trial): Trial["params"] {
+  return number === 0 ? {} : params;
+}
+
+/** Lists the runs of a trial. */
+export function runsOfTrial(
+  { plan, dir }: Pick<SearchOptions, "plan" | "dir">,
+  { number }: Trial,
+): TrialRun[] {
+  const seeds = Array.from({ length: plan.seeds }, (_, i) => i);
+  const folder = `${dir}/trials/${trialName(number)}`;
+  return runsOf(folder, plan.environments, seeds);
+}
+
+/**
+ * Runs trials until there are as many as wanted. All that decides what comes next is
+ * in the record: with one run at a time, a search that was killed goes on exactly.
+ */
+export class Search {
+  #options: SearchOptions;
+  #rule: PruningRule;
+  /** Trials that were begun and are to be run on. */
+  #begun: Trial[];
+  #failures = 0;
+  /** What is done one after the other: the record and the sampler agree then. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SearchOptions) {
+    this.#options = options;
+    const { plan, record } = options;
+    this.#rule = {
+      pruner: plan.pruner,
+      objective: plan.objective,
+      runs: plan.seeds * plan.environments.length,
+      evaluations: countEvaluations(plan),
+    };
+    this.#begun = record.trials.filter(({ state }) => state === "running");
+    for (const { number, params } of record.trials.slice(1)) {
+      if (isInSpace(params, plan.space)) continue;
+      throw new UsageError(
+        `Cannot resume ${options.dir}: the settings of trial ${number} are not in its space`,
+      );
+    }
+  }
+
+  /**
+   * Runs the trials.
+   *
+   * @param signal Saves and stops them.
+   * @throws {RunFailure} If one after the other fails.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    await inPlaces(this.#options.jobs, async (_, signal) => {
+      while (!signal.aborted) {
+        const trial = await this.#inTurn(() => this.#next());
+        if (trial === undefined) return;
+        await this.#runTrial(trial, signal);
+      }
+    }, signal);
+  }
+
+  #inTurn<T>(act: () => T | Promise<T>): Promise<T> {
+    const done = this.#turn.then(act);
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
+  /** Returns a trial that was begun, or a new one. */
+  async #next(): Promise<Trial | undefined> {
+    const { plan, record, sampler } = this.#options;
+    const begun = this.#begun.shift();
+    if (begun !== undefined) return begun;
+    const number = record.trials.length;
+    if (number >= plan.trials) return undefined;
+    const params = number === 0
+      ? paramsOfFirst(plan)
+      : await sampler.ask(number, record.events);
+    if (params === undefined) return undefined;
+    record.append({ op: "ask", trial: number, params });
+    return record.trials[number];
+  }
+
+  async #runTrial(trial: Trial, signal: AbortSignal): Promise<void> {
+    await this.#makeRuns(trial, signal);
+    if (this.#options.keepsAll) return;
+    if (trial.state === "pruned" || trial.state === "failed") {
+      this.#removeCheckpoints(trial);
+    }
+  }
+
+  async #makeRuns(trial: Trial, signal: AbortSignal): Promise<void> {
+    const runs = runsOfTrial(this.#options, trial);
+    const pruned = new AbortController();
+    // A search that ended after the last evaluation may not have judged it.
+    await this.#inTurn(() => this.#prune(trial, pruned));
+    // Runs before the latest that was evaluated have ended.
+    const first = Math.max(0, trial.evaluations.length - 1);
+    for (let i = first; i < runs.length && !pruned.signal.aborted; i++) {
+      const end = await this.#makeRun(trial, { run: runs[i], index: i }, {
+        signal,
+        pruned,
+      });
+      if (end === "stopped") break;
+      if (end !== "done") {
+        await this.#inTurn(() => this.#fail(trial, end));
+        return;
+      }
+    }
+    if (signal.aborted && !pruned.signal.aborted) return;
+    await this.#inTurn(() => {
+      if (trial.state !== "running") return;
+      const value = objectiveOf(trial, this.#rule.objective);
+      this.#tell(trial, { state: "complete", value });
+    });
+  }
+
+  /** Makes a run of a trial, and records its evaluations. */
+  async #makeRun(
+    trial: Trial,
+    { run, index }: { run: TrialRun; index: number },
+    { signal, pruned }: { signal: AbortSignal; pruned: AbortController },
+  ): Promise<"done" | "stopped" | { code: number; message: string }> {
+    const { plan, jobs, isTrusted, onNotice, onProgress } = this.#options;
+    const { environment } = run;
+    const report = (evaluation: Evaluation) =>
+      this.#report(trial, { ...evaluation, index, environment }, pruned);
+    // What a process that was killed has not recorded.
+    const catchUp = () =>
+      this.#inTurn(() => readEvaluations(run.dir).forEach(report));
+    await catchUp();
+    const params = givenParams(trial);
+    const task = taskOf(plan, run, { params, jobs, isTrusted });
+    let problem: unknown;
+    const end = await makeTrialRun(task, {
+      signal,
+      pruned: pruned.signal,
+      onNotice,
+      onEvent: (event) => {
+        onProgress(trial, run, event);
+        const evaluation = evaluationIn(event);
+        if (evaluation === undefined) return;
+        this.#inTurn(() => report(evaluation)).catch((error) => {
+          problem ??= error;
+          pruned.abort();
+        });
+      },
+    });
+    await this.#inTurn(() => {});
+    if (problem !== undefined) throw problem;
+    if (end !== "done") return end;
+    await catchUp();
+    return trial.evaluations.length > index
+      ? "done"
+      : { code: 1, message: "it was never evaluated" };
+  }
+
+  /** Records an evaluation, unless it is known, and ends the trial where it is pruned. */
+  #report(
+    trial: Trial,
+    { index, step, value, environment }: Evaluation & {
+      index: number;
+      environment: string;
+    },
+    pruned: AbortController,
+  ): void {
+    const { plan, record } = this.#options;
+    const known = trial.evaluations[index]?.at(-1)?.step ?? -1;
+    if (trial.state !== "running" || step <= known) return;
+    record.append({
+      op: "report",
+      trial: trial.number,
+      run: index,
+      step,
+      value: scoreOf(plan, environment, value),
+    });
+    this.#prune(trial, pruned);
+  }
+
+  #prune(trial: Trial, pruned: AbortController): void {
+    const { trials } = this.#options.record;
+    if (trial.state !== "running") return;
+    if (!isPruned(trial, trials, this.#rule)) return;
+    this.#tell(trial, { state: "pruned" });
+    pruned.abort();
+  }
+
+  /** Records that a trial failed. */
+  #fail(
+    trial: Trial,
+    { code, message }: { code: number; message: string },
+  ): void {
+    const { record } = this.#options;
+    const isFirst = record.trials.every(({ state }) => state === "running");
+    // What the user has today cannot be run.
+    if (isFirst && trial.number === 0 && code === 2) {
+      throw new UsageError(message);
+    }
+    this.#tell(trial, { state: "failed", message });
+    if (this.#failures < MOST_FAILURES) return;
+    throw new RunFailure(
+      `${MOST_FAILURES} trials failed one after the other, the last one: ${message}`,
+    );
+  }
+
+  /** Records the end of a trial. */
+  #tell(
+    trial: Trial,
+    end: Pick<Trial, "value" | "message"> & {
+      state: "complete" | "pruned" | "failed";
+    },
+  ): void {
+    const { record, onTrial } = this.#options;
+    record.append({ op: "tell", trial: trial.number, ...end });
+    this.#failures = end.state === "failed" ? this.#failures + 1 : 0;
+    onTrial(trial);
+  }
+
+  #removeCheckpoints(trial: Trial): void {
+    runsOfTrial(this.#options, trial).forEach(({ dir }) =>
+      removeCheckpoints(dir)
+    );
+  }
+
+  /** Removes the checkpoints of all trials but the best ones. */
+  removeCheckpoints(): void {
+    const { record, keepsAll } = this.#options;
+    if (keepsAll) return;
+    const best = new Set(bestOf(record.trials, KEPT));
+    for (const trial of record.trials) {
+      if (trial.state === "running" || best.has(trial)) continue;
+      this.#removeCheckpoints(trial);
+    }
+  }
+}
+
+/** Trials whose checkpoints stay. */
+const KEPT = 5;
+
+/** Returns the best complete trials, the best one first; of equal ones the earlier one. */
+export function bestOf(trials: readonly Trial[], count: number): Trial[] {
+  return trials.filter(({ state }) => state === "complete")
+    .sort((a, b) => b.value! - a.value! || a.number - b.number)
+    .slice(0, count);
+}

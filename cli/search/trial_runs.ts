@@ -1,0 +1,206 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { CheckpointStore, readProgress, RunFolder } from "@bellman/training";
+import { startJob } from "../jobs/job.ts";
+import {
+  EVALUATIONS_FILE,
+  lockOf,
+  type RunEvaluations,
+  type RunEvent,
+  runJob,
+  type RunTask,
+} from "../jobs/run_task.ts";
+import { holderOf } from "../run/ownership.ts";
+import { configOf, type SearchPlan, settingsOf } from "./plan.ts";
+import type { Evaluation, Params } from "./record.ts";
+
+/** A run of a trial. */
+export interface TrialRun {
+  dir: string;
+  environment: string;
+  seed: number;
+}
+
+/** Name of a trial's folder. */
+export function trialName(number: number): string {
+  return String(number).padStart(4, "0");
+}
+
+/**
+ * Lists runs of a trial in the order in which they are begun: seed by seed, in each
+ * environment.
+ *
+ * @param folder Folder of the trial.
+ * @param environments Environments of the plan.
+ * @param seeds Seeds of the runs.
+ */
+export function runsOf(
+  folder: string,
+  environments: readonly string[],
+  seeds: readonly number[],
+): TrialRun[] {
+  return seeds.flatMap((seed) =>
+    environments.map((environment) => {
+      const name = environment.replaceAll(/[^\w.-]+/g, "-");
+      const below = environments.length === 1 ? folder : `${folder}/${name}`;
+      return { dir: `${below}/seed-${seed}`, environment, seed };
+    })
+  );
+}
+
+/** How runs are made. */
+export interface TaskOptions {
+  /** Settings of the trial; none for the first one. */
+  params?: Params;
+  /** Runs at a time. */
+  jobs: number;
+  /** Episodes that the trained policy is evaluated on. */
+  episodes?: number;
+  isTrusted: boolean;
+}
+
+/** Seeds of the episodes of final evaluations: neither training nor its evaluations have them. */
+const FRESH_EPISODES = 1_000_000;
+
+/** Returns the task that makes a run. */
+export function taskOf(
+  plan: SearchPlan,
+  { dir, environment, seed }: TrialRun,
+  { params = {}, jobs, episodes, isTrusted }: TaskOptions,
+): RunTask {
+  const { algorithm, preset, steps } = plan;
+  const settings = settingsOf(plan, params);
+  // Several processes share the cores.
+  if (jobs > 1) settings.threads ??= 1;
+  return {
+    dir,
+    train: [
+      ...["train", algorithm, "--quiet", "--env", environment],
+      ...["--seed", String(seed)],
+      ...preset === null ? [] : ["--preset", preset],
+      ...steps === null ? [] : ["--steps", String(steps)],
+      ...Object.entries(settings)
+        .flatMap(([key, it]) => ["--set", `${key}=${JSON.stringify(it)}`]),
+    ],
+    resume: isTrusted ? ["--trust"] : [],
+    evaluation: episodes === undefined
+      ? undefined
+      : { episodes, seed: FRESH_EPISODES + seed },
+  };
+}
+
+/** Counts the evaluations of a run. */
+export function countEvaluations(plan: SearchPlan): number {
+  const { evaluationInterval, totalTimesteps } = configOf(
+    plan,
+    plan.environments[0],
+  );
+  if (evaluationInterval === null) return 20;
+  if (evaluationInterval === 0) return 1;
+  return Math.ceil(totalTimesteps / evaluationInterval);
+}
+
+const RETURN = "eval/return_mean";
+
+/** Returns the evaluation of a row of a run's log, if it has one. */
+export function evaluationIn(
+  { step, statistics }: Pick<RunEvent, "step" | "statistics">,
+): Evaluation | undefined {
+  const value = statistics?.[RETURN];
+  return step !== undefined && value !== undefined && Number.isFinite(value)
+    ? { step, value }
+    : undefined;
+}
+
+/** Reads the evaluations of a run so far. */
+export function readEvaluations(dir: string): Evaluation[] {
+  const { progressPath } = new RunFolder(dir);
+  if (!existsSync(progressPath)) return [];
+  return readProgress(progressPath).map(evaluationIn)
+    .filter((it) => it !== undefined);
+}
+
+/** Reads how the trained policy of a run was evaluated; undefined where it was not yet. */
+export function readResult(dir: string): RunEvaluations | undefined {
+  const path = `${dir}/${EVALUATIONS_FILE}`;
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
+
+/** Removes what resumes a run: it is not needed any more. */
+export function removeCheckpoints(dir: string): void {
+  const { checkpointsDir, replayPath } = new RunFolder(dir);
+  rmSync(checkpointsDir, { recursive: true, force: true });
+  rmSync(replayPath, { force: true });
+}
+
+/** Starts without any progress after which a run has failed. */
+const MOST_LOST = 3;
+/** Milliseconds between two looks at a lock. */
+const LOOK_MS = 200;
+
+/** How a run ended: well, or by the signal, or with the line that it failed with. */
+export type RunEnd = "done" | "stopped" | { code: number; message: string };
+
+function latestStep(dir: string): number {
+  const { checkpointsDir } = new RunFolder(dir);
+  return new CheckpointStore(checkpointsDir).list().checkpoints.at(-1)?.step ??
+    -1;
+}
+
+/** Waits until nobody makes a run: the process of a search that was killed still saves it. */
+async function untilFree(
+  dir: string,
+  { signal, onNotice }: Pick<MakeOptions, "signal" | "onNotice">,
+): Promise<void> {
+  let isTold = false;
+  for (;;) {
+    const holder = holderOf(lockOf(dir));
+    if (holder === undefined || signal.aborted) return;
+    if (!isTold) onNotice(`Waiting for ${holder}, which saves ${dir}`);
+    isTold = true;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** What a run is made with. */
+export interface MakeOptions {
+  /** Saves and stops it. */
+  signal: AbortSignal;
+  /** Ends it at once: nobody needs it any more. */
+  pruned?: AbortSignal;
+  onEvent?: (event: RunEvent) => void;
+  onNotice: (line: string) => void;
+}
+
+/**
+ * Makes a run in a process of its own. One that a signal ends, as for want of memory,
+ * is resumed, unless that happens again and again.
+ */
+export async function makeTrialRun(
+  task: RunTask,
+  options: MakeOptions,
+): Promise<RunEnd> {
+  const { signal, pruned, onEvent } = options;
+  for (let lost = 0;;) {
+    await untilFree(task.dir, options);
+    if (signal.aborted || pruned?.aborted) return "stopped";
+    const before = latestStep(task.dir);
+    const running = startJob(runJob(task, onEvent), signal);
+    const kill = () => Deno.kill(running.pid, "SIGKILL");
+    pruned?.addEventListener("abort", kill);
+    const end = await running.ended;
+    pruned?.removeEventListener("abort", kill);
+    if (end.code === 0) return "done";
+    if (end.wasStopped || pruned?.aborted) return "stopped";
+    const { code, message } = end;
+    // What was sent SIGTERM has saved itself and ended with 128 and its number.
+    if (end.signal === null && code <= 128) return { code, message };
+    lost = latestStep(task.dir) > before ? 0 : lost + 1;
+    if (lost < MOST_LOST) continue;
+    const by = end.signal ?? "a signal";
+    return {
+      code: 1,
+      message:
+        `its process was ended by ${by} ${MOST_LOST} times without progress, as where memory is short`,
+    };
+  }
+}

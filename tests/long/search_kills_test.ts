@@ -1,0 +1,139 @@
+/**
+ * A search whose processes are killed at random moments, its driver, the process of a
+ * run and Python, draws the same trials with the same numbers as one that is not.
+ */
+import { SeededRandom } from "@bellman/envs";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { hasOptuna } from "../../cli/search/testdata/has_optuna.ts";
+import {
+  childrenOf,
+  isGone,
+} from "../../envs/workers/processes/testdata/processes.ts";
+import { runProcess } from "../runs.ts";
+
+const MAIN = new URL("../../cli/main.ts", import.meta.url).pathname;
+const KILLS = 30;
+
+const SPACE = `algorithm: a2c
+environment: CartPole-v1
+preset: none
+steps: 2000
+trials: 12
+seeds: 2
+space:
+  learningRate: { min: 1e-5, max: 1e-1, scale: log }
+  numSteps: [5, 16]
+set:
+  learningRate: 1e-5
+  hiddenSizes: [8]
+  evaluationInterval: 400
+  evaluationEpisodes: 2
+  checkpointInterval: 200
+confirm: { top: 1, seeds: 1 }
+`;
+
+/** True where the command line of a process has a word (Linux). */
+async function isProgram(pid: number, word: string): Promise<boolean> {
+  const { stdout } = await new Deno.Command("cat", {
+    args: [`/proc/${pid}/cmdline`],
+  }).output();
+  return new TextDecoder().decode(stdout).includes(word);
+}
+
+/** Words of the command lines of what a search starts. */
+const WORDS = { run: "run_job.ts", python: "import collections" };
+
+/** Finds a process of a search. */
+async function find(
+  driver: number,
+  which: "driver" | keyof typeof WORDS,
+): Promise<number | undefined> {
+  if (which === "driver") return driver;
+  for (const pid of await childrenOf(driver)) {
+    if (await isProgram(pid, WORDS[which])) return pid;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** Runs a search to its end, and kills one of its processes again and again. */
+async function killedSearch(
+  args: readonly string[],
+  random: SeededRandom,
+): Promise<{ kills: Record<string, number>; left: number[] }> {
+  const kills = { driver: 0, run: 0, python: 0 }, left = new Set<number>();
+  for (;;) {
+    const driver = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "-q", "--no-check", MAIN, ...args],
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+      env: { NO_COLOR: "1" },
+    }).spawn();
+    const ended = driver.output();
+    let isKilled = false;
+    ended.then(() => isKilled = true);
+    while (!isKilled) {
+      await new Promise((resolve) =>
+        setTimeout(resolve, random.uniform(50, 1_300))
+      );
+      if (isKilled || kills.driver + kills.run + kills.python >= KILLS) break;
+      const children = await childrenOf(driver.pid);
+      children.forEach((it) => left.add(it));
+      const which = (["driver", "run", "python"] as const)[random.integer(3)];
+      const pid = await find(driver.pid, which);
+      if (pid === undefined) continue;
+      kills[which]++;
+      kill(pid);
+      if (which === "driver") break;
+    }
+    const { code, signal, stderr } = await ended;
+    if (signal === "SIGKILL") continue;
+    assertEquals(code, 0, new TextDecoder().decode(stderr));
+    return { kills, left: [...left] };
+  }
+}
+
+Deno.test({
+  name: "a search that is killed 30 times is the whole search [Optuna]",
+  ignore: !hasOptuna() || Deno.build.os !== "linux",
+  async fn() {
+    const root = await Deno.makeTempDir({ prefix: "bellman-search-" });
+    try {
+      const file = `${root}/space.yaml`;
+      await Deno.writeTextFile(file, SPACE);
+      const out = (
+        name: string,
+      ) => ["search", file, "--out", `${root}/${name}`];
+      const [whole, { kills, left }] = await Promise.all([
+        runProcess(out("whole")),
+        killedSearch(out("killed"), new SeededRandom(0)),
+      ]);
+      assertEquals(whole.code, 0, whole.err);
+      const [record, killed] = ["whole", "killed"].map((it) =>
+        Deno.readTextFileSync(`${root}/${it}/trials.jsonl`)
+      );
+      assertEquals(killed, record);
+      assertStringIncludes(record, '"state":"pruned"');
+      const [best, killedBest] = ["whole", "killed"].map((it) =>
+        Deno.readTextFileSync(`${root}/${it}/best.yaml`)
+          .replace(/^# Found by .*/, "")
+      );
+      assertEquals(killedBest, best);
+      for (const [which, count] of Object.entries(kills)) {
+        assert(count >= 3, `${count} kills of ${which}`);
+      }
+      for (const pid of left) {
+        assert(await isGone(pid), `process ${pid} is left`);
+      }
+    } finally {
+      await Deno.remove(root, { recursive: true });
+    }
+  },
+});
