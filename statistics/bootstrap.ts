@@ -1,4 +1,4 @@
-import { interquartileMean, type Statistic } from "./aggregates.ts";
+import { interquartileMean, type Statistic, UNCHECKED } from "./aggregates.ts";
 import { SortedScores } from "./_sorted_scores.ts";
 import {
   type BootstrapOptions,
@@ -51,13 +51,14 @@ export function stratifiedBootstrap(
       options,
     );
   }
-  const resample = data.slice();
+  const resample = { data: data.slice(), runs, tasks };
   const rows = Array.from(
     { length: runs },
-    (_, run) => resample.subarray(run * tasks, (run + 1) * tasks),
+    (_, run) => resample.data.subarray(run * tasks, (run + 1) * tasks),
   );
+  const unchecked = UNCHECKED.get(statistic) ?? (() => statistic(rows));
   return estimate(shape, (picked) => {
-    for (let i = 0; i < picked.length; i++) resample[i] = data[picked[i]];
-    return statistic(rows);
+    for (let i = 0; i < picked.length; i++) resample.data[i] = data[picked[i]];
+    return unchecked(resample);
   }, options);
 }

@@ -61,10 +61,12 @@ export function performanceProfile(
   return estimateCurve(shape, (picked, shares) => {
     counts.fill(0);
     if (of === "scores") {
-      for (const position of picked) counts[levels[position]]++;
+      for (let i = 0; i < picked.length; i++) counts[levels[picked[i]]]++;
     } else {
       sums.fill(0);
-      picked.forEach((position, i) => sums[i % tasks] += data[position]);
+      for (let i = 0; i < picked.length; i++) {
+        sums[i % tasks] += data[picked[i]];
+      }
       for (const sum of sums) counts[levelOf(sum / runs)]++;
     }
     for (let i = limits.length - 1; i > 0; i--) counts[i] += counts[i + 1];

@@ -23,7 +23,14 @@
  *
  * @module
  */
-export * from "./aggregates.ts";
+export {
+  interquartileMean,
+  mean,
+  median,
+  optimalityGap,
+  type OptimalityGapOptions,
+  type Statistic,
+} from "./aggregates.ts";
 export * from "./bootstrap.ts";
 export * from "./curves.ts";
 export * from "./improvement.ts";

@@ -4,7 +4,7 @@ import { checkFinite, checkLevel } from "./scores.ts";
 /** Options of a stratified bootstrap. */
 export interface BootstrapOptions {
   /** Seeded random numbers, or resamples that were drawn elsewhere. */
-  random: RandomSource | readonly Resample[];
+  random: Pick<RandomSource, "uniform"> | readonly Resample[];
   /**
    * Number of resamples that are drawn.
    *
@@ -82,7 +82,7 @@ const ENOUGH_RUNS = 5;
  * small fast counting generator (Doty-Humphrey 2010), inline as it is called
  * millions of times.
  */
-function drawUniform(random: RandomSource): Draw {
+function drawUniform(random: Pick<RandomSource, "uniform">): Draw {
   const word = () => Math.floor(random.uniform() * 2 ** 32) | 0;
   const state = Int32Array.of(word(), word(), word(), word());
   return (indices, bounds) => {

@@ -1,5 +1,9 @@
 import { statisticTitle } from "@bellman/training";
-import type { CurveBand, CurvesOptions } from "@bellman/training/plots";
+import type {
+  CurveBand,
+  CurvePanel,
+  CurvesOptions,
+} from "@bellman/training/plots";
 import {
   type Command,
   option,
@@ -12,6 +16,7 @@ import {
   curveOf,
   loggedRuns,
   panelsOf,
+  runFoldersIn,
 } from "../run/run_curves.ts";
 import { TRUST_OPTION } from "../run/saved_run.ts";
 import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
@@ -59,23 +64,72 @@ function choiceOf(options: ParsedOptions) {
   const threshold = numberOf(options, "threshold", {
     words: "a number, such as 475",
   });
+  const aggregate = wordOf(options, "aggregate", AGGREGATES);
+  const band = wordOf(options, "band", BANDS);
+  if (aggregate === "iqm" && (!IQM_BANDS.includes(band) || smoothing)) {
+    throw new UsageError(
+      "Cannot use --aggregate iqm with another --band than ci or none, or with --smooth",
+    );
+  }
   return {
     key: valueOf(options, "key") ?? "rollout/return_mean",
     x: wordOf(options, "x", AXES),
-    band: wordOf(options, "band", BANDS),
+    band,
+    aggregate,
     smoothing,
     threshold,
+  };
+}
+
+/** Middles of runs, the default one first. */
+const AGGREGATES = ["mean", "iqm"] as const;
+
+/** Replaces the runs of each curve by their interquartile mean, with its band. */
+async function withIqm(
+  panels: readonly CurvePanel[],
+  hasBand: boolean,
+): Promise<{ panels: CurvePanel[]; subtitle: string }> {
+  const { iqmCurve } = await import("../experiment/report/iqm_curve.ts");
+  const few = new Set<string>();
+  const aggregated = panels.map((panel) => ({
+    ...panel,
+    series: panel.series.map((series) => {
+      const { name, runs } = series;
+      const found = runs.length > 1
+        ? iqmCurve(runs.map((it) => [it]))
+        : undefined;
+      if (found === undefined) return series;
+      const { low, high, ...line } = found.curve;
+      if (found.fewRuns) few.add(name);
+      return {
+        ...series,
+        name: `${name} (${runs.length} runs)`,
+        runs: [hasBand ? { ...line, low, high } : line],
+      };
+    }),
+  }));
+  const marks = few.size > 0 && hasBand
+    ? `; few runs: too narrow (${[...few].join(", ")})`
+    : "";
+  const band = hasBand ? "; band: 95 % bootstrap interval" : "";
+  return {
+    panels: aggregated,
+    subtitle: `interquartile mean of the runs${band}${marks}`,
   };
 }
 
 /** Bands, the default one first. */
 const BANDS: readonly CurveBand[] = ["ci", "std", "iqr", "range", "none"];
 
+/** Bands of the interquartile mean. */
+const IQM_BANDS: readonly CurveBand[] = ["ci", "none"];
+
 /** `plot`: draws a statistic of runs, with the spread over their seeds. */
 export const plotCommand: Command = {
   name: "plot",
   usage: "RUN... [OPTIONS]",
-  summary: "Draw the learning curves of runs; the seeds of a run are averaged.",
+  summary:
+    "Draw the learning curves of runs or experiments; seeds are averaged.",
   options: [
     option(
       "key STATISTIC",
@@ -89,6 +143,10 @@ export const plotCommand: Command = {
     option(
       "band BAND",
       "Band over runs: ci (95 % bootstrap interval of the mean, the default), std, iqr (quartiles, around the median), range or none.",
+    ),
+    option(
+      "aggregate NAME",
+      "Middle of the runs: mean (the default) or iqm, their interquartile mean where all have a value.",
     ),
     option(
       "smooth PART",
@@ -121,21 +179,31 @@ export const plotCommand: Command = {
       "@bellman/training/plots"
     );
     const isTrusted = options.switches.has("trust");
-    const runs = loggedRuns(dirs, { io, isTrusted });
+    const runs = loggedRuns(runFoldersIn(dirs), { io, isTrusted });
     const curves = runs.map((run) => curveOf(run, choice));
     const { label, scale } = axisOf(x, curves);
     const plotted = runs.map((run, i) => ({
       ...run,
       curve: { x: curves[i].x.map((at) => at / scale), y: curves[i].y },
     }));
-    const panels = await panelsOf(plotted, choice);
+    const found = await panelsOf(plotted, choice);
+    const { panels, subtitle } = choice.aggregate === "iqm"
+      ? await withIqm(found, choice.band === "ci")
+      : { panels: found, subtitle: undefined };
     const what = statisticTitle(key);
     const title = `${what} on ${panels.map(({ title }) => title).join(", ")}`;
     const draw = (
       given: Pick<CurvesOptions, "title" | "width" | "height"> = {},
     ) => {
       const { band, smoothing } = choice;
-      const look = { title, xLabel: label, yLabel: what, band, smoothing };
+      const look = {
+        title,
+        subtitle,
+        xLabel: label,
+        yLabel: what,
+        band,
+        smoothing,
+      };
       const [{ series, threshold }, ...others] = panels;
       return others.length === 0
         ? renderCurves(series, { ...look, threshold, ...given })

@@ -196,6 +196,70 @@ Deno.test("plot as a page has a drawing for phones", async () => {
   assertStringIncludes(html, "width=device-width");
 });
 
+/** An experiment of two variants with some seeds, in a new folder. */
+async function experiment(name: string, seeds: number): Promise<string> {
+  for (const [i, variant] of ["fast", "slow"].entries()) {
+    for (let seed = 0; seed < seeds; seed++) {
+      const run = `${name}/runs/${variant}/CartPole-v1/seed-${seed}`;
+      const folder = createRunFolder(`${dir}/${run}`, {
+        configText: `algorithm: a2c\nenv: CartPole-v1\nseed: ${seed}\n`,
+      });
+      await Deno.writeTextFile(
+        folder.progressPath,
+        `time/steps,rollout/return_mean\n100,${seed}\n200,${20 * i + seed}\n`,
+      );
+    }
+  }
+  await Deno.writeTextFile(`${dir}/${name}/plan.yaml`, "name: a\n");
+  return `${dir}/${name}`;
+}
+
+Deno.test("plot takes experiments: a curve for each variant", async () => {
+  const path = `${dir}/experiment.svg`;
+  const one = await experiment("one", 3);
+  assertEquals((await capture("plot", one, "--out", path)).code, 0);
+  const svg = await Deno.readTextFile(path);
+  for (const it of ["fast", "slow"]) {
+    assertStringIncludes(svg, `${it} (3 runs)`);
+  }
+  const two = await experiment("two", 5);
+  assertEquals((await capture("plot", one, two, "--out", path)).code, 0);
+  assertStringIncludes(await Deno.readTextFile(path), "two/slow (5 runs)");
+  const none = `${dir}/none`;
+  await Deno.mkdir(`${none}/runs`, { recursive: true });
+  await Deno.writeTextFile(`${none}/plan.yaml`, "name: a\n");
+  const { code, err } = await capture("plot", none);
+  assertEquals(code, 2);
+  assertStringIncludes(err, `Cannot plot ${none}: none of its runs has begun`);
+});
+
+Deno.test("plot --aggregate iqm draws interquartile means, and marks few runs", async () => {
+  const path = `${dir}/iqm.svg`;
+  const drawn = async (seeds: number, ...options: string[]) => {
+    const folder = await experiment(`iqm-${seeds}${options.join("")}`, seeds);
+    const args = ["plot", folder, "--aggregate", "iqm", "--out", path];
+    assertEquals((await capture(...args, ...options)).code, 0);
+    return await Deno.readTextFile(path);
+  };
+  const words = "interquartile mean of the runs; band: 95 % bootstrap interval";
+  const svg = await drawn(5);
+  assertStringIncludes(svg, words);
+  assertStringIncludes(svg, "slow (5 runs)");
+  assertStringIncludes(svg, "bp-band");
+  assert(!svg.includes("few runs"));
+  const few = await drawn(4);
+  assertStringIncludes(few, "few runs");
+  const plain = await drawn(4, "--band", "none");
+  assert(!/few runs|class="[^"]*bp-band/.test(plain));
+  for (const wrong of [["--band", "std"], ["--smooth", "0.1"]]) {
+    const { code, err } = await capture(
+      ...["plot", logged, "--aggregate", "iqm", ...wrong],
+    );
+    assertEquals(code, 2);
+    assertStringIncludes(err, "Cannot use --aggregate iqm with another --band");
+  }
+});
+
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });
 });

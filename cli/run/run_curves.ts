@@ -10,7 +10,8 @@ import type {
   CurveRun,
   CurveThreshold,
 } from "@bellman/training/plots";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { basename } from "node:path";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import {
   hintAt,
@@ -169,17 +170,60 @@ export function groupNames(
 
 interface LoggedRun {
   run: string;
+  /** Name of its curve; by default what tells it from the others. */
+  group?: string;
   config: ResolvedConfig;
   rows: LogRow[];
   episodesPath: string;
 }
 
+/** A run folder, and the name of its curve where it has one. */
+export type GroupedRun = Pick<LoggedRun, "run" | "group">;
+
+/**
+ * Lists the run folders of those that are given: experiments are replaced by
+ * theirs, whose variants are their groups.
+ *
+ * @throws {UsageError} If an experiment has no runs.
+ */
+export function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
+  const experiments = dirs.filter(isExperiment);
+  return dirs.flatMap((dir): GroupedRun[] => {
+    if (!isExperiment(dir)) return [{ run: dir }];
+    const found = foldersIn(`${dir}/${EXPERIMENT_RUNS}`).flatMap((variant) =>
+      foldersIn(variant).flatMap(foldersIn).map((run) => ({
+        run,
+        group: experiments.length > 1
+          ? `${basename(dir)}/${basename(variant)}`
+          : basename(variant),
+      }))
+    ).filter(({ run }) => existsSync(`${run}/config.yaml`));
+    if (found.length > 0) return found;
+    throw new UsageError(`Cannot plot ${dir}: none of its runs has begun`);
+  });
+}
+
+function foldersIn(dir: string): string[] {
+  return readdirSync(dir, { withFileTypes: true })
+    .filter((it) => it.isDirectory())
+    .map(({ name }) => `${dir}/${name}`).sort();
+}
+
+/** Folder of an experiment's runs. */
+const EXPERIMENT_RUNS = "runs";
+
+function isExperiment(dir: string): boolean {
+  return [EXPERIMENT_RUNS, "plan.yaml"].every((it) =>
+    existsSync(`${dir}/${it}`)
+  );
+}
+
 /** Reads the runs that have logged something; skips the others, unless all are empty. */
 export function loggedRuns(
-  dirs: readonly string[],
+  dirs: readonly GroupedRun[],
   { io, isTrusted }: { io: CommandIo; isTrusted: boolean },
 ): LoggedRun[] {
-  const runs = dirs.map((run) => {
+  const runs = dirs.map(({ run, group }) => {
     const { folder, config, notices: lines } = openRun(run, { isTrusted });
     lines.forEach(notices(io));
     // A run that failed at its start has no such file.
@@ -187,7 +231,7 @@ export function loggedRuns(
     const rows = hasLog
       ? readProgress(folder.progressPath, { maxRows: MAX_ROWS })
       : [];
-    return { run, config, rows, episodesPath: folder.episodesPath };
+    return { run, group, config, rows, episodesPath: folder.episodesPath };
   });
   const logged = runs.filter(({ rows }) => rows.length > 0);
   if (logged.length === 0) return runs;
@@ -212,7 +256,10 @@ export async function panelsOf(
   { key, threshold: value }: { key: string; threshold?: number },
 ): Promise<CurvePanel[]> {
   const names = groupNames(runs.map(({ config }) => config));
-  const named = runs.map((run, i) => ({ ...run, name: names[i] }));
+  const named = runs.map((run, i) => ({
+    ...run,
+    name: run.group ?? names[i],
+  }));
   const byEnv = [...Map.groupBy(named, ({ config }) => config.env)];
   const nameIn = (name: string, env: string) =>
     byEnv.length > 1 ? name.replace(` ${env}`, "") : name;

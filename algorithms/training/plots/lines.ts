@@ -172,7 +172,22 @@ export function averageRuns(
   return band === "none" ? { x: line.x, y: line.y } : line;
 }
 
-/** Reads the height of a line at a place; nothing beyond its ends. */
+/**
+ * Reads the height of a line at a place, between its points by a straight line.
+ *
+ * @param line The line.
+ * @param at The place.
+ * @returns The height; undefined beyond the line's ends.
+ *
+ * @example
+ * ```ts
+ * import { valueAt } from "@bellman/training/plots";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const line = { x: [0, 100], y: [1, 5] };
+ * assertEquals([50, 101].map((at) => valueAt(line, at)), [3, undefined]);
+ * ```
+ */
 export function valueAt({ x, y }: CurveRun, at: number): number | undefined {
   const last = x.length - 1;
   // Rounding must not lose the ends.

@@ -15,8 +15,9 @@
  * @module
  */
 export * from "./curves.ts";
+export * from "./intervals.ts";
 export { escapeMarkup } from "./image.ts";
-export { BAND_WORDS, type CurveBand, type CurveRun } from "./lines.ts";
+export { BAND_WORDS, type CurveBand, type CurveRun, valueAt } from "./lines.ts";
 export * from "./q_values/plot_q_values.ts";
 export * from "./report.ts";
 export * from "./search_figures.ts";

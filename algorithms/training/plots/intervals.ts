@@ -1,0 +1,181 @@
+import * as Plot from "@observablehq/plot";
+import {
+  axis,
+  chart,
+  classes,
+  finiteExtent,
+  heading,
+  image,
+  ticksOver,
+} from "./image.ts";
+
+/** Value with its interval, in a row of its own. */
+export interface IntervalRow {
+  /** Name beside the row. */
+  readonly name: string;
+  /** The value, drawn as a dot. */
+  readonly value: number;
+  /** Ends of the interval; null where there is none. */
+  readonly interval: readonly [low: number, high: number] | null;
+  /**
+   * Index of the colour, as {@link CurveSeries.color} has it.
+   *
+   * @default place in the list
+   */
+  readonly color?: number;
+}
+
+/** Panel of {@link renderIntervals}: rows that share an axis. */
+export interface IntervalPanel {
+  /** Heading of the panel. */
+  readonly title: string;
+  /** The rows, from top to bottom. */
+  readonly rows: readonly IntervalRow[];
+  /**
+   * Value that the rows are held against, drawn as a dashed line.
+   *
+   * @default none
+   */
+  readonly reference?: number;
+}
+
+/** Options of {@link renderIntervals}. */
+export interface IntervalsOptions {
+  /**
+   * Heading of the image.
+   *
+   * @default ""
+   */
+  title?: string;
+  /**
+   * Text below the heading.
+   *
+   * @default ""
+   */
+  subtitle?: string;
+  /**
+   * Width in pixels.
+   *
+   * @default 760
+   */
+  width?: number;
+}
+
+/** Width from which on panels stand side by side. */
+const TWO_COLUMNS = 700;
+/** Height of a row, and of what is above and below the rows of a panel. */
+const ROW = 30, FRAME = 58;
+/** Letters of a name that are shown, and the width of one. */
+const MAX_LETTERS = 24, LETTER = 6.4;
+
+/**
+ * Draws values with their intervals as an SVG image, as for aggregates of several
+ * algorithms: panels with an axis each, two in a row, one where the image is
+ * narrower than 700 pixels.
+ *
+ * @param panels The panels.
+ * @param options Texts and width.
+ * @returns The text of the image.
+ *
+ * @example
+ * ```ts
+ * import { renderIntervals } from "@bellman/training/plots";
+ * import { assertStringIncludes } from "@std/assert";
+ *
+ * const svg = renderIntervals([{
+ *   title: "Mean return",
+ *   rows: [
+ *     { name: "a2c", value: 410, interval: [380, 440] },
+ *     { name: "ppo", value: 480, interval: null },
+ *   ],
+ * }]);
+ * assertStringIncludes(svg, "ppo");
+ * ```
+ */
+export function renderIntervals(
+  panels: readonly IntervalPanel[],
+  { title = "", subtitle = "", width = 760 }: IntervalsOptions = {},
+): string {
+  const columns = width < TWO_COLUMNS || panels.length === 1 ? 1 : 2;
+  const head = heading({ title, subtitle, legend: [], width });
+  const most = Math.max(0, ...panels.map(({ rows }) => rows.length));
+  const size = {
+    width: Math.floor(width / columns),
+    height: FRAME + ROW * most,
+  };
+  const drawn = panels.map((panel, i) => {
+    const left = (i % columns) * size.width;
+    const top = head.height + Math.floor(i / columns) * size.height;
+    return chart({ left, top, ...size }, optionsOf(panel));
+  });
+  const height = head.height + Math.ceil(panels.length / columns) * size.height;
+  const names = panels.map((it) => it.title).join(", ");
+  return image({ width, height, title: title || names }, head.markup, ...drawn);
+}
+
+function optionsOf(
+  { title, rows, reference }: IntervalPanel,
+): Plot.PlotOptions {
+  const ends = rows.flatMap(({ value, interval }) => [
+    value,
+    ...interval ?? [],
+    ...reference === undefined ? [] : [reference],
+  ]);
+  const [low, high] = finiteExtent(ends) ?? [0, 1];
+  const room = (high - low) * 0.06 || Math.abs(low) * 0.1 || 1;
+  const domain = [low - room, high + room];
+  const nameOf = (i: number) => {
+    const { name } = rows[i];
+    return name.length > MAX_LETTERS
+      ? `${name.slice(0, MAX_LETTERS - 1)}…`
+      : name;
+  };
+  const longest = Math.max(0, ...rows.map((_, i) => nameOf(i).length));
+  return {
+    marginLeft: 24 + LETTER * longest,
+    marginRight: 24,
+    marginTop: 30,
+    marginBottom: 28,
+    x: {
+      ...axis("", domain),
+      ticks: ticksOver(domain[0], domain[1]).ticks,
+      domain,
+      grid: true,
+    },
+    y: {
+      type: "point",
+      domain: rows.map((_, i) => i),
+      tickFormat: nameOf,
+      label: null,
+      tickSize: 0,
+    },
+    marks: [
+      Plot.text([title], {
+        frameAnchor: "top-left",
+        dy: -18,
+        className: "bp-threshold bp-name",
+      }),
+      reference === undefined ? null : Plot.ruleX([reference], {
+        className: "bp-threshold",
+        strokeDasharray: "5 4",
+      }),
+      ...rows.flatMap(({ value, interval, color }, i) => [
+        interval &&
+        Plot.ruleY([i], {
+          y: [i],
+          x1: [interval[0]],
+          x2: [interval[1]],
+          strokeWidth: 7,
+          className: classes(color ?? i, "bp-band"),
+        }),
+        Plot.dot([value], {
+          x: [value],
+          y: [i],
+          r: 4.5,
+          stroke: "none",
+          className: classes(color ?? i, "bp-fill"),
+        }),
+      ]),
+    ],
+  };
+}

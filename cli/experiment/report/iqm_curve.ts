@@ -1,0 +1,49 @@
+import { SeededRandom } from "@bellman/envs";
+import { sampleEfficiency } from "@bellman/statistics";
+import { type CurveRun, valueAt } from "@bellman/training/plots";
+
+/** Resamples of a curve's band: more are not seen. */
+export const CURVE_RESAMPLES = 2000;
+/** Places of a curve. */
+const PLACES = 100;
+
+/** Interquartile mean of runs with its band. */
+export interface IqmCurve {
+  curve: CurveRun;
+  /** True for fewer than 5 runs, of which the band is too narrow. */
+  fewRuns: boolean;
+}
+
+/**
+ * Computes the interquartile mean of runs along a curve, with 95 % percentile
+ * intervals of 2,000 bootstrap resamples, at the places that all runs reach.
+ *
+ * @param runs Learning curves by run and task, `[runs][tasks]`, read between their
+ * points by straight lines.
+ * @returns The curve; undefined where there are no runs, or no place that all of
+ * them reach.
+ */
+export function iqmCurve(
+  runs: readonly (readonly CurveRun[])[],
+): IqmCurve | undefined {
+  const all = runs.flat();
+  const from = Math.max(...all.map(({ x }) => x[0] ?? Infinity));
+  const to = Math.min(...all.map(({ x }) => x.at(-1) ?? -Infinity));
+  if (all.length === 0 || !(from <= to)) return undefined;
+  const count = from === to ? 1 : PLACES;
+  const x = Array.from(
+    { length: count },
+    (_, i) => from + (to - from) * i / Math.max(1, count - 1),
+  );
+  const { values, intervals, fewRuns } = sampleEfficiency(
+    runs.map((tasks) => tasks.map((run) => x.map((at) => valueAt(run, at)!))),
+    { random: new SeededRandom(0), resamples: CURVE_RESAMPLES },
+  );
+  const curve = {
+    x,
+    y: Array.from(values),
+    low: intervals?.map(([low]) => low),
+    high: intervals?.map(([, high]) => high),
+  };
+  return { curve, fewRuns };
+}
