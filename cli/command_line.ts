@@ -6,6 +6,7 @@ import {
   programHelp,
 } from "./terminal/command.ts";
 import { evalCommand } from "./commands/eval.ts";
+import { experimentCommand } from "./commands/experiment.ts";
 import { exportCommand } from "./commands/export.ts";
 import { listCommand } from "./commands/list.ts";
 import { playCommand } from "./commands/play.ts";
@@ -29,6 +30,7 @@ import {
 /** Commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   trainCommand,
+  experimentCommand,
   searchCommand,
   evalCommand,
   playCommand,

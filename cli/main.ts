@@ -11,7 +11,7 @@
 import { listenEarly } from "./terminal/process.ts";
 
 // The rest takes a second to load, in which a signal may end the run.
-if (["train", "search"].includes(Deno.args[0])) listenEarly();
+if (["train", "experiment", "search"].includes(Deno.args[0])) listenEarly();
 const { run } = await import("./command_line.ts");
 
 Deno.exit(await run(Deno.args));

@@ -7,6 +7,7 @@ import {
   type EvaluatedPolicy,
   EVALUATIONS_FILE,
   lockOf,
+  readEvaluations,
   type RunEvaluations,
   type RunEvent,
   type RunTask,
@@ -14,7 +15,12 @@ import {
 } from "./jobs/run_task.ts";
 import { lockFile } from "./run/ownership.ts";
 import { loadCheckpoint, openRun } from "./run/saved_run.ts";
-import { asInputError, messageOf, writeWhole } from "./terminal/errors.ts";
+import {
+  asInputError,
+  messageOf,
+  RunFailure,
+  writeWhole,
+} from "./terminal/errors.ts";
 import { processIo } from "./terminal/process.ts";
 
 /** A command that did not end well. */
@@ -136,13 +142,16 @@ export async function makeRun(task: RunTask): Promise<number> {
       (holder) => `Cannot use the run ${dir}: ${holder} makes it at present`,
     );
     try {
-      if (existsSync(evaluationsPath)) return 0;
+      if (readEvaluations(dir) !== undefined) return 0;
       tellProgress();
       await trainRun(task);
       if (evaluation === undefined) return 0;
       const evaluations = await evaluateRun(task, evaluation);
       writeWhole(evaluationsPath, `${JSON.stringify(evaluations, null, 2)}\n`);
-      return 0;
+      if (readEvaluations(dir) !== undefined) return 0;
+      throw new RunFailure(
+        `Cannot evaluate ${dir}: a mean return is no number`,
+      );
     } finally {
       lock.release();
     }

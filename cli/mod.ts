@@ -1,6 +1,6 @@
 /**
- * The command line: `train`, `eval`, `play`, `plot` and `list`. It parses,
- * validates, wires the packages and prints. {@linkcode loadRun} opens what it
+ * The command line: `train`, `experiment`, `eval`, `play`, `plot` and `list`. It
+ * parses, validates, wires the packages and prints. {@linkcode loadRun} opens what it
  * leaves.
  *
  * @example

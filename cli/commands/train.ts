@@ -54,6 +54,7 @@ import {
   TRUST_OPTION,
 } from "../run/saved_run.ts";
 import { resumeLocked } from "../run/resume.ts";
+import { isOfSeeds, trainSeeds } from "./train_seeds.ts";
 import { notices } from "../run/run_setup.ts";
 
 function algorithmOf({ positionals }: ParsedOptions): string | undefined {
@@ -122,9 +123,9 @@ async function startRun(
     algorithmOf(options),
     options,
     {
-      onFile(config) {
+      admit(config, isOfFile) {
         const { modules } = codeOf(config);
-        if (modules.length === 0) return;
+        if (modules.length === 0 || !isOfFile) return;
         notices(output.io)(`The run imports ${modules.join(", ")}`);
       },
       onNotice: notices(output.io),
@@ -230,11 +231,21 @@ export const trainCommand: Command = {
   options: [
     ...under("What to train", [
       ...CONFIG_OPTIONS.filter(({ name }) => !PLACES.includes(name)),
+      option(
+        "seeds N",
+        "Train with N seeds, from --seed on: an experiment of one variant.",
+      ),
       option("print-config", "Print all settings instead of training."),
     ]),
     ...under(
       "Where it runs",
-      CONFIG_OPTIONS.filter(({ name }) => PLACES.includes(name)),
+      [
+        ...CONFIG_OPTIONS.filter(({ name }) => PLACES.includes(name)),
+        option(
+          "jobs N",
+          "Runs at a time with --seeds; by default one for each core.",
+        ),
+      ],
     ),
     ...under("Run folders", [
       option("out DIR", "Run folder; by default a new one under runs/."),
@@ -256,6 +267,9 @@ export const trainCommand: Command = {
   ],
   details,
   async run(options, io) {
+    if (isOfSeeds(options)) {
+      return await trainSeeds(algorithmOf(options), options, io);
+    }
     const quiet = options.switches.has("quiet");
     const shown = displayOn(io, {
       quiet,

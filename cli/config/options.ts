@@ -93,7 +93,8 @@ function parseAssignment(text: string): Entry {
   return [key, parseValue(text.slice(at + 1), `'${flag}'`), flag];
 }
 
-function commandLineEntries(options: ParsedOptions): Entry[] {
+/** Lists the settings that a command line gives, by their keys. */
+export function commandLineEntries(options: ParsedOptions): Entry[] {
   const entries: Entry[] = [];
   for (const [name, key] of SHORTHANDS) {
     const text = valueOf(options, name);
@@ -124,14 +125,15 @@ export async function importAlgorithms(options: ParsedOptions): Promise<void> {
  *
  * @param algorithm Algorithm that the command names, if any.
  * @param options Options of the command.
- * @param hooks `onFile` takes the configuration before anything of a file's is
- * imported, `onNotice` lines that the user should see.
+ * @param hooks `admit` takes the configuration before anything that it names is
+ * imported, and true where a file is its source; `onNotice` takes lines that the user
+ * should see.
  */
 export async function configFromOptions(
   algorithm: string | undefined,
   options: ParsedOptions,
-  { onFile, onNotice }: {
-    onFile: (config: ResolvedConfig) => void;
+  { admit, onNotice }: {
+    admit: (config: ResolvedConfig, isOfFile: boolean) => void;
     onNotice: (line: string) => void;
   },
 ): Promise<ResolvedConfig> {
@@ -147,7 +149,7 @@ export async function configFromOptions(
     : { name: path, text: readText(path, "the configuration file") };
   const sources = { preset, file, entries: commandLineEntries(options) };
   const open = resolveConfig(algorithm, sources, { isOpen: true });
-  if (file !== undefined) onFile(open);
+  admit(open, file !== undefined);
   await importAlgorithmModules(open);
   // With the settings and the presets that the modules have brought.
   const { config, given, notes } = resolveGiven(algorithm, sources);

@@ -1,4 +1,15 @@
-import type { EvaluatedPolicy } from "../jobs/run_task.ts";
+// @ts-types="@types/d3-dsv"
+import { csvFormatRows } from "d3-dsv";
+import { CheckpointStore, RunFolder } from "@bellman/training";
+import { existsSync, mkdirSync } from "node:fs";
+import {
+  type EvaluatedPolicy,
+  readEvaluations,
+  trainedSoFar,
+} from "../jobs/run_task.ts";
+import { asLine, UsageError, writeWhole } from "../terminal/errors.ts";
+import { readText } from "../terminal/read_text.ts";
+import { folderOf, type Plan } from "./plan.ts";
 
 /** A run of an experiment: one variant in one environment with one seed. */
 export interface Cell {
@@ -28,4 +39,134 @@ export interface CellResult extends Cell {
   commit: string;
   /** Last line of a cell that failed. */
   message: string;
+}
+
+/** Lists the cells of a plan, seeds outermost: a half-done experiment has all variants. */
+export function cellsOf({ seeds, variants }: Plan, dir: string): Cell[] {
+  return seeds.flatMap((seed) =>
+    variants.flatMap(({ name: variant, environments }) =>
+      environments.map((environment) => ({
+        variant,
+        environment,
+        seed,
+        dir: `${dir}/runs/${variant}/${folderOf(environment)}/seed-${seed}`,
+      }))
+    )
+  );
+}
+
+/** Returns the name of a cell: `VARIANT/ENVIRONMENT/seed-N`. */
+export function nameOf({ dir }: Cell): string {
+  return dir.split("/").slice(-3).join("/");
+}
+
+/** Path of the line that says why a cell failed. */
+export function failurePath({ dir }: Cell): string {
+  return `${dir}/failure.txt`;
+}
+
+/** Records in a cell's folder that it failed. */
+export function recordFailure(cell: Cell, message: string): void {
+  mkdirSync(cell.dir, { recursive: true });
+  writeWhole(failurePath(cell), `${message}\n`);
+}
+
+/** Reads what the run folder of a cell holds. */
+export function readCell(cell: Cell): CellResult {
+  const { configPath, checkpointsDir } = new RunFolder(cell.dir);
+  const none = { last: null, best: null, commit: "", message: "" };
+  const evaluations = readEvaluations(cell.dir);
+  if (evaluations !== undefined) {
+    const { steps, seconds, last, best, commit } = evaluations;
+    const found = { steps, seconds, last, best, commit };
+    return { ...cell, ...none, state: "finished", ...found };
+  }
+  const failure = failurePath(cell);
+  const message = existsSync(failure)
+    ? asLine(readText(failure, "the failure").trim())
+    : undefined;
+  const isBegun = existsSync(configPath) ||
+    new CheckpointStore(checkpointsDir).list().checkpoints.length > 0;
+  const trained = isBegun ? trainedSoFar(cell.dir) : { steps: 0, seconds: 0 };
+  const state = message !== undefined
+    ? "failed"
+    : isBegun
+    ? "unfinished"
+    : "missing";
+  return { ...cell, ...none, ...trained, state, message: message ?? "" };
+}
+
+const COLUMNS = [
+  "variant",
+  "environment",
+  "seed",
+  "state",
+  "steps",
+  "seconds",
+  "last",
+  "best",
+  "commit",
+  "message",
+] as const;
+
+/** Writes the results of all cells as CSV; `last` and `best` are mean returns. */
+export function resultsCsv(results: readonly CellResult[]): string {
+  const rows = results.map((result) =>
+    COLUMNS.map((name) => {
+      const value = result[name];
+      return typeof value === "object" ? value?.meanReturn : value;
+    })
+  );
+  return `${csvFormatRows([COLUMNS, ...rows] as string[][])}\n`;
+}
+
+/** Makes a test of names by a pattern of their parts, such as `a2c/CartPole*`. */
+function matcherOf(pattern: string): (name: string) => boolean {
+  const source = pattern.split("*").map(RegExp.escape).join("[^/]*");
+  const expression = new RegExp(`^${source}(/|$)`);
+  return (name) => expression.test(name);
+}
+
+/**
+ * Chooses the cells of a command line.
+ *
+ * @param cells All cells of the plan.
+ * @param options `only`, a pattern of names, and `shard`, such as `2/8`.
+ * @throws {UsageError} If none matches, or the shard is none.
+ */
+export function chosenCells<T extends Cell>(
+  cells: readonly T[],
+  { only, shard }: { only?: string; shard?: Shard },
+): T[] {
+  const isNamed = matcherOf(only ?? "*");
+  const named = cells.filter((cell) => isNamed(nameOf(cell)));
+  if (named.length === 0) {
+    throw new UsageError(
+      `Cannot use --only '${only}': none of the ${cells.length} cells has such a name, as ${
+        nameOf(cells[0])
+      } is one`,
+    );
+  }
+  if (shard === undefined) return named;
+  const own = new Set(
+    cells.filter((_, i) => i % shard.of === shard.part - 1),
+  );
+  return named.filter((it) => own.has(it));
+}
+
+/** A part of the cells, for a machine of several. */
+export interface Shard {
+  /** Number of the part, from 1 on. */
+  part: number;
+  /** Number of parts. */
+  of: number;
+}
+
+/** Parses `2/8`. */
+export function parseShard(text: string): Shard {
+  const [part, of] = /^(\d+)\/(\d+)$/.exec(text)?.slice(1).map(Number) ?? [];
+  if (part >= 1 && part <= of) return { part, of };
+  throw new UsageError(
+    `Cannot use --shard ${text}: expected a part and the number of parts, as in --shard 2/8`,
+  );
 }

@@ -1,5 +1,6 @@
 import { readProgress, RunFolder } from "@bellman/training";
 import { existsSync } from "node:fs";
+import { readText } from "../terminal/read_text.ts";
 import type { Job } from "./job.ts";
 
 /** A run to be made by a job: begun or resumed, and evaluated where that is wanted. */
@@ -59,6 +60,20 @@ export interface RunEvaluations {
 
 /** File in a run's folder with the evaluations of its task. */
 export const EVALUATIONS_FILE = "evaluations.json";
+
+/** Reads the evaluations of a run's task; undefined where there are none that are whole. */
+export function readEvaluations(dir: string): RunEvaluations | undefined {
+  const path = `${dir}/${EVALUATIONS_FILE}`;
+  if (!existsSync(path)) return undefined;
+  try {
+    const found = JSON.parse(readText(path, "the evaluations"));
+    const numbers = [found.steps, found.last.meanReturn, found.best.meanReturn];
+    return numbers.every(Number.isFinite) ? found : undefined;
+  } catch {
+    // It is evaluated once more.
+    return undefined;
+  }
+}
 
 /** Path of the lock that a job has on its run, whose folder may not exist yet. */
 export function lockOf(dir: string): string {

@@ -2,7 +2,7 @@ import process from "node:process";
 import { UsageError } from "../terminal/errors.ts";
 
 /** Returns the bytes that this machine lets a process have, if that is known. */
-function machineMemory(): number | undefined {
+export function machineMemory(): number | undefined {
   try {
     // A container's limit, where there is one.
     const limit = process.constrainedMemory() || Infinity;
@@ -16,7 +16,8 @@ function machineMemory(): number | undefined {
 /** Bytes from which on a run reports its memory. */
 const WORTH_SAYING = 2 * 2 ** 30;
 
-function gibibytes(bytes: number): string {
+/** Writes a size, such as `3.2 GiB`. */
+export function gibibytes(bytes: number): string {
   const value = bytes / 2 ** 30;
   return `${value < 100 ? value.toFixed(1) : Math.round(value)} GiB`;
 }

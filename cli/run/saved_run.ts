@@ -13,7 +13,7 @@ import { option, type OptionSpec } from "../terminal/command.ts";
 import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
 import { parseMapping } from "../config/yaml.ts";
 import { readText } from "../terminal/read_text.ts";
-import { codeOf } from "./environment_modules.ts";
+import { codeOf, type RunCode } from "./environment_modules.ts";
 import { keyProblem, originalConfig } from "./ownership.ts";
 import { refuseDevices, refuseLinks } from "./run_entries.ts";
 import type { RunSetup } from "./run_setup.ts";
@@ -55,10 +55,7 @@ export function openRun(
   const parts = [configPath, signaturePath, checkpointsDir];
   if (!parts.some((it) => existsSync(it))) openRunFolder(dir);
   refuseDevices(dir);
-  const [current, signed] = [configPath, signaturePath].map((path) =>
-    existsSync(path) ? readText(path, "the configuration") : undefined
-  );
-  const kept = originalConfig(current, signed);
+  const { current, signed, kept } = copiesOf(folder);
   if (!isTrusted && !kept?.isOwn) refuseLinks(dir);
   const saved = savedConfig(folder, [kept?.text, current]);
   if (saved === undefined && signed === undefined) openRunFolder(dir);
@@ -83,6 +80,30 @@ export function openRun(
     editsOf(current, run),
   ];
   return { ...run, notices: notices.filter((it) => it !== undefined) };
+}
+
+/** Reads the two files of a run's configuration, and what it began with. */
+function copiesOf({ configPath, signaturePath }: RunFolder) {
+  const [current, signed] = [configPath, signaturePath].map((path) =>
+    existsSync(path) ? readText(path, "the configuration") : undefined
+  );
+  return { current, signed, kept: originalConfig(current, signed) };
+}
+
+/**
+ * Reads the configuration that a run began with, and nothing else of it.
+ *
+ * @param dir The run's folder.
+ * @returns Undefined where it cannot be read.
+ */
+export function savedConfigOf(dir: string): ResolvedConfig | undefined {
+  const folder = new RunFolder(dir);
+  try {
+    const { kept } = copiesOf(folder);
+    return kept && configOfFile({ name: folder.configPath, text: kept.text });
+  } catch {
+    return undefined;
+  }
 }
 
 function isConfigOf(text: string, folder: RunFolder): boolean {
@@ -196,6 +217,33 @@ function editsOf(
 }
 
 /**
+ * Refuses code and files that somebody else has named.
+ *
+ * @param code The code.
+ * @param what Command, what it would use and why that is not trusted.
+ * @param trust Option that trusts it.
+ * @returns The error; undefined where there is no code.
+ */
+export function refusalOf(
+  { modules, options, files }: RunCode,
+  what: string,
+  trust = "--trust",
+): UsageError | undefined {
+  const code = [
+    ...modules.map((it) => `import ${it}`),
+    ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),
+    ...files.map((it) => `read the file ${JSON.stringify(it)}`),
+  ];
+  if (code.length === 0) return undefined;
+  const hint = code.length === files.length
+    ? "look at that first"
+    : "read that code first";
+  return new UsageError(
+    `Cannot ${what} and would ${code.join(", ")}; ${hint}, then add ${trust}`,
+  );
+}
+
+/**
  * Refuses a run of somebody else that would execute code, or read files that it
  * names, unless it is trusted.
  *
@@ -214,25 +262,18 @@ export function admitRun(
     trust?: string;
   },
 ): string[] {
-  const { modules, options, files } = codeOf(config, { environment });
-  const code = [
-    ...modules.map((it) => `import ${it}`),
-    ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),
-    ...files.map((it) => `read the file ${JSON.stringify(it)}`),
-  ];
-  if (code.length > 0 && !isOwn && !isTrusted) {
-    const hint = code.length === files.length
-      ? "look at that first"
-      : "read that code first";
-    throw new UsageError(
-      `Cannot ${command} ${folder.dir}: it is no run that you made on this machine and would ${
-        code.join(", ")
-      }; ${hint}, then add ${trust}`,
-    );
-  }
+  const code = codeOf(config, { environment });
+  const refusal = isOwn || isTrusted ? undefined : refusalOf(
+    code,
+    `${command} ${folder.dir}: it is no run that you made on this machine`,
+    trust,
+  );
+  if (refusal !== undefined) throw refusal;
   return [
     ...notices,
-    ...modules.length === 0 ? [] : [`The run imports ${modules.join(", ")}`],
+    ...code.modules.length === 0
+      ? []
+      : [`The run imports ${code.modules.join(", ")}`],
   ];
 }
 

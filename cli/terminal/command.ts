@@ -180,19 +180,22 @@ export function shellWord(word: string): string {
     : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the task that runs a command with given options, quoted for a shell. */
-export function taskLine(
-  command: string,
+/** Lists the words of a command line. */
+export function wordsOf(
   { positionals, values, switches }: ParsedOptions,
-): string {
-  const words = [
-    command,
+): string[] {
+  return [
     ...positionals,
     ...[...values].flatMap(([name, given]) =>
       given.flatMap((value) => [`--${name}`, value])
     ),
     ...[...switches].map((name) => `--${name}`),
   ];
+}
+
+/** Returns the task that runs a command with given options, quoted for a shell. */
+export function taskLine(command: string, options: ParsedOptions): string {
+  const words = [command, ...wordsOf(options)];
   return ["deno task", ...words.map(shellWord)].join(" ");
 }
 

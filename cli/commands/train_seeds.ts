@@ -1,0 +1,90 @@
+import { commandLineEntries, configFromOptions } from "../config/options.ts";
+import { findKey } from "../config/settings.ts";
+import { runConfigSchema } from "../config/schema.ts";
+import { folderOf } from "../experiment/plan.ts";
+import {
+  integerOf,
+  type ParsedOptions,
+  taskLine,
+  valueOf,
+} from "../terminal/command.ts";
+import { UsageError } from "../terminal/errors.ts";
+import type { CommandIo } from "../terminal/process.ts";
+import { folderWords } from "../run/run_entries.ts";
+import { runExperiment } from "./experiment.ts";
+
+/** Options of `train` that are for one run. */
+const OF_ONE = ["resume", "init-from", "print-config", "unchecked", "trust"];
+/** Keys that a plan has a place of its own for. */
+const OF_PLAN = ["algorithm", "env", "seed", "totalTimesteps"];
+
+/** Episodes of the final evaluations. */
+const EPISODES = 100;
+
+/** True where `train` has several seeds. */
+export function isOfSeeds({ values, switches }: ParsedOptions): boolean {
+  if (!values.has("seeds")) {
+    if (!values.has("jobs")) return false;
+    throw new UsageError(
+      "Cannot use --jobs without --seeds: one run is one job",
+    );
+  }
+  const other = OF_ONE.find((it) => values.has(it) || switches.has(it));
+  if (other === undefined) return true;
+  throw new UsageError(
+    `Cannot use both --seeds and --${other}: give one of them`,
+  );
+}
+
+/**
+ * Trains with several seeds: the short form of an experiment of one variant.
+ *
+ * @param algorithm Algorithm that the command names, if any.
+ * @param options Options of `train`.
+ * @param io Streams to print to.
+ * @returns The exit code.
+ */
+export async function trainSeeds(
+  algorithm: string | undefined,
+  options: ParsedOptions,
+  io: CommandIo,
+): Promise<number> {
+  const count = integerOf(options, "seeds", {
+    maximum: 1_000_000,
+    fallback: 1,
+  });
+  const first = integerOf(options, "seed", { minimum: 0, fallback: 0 });
+  const quietly = { admit: () => {}, onNotice: () => {} };
+  const config = await configFromOptions(algorithm, options, quietly);
+  const set = commandLineEntries(options).filter(([name]) =>
+    !OF_PLAN.includes(findKey(runConfigSchema, name) ?? name)
+  );
+  const variant = {
+    name: config.algorithm,
+    algorithm: config.algorithm,
+    preset: valueOf(options, "preset"),
+    config: valueOf(options, "config"),
+    environments: [config.env],
+    steps: config.totalTimesteps,
+    set: Object.fromEntries(set),
+  };
+  const name = folderWords(options) ??
+    `${config.algorithm}-${folderOf(config.env)}`;
+  const plan = {
+    name,
+    seeds: Array.from({ length: count }, (_, i) => first + i),
+    episodes: EPISODES,
+    variants: [variant],
+    scores: {},
+    compare: [],
+  };
+  const dir = valueOf(options, "out") ?? `experiments/${name}`;
+  const values = new Map([...options.values].filter(([it]) => it === "jobs"));
+  // What the command line names is the user's own, as with one run.
+  const switches = new Set(["trust"]);
+  return await runExperiment(
+    { plan, dir },
+    { positionals: [], values, switches },
+    { io, command: taskLine("train", options) },
+  );
+}

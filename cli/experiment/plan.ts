@@ -1,0 +1,261 @@
+import type { ConfigSchema } from "@bellman/agent";
+import { parseMapping } from "../config/yaml.ts";
+import { validateEntries } from "../config/settings.ts";
+import { hintAt, UsageError } from "../terminal/errors.ts";
+
+/** Scale of an environment's returns: `(return - low) / (high - low)`. */
+export interface Scale {
+  /** Return of score 0; by default that of random actions. */
+  low?: number;
+  /** Return of score 1; by default the environment's reward threshold. */
+  high?: number;
+}
+
+/** Settings that runs of several environments and seeds have in common. */
+export interface Variant {
+  name: string;
+  algorithm: string;
+  /** Name of a preset, or `none`; by default the environment's own. */
+  preset?: string;
+  /** Configuration file instead of a preset. */
+  config?: string;
+  /** Ids of its environments. */
+  environments: string[];
+  /** Environment steps; by default the preset's. */
+  steps?: number;
+  /** Other settings, as `--set` takes them. */
+  set: Record<string, unknown>;
+}
+
+/** An experiment: variants, each in its environments, with all seeds. */
+export interface Plan {
+  name: string;
+  seeds: number[];
+  /** Episodes of the evaluations of the last and the best policy of each run. */
+  episodes: number;
+  variants: Variant[];
+  /** Scales by environments. */
+  scores: Record<string, Scale>;
+  /** Pairs of variants to compare. */
+  compare: [better: string, than: string][];
+}
+
+const COUNT = { type: "integer", minimum: 1, maximum: 1e15 };
+const TEXT = { type: "string" };
+const MAPPING = { type: "object" };
+const ENVIRONMENTS = { type: "array", items: TEXT, minItems: 1 };
+
+/** Largest number of seeds. */
+const MOST_SEEDS = 1_000_000;
+const SEED = { type: "integer", minimum: 0, maximum: 4_000_000_000 };
+
+const PLAN: ConfigSchema = {
+  properties: {
+    name: TEXT,
+    environments: ENVIRONMENTS,
+    seeds: {
+      anyOf: [
+        { type: "integer", minimum: 1, maximum: MOST_SEEDS },
+        { type: "array", items: SEED, minItems: 1 },
+        { type: "string" },
+      ],
+    },
+    steps: COUNT,
+    episodes: { ...COUNT, maximum: 1_000_000 },
+    set: MAPPING,
+    variants: MAPPING,
+    scores: MAPPING,
+    compare: { type: "array", items: { type: "array", items: TEXT } },
+  },
+};
+
+const VARIANT: ConfigSchema = {
+  properties: {
+    algorithm: TEXT,
+    preset: TEXT,
+    config: TEXT,
+    environments: ENVIRONMENTS,
+    steps: COUNT,
+    set: MAPPING,
+  },
+};
+
+const FINITE = { type: "number", minimum: -1e300, maximum: 1e300 };
+const SCALE: ConfigSchema = { properties: { low: FINITE, high: FINITE } };
+
+/** Names that are folders on every system. */
+const FOLDER_NAME = /^\w[\w.-]{0,99}$/;
+
+/** Checks a name of a folder. */
+function checkName(name: string, what: string): void {
+  if (FOLDER_NAME.test(name)) return;
+  throw new UsageError(
+    `Cannot use the ${what} '${name}': expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'`,
+  );
+}
+
+/** Checks that names stay apart as folders, where a file system ignores case too. */
+function checkApart(names: readonly string[], what: string): void {
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const folder = folderOf(name).toLowerCase();
+    const other = found.get(folder);
+    if (other !== undefined) {
+      throw new UsageError(
+        other === name
+          ? `Cannot use ${what} with '${name}' twice: give it once`
+          : `Cannot use ${what} with both '${other}' and '${name}': they may be the same folder, give them other names`,
+      );
+    }
+    found.set(folder, name);
+  }
+}
+
+/** Returns the name of a folder for an id, which may hold what one should not: `ALE/Pong-v5`. */
+export function folderOf(id: string): string {
+  return id.replaceAll(/[^\w.-]+/g, "-");
+}
+
+function seedsOf(given: unknown, origin: string): number[] {
+  if (typeof given === "number") {
+    return Array.from({ length: given }, (_, i) => i);
+  }
+  if (Array.isArray(given)) {
+    checkApart(given.map(String), `the seeds of ${origin}`);
+    return given;
+  }
+  const [first, last] = /^(\d+)\.\.(\d+)$/.exec(String(given))?.slice(1)
+    .map(Number) ?? [];
+  const count = last - first + 1;
+  if (count >= 1 && count <= MOST_SEEDS && last <= SEED.maximum) {
+    return Array.from({ length: count }, (_, i) => first + i);
+  }
+  throw new UsageError(
+    `Cannot use seeds = ${
+      JSON.stringify(given)
+    } of ${origin}: expected a number of seeds, a list such as [3, 5] or a range such as 200..209`,
+  );
+}
+
+/** Reads a mapping of names to mappings, whose keys a schema has. */
+function entriesOf<T>(
+  given: unknown,
+  schema: ConfigSchema,
+  where: (name: string) => string,
+): [name: string, entry: T][] {
+  return Object.entries(given ?? {}).map(([name, entry]) => {
+    const origin = where(name);
+    if (typeof entry !== "object" || Array.isArray(entry)) {
+      throw new UsageError(
+        `Cannot read ${origin}: expected a mapping of keys to values, which may be empty: {}`,
+      );
+    }
+    const valid = validateEntries(Object.entries(entry ?? {}), {
+      schema,
+      origin,
+    });
+    return [name, valid as T];
+  });
+}
+
+/** Checks that a name is one of those that there are. */
+function checkKnown(
+  name: string,
+  known: readonly string[],
+  what: string,
+): void {
+  if (known.includes(name)) return;
+  throw new UsageError(`Unknown ${what} '${name}': ${hintAt(name, known)}`);
+}
+
+function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
+  const { steps, environments = [], set = {} } = given as Partial<Variant>;
+  const entries = entriesOf<Partial<Variant>>(
+    given.variants,
+    VARIANT,
+    (name) => `the variant '${name}' of ${origin}`,
+  );
+  if (entries.length === 0) {
+    throw new UsageError(
+      `Cannot use ${origin}: it has no variants, expected some, as in 'variants: { a2c: {} }'`,
+    );
+  }
+  checkApart(entries.map(([name]) => name), `variants of ${origin}`);
+  return entries.map(([name, own]) => {
+    checkName(name, "variant");
+    const variant: Variant = {
+      algorithm: name,
+      steps,
+      // A list of its own, which YAML would write as a reference.
+      environments: [...environments],
+      ...own,
+      name,
+      set: { ...set, ...own.set },
+    };
+    if (variant.environments.length === 0) {
+      throw new UsageError(
+        `Cannot use the variant '${name}' of ${origin}: it has no environments, expected some, as in 'environments: [CartPole-v1]'`,
+      );
+    }
+    checkApart(variant.environments, `the environments of '${name}'`);
+    return variant;
+  });
+}
+
+/**
+ * Parses the plan of an experiment.
+ *
+ * @param text YAML.
+ * @param origin Name of its file.
+ * @param name Name of the experiment, where the plan gives none.
+ * @throws {UsageError} If a key or a value is not valid, at any depth.
+ */
+export function parsePlan(text: string, origin: string, name: string): Plan {
+  const given = validateEntries(parseMapping(text, origin), {
+    schema: PLAN,
+    origin,
+  });
+  const plan: Plan = {
+    name: String(given.name ?? name),
+    seeds: seedsOf(given.seeds ?? 10, origin),
+    episodes: Number(given.episodes ?? 100),
+    variants: variantsOf(given, origin),
+    scores: Object.fromEntries(
+      entriesOf<Scale>(given.scores, SCALE, (env) => `the scores of ${env}`),
+    ),
+    compare: (given.compare ?? []) as Plan["compare"],
+  };
+  checkName(plan.name, "name");
+  const environments = new Set(plan.variants.flatMap((it) => it.environments));
+  for (
+    const [env, { low = -Infinity, high = Infinity }] of Object.entries(
+      plan.scores,
+    )
+  ) {
+    checkKnown(
+      env,
+      [...environments],
+      `environment of scores in ${origin}:`,
+    );
+    if (low < high) continue;
+    throw new UsageError(
+      `Cannot use the scores of ${env}: low is ${low}, expected less than high, ${high}`,
+    );
+  }
+  for (const pair of plan.compare) {
+    for (const it of pair) {
+      checkKnown(
+        it,
+        plan.variants.map(({ name }) => name),
+        `variant of compare in ${origin}:`,
+      );
+    }
+    if (pair.length === 2 && pair[0] !== pair[1]) continue;
+    throw new UsageError(
+      `Cannot compare [${
+        pair.join(", ")
+      }] in ${origin}: expected two variants, as in [[a2c, sac]]`,
+    );
+  }
+  return plan;
+}

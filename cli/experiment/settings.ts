@@ -1,0 +1,195 @@
+import { configFromOptions } from "../config/options.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { readEvaluations, type RunTask } from "../jobs/run_task.ts";
+import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
+import { refusalOf, savedConfigOf } from "../run/saved_run.ts";
+import { type ParsedOptions, taskLine, wordsOf } from "../terminal/command.ts";
+import { asInputError, UsageError } from "../terminal/errors.ts";
+import { type Cell, type CellResult, nameOf } from "./cells.ts";
+import type { Plan, Variant } from "./plan.ts";
+
+/** Settings of a variant in one of its environments. */
+export interface CellSettings {
+  /** Configuration, of the first seed. */
+  config: ResolvedConfig;
+  /** Options of `train`, without seed and folder. */
+  options: ParsedOptions;
+}
+
+/** Settings of all cells, by variant and environment. */
+export type PlanSettings = ReadonlyMap<string, CellSettings>;
+
+/** What the cells of an experiment have in common. */
+export interface CellOptions {
+  /** Settings of the command line, `KEY=VALUE`, before those of the plan. */
+  set: readonly string[];
+  /** True where code that the plan names may be run. */
+  isTrusted: boolean;
+  /** True where several cells are trained at a time. */
+  isShared: boolean;
+}
+
+/** Key of a variant in an environment. */
+export function keyOf(cell: Pick<Cell, "variant" | "environment">): string {
+  return `${cell.variant} on ${cell.environment}`;
+}
+
+function optionsOf(
+  { algorithm, preset, config, steps, set }: Variant,
+  environment: string,
+  given: readonly string[],
+): ParsedOptions {
+  const keys = new Set(given.map((it) => it.split("=", 1)[0].trim()));
+  const own = Object.entries(set).filter(([key]) => !keys.has(key))
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  const values: [string, string | number | undefined][] = [
+    ["env", environment],
+    ["preset", preset],
+    ["config", config],
+    ["steps", steps],
+  ];
+  const known = values.filter(([, value]) => value !== undefined)
+    .map(([name, value]): [string, string[]] => [name, [String(value)]]);
+  return {
+    positionals: [algorithm],
+    values: new Map([...known, ["set", [...own, ...given]]]),
+    switches: new Set(["quiet"]),
+  };
+}
+
+/**
+ * Resolves the settings of all variants in their environments, as `train` does, and
+ * finds the environments: before anything runs.
+ *
+ * @param plan The plan.
+ * @param options Settings of the command line.
+ * @param onNotice Takes lines that the user should see.
+ * @throws {UsageError} If a setting is not valid, there is no such environment, or
+ * code that is named is not trusted.
+ */
+export async function resolveSettings(
+  { variants }: Plan,
+  { set, isTrusted, isShared }: CellOptions,
+  onNotice: (line: string) => void,
+): Promise<PlanSettings> {
+  const found = new Map<string, CellSettings>();
+  const pairs = variants.flatMap((variant) =>
+    variant.environments.map((environment) => ({ variant, environment }))
+  );
+  for (const { variant, environment } of pairs) {
+    const key = keyOf({ variant: variant.name, environment });
+    const options = optionsOf(variant, environment, set);
+    const { values } = options;
+    try {
+      // A seed among the settings would be one of all cells.
+      const seeded = {
+        ...options,
+        values: new Map([...values, ["seed", ["0"]]]),
+      };
+      const config = await configFromOptions(variant.algorithm, seeded, {
+        admit(config) {
+          if (isTrusted) return;
+          const what = `run ${key}: its plan may be somebody else's`;
+          const refusal = refusalOf(codeOf(config), what);
+          if (refusal !== undefined) throw refusal;
+        },
+        onNotice: (line) => onNotice(`${key}: ${line}`),
+      });
+      await loadEnvironment(config);
+      // Cores are for cells: the numbers are the same.
+      const threads = isShared && config.threads === null ? ["threads=1"] : [];
+      values.set("set", [...values.get("set")!, ...threads]);
+      found.set(key, { config, options });
+    } catch (error) {
+      const input = asInputError(error);
+      if (input === undefined || input.message.includes(key)) throw error;
+      throw new UsageError(`Cannot use ${key}: ${input.message}`, {
+        cause: error,
+      });
+    }
+  }
+  return found;
+}
+
+function trainOptions(cell: Cell, settings: PlanSettings): ParsedOptions {
+  const { options } = settings.get(keyOf(cell))!;
+  const seed: [string, string[]] = ["seed", [String(cell.seed)]];
+  return { ...options, values: new Map([...options.values, seed]) };
+}
+
+/** Returns the command that trains a cell by hand. */
+export function trainCommandOf(cell: Cell, settings: PlanSettings): string {
+  const options = trainOptions(cell, settings);
+  options.values.set("out", [cell.dir]);
+  return taskLine("train", options);
+}
+
+/** Seed of the final evaluations of a cell: neither training nor its evaluations have it. */
+function evaluationSeed({ seed }: Cell): number {
+  return 1_000_000 + seed;
+}
+
+/** Returns the task of a cell's job. */
+export function taskOf(
+  cell: Cell,
+  { settings, episodes, isTrusted }: {
+    settings: PlanSettings;
+    episodes: number;
+    isTrusted: boolean;
+  },
+): RunTask {
+  return {
+    dir: cell.dir,
+    train: ["train", ...wordsOf(trainOptions(cell, settings))],
+    resume: isTrusted ? ["--trust"] : [],
+    evaluation: { episodes, seed: evaluationSeed(cell) },
+  };
+}
+
+/** Settings that a run resolves for its machine, unless they are given. */
+const OF_MACHINE = ["engine", "backend", "plugin", "threads", "workers"];
+/** Settings whose paths a run makes absolute, and the seed, which is in the cell's name. */
+const OF_CELL = ["envModules", "algorithmModules", "wrappers", "seed"];
+
+/** Lists the settings in which a cell that exists differs from the plan. */
+function changedKeys(
+  cell: CellResult,
+  planned: ResolvedConfig,
+  episodes: number,
+): string[] {
+  const saved = savedConfigOf(cell.dir);
+  const isOpen = (key: string) =>
+    OF_CELL.includes(key) ||
+    OF_MACHINE.includes(key) && [null, "auto"].includes(planned[key] as null);
+  const text = (value: unknown) => JSON.stringify(value ?? null);
+  const keys = saved === undefined
+    ? []
+    : Object.keys({ ...saved, ...planned }).filter((key) =>
+      !isOpen(key) && text(saved[key]) !== text(planned[key])
+    );
+  const evaluated = readEvaluations(cell.dir)?.episodes ?? episodes;
+  return evaluated === episodes ? keys : [...keys, "episodes"];
+}
+
+/**
+ * Refuses a plan that changes settings of cells that exist.
+ *
+ * @throws {UsageError} If it does; the message names a cell and the keys.
+ */
+export function checkUnchanged(
+  cells: readonly CellResult[],
+  settings: PlanSettings,
+  { episodes }: Plan,
+): void {
+  for (const cell of cells) {
+    if (cell.state === "missing") continue;
+    const { config } = settings.get(keyOf(cell))!;
+    const keys = changedKeys(cell, config, episodes);
+    if (keys.length === 0) continue;
+    throw new UsageError(
+      `Cannot change ${keys.join(", ")} of ${
+        nameOf(cell)
+      }, which exists: give the variant another name, or remove its folder`,
+    );
+  }
+}
