@@ -20,7 +20,7 @@ import {
   interruptSignal,
 } from "../terminal/process.ts";
 import { lockFile } from "../run/ownership.ts";
-import { bestFiles, describeResult } from "../search/best.ts";
+import { bestFiles, describeResult, rangeOf } from "../search/best.ts";
 import {
   candidatesOf,
   confirmTrials,
@@ -134,10 +134,14 @@ async function conclude(
 ): Promise<void> {
   const { plan, dir, record, sampler } = options;
   const numbers = candidatesOf(record.trials, plan).map((it) => it.number);
-  const seeds = freshSeeds(plan);
+  if (numbers.length === 0) {
+    throw new RunFailure(
+      "no trial was completed, so that there is no best one",
+    );
+  }
   io.out(
-    `Confirming trials ${numbers.join(", ")} on seeds ${seeds[0]} to ${
-      seeds.at(-1)
+    `Confirming trials ${numbers.join(", ")} with the seeds ${
+      rangeOf(freshSeeds(plan))
     }\n`,
   );
   const confirmation = await confirmTrials(options, signal);

@@ -20,6 +20,11 @@ export function describeEstimate(
   return `${short(value)} (95 % interval ${low} to ${high}${warning})`;
 }
 
+/** Describes seeds that follow each other: `3 to 12`. */
+export function rangeOf(seeds: readonly number[]): string {
+  return seeds.length === 1 ? `${seeds[0]}` : `${seeds[0]} to ${seeds.at(-1)}`;
+}
+
 /** Says in sentences how the confirmation ended. */
 export function describeResult(
   plan: SearchPlan,
@@ -34,8 +39,8 @@ export function describeResult(
     : "mean normalized score";
   const on =
     `on ${best.scores.length} of ${seeds.length} seeds that no trial used (${
-      seeds[0]
-    } to ${seeds.at(-1)})`;
+      rangeOf(seeds)
+    })`;
   const found = `${what} ${on}: ${describeEstimate(best.estimate!)}`;
   if (best === first) {
     return [

@@ -6,7 +6,6 @@ import {
   stratifiedBootstrap,
 } from "@bellman/statistics";
 import { inPlaces } from "../jobs/job.ts";
-import { RunFailure } from "../terminal/errors.ts";
 import { scoreOf, type SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
 import { bestOf, givenParams, type SearchOptions } from "./search.ts";
@@ -78,9 +77,6 @@ export async function confirmTrials(
 ): Promise<Confirmation> {
   const { plan, record, jobs, isTrusted, onNotice } = options;
   const trials = candidatesOf(record.trials, plan), seeds = freshSeeds(plan);
-  if (trials.length === 0) {
-    throw new RunFailure("No trial was completed: there is no best one");
-  }
   const failures: Confirmation["failures"] = [];
   const rest = seeds.flatMap((seed) =>
     trials.flatMap((trial) =>

@@ -210,19 +210,21 @@ export class OptunaSampler implements Sampler {
    * @throws {UsageError} If none has, or has another version.
    */
   async start(): Promise<void> {
-    let why = "";
+    const why: string[] = [];
     for (const python of optunaPythons()) {
       try {
         await this.#attempt(() => this.#begin(python));
         if (this.#version?.split(".")[0] === MAJOR) return;
-        why = `${python} has Optuna ${this.#version}, expected ${MAJOR}`;
+        why.push(`${python} has Optuna ${this.#version}, expected ${MAJOR}`);
       } catch (error) {
-        why = `${python}: ${messageOf(error)}`;
+        why.push(`${python}: ${messageOf(error)}`);
       }
       await this.close();
     }
     throw new UsageError(
-      `Cannot start Optuna for the sampler ${this.#options.sampler}: ${why}; run '${INSTALL}', set ${VARIABLE} to a Python that has it, or use the sampler random`,
+      `Cannot start Optuna for the sampler ${this.#options.sampler}: ${
+        why.join("; ")
+      }; run '${INSTALL}', set ${VARIABLE} to a Python that has it, or use the sampler random`,
     );
   }
 

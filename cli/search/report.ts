@@ -132,7 +132,7 @@ function cellOf({ value, interval }: Estimate): string {
 /** Lists the candidates in a table. */
 function table({ candidates, seeds }: Confirmation): string {
   const rows = candidates.map(({ trial, scores, estimate, improvement }) => [
-    String(trial.number),
+    `trial ${trial.number}`,
     trial.value === undefined ? "–" : short(trial.value),
     estimate === undefined ? "–" : cellOf(estimate),
     improvement === undefined ? "–" : cellOf(improvement),
@@ -143,7 +143,7 @@ function table({ candidates, seeds }: Confirmation): string {
       ).join(", "),
   ]);
   const names = [
-    "Trial",
+    "",
     "In the search",
     "On fresh seeds",
     "P(better than trial 0)",

@@ -1,6 +1,6 @@
 import { inPlaces } from "../jobs/job.ts";
 import type { RunEvent } from "../jobs/run_task.ts";
-import { RunFailure, UsageError } from "../terminal/errors.ts";
+import { fileProblem, RunFailure, UsageError } from "../terminal/errors.ts";
 import { paramsOfFirst, scoreOf, type SearchPlan } from "./plan.ts";
 import { isPruned, objectiveOf, type PruningRule } from "./pruner.ts";
 import type { Evaluation, SearchRecord, Trial } from "./record.ts";
@@ -20,6 +20,9 @@ import {
 
 /** Failures in a row that stop a search. */
 const MOST_FAILURES = 10;
+
+/** Part of the last line of a run for which the disk has no room. */
+const DISK_FULL = fileProblem({ code: "ENOSPC" })!;
 
 /** What a search works with. */
 export interface SearchOptions {
@@ -168,10 +171,10 @@ export class Search {
     const { environment } = run;
     const report = (evaluation: Evaluation) =>
       this.#report(trial, { ...evaluation, index, environment }, pruned);
-    // What a process that was killed has not recorded.
-    const catchUp = () =>
-      this.#inTurn(() => readEvaluations(run.dir).forEach(report));
-    await catchUp();
+    // What a process that was killed has not recorded. Where a run is resumed, its
+    // log is whole once it tells something.
+    const catchUp = () => readEvaluations(run.dir).forEach(report);
+    let isCaughtUp = false;
     const params = givenParams(trial);
     const task = taskOf(plan, run, { params, jobs, isTrusted });
     let problem: unknown;
@@ -183,7 +186,11 @@ export class Search {
         onProgress(trial, run, event);
         const evaluation = evaluationIn(event);
         if (evaluation === undefined) return;
-        this.#inTurn(() => report(evaluation)).catch((error) => {
+        this.#inTurn(() => {
+          if (!isCaughtUp) catchUp();
+          isCaughtUp = true;
+          report(evaluation);
+        }).catch((error) => {
           problem ??= error;
           pruned.abort();
         });
@@ -192,7 +199,7 @@ export class Search {
     await this.#inTurn(() => {});
     if (problem !== undefined) throw problem;
     if (end !== "done") return end;
-    await catchUp();
+    await this.#inTurn(catchUp);
     return trial.evaluations.length > index
       ? "done"
       : { code: 1, message: "it was never evaluated" };
@@ -239,6 +246,8 @@ export class Search {
     if (isFirst && trial.number === 0 && code === 2) {
       throw new UsageError(message);
     }
+    // So would all others, and with more room this one may not.
+    if (message.includes(DISK_FULL)) throw new RunFailure(message);
     this.#tell(trial, { state: "failed", message });
     if (this.#failures < MOST_FAILURES) return;
     throw new RunFailure(

@@ -8,6 +8,7 @@ import {
 import { existsSync } from "node:fs";
 import { parseSvg } from "../../algorithms/training/testdata/parse_svg.ts";
 import { capture, type Captured } from "../testdata/capture.ts";
+import { mount, testWithDisk } from "../../tests/disks.ts";
 import { lockFile } from "../run/ownership.ts";
 import { hasOptuna } from "./testdata/has_optuna.ts";
 
@@ -58,7 +59,7 @@ Deno.test("a search tries, confirms and reports, and the same command goes on", 
     assertEquals([code, err], [0, ""]);
     assertMatch(out, /^Searching a2c on CartPole-v1: 3 trials of 1 seed\n/);
     assertMatch(out, /\nTrial 2: .* 3 of 3\nConfirming trials /);
-    assertMatch(out, /, on seeds 1 to 2|on seeds 1 to 2/);
+    assertMatch(out, / with the seeds 1 to 2\n/);
     const best = Deno.readTextFileSync(`${dir}/best.yaml`);
     assertMatch(
       best,
@@ -261,3 +262,27 @@ Deno.test({
       );
     }),
 });
+
+testWithDisk(
+  "a full disk stops a search, which resumes with more room",
+  "size=300k",
+  async (disk) => {
+    const file = `${disk}/s.yaml`, dir = `${disk}/s`;
+    Deno.writeTextFileSync(
+      file,
+      `${CART_POLE}${SPACE}trials: 2\nconfirm: { top: 1, seeds: 1 }\n`,
+    );
+    const search = () => capture("search", file, "--out", dir);
+    const { code, err } = await search();
+    assertEquals(code, 1);
+    assertMatch(
+      err,
+      /^error: The search in .* failed: .*the disk is full; resume it with: deno task search [^\n]*\n$/,
+    );
+    assert(!recordOf(dir).includes('"failed"'));
+    await mount(disk, "remount,size=64m");
+    const { code: resumed, out } = await search();
+    assertEquals(resumed, 0);
+    assertStringIncludes(out, "; 2 of 2\n");
+  },
+);

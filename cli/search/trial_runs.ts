@@ -140,6 +140,9 @@ const LOOK_MS = 200;
 /** How a run ended: well, or by the signal, or with the line that it failed with. */
 export type RunEnd = "done" | "stopped" | { code: number; message: string };
 
+/** End of a failed run's last line: the search resumes it itself. */
+const HOW_TO_RESUME = /; resume from step \d+ with: .*$/;
+
 function latestStep(dir: string): number {
   const { checkpointsDir } = new RunFolder(dir);
   return new CheckpointStore(checkpointsDir).list().checkpoints.at(-1)?.step ??
@@ -191,7 +194,8 @@ export async function makeTrialRun(
     pruned?.removeEventListener("abort", kill);
     if (end.code === 0) return "done";
     if (end.wasStopped || pruned?.aborted) return "stopped";
-    const { code, message } = end;
+    const { code } = end;
+    const message = end.message.replace(HOW_TO_RESUME, "");
     // What was sent SIGTERM has saved itself and ended with 128 and its number.
     if (end.signal === null && code <= 128) return { code, message };
     lost = latestStep(task.dir) > before ? 0 : lost + 1;
