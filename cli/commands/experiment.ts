@@ -22,10 +22,16 @@ import { parsePlan, type Plan } from "../experiment/plan.ts";
 import {
   checkUnchanged,
   keyOf,
+  type PlanSettings,
   resolveSettings,
   taskOf,
   trainCommandOf,
 } from "../experiment/settings.ts";
+import {
+  formatTable,
+  TABLE_FORMATS,
+  type TableFormat,
+} from "../experiment/report/tables.ts";
 import { round } from "../run/evaluation.ts";
 import { notices } from "../run/run_setup.ts";
 import { TRUST_OPTION } from "../run/saved_run.ts";
@@ -109,6 +115,45 @@ function writeResults(
   }
 }
 
+/** Reads `--table`. */
+function tableFormat(options: ParsedOptions): TableFormat | undefined {
+  const given = valueOf(options, "table");
+  const format = TABLE_FORMATS.find((it) => it === given);
+  if (given === format) return format;
+  throw new UsageError(
+    `Cannot use --table ${given}: expected one of ${TABLE_FORMATS.join(", ")}`,
+  );
+}
+
+/** Writes the report of an experiment, prints its tables where that is asked, and returns its path. */
+async function writeReport(
+  { plan, dir }: PlannedExperiment,
+  cells: readonly CellResult[],
+  { settings, format, io, signal }: {
+    settings: PlanSettings;
+    format?: TableFormat;
+    io: CommandIo;
+    signal?: AbortSignal;
+  },
+): Promise<string> {
+  const { reportOf, tablesOf, writeExperimentReport } = await import(
+    "../experiment/report/report.ts"
+  );
+  const configs = new Map(
+    cells.map((it) => [it.environment, settings.get(keyOf(it))!.config]),
+  );
+  const onNotice = notices(io);
+  const report = await reportOf({ plan, dir, cells }, {
+    configs,
+    onNotice,
+    signal,
+  });
+  if (format !== undefined) {
+    io.out(tablesOf(report).map((it) => formatTable(it, format)).join("\n"));
+  }
+  return writeExperimentReport(dir, report);
+}
+
 /**
  * Runs the cells of an experiment that are not finished.
  *
@@ -133,6 +178,7 @@ export async function runExperiment(
   const chosen = new Set(
     chosenCells(planned, { only: valueOf(options, "only"), shard }),
   );
+  const format = tableFormat(options);
   const isTrusted = options.switches.has("trust");
   const set = options.values.get("set") ?? [];
   const common = { set, isTrusted, isShared: jobs > 1 };
@@ -145,6 +191,16 @@ export async function runExperiment(
       .map((it) => `${trainCommandOf(it, settings)}\n`);
     io.out(`# ${commands.length} of ${planned.length} cells\n`);
     io.out(commands.join(""));
+    return 0;
+  }
+  if (options.switches.has("report") || format !== undefined) {
+    if (found.every(({ state }) => state === "missing")) {
+      throw new UsageError(`Cannot report ${dir}: none of its cells has begun`);
+    }
+    writeResults(dir, found, notices(io));
+    const given = { settings, format, io };
+    const path = await writeReport({ plan, dir }, found, given);
+    if (format === undefined) io.out(`Report: ${path}\n`);
     return 0;
   }
   const lock = lockExperiment(dir, shard);
@@ -195,7 +251,17 @@ export async function runExperiment(
       board.close();
     }
     writeResults(dir, driver.cells, tell);
-    return tellEnd(driver.cells, { io, dir, command, signal });
+    let report: string | undefined;
+    try {
+      if (!signal.aborted) {
+        const given = { settings, io, signal };
+        report = await writeReport({ plan, dir }, driver.cells, given);
+      }
+    } catch (error) {
+      // All cells are saved: a report can be made later.
+      if (!signal.aborted) tell(messageOf(error));
+    }
+    return tellEnd(driver.cells, { io, dir, command, signal, report });
   } finally {
     await release();
     lock.release();
@@ -205,11 +271,12 @@ export async function runExperiment(
 /** Prints how an experiment has ended, and returns the exit code. */
 function tellEnd(
   cells: readonly CellResult[],
-  { io, dir, command, signal }: {
+  { io, dir, command, signal, report }: {
     io: CommandIo;
     dir: string;
     command: string;
     signal: AbortSignal;
+    report?: string;
   },
 ): number {
   const failed = cells.filter(({ state }) => state === "failed");
@@ -218,7 +285,8 @@ function tellEnd(
     io.out(`${line}; everything is saved. Resume with: ${command}\n`);
     return exitCodeOf(signal);
   }
-  io.out(`${line}. Results: ${resultsPath(dir)}\n`);
+  const reported = report === undefined ? "" : `, report: ${report}`;
+  io.out(`${line}. Results: ${resultsPath(dir)}${reported}\n`);
   for (const cell of failed) io.err(`${describeCell(cell)}\n`);
   if (failed.length === 0) return 0;
   io.err(
@@ -242,6 +310,14 @@ export const experimentCommand: Command = {
     option("only PATTERN", "Only runs with such a name, as in 'a2c/*/seed-3'."),
     option("shard K/N", "Only part K of N, for one of several machines."),
     option("print", "Print the runs and the command of each, and run nothing."),
+    option(
+      "report",
+      "Write results and report of what there is, and run nothing.",
+    ),
+    option(
+      "table FORMAT",
+      "Print the report's tables, as latex, csv or md, and run nothing.",
+    ),
     option("retry", "Run those that failed, too."),
     option("set KEY=VALUE", "Set a configuration key of all runs.", {
       repeat: true,

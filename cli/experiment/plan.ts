@@ -2,6 +2,7 @@ import type { ConfigSchema } from "@bellman/agent";
 import { parseMapping } from "../config/yaml.ts";
 import { validateEntries } from "../config/settings.ts";
 import { hintAt, UsageError } from "../terminal/errors.ts";
+import { atariScale } from "./atari_scale.ts";
 
 /** Scale of an environment's returns: `(return - low) / (high - low)`. */
 export interface Scale {
@@ -64,7 +65,7 @@ const PLAN: ConfigSchema = {
     episodes: { ...COUNT, maximum: 1_000_000 },
     set: MAPPING,
     variants: MAPPING,
-    scores: MAPPING,
+    scores: { anyOf: [MAPPING, { enum: ["atari"] }] },
     compare: { type: "array", items: { type: "array", items: TEXT } },
   },
 };
@@ -158,6 +159,26 @@ function entriesOf<T>(
   });
 }
 
+/** Reads the scales of environments; `atari` has those of its games. */
+function scoresOf(
+  given: unknown,
+  variants: readonly Variant[],
+  origin: string,
+): Plan["scores"] {
+  if (given !== "atari") {
+    return Object.fromEntries(
+      entriesOf<Scale>(given, SCALE, (env) => `the scores of ${env}`),
+    );
+  }
+  const games = variants.flatMap(({ environments }) => environments)
+    .map((env) => [env, atariScale(env)] as const)
+    .filter((it): it is [string, Required<Scale>] => it[1] !== undefined);
+  if (games.length > 0) return Object.fromEntries(games);
+  throw new UsageError(
+    `Cannot use scores = atari of ${origin}: none of its environments is one of the 57 games, such as ALE/Pong-v5`,
+  );
+}
+
 /** Checks that a name is one of those that there are. */
 function checkKnown(
   name: string,
@@ -215,14 +236,13 @@ export function parsePlan(text: string, origin: string, name: string): Plan {
     schema: PLAN,
     origin,
   });
+  const variants = variantsOf(given, origin);
   const plan: Plan = {
     name: String(given.name ?? name),
     seeds: seedsOf(given.seeds ?? 10, origin),
     episodes: Number(given.episodes ?? 100),
-    variants: variantsOf(given, origin),
-    scores: Object.fromEntries(
-      entriesOf<Scale>(given.scores, SCALE, (env) => `the scores of ${env}`),
-    ),
+    variants,
+    scores: scoresOf(given.scores, variants, origin),
     compare: (given.compare ?? []) as Plan["compare"],
   };
   checkName(plan.name, "name");

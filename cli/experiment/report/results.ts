@@ -1,0 +1,109 @@
+import type { CellResult } from "../cells.ts";
+import type { Plan } from "../plan.ts";
+import type { KnownScale } from "./scales.ts";
+
+/** Policy of a run: at the end of training, or of its best checkpoint. */
+export type Which = "last" | "best";
+
+/** Scores of a variant, and the seeds that they are of. */
+export interface Scored {
+  variant: string;
+  environments: readonly string[];
+  seeds: readonly number[];
+  /** Scores, `[seeds][environments]`. */
+  scores: number[][];
+}
+
+/** Results of all cells of a plan, by variant, environment and seed. */
+export class Results {
+  readonly plan: Plan;
+  readonly cells: readonly CellResult[];
+  readonly #byName: ReadonlyMap<string, CellResult>;
+
+  constructor(plan: Plan, cells: readonly CellResult[]) {
+    this.plan = plan;
+    this.cells = cells;
+    this.#byName = new Map(cells.map((it) => [keyOf(it), it]));
+  }
+
+  /** Names of the variants, in the order of the plan. */
+  get variants(): string[] {
+    return this.plan.variants.map(({ name }) => name);
+  }
+
+  /** Environments of a variant. */
+  environmentsOf(variant: string): readonly string[] {
+    return this.plan.variants.find(({ name }) => name === variant)!
+      .environments;
+  }
+
+  /** Finished cells of a variant in an environment, in the order of the seeds. */
+  finished(variant: string, environment: string): CellResult[] {
+    return this.plan.seeds
+      .map((seed) => this.#byName.get(keyOf({ variant, environment, seed })))
+      .filter((it) => it?.state === "finished") as CellResult[];
+  }
+
+  /** Seeds that a variant has finished in all of some environments. */
+  commonSeeds(variant: string, environments: readonly string[]): number[] {
+    return this.plan.seeds.filter((seed) =>
+      environments.every((environment) =>
+        this.#byName.get(keyOf({ variant, environment, seed }))?.state ===
+          "finished"
+      )
+    );
+  }
+
+  /** Scores of the seeds that a variant has finished in all of some environments. */
+  scored(
+    variant: string,
+    environments: readonly string[],
+    { which, scales }: {
+      which: Which;
+      scales?: ReadonlyMap<string, KnownScale>;
+    },
+  ): Scored {
+    const seeds = this.commonSeeds(variant, environments);
+    const scores = seeds.map((seed) =>
+      environments.map((environment) => {
+        const cell = this.#byName.get(keyOf({ variant, environment, seed }))!;
+        const { low, high } = scales?.get(environment) ?? { low: 0, high: 1 };
+        return (cell[which]!.meanReturn - low) / (high - low);
+      })
+    );
+    return { variant, environments, seeds, scores };
+  }
+
+  /** Counts seeds: `10`, or `9 of 10 (without seed 3: failed)`. */
+  countText(seeds: number, missing = ""): string {
+    const { length } = this.plan.seeds;
+    const count = seeds === length ? String(length) : `${seeds} of ${length}`;
+    return missing === "" ? count : `${count} (${missing})`;
+  }
+
+  /** Names the seeds of a variant that are not finished: `without seed 3: failed`. */
+  missingText(variant: string, environments: readonly string[]): string {
+    const missing = this.plan.seeds.flatMap((seed) => {
+      const states = environments.map((environment) => ({
+        environment,
+        state: this.#byName.get(keyOf({ variant, environment, seed }))?.state ??
+          "missing",
+      })).filter(({ state }) => state !== "finished");
+      if (states.length === 0) return [];
+      const words = states.map(({ environment, state }) =>
+        environments.length === 1 ? state : `${state} on ${environment}`
+      );
+      return [`${seed}: ${words.join(" and ")}`];
+    });
+    return missing.length === 0 ? "" : `without seed ${missing.join(", ")}`;
+  }
+}
+
+function keyOf(
+  { variant, environment, seed }: Pick<
+    CellResult,
+    "variant" | "environment" | "seed"
+  >,
+): string {
+  return JSON.stringify([variant, environment, seed]);
+}
