@@ -42,6 +42,7 @@ const cases = [
   ]],
   ["deepmind", "ClipReward PreprocessFrame EpisodicLife", [210, 160, 3]],
   ["gymnasium", "PreprocessFrame", [210, 160]],
+  ["machado", "ClipReward PreprocessFrame", [210, 160, 3]],
 ] as const;
 for (const [preset, expected, shape] of cases) {
   test(`the wrappers of ${preset} stand in baselines' order`, () => {

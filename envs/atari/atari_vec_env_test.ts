@@ -35,6 +35,7 @@ const CASES: readonly FusedCase[] = [
     150,
   ],
   ["ALE/Pong-v5", { preset: "gymnasium" }, 40],
+  ["ALE/Breakout-v5", { preset: "machado" }, 120],
   ["space_invaders", { maximum: "gray", frameskip: 3, clipReward: false }, 180],
   ["ALE/Seaquest-v5", { stackAxis: "first", repeatActionProbability: 0.5 }, 90],
   ["ALE/Freeway-v5", { difficulty: 1, maxNumFramesPerEpisode: 97 }, 40],

@@ -12,28 +12,36 @@ import { ALE_OPTIONS } from "./emulator/ale.ts";
 import type { ImageSize } from "./preprocess/area_resizer.ts";
 
 /** Names of the standard settings of {@linkcode PreprocessingOptions}. */
-export type PreprocessingPreset = "baselines" | "deepmind" | "gymnasium";
+export type PreprocessingPreset =
+  | "baselines"
+  | "deepmind"
+  | "gymnasium"
+  | "machado";
 
 /**
  * Preprocessing of a game. A preset gives all settings, and each can be given
  * by itself:
  *
- * | setting                   | baselines | deepmind | gymnasium |
- * | ------------------------- | --------- | -------- | --------- |
- * | `noopMax`                 | 30        | 30       | 30        |
- * | `frameskip`               | 4         | 4        | 4         |
- * | `maximum`                 | color     | color    | gray      |
- * | `terminalOnLifeLoss`      | true      | true     | false     |
- * | `fireReset`               | true      | false    | false     |
- * | `clipReward`              | true      | true     | false     |
- * | `repeatActionProbability` | 0         | 0        | 0.25      |
+ * | setting                   | baselines | deepmind | gymnasium | machado |
+ * | ------------------------- | --------- | -------- | --------- | ------- |
+ * | `noopMax`                 | 30        | 30       | 30        | 0       |
+ * | `frameskip`               | 4         | 4        | 4         | 5       |
+ * | `maximum`                 | color     | color    | gray      | color   |
+ * | `terminalOnLifeLoss`      | true      | true     | false     | false   |
+ * | `fireReset`               | true      | false    | false     | false   |
+ * | `clipReward`              | true      | true     | false     | true    |
+ * | `repeatActionProbability` | 0         | 0        | 0.25      | 0.25    |
+ * | `fullActionSpace`         | false     | false    | false     | true    |
+ * | `maxNumFramesPerEpisode`  | 108,000   | 108,000  | 108,000   | 18,000  |
  *
  * `baselines` is OpenAI's, with which A2C, ACER and ACKTR were measured, and
  * that of jrobine/actor-critic. `deepmind` is that of Mnih et al. (2015) and of
  * dqn_zoo: the agent itself has to press FIRE. `gymnasium` is its
  * `AtariPreprocessing` around the games of v5, with the sticky actions of Machado
- * et al. (2018). In all of them frames are averaged over areas, where Mnih et al.
- * interpolated, four are stacked, and a game lasts half an hour at most.
+ * et al. (2018). `machado` is what these recommend: sticky actions instead of
+ * random starts, whole games of five minutes at most, and all 18 actions. In all of
+ * them frames are averaged over areas, where Mnih et al. interpolated, and four are
+ * stacked.
  */
 export interface PreprocessingOptions {
   /**
@@ -46,13 +54,13 @@ export interface PreprocessingOptions {
    * The most frames without an action at a game's start; from 1 to as many are
    * drawn. With 0 there are none.
    *
-   * @default 30
+   * @default that of the preset
    */
   noopMax?: number;
   /**
    * Frames of a step.
    *
-   * @default 4
+   * @default that of the preset
    */
   frameskip?: number;
   /**
@@ -109,13 +117,13 @@ export interface PreprocessingOptions {
   /**
    * True where all 18 actions can be taken, not only those that the game knows.
    *
-   * @default false
+   * @default that of the preset
    */
   fullActionSpace?: boolean;
   /**
    * Frames after which a game is truncated.
    *
-   * @default 108000
+   * @default that of the preset
    */
   maxNumFramesPerEpisode?: number;
   /**
@@ -148,8 +156,8 @@ export type PreprocessingSettings =
   & Required<Omit<PreprocessingOptions, "preset" | "mode" | "difficulty">>
   & Pick<PreprocessingOptions, "mode" | "difficulty">;
 
-/** Half an hour at 60 frames a second. */
-const HALF_AN_HOUR = 108_000;
+/** Half an hour and five minutes at 60 frames a second. */
+const HALF_AN_HOUR = 108_000, FIVE_MINUTES = 18_000;
 
 const BASELINES: PreprocessingSettings = {
   noopMax: 30,
@@ -176,6 +184,16 @@ const PRESETS: Readonly<Record<PreprocessingPreset, PreprocessingSettings>> = {
     fireReset: false,
     clipReward: false,
     repeatActionProbability: 0.25,
+  },
+  machado: {
+    ...BASELINES,
+    noopMax: 0,
+    frameskip: 5,
+    terminalOnLifeLoss: false,
+    fireReset: false,
+    repeatActionProbability: 0.25,
+    fullActionSpace: true,
+    maxNumFramesPerEpisode: FIVE_MINUTES,
   },
 };
 

@@ -13,6 +13,15 @@ Deno.test("a preset gives all settings, and each can be given by itself", () => 
   assertEquals(resolvePreprocessing("pong", {}), baselines);
   assertEquals(deepmind, { ...baselines, fireReset: false });
   assertEquals(gymnasium.repeatActionProbability, 0.25);
+  assertEquals(resolvePreprocessing("pong", { preset: "machado" }), {
+    ...deepmind,
+    noopMax: 0,
+    frameskip: 5,
+    terminalOnLifeLoss: false,
+    repeatActionProbability: 0.25,
+    fullActionSpace: true,
+    maxNumFramesPerEpisode: 18_000,
+  });
   assertEquals(
     resolvePreprocessing("pong", {
       preset: "gymnasium",
