@@ -1,4 +1,5 @@
 import { stringify } from "@std/yaml";
+import { folderOf } from "../experiment/plan.ts";
 import { changedSettings } from "../run/report.ts";
 import { type Confirmation, CONFIRMED_EPISODES } from "./confirmation.ts";
 import { configOf, type SearchPlan } from "./plan.ts";
@@ -97,7 +98,7 @@ export function bestFiles(
     );
     const name = plan.environments.length === 1
       ? "best.yaml"
-      : `best-${environment.replaceAll(/[^\w.-]+/g, "-")}.yaml`;
+      : `best-${folderOf(environment)}.yaml`;
     return [name, comments + stringify({ algorithm, env, ...settings })];
   }));
 }

@@ -6,13 +6,13 @@ import {
   stratifiedBootstrap,
 } from "@bellman/statistics";
 import { inPlaces } from "../jobs/job.ts";
+import { readEvaluations } from "../jobs/run_task.ts";
 import { scoreOf, type SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
 import { bestOf, givenParams, type SearchOptions } from "./search.ts";
 import {
   makeTrialRun,
-  readEvaluations,
-  readResult,
+  readReturns,
   runsOf,
   taskOf,
   trialName,
@@ -82,7 +82,7 @@ export async function confirmTrials(
     trials.flatMap((trial) =>
       confirmingRuns(options, trial, [seed]).map((run) => ({ trial, run }))
     )
-  ).filter(({ run }) => readResult(run.dir) === undefined);
+  ).filter(({ run }) => readEvaluations(run.dir) === undefined);
   await inPlaces(jobs, async (_, signal) => {
     while (!signal.aborted) {
       const next = rest.shift();
@@ -115,12 +115,12 @@ function scoreOfRun(
   plan: SearchPlan,
   { dir, environment }: TrialRun,
 ): number | undefined {
-  const result = readResult(dir);
+  const result = readEvaluations(dir);
   if (result === undefined) return undefined;
   if (plan.objective === "last") {
     return scoreOf(plan, environment, result.last.meanReturn);
   }
-  const values = readEvaluations(dir).map(({ value }) => value);
+  const values = readReturns(dir).map(({ value }) => value);
   const area = values.reduce((sum, it) => sum + it, 0) / values.length;
   return scoreOf(plan, environment, area);
 }

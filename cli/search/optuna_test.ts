@@ -105,7 +105,11 @@ Deno.test({
     withStudy("tpe", async (study) => {
       const kill = async () => {
         const [python] = await childrenOf(Deno.pid);
-        if (python !== undefined) Deno.kill(python, "SIGKILL");
+        try {
+          if (python !== undefined) Deno.kill(python, "SIGKILL");
+        } catch {
+          // It has just ended.
+        }
       };
       const events: SearchEvent[] = [];
       const params = await study.ask(1, events);

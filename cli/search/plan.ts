@@ -11,6 +11,8 @@ import { runConfigSchema, runSchema } from "../config/schema.ts";
 import { type Entry, findKey, validateEntries } from "../config/settings.ts";
 import { parseMapping } from "../config/yaml.ts";
 import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
+import { folderOf } from "../experiment/plan.ts";
+import { refusalOf } from "../run/saved_run.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { readText } from "../terminal/read_text.ts";
 import type { Params } from "./record.ts";
@@ -123,9 +125,9 @@ function readEnvironments(
     ...environments as string[] | undefined ?? [],
   ];
   const isOne = environment === undefined || environments === undefined;
-  if (given.length > 0 && isOne && new Set(given).size === given.length) {
-    return given;
-  }
+  // Where a file system ignores case, they are folders of their own.
+  const folders = new Set(given.map((it) => folderOf(it).toLowerCase()));
+  if (given.length > 0 && isOne && folders.size === given.length) return given;
   throw new UsageError(
     `Cannot search ${origin}: expected one of 'environment: ID' and 'environments: [ID, ID]', each of them once`,
   );
@@ -245,7 +247,9 @@ export async function readPlan(
     preset: given.preset as string | undefined,
     settings,
   });
-  admitCode(first, { origin, isTrusted });
+  const what = `search ${origin}: it may be somebody else's`;
+  const refusal = isTrusted ? undefined : refusalOf(codeOf(first), what);
+  if (refusal !== undefined) throw refusal;
   await importAlgorithmModules(first);
   const space = readSpace(given.space, {
     algorithm: String(algorithm),
@@ -290,25 +294,6 @@ function openConfig(
 ): ResolvedConfig {
   const entries: Entry[] = [["env", env], ...Object.entries(settings)];
   return resolveConfig(algorithm, { preset, entries }, { isOpen: true });
-}
-
-/** Refuses a file that names code, unless it is trusted: it may be from elsewhere. */
-function admitCode(
-  config: ResolvedConfig,
-  { origin, isTrusted }: { origin: string; isTrusted: boolean },
-): void {
-  const { modules, options, files } = codeOf(config);
-  const code = [
-    ...modules.map((it) => `import ${it}`),
-    ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),
-    ...files.map((it) => `read the file ${JSON.stringify(it)}`),
-  ];
-  if (code.length === 0 || isTrusted) return;
-  throw new UsageError(
-    `Cannot search ${origin}: it would ${
-      code.join(", ")
-    }; read that code first, then add --trust`,
-  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { clock } from "../experiment/board.ts";
 import type { RunEvent } from "../jobs/run_task.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { short } from "./best.ts";
@@ -23,13 +24,6 @@ export interface SearchProgress {
   print(text: string): void;
   /** Clears the line that stays. */
   end(): void;
-}
-
-/** Describes a time: `40 s`, `12 min`, `3.5 h`. */
-function describeTime(seconds: number): string {
-  if (seconds < 100) return `${Math.ceil(seconds)} s`;
-  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
-  return `${short(Math.round(seconds / 360) / 10)} h`;
 }
 
 function describeTrial(trial: Trial): string {
@@ -61,7 +55,7 @@ export function progressOn(io: CommandIo, plan: SearchPlan): SearchProgress {
   const left = (done: number): string => {
     if (ended === 0 || done >= plan.trials) return "";
     const seconds = (performance.now() - start) / 1000 / ended;
-    return `, ${describeTime(seconds * (plan.trials - done))} left`;
+    return `, ${clock(seconds * (plan.trials - done))} left`;
   };
   const out = above(io.out);
   return {

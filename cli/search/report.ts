@@ -2,8 +2,9 @@ import {
   asPage,
   type CurveSeries,
   escapeMarkup,
+  renderBars,
   renderCurves,
-  renderEstimates,
+  renderIntervals,
   renderParallelCoordinates,
   renderSlices,
   responsive,
@@ -11,14 +12,11 @@ import {
 } from "@bellman/training/plots";
 import type { Estimate } from "@bellman/statistics";
 import { bestFiles, describeResult, short } from "./best.ts";
-import type { Confirmation } from "./confirmation.ts";
+import type { Candidate, Confirmation } from "./confirmation.ts";
 import { OptunaSampler } from "./optuna.ts";
 import type { SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
 import type { SearchOptions } from "./search.ts";
-
-/** Height of a row of a figure with a row for each of its values. */
-const ROW = 40;
 
 /** Names what trials are judged by. */
 export function scoreName(
@@ -101,25 +99,33 @@ function axesOf(trials: readonly Trial[], { space }: SearchPlan): TrialAxis[] {
 /** Draws the confirmation. */
 function confirmed(
   plan: SearchPlan,
-  confirmation: Confirmation,
+  { candidates, seeds }: Confirmation,
 ): string {
-  const { candidates, seeds } = confirmation;
-  const rows = candidates.flatMap(({ trial, scores, estimate }) =>
-    estimate === undefined
-      ? []
-      : [{ name: `trial ${trial.number}`, ...estimate, points: scores }]
-  );
+  const rowsOf = (pick: (it: Candidate) => Estimate | undefined) =>
+    candidates.flatMap((it, color) => {
+      const estimate = pick(it);
+      const name = `trial ${it.trial.number}`;
+      return estimate === undefined ? [] : [{ ...estimate, name, color }];
+    });
+  const improved = rowsOf(({ improvement }) => improvement);
+  const panels = [
+    {
+      title: plan.environments.length === 1
+        ? "Return"
+        : "Mean normalized score",
+      rows: rowsOf(({ estimate }) => estimate),
+    },
+    ...improved.length === 0 ? [] : [{
+      title: "P(better than trial 0)",
+      rows: improved,
+      reference: 0.5,
+    }],
+  ];
   return figure(
-    (size) =>
-      renderEstimates(rows, {
-        title: "Confirmation",
-        label: plan.environments.length === 1
-          ? "Return"
-          : "Mean normalized score",
-        ...size,
-        height: 120 + ROW * rows.length,
-      }),
-    `The best trials and trial 0, the settings without a search, on ${seeds.length} seeds that no trial used: a dot for each seed, their mean, and its 95 % interval by 50,000 stratified bootstrap resamples.`,
+    ({ width }) => renderIntervals(panels, { title: "Confirmation", width }),
+    `The best trials and trial 0, the settings without a search, on ${seeds.length} seeds that no trial used: means, and probabilities that a run is better than one of trial 0, with 95 % intervals by 50,000 stratified bootstrap resamples.${
+      seeds.length < 5 ? " With few runs, intervals are too narrow." : ""
+    }`,
   );
 }
 
@@ -171,12 +177,11 @@ async function importances(
   }
   const rows = Object.entries(found).map(([name, value]) => ({ name, value }));
   return figure(
-    (size) =>
-      renderEstimates(rows, {
+    ({ width }) =>
+      renderBars(rows, {
         title: "Importances",
         label: "Importance, of 1 in all",
-        ...size,
-        height: 120 + ROW * rows.length,
+        width,
       }),
     "How much each setting tells the good trials from the others, by Optuna's PED-ANOVA of the complete trials.",
   );

@@ -10,7 +10,7 @@ import {
   countEvaluations,
   evaluationIn,
   makeTrialRun,
-  readEvaluations,
+  readReturns,
   removeCheckpoints,
   runsOf,
   taskOf,
@@ -173,7 +173,7 @@ export class Search {
       this.#report(trial, { ...evaluation, index, environment }, pruned);
     // What a process that was killed has not recorded. Where a run is resumed, its
     // log is whole once it tells something.
-    const catchUp = () => readEvaluations(run.dir).forEach(report);
+    const catchUp = () => readReturns(run.dir).forEach(report);
     let isCaughtUp = false;
     const params = givenParams(trial);
     const task = taskOf(plan, run, { params, jobs, isTrusted });

@@ -1,10 +1,9 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { CheckpointStore, readProgress, RunFolder } from "@bellman/training";
+import { folderOf } from "../experiment/plan.ts";
 import { startJob } from "../jobs/job.ts";
 import {
-  EVALUATIONS_FILE,
   lockOf,
-  type RunEvaluations,
   type RunEvent,
   runJob,
   type RunTask,
@@ -40,8 +39,9 @@ export function runsOf(
 ): TrialRun[] {
   return seeds.flatMap((seed) =>
     environments.map((environment) => {
-      const name = environment.replaceAll(/[^\w.-]+/g, "-");
-      const below = environments.length === 1 ? folder : `${folder}/${name}`;
+      const below = environments.length === 1
+        ? folder
+        : `${folder}/${folderOf(environment)}`;
       return { dir: `${below}/seed-${seed}`, environment, seed };
     })
   );
@@ -112,17 +112,11 @@ export function evaluationIn(
 }
 
 /** Reads the evaluations of a run so far. */
-export function readEvaluations(dir: string): Evaluation[] {
+export function readReturns(dir: string): Evaluation[] {
   const { progressPath } = new RunFolder(dir);
   if (!existsSync(progressPath)) return [];
   return readProgress(progressPath).map(evaluationIn)
     .filter((it) => it !== undefined);
-}
-
-/** Reads how the trained policy of a run was evaluated; undefined where it was not yet. */
-export function readResult(dir: string): RunEvaluations | undefined {
-  const path = `${dir}/${EVALUATIONS_FILE}`;
-  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
 }
 
 /** Removes what resumes a run: it is not needed any more. */
@@ -188,7 +182,13 @@ export async function makeTrialRun(
     if (signal.aborted || pruned?.aborted) return "stopped";
     const before = latestStep(task.dir);
     const running = startJob(runJob(task, onEvent), signal);
-    const kill = () => Deno.kill(running.pid, "SIGKILL");
+    const kill = () => {
+      try {
+        Deno.kill(running.pid, "SIGKILL");
+      } catch {
+        // It has just ended.
+      }
+    };
     pruned?.addEventListener("abort", kill);
     const end = await running.ended;
     pruned?.removeEventListener("abort", kill);

@@ -250,113 +250,58 @@ function rankOf(scores: readonly number[]): number[] {
   );
 }
 
-/** A bar or an estimate of a figure. */
-export interface NamedEstimate {
+/** Row of {@link renderBars}. */
+export interface Bar {
   /** Name, at the left. */
   readonly name: string;
-  /** The value. */
+  /** Length of the bar. */
   readonly value: number;
-  /**
-   * Its interval.
-   *
-   * @default null
-   */
-  readonly interval?: readonly [low: number, high: number] | null;
-  /**
-   * Values that it was estimated of.
-   *
-   * @default []
-   */
-  readonly points?: readonly number[];
 }
 
+/** Height of a bar, and of all that is around them. */
+const ROW = 40, FRAME = 80;
+
 /**
- * Draws estimates with their intervals, a row each, as an SVG image for light and
- * dark surroundings: those without interval and points as bars from 0.
+ * Draws bars, a row each, as an SVG image for light and dark surroundings.
  *
- * @param estimates The estimates, from top to bottom.
- * @param options Title, name of the values and size.
+ * @param bars The bars, from top to bottom.
+ * @param options Title, name of the values and width; the height is that of the rows.
  * @returns The text of the image.
  *
  * @example
  * ```ts
- * import { renderEstimates } from "@bellman/training/plots";
+ * import { renderBars } from "@bellman/training/plots";
  * import { assertStringIncludes } from "@std/assert";
  *
- * const svg = renderEstimates([
- *   { name: "trial 7", value: 230, interval: [210, 241], points: [190, 270] },
- *   { name: "trial 0", value: 180, interval: [150, 200], points: [160, 200] },
- * ], { label: "Return" });
- * assertStringIncludes(svg, "trial 7");
+ * const bars = [{ name: "gamma", value: 0.8 }, { name: "numSteps", value: 0.2 }];
+ * assertStringIncludes(renderBars(bars, { label: "Importance" }), "gamma");
  * ```
  */
-export function renderEstimates(
-  estimates: readonly NamedEstimate[],
-  { title = "", label = "Score", width = 760, height = 320 }:
-    TrialFigureOptions = {},
+export function renderBars(
+  bars: readonly Bar[],
+  { title = "", label = "", width = 760 }: Omit<TrialFigureOptions, "height"> =
+    {},
 ): string {
   const head = heading({ title, legend: [], width });
-  const isBars = estimates.every(({ interval, points = [] }) =>
-    !interval && points.length === 0
-  );
-  const dots = estimates.flatMap(({ name, points = [] }) =>
-    points.map((value) => ({ name, value }))
-  );
-  const ranges = estimates.filter(({ interval }) => interval);
-  const all = [
-    ...isBars ? [0] : [],
-    ...dots.map(({ value }) => value),
-    ...estimates.flatMap(({ value, interval }) => [value, ...interval ?? []]),
-  ];
-  const longest = Math.max(...estimates.map(({ name }) => name.length), 0);
-  const markup = chart(
-    { left: 0, top: head.height, width, height: height - head.height },
-    {
-      marginLeft: 24 + 7 * longest,
-      marginRight: 22,
-      marginBottom: 46,
-      x: {
-        ...axis(label, finiteExtent(all) ?? [0, 1]),
-        labelOffset: 40,
-        grid: true,
-        nice: true,
-        domain: finiteExtent(all) ?? [0, 1],
-      },
-      y: { label: null, domain: estimates.map(({ name }) => name) },
-      marks: isBars
-        ? [Plot.barX(estimates, {
-          x: "value",
-          y: "name",
-          fill: "currentColor",
-          className: classes(0),
-        })]
-        : [
-          Plot.dot(dots, {
-            x: "value",
-            y: "name",
-            r: 3,
-            stroke: "none",
-            className: classes(0, "bp-fill", "bp-dots"),
-          }),
-          Plot.ruleY(ranges, {
-            x1: ({ interval }: NamedEstimate) => interval![0],
-            x2: ({ interval }: NamedEstimate) => interval![1],
-            y: "name",
-            strokeWidth: 3,
-            className: classes(0),
-          }),
-          Plot.dot(estimates, {
-            x: "value",
-            y: "name",
-            r: 5,
-            stroke: "none",
-            className: classes(0, "bp-fill"),
-          }),
-        ],
-    },
-  );
-  const description = isBars
-    ? "A bar for each value."
-    : "A dot for each mean, with its interval and the values it is of.";
-  return image({ width, height, title, description }, head.markup, markup);
+  const height = FRAME + ROW * bars.length;
+  const longest = Math.max(...bars.map(({ name }) => name.length), 0);
+  const extent = finiteExtent([0, ...bars.map(({ value }) => value)])!;
+  const markup = chart({ left: 0, top: head.height, width, height }, {
+    marginLeft: 24 + 7 * longest,
+    marginRight: 22,
+    marginBottom: 46,
+    x: { ...axis(label, extent), labelOffset: 40, grid: true, nice: true },
+    y: { label: null, domain: bars.map(({ name }) => name) },
+    marks: [
+      Plot.barX(bars, {
+        x: "value",
+        y: "name",
+        fill: "currentColor",
+        className: classes(0),
+      }),
+    ],
+  });
+  const description = "A bar for each value.";
+  const size = { width, height: head.height + height };
+  return image({ ...size, title, description }, head.markup, markup);
 }

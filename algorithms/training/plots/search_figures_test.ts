@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parseSvg } from "../testdata/parse_svg.ts";
 import {
-  renderEstimates,
+  renderBars,
   renderParallelCoordinates,
   renderSlices,
   type TrialAxis,
@@ -51,18 +51,12 @@ Deno.test("parallel coordinates have a line for each trial and the ends of each 
   assertEquals(Math.max(...strong), 0.86);
 });
 
-Deno.test("estimates have intervals and points, or are bars", () => {
-  const svg = renderEstimates([
-    { name: "trial 7", value: 3, interval: [2, 4], points: [1, 5] },
-    { name: "trial 0", value: 2, interval: null, points: [2] },
-  ], { title: "Confirmation" });
-  assertEquals([count(svg, "circle"), count(svg, "rect")], [5, 1]);
-  assertStringIncludes(svg, "trial 7");
-  const bars = renderEstimates([{ name: "a", value: 0.7 }, {
-    name: "b",
-    value: 0.3,
-  }]);
-  assertEquals([count(bars, "circle"), count(bars, "rect")], [0, 3]);
+Deno.test("each value has a bar", () => {
+  const bars = [{ name: "a", value: 0.7 }, { name: "b", value: 0.3 }];
+  const svg = renderBars(bars, { title: "Importances" });
+  // One rectangle is the ground.
+  assertEquals(count(svg, "rect"), 3);
+  assertStringIncludes(svg, 'aria-label="Importances"');
 });
 
 Deno.test("figures of no trials, and of trials that are all the same, are images", () => {
@@ -73,6 +67,6 @@ Deno.test("figures of no trials, and of trials that are all the same, are images
     }];
     parseSvg(renderSlices(axes, scores));
     parseSvg(renderParallelCoordinates(axes, scores));
-    parseSvg(renderEstimates(scores.map((value) => ({ name: "a", value }))));
+    parseSvg(renderBars(scores.map((value) => ({ name: "a", value }))));
   }
 });
