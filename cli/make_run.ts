@@ -46,14 +46,24 @@ function tell(event: RunEvent): void {
   processIo().out(`${JSON.stringify(event)}\n`);
 }
 
-/** Sends the rows of the run's log to the process that started this one. */
+/** Milliseconds between two rows that tell how far a run is. */
+const INTERVAL_MS = 500;
+
+/** Sends steps and evaluations of the run to the process that started this one. */
 function tellProgress(): void {
   registerLogger(() => {
     // All arrays of the run are made by now.
     const { rss, external } = Deno.memoryUsage();
     tell({ memory: Math.max(rss, external) });
+    let told = -Infinity;
     return {
-      write: ({ step, statistics }) => tell({ step, statistics }),
+      write({ step, statistics }) {
+        const time = performance.now();
+        const isEvaluation = "eval/return_mean" in statistics;
+        if (!isEvaluation && time - told < INTERVAL_MS) return;
+        told = time;
+        tell(isEvaluation ? { step, statistics } : { step });
+      },
       close() {},
     };
   });

@@ -11,7 +11,7 @@ import {
 import { UsageError } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { folderWords } from "../run/run_entries.ts";
-import { runExperiment } from "./experiment.ts";
+import { runExperiment } from "./run_experiment.ts";
 
 /** Options of `train` that are for one run. */
 const OF_ONE = ["resume", "init-from", "print-config", "unchecked", "trust"];

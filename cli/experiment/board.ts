@@ -56,7 +56,9 @@ export function boardLines(
     return [
       key,
       `${finished.length}/${cells.length}`,
-      active.length > 0 ? `${active.length} running, ${count(rate)}/s` : "",
+      active.length > 0
+        ? `${active.length} running${rate > 0 ? `, ${count(rate)}/s` : ""}`
+        : "",
       failed > 0 ? `${failed} failed` : "",
       finished.length > 0 ? `mean ${mean.toFixed(1)}` : "",
     ];
@@ -84,7 +86,7 @@ export function boardLines(
 }
 
 /** Milliseconds between two drawings. */
-const INTERVAL_MS = 500;
+const INTERVAL_MS = 1_000;
 
 /**
  * Shows an experiment: in a terminal a table that stays below what is printed,

@@ -19,11 +19,11 @@ export interface RunTask {
   };
 }
 
-/** Progress of a job's run: a row of its log, or the memory of its arrays. */
+/** Progress of a job's run: its steps, some a second, an evaluation, or its memory. */
 export interface RunEvent {
   /** Environment steps so far. */
   step?: number;
-  /** Statistics of the row, such as `eval/return_mean` of an evaluation. */
+  /** Statistics of an evaluation, such as `eval/return_mean`. */
   statistics?: Readonly<Record<string, number>>;
   /** Bytes of memory, once its agent is made. */
   memory?: number;
