@@ -27,7 +27,12 @@ import {
   freshSeeds,
 } from "../search/confirmation.ts";
 import { OptunaSampler } from "../search/optuna.ts";
-import { changesOf, readPlan, type SearchPlan } from "../search/plan.ts";
+import {
+  changesOf,
+  completeScores,
+  readPlan,
+  type SearchPlan,
+} from "../search/plan.ts";
 import { SearchRecord } from "../search/record.ts";
 import { searchPage } from "../search/report.ts";
 import { gridSampler, randomSampler, type Sampler } from "../search/sampler.ts";
@@ -65,22 +70,33 @@ async function startSampler(plan: SearchPlan): Promise<Sampler> {
   return study;
 }
 
-/** Begins the record of a search, or checks that it is of this one. */
-function checkRecord(
+/**
+ * Begins the record of a search, or checks that it is of this one.
+ *
+ * @returns The plan, with the scores that it was begun with.
+ */
+async function begin(
+  plan: SearchPlan,
   record: SearchRecord,
-  { plan, dir, sampler }: Pick<SearchOptions, "plan" | "dir" | "sampler">,
-): void {
-  const [begin] = record.events;
-  if (begin === undefined) {
-    record.append({ op: "begin", plan, sampler: sampler.name });
-    return;
+  { dir, sampler, ...options }: {
+    dir: string;
+    sampler: Sampler;
+    onNotice: (line: string) => void;
+    signal: AbortSignal;
+  },
+): Promise<SearchPlan> {
+  const [first] = record.events;
+  if (first === undefined) {
+    const scores = await completeScores(plan, dir, options);
+    record.append({ op: "begin", plan, sampler: sampler.name, scores });
+    return { ...plan, scores };
   }
-  if (begin.op !== "begin") {
+  if (first.op !== "begin") {
     throw new UsageError(
       `Cannot resume ${dir}: its ${RECORD} does not begin with a plan`,
     );
   }
-  const changes = changesOf(plan, begin.plan as SearchPlan);
+  const changes = changesOf(plan, first.plan as SearchPlan);
   if (changes.length > 0) {
     throw new UsageError(
       `Cannot resume ${dir}: it was begun with other values of ${
@@ -88,9 +104,11 @@ function checkRecord(
       }; name another folder with --out`,
     );
   }
-  if (begin.sampler === sampler.name) return;
+  if (first.sampler === sampler.name) {
+    return { ...plan, scores: first.scores as SearchPlan["scores"] };
+  }
   throw new UsageError(
-    `Cannot resume ${dir}: its trials were drawn by ${begin.sampler}, not ${sampler.name}, which would draw others`,
+    `Cannot resume ${dir}: its trials were drawn by ${first.sampler}, not ${sampler.name}, which would draw others`,
   );
 }
 
@@ -185,6 +203,10 @@ async function runSearch(
     io.err("Stopping and saving; a second Ctrl-C ends the search at once\n")
   );
   const progress = progressOn(io, plan);
+  const interrupted = () => {
+    io.out(`Interrupted; everything is saved. Resume with: ${command}\n`);
+    return exitCodeOf(signal);
+  };
   let record: SearchRecord | undefined;
   let lock: { release(): void } | undefined;
   try {
@@ -194,32 +216,31 @@ async function runSearch(
       (holder) => `Cannot search in ${dir}: ${holder} does so at present`,
     );
     record = new SearchRecord(`${dir}/${RECORD}`);
+    const onNotice = (line: string) => progress.print(`${line}\n`);
+    const begun = { dir, sampler, onNotice, signal };
     const all: SearchOptions = {
-      plan,
+      plan: await begin(plan, record, begun),
       dir,
       record,
       sampler,
       jobs,
       isTrusted: options.switches.has("trust"),
       keepsAll: valueOf(options, "keep") === "all",
-      onNotice: (line) => progress.print(`${line}\n`),
+      onNotice,
       onTrial: (trial) => progress.tell(trial, record!.trials),
       onProgress: progress.show,
     };
-    checkRecord(record, all);
     const search = new Search(all);
     progress.begin(record.trials, dir);
     await search.run(signal);
     if (!signal.aborted) {
       await conclude(all, { io: progress.io, command, signal });
     }
-    if (signal.aborted) {
-      io.out(`Interrupted; everything is saved. Resume with: ${command}\n`);
-      return exitCodeOf(signal);
-    }
+    if (signal.aborted) return interrupted();
     search.removeCheckpoints();
     return 0;
   } catch (error) {
+    if (signal.aborted && error === signal.reason) return interrupted();
     const isNew = record?.trials.every(({ state }) => state === "running");
     // What the user asked for cannot be run at all.
     if (error instanceof UsageError && isMade && isNew) {

@@ -46,7 +46,12 @@ async function draw(
   again: (events: SearchEvent[]) => Promise<OptunaSampler> = () =>
     Promise.resolve(study),
 ): Promise<SearchEvent[]> {
-  const events: SearchEvent[] = [{ op: "begin", plan: {}, sampler: "" }];
+  const events: SearchEvent[] = [{
+    op: "begin",
+    plan: {},
+    sampler: "",
+    scores: {},
+  }];
   for (let trial = 0; trial < trials; trial++) {
     const params = trial === 0
       ? { learningRate: 1, numSteps: 5, gamma: 0.99, hiddenSizes: null }

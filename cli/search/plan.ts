@@ -11,7 +11,10 @@ import { runConfigSchema, runSchema } from "../config/schema.ts";
 import { type Entry, findKey, validateEntries } from "../config/settings.ts";
 import { parseMapping } from "../config/yaml.ts";
 import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
-import { folderOf } from "../experiment/plan.ts";
+import { atariScale } from "../experiment/atari_scale.ts";
+import { folderOf, type Scale } from "../experiment/plan.ts";
+import { randomReturns } from "../experiment/report/random_returns.ts";
+import { scaleOf } from "../experiment/report/scales.ts";
 import { refusalOf } from "../run/saved_run.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { readText } from "../terminal/read_text.ts";
@@ -19,19 +22,13 @@ import type { Params } from "./record.ts";
 import { gridSize } from "./sampler.ts";
 import { readSpace, type Space } from "./space.ts";
 
-/** Returns of an environment that count as 0 and as 1. */
-export interface Score {
-  low: number;
-  high: number;
-}
-
 /** What a search looks for, and how; all of it is resolved. */
 export interface SearchPlan {
   name: string;
   algorithm: string;
   environments: string[];
-  /** Scores by environment, where there are several. */
-  scores: Record<string, Score>;
+  /** Returns that count as 0 and as 1, by environment, where there are several. */
+  scores: Record<string, Scale>;
   /** Preset that all trials start from; null for each environment's own. */
   preset: string | null;
   /** Environment steps of a run; null for those of the preset. */
@@ -64,7 +61,7 @@ const FILE: ConfigSchema = {
     algorithm: NAME,
     environment: NAME,
     environments: { type: "array", items: NAME },
-    scores: MAPPING,
+    scores: { anyOf: [{ type: "object" }, { const: "atari" }] },
     preset: NAME,
     steps: { ...runConfigSchema.properties.totalTimesteps, alias: undefined },
     trials: COUNT,
@@ -133,39 +130,43 @@ function readEnvironments(
   );
 }
 
-/** Reads the returns that count as 0 and as 1, which several environments need. */
+/** Reads the returns that count as 0 and as 1, of several environments. */
 function readScores(
-  given: object,
+  given: unknown,
   environments: readonly string[],
   origin: string,
-): Record<string, Score> {
+): SearchPlan["scores"] {
   const where = `scores of ${origin}`;
+  const refuse = (why: string) => new UsageError(`Cannot use ${where}: ${why}`);
+  if (environments.length === 1) {
+    if (given === undefined) return {};
+    throw refuse("the returns of one environment need none, leave them out");
+  }
+  if (given === "atari") {
+    return Object.fromEntries(environments.map((it) => {
+      const scale = atariScale(it);
+      if (scale !== undefined) return [it, scale];
+      throw refuse(`${it} is none of the 57 games, such as ALE/Pong-v5`);
+    }));
+  }
   const schema: ConfigSchema = {
     properties: Object.fromEntries(
       environments.map((it) => [it, { type: "object" }]),
     ),
   };
-  const valid = validateEntries(Object.entries(given), {
-    schema,
-    origin: where,
-  });
-  if (environments.length === 1) {
-    if (Object.keys(given).length === 0) return {};
-    throw new UsageError(
-      `Cannot use ${where}: the returns of one environment need none, leave them out`,
-    );
-  }
-  return Object.fromEntries(environments.map((it) => {
-    const score = validateEntries(Object.entries(valid[it] ?? {}), {
-      schema: SCORE,
-      origin: `${where}, ${it}`,
-    });
-    const { low, high } = score as unknown as Score;
-    if (low < high) return [it, { low, high }];
-    throw new UsageError(
-      `Cannot use ${where}: expected the return of ${it} that counts as 0 and a higher one that counts as 1, as in '${it}: { low: 20, high: 500 }'`,
-    );
-  }));
+  const entries = Object.entries(given ?? {});
+  const valid = validateEntries(entries, { schema, origin: where });
+  return Object.fromEntries(
+    Object.entries(valid).map(([it, score]) => {
+      const ends = validateEntries(Object.entries(score as object), {
+        schema: SCORE,
+        origin: `${where}, ${it}`,
+      }) as Scale;
+      const { low = -Infinity, high = Infinity } = ends;
+      if (low < high) return [it, ends];
+      throw refuse(`low ${low} of ${it} is not below high ${high}`);
+    }),
+  );
 }
 
 /** Reads the settings of all trials; those of an algorithm that is not imported yet are checked later. */
@@ -260,7 +261,7 @@ export async function readPlan(
     name: String(name),
     algorithm: String(algorithm),
     environments,
-    scores: readScores(given.scores as object ?? {}, environments, origin),
+    scores: readScores(given.scores, environments, origin),
     preset: given.preset as string ?? null,
     steps: given.steps as number ?? null,
     trials: countTrials(trials ?? given.trials, { sampler, space }, origin),
@@ -341,8 +342,39 @@ export function scoreOf(
   environment: string,
   value: number,
 ): number {
-  const { low, high } = scores[environment] ?? { low: 0, high: 1 };
+  const { low = 0, high = 1 } = scores[environment] ?? {};
   return (value - low) / (high - low);
+}
+
+/**
+ * Completes the scores of several environments: by default 0 is the return of random
+ * actions, which is measured, and 1 the reward threshold.
+ *
+ * @param plan The plan.
+ * @param dir Folder that keeps what is measured.
+ * @param options Where lines go, and the end.
+ * @throws {UsageError} If there is no reward threshold, or it is no higher.
+ */
+export async function completeScores(
+  plan: SearchPlan,
+  dir: string,
+  options: { onNotice: (line: string) => void; signal: AbortSignal },
+): Promise<SearchPlan["scores"]> {
+  if (plan.environments.length === 1) return {};
+  const unknown = plan.environments
+    .filter((it) => plan.scores[it]?.low === undefined)
+    .map((it) => [it, configOf(plan, it)] as const);
+  const random = await randomReturns(dir, new Map(unknown), options);
+  const scales = plan.environments.map(async (it) => {
+    const scale = await scaleOf(it, plan.scores[it] ?? {}, random.get(it));
+    if (typeof scale !== "string") {
+      return [it, { low: scale.low, high: scale.high }] as const;
+    }
+    throw new UsageError(
+      `Cannot search ${it} with others: ${scale}; give its scores, as in '${it}: { low: 20, high: 500 }'`,
+    );
+  });
+  return Object.fromEntries(await Promise.all(scales));
 }
 
 /** Keys of a plan that may differ when a search goes on. */

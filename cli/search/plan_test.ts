@@ -1,5 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { changesOf, configOf, paramsOfFirst, readPlan } from "./plan.ts";
+import {
+  changesOf,
+  completeScores,
+  configOf,
+  paramsOfFirst,
+  readPlan,
+} from "./plan.ts";
 
 /** Writes a file of a search, and reads it as a plan. */
 async function planOf(text: string, trials?: number) {
@@ -148,8 +154,12 @@ const BAD: Record<string, string> = {
   [`${HEAD}name: ../x\n${BODY}`]: "expected up to 100 letters",
   [`${HEAD}preset: Pendulum-v3\n${BODY}`]: "did you mean 'Pendulum-v1'?",
   [`${HEAD}scores: { CartPole-v1: { low: 1, high: 2 } }\n${BODY}`]: "need none",
-  [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: { CartPole-v1: { low: 1, high: 2 } }\n${BODY}`]:
-    "expected the return of Acrobot-v1 that counts as 0",
+  [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: { CartPole-v1: { low: 2, high: 2 } }\n${BODY}`]:
+    "low 2 of CartPole-v1 is not below high 2",
+  [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: { CartPol-v1: { low: 1 } }\n${BODY}`]:
+    "did you mean 'CartPole-v1'?",
+  [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: atari\n${BODY}`]:
+    "CartPole-v1 is none of the 57 games",
 };
 
 for (const [text, message] of Object.entries(BAD)) {
@@ -158,3 +168,19 @@ for (const [text, message] of Object.entries(BAD)) {
     assertEquals(error.message.split("\n").length, 1);
   });
 }
+
+Deno.test("scores that are left out are of random actions and reward thresholds", async () => {
+  const plan = await planOf(`algorithm: a2c
+environments: [CartPole-v1, Acrobot-v1]
+scores: { Acrobot-v1: { low: -500 } }
+trials: 1
+${BODY}`);
+  const dir = await Deno.makeTempDir(), lines: string[] = [];
+  const { signal } = new AbortController();
+  const onNotice = (line: string) => void lines.push(line);
+  const scores = await completeScores(plan, dir, { onNotice, signal });
+  assertEquals(scores["Acrobot-v1"], { low: -500, high: -100 });
+  const { low = NaN, high } = scores["CartPole-v1"];
+  assertEquals([low > 15 && low < 30, high], [true, 475]);
+  assertEquals(lines.length, 1);
+});

@@ -14,8 +14,8 @@ export type Params = Readonly<Record<string, unknown>>;
 
 /** A line of the record. */
 export type SearchEvent =
-  /** First line: the plan, and what drew the trials. */
-  | { op: "begin"; plan: unknown; sampler: string }
+  /** First line: the plan, what draws the trials, and complete scores. */
+  | { op: "begin"; plan: unknown; sampler: string; scores: unknown }
   /** A trial was asked for and is to be run. */
   | { op: "ask"; trial: number; params: Params }
   /** A run of a trial was evaluated. */

@@ -3,7 +3,7 @@ import { UsageError } from "../terminal/errors.ts";
 import { type SearchEvent, SearchRecord } from "./record.ts";
 
 const EVENTS: SearchEvent[] = [
-  { op: "begin", plan: { name: "é" }, sampler: "random" },
+  { op: "begin", plan: { name: "é" }, sampler: "random", scores: {} },
   { op: "ask", trial: 0, params: { learningRate: 0.001, network: "mlp" } },
   { op: "report", trial: 0, run: 0, step: 80, value: -1.5 },
   { op: "ask", trial: 1, params: { learningRate: 1e-7, network: null } },

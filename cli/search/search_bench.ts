@@ -60,7 +60,7 @@ for (const sampler of ["tpe", "cmaes"] as const) {
 }
 
 const record = new SearchRecord(await Deno.makeTempFile());
-record.append({ op: "begin", plan: {}, sampler: "" });
+record.append({ op: "begin", plan: {}, sampler: "", scores: {} });
 record.append({ op: "ask", trial: 0, params: {} });
 let step = 0;
 Deno.bench("an evaluation, on the disk", () => {

@@ -36,29 +36,35 @@ export async function scalesOf(
   const leftOut = new Map<string, string>();
   for (const environment of environmentsOf(plan)) {
     const given = plan.scores[environment] ?? {};
-    const low = given.low ?? randomReturns.get(environment);
-    const high = given.high ?? await rewardThreshold(environment);
-    if (high === undefined) {
-      leftOut.set(
-        environment,
-        "it has no reward threshold, and the plan gives no high",
-      );
-    } else if (low === undefined) {
-      leftOut.set(environment, "the return of random actions is not known");
-    } else if (low >= high) {
-      leftOut.set(
-        environment,
-        `random actions reach ${low.toFixed(1)}, no less than ${high}`,
-      );
-    } else {
-      known.set(environment, {
-        low,
-        high,
-        origin: originOf(environment, given),
-      });
-    }
+    const random = randomReturns.get(environment);
+    const scale = await scaleOf(environment, given, random);
+    if (typeof scale === "string") leftOut.set(environment, scale);
+    else known.set(environment, scale);
   }
   return { known, leftOut };
+}
+
+/**
+ * Finds the scale of an environment.
+ *
+ * @param environment Its id.
+ * @param given Ends that the plan gives.
+ * @param random Return of random actions, where it is known.
+ * @returns The scale, or the reason for which there is none.
+ */
+export async function scaleOf(
+  environment: string,
+  given: Plan["scores"][string],
+  random: number | undefined,
+): Promise<KnownScale | string> {
+  const low = given.low ?? random;
+  const high = given.high ?? await rewardThreshold(environment);
+  if (high === undefined) {
+    return "it has no reward threshold, and the plan gives no high";
+  }
+  if (low === undefined) return "the return of random actions is not known";
+  if (low < high) return { low, high, origin: originOf(environment, given) };
+  return `random actions reach ${low.toFixed(1)}, no less than ${high}`;
 }
 
 function originOf(
