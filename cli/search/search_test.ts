@@ -291,3 +291,59 @@ testWithDisk(
     assertStringIncludes(out, "; 2 of 2\n");
   },
 );
+
+Deno.test({
+  name: "Ctrl-C saves a search, and the same command goes on",
+  ignore: Deno.build.os === "windows",
+  fn: () =>
+    withSearch(async (search, dir) => {
+      const text =
+        `${CART_POLE}${SPACE}trials: 2\nconfirm: { top: 1, seeds: 1 }\n`
+          .replace("steps: 600", "steps: 60000");
+      const file = dir.replace(/s$/, "s.yaml");
+      Deno.writeTextFileSync(file, text);
+      const main = new URL("../main.ts", import.meta.url).pathname;
+      const driver = new Deno.Command(Deno.execPath(), {
+        args: [
+          "run",
+          "-A",
+          "-q",
+          "--no-check",
+          main,
+          "search",
+          file,
+          "--out",
+          dir,
+        ],
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn();
+      const ended = driver.output();
+      const hasBegun = () =>
+        existsSync(`${dir}/trials.jsonl`) && recordOf(dir).includes('"report"');
+      while (!hasBegun()) await new Promise((done) => setTimeout(done, 20));
+      driver.kill("SIGINT");
+      const { code, stdout, stderr } = await ended;
+      const [out, err] = [stdout, stderr].map((it) =>
+        new TextDecoder().decode(it)
+      );
+      assertEquals(code, 130);
+      assertMatch(
+        err,
+        /^Stopping and saving; a second Ctrl-C ends the search at once\n/,
+      );
+      assertMatch(
+        out,
+        /\nInterrupted; everything is saved\. Resume with: deno task search [^\n]*\n$/,
+      );
+      assert(!recordOf(dir).includes('"tell"'));
+      assert(
+        existsSync(new RunFolder(`${dir}/trials/0000/seed-0`).checkpointsDir),
+      );
+      // With fewer steps to be done sooner, it is another search.
+      const other = await search(text.replace("60000", "600"));
+      assertMatch(other.err, /begun with other values of steps;/);
+      const whole = await search(text);
+      assertEquals(whole.code, 0, whole.err);
+    }),
+});

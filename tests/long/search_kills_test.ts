@@ -67,6 +67,7 @@ async function killedSearch(
   { count, random }: { count: number; random: SeededRandom },
 ): Promise<{ kills: Record<string, number>; left: number[] }> {
   const kills = { driver: 0, run: 0, python: 0 }, left = new Set<number>();
+  let killedRuns = 0;
   for (;;) {
     const driver = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "-q", "--no-check", MAIN, ...args],
@@ -85,10 +86,13 @@ async function killedSearch(
       if (isKilled || kills.driver + kills.run + kills.python >= count) break;
       const children = await childrenOf(driver.pid);
       children.forEach((it) => left.add(it));
-      const which = (["driver", "run", "python"] as const)[random.integer(3)];
+      const drawn = (["driver", "run", "python"] as const)[random.integer(3)];
+      // A run that is ended again and again before it has begun counts as failed.
+      const which = drawn === "run" && killedRuns === 2 ? "driver" : drawn;
       const pid = await find(driver.pid, which);
       if (pid === undefined) continue;
       kills[which]++;
+      killedRuns = which === "run" ? killedRuns + 1 : 0;
       kill(pid);
       if (which === "driver") break;
     }
