@@ -319,11 +319,11 @@ function yScale(
     ...high,
   ]);
   if (threshold !== undefined) ys.push(threshold.value);
-  const [low, high] = finiteExtent(ys) ?? [0, 1];
-  const padding = low === high ? Math.abs(low) * 0.1 || 1 : 0;
   // Means of equal numbers may lie a little above them.
-  const domain = [low - padding, high + padding]
-    .map((it) => Number(it.toPrecision(10)));
+  const rounded = (it: number) => Number(it.toPrecision(10));
+  const [low, high] = (finiteExtent(ys) ?? [0, 1]).map(rounded);
+  const padding = low === high ? Math.abs(low) * 0.1 || 1 : 0;
+  const domain = [low - padding, high + padding].map(rounded);
   const labelAnchor = "center";
   return { ...axis(label, domain), domain, labelAnchor, nice: 5, grid: true };
 }

@@ -60,6 +60,16 @@ Deno.test("ticks are round numbers with short texts", () => {
   assert(ticksFor(-4e6, 0).includes("-4M"));
 });
 
+Deno.test("numbers that rounding alone keeps apart are drawn as equal ones", () => {
+  const [y, low, high] = [10, 10 - 2e-15, 10 + 2e-15].map((it) => [it, it]);
+  const svg = renderCurves([{
+    name: "a",
+    runs: [{ x: [0, 1], y, low, high }],
+  }]);
+  const ticks = ["9.0", "9.5", "10.0", "10.5", "11.0"];
+  assertEquals(labels(svg, "y-axis tick label"), ticks);
+});
+
 Deno.test("several runs are their mean within a band", () => {
   const svg = renderCurves([
     { name: "one", runs: [run(100), run(300)] },

@@ -121,7 +121,8 @@ function optionsOf(
     ...interval ?? [],
     ...reference === undefined ? [] : [reference],
   ]);
-  const [low, high] = finiteExtent(ends) ?? [0, 1];
+  const [low, high] = (finiteExtent(ends) ?? [0, 1])
+    .map((it) => Number(it.toPrecision(10)));
   const room = (high - low) * 0.06 || Math.abs(low) * 0.1 || 1;
   const domain = [low - room, high + room];
   const nameOf = (i: number) => {

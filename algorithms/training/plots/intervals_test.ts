@@ -40,6 +40,15 @@ Deno.test("panels stand in two columns, below each other where it is narrow", ()
   assertEquals(new Set(narrow.map(([x]) => x)).size, 1);
 });
 
+Deno.test("numbers that rounding alone keeps apart are drawn as equal ones", () => {
+  const interval = [10 - 2e-15, 10 + 2e-15] as const;
+  const rows = [{ name: "a", value: 10, interval }];
+  const root = parseSvg(renderIntervals([{ title: "Mean", rows }]));
+  const [[left, right]] = within(root, "bp-band", "line")
+    .map((it) => numbersOf(it, "x1", "x2"));
+  assert(right - left < 1);
+});
+
 Deno.test("one row, equal values, long names, a reference and texts", () => {
   const name = "a variant with a name that does not end";
   const svg = renderIntervals([{
