@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { csvParse } from "d3-dsv";
 import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
@@ -190,6 +191,23 @@ Deno.test("two drivers of the same cells are not let in, those of different shar
   }
   shards.forEach((it) => it.release());
   lockExperiment(dir).release();
+});
+
+Deno.test({
+  name:
+    "an environment that Python lacks is missed before anything runs [Gymnasium]",
+  ignore: !hasGymnasium(),
+  async fn() {
+    const { run, dir } = experimentIn();
+    const environments = ["CartPole-v1", "gym:CartPool-v1"];
+    const { code, err } = await run({ environments, set: {} });
+    assertEquals(code, 2);
+    assertMatch(
+      err,
+      /^error: Cannot use wide on gym:CartPool-v1: .*CartPole-v1/,
+    );
+    assert(!existsSync(dir));
+  },
 });
 
 const REFUSED: readonly [

@@ -32,6 +32,7 @@ import {
   type TableFormat,
 } from "../experiment/report/tables.ts";
 import {
+  checkPythonEnvironments,
   checkUnchanged,
   keyOf,
   type PlanSettings,
@@ -195,16 +196,12 @@ async function reportOnly(
   if (format === undefined) io.out(`Report: ${path}\n`);
 }
 
-/** Runs the chosen cells in some states, and returns all as they are then. */
+/** Runs the cells that wait for it, and returns all as they are then. */
 async function runCells(
-  { plan, dir, jobs, isTrusted, settings, cells, chosen }: Experiment,
-  { states, io, signal }: {
-    states: readonly string[];
-    io: CommandIo;
-    signal: AbortSignal;
-  },
+  { plan, dir, jobs, isTrusted, settings, cells }: Experiment,
+  waiting: readonly CellResult[],
+  { io, signal }: { io: CommandIo; signal: AbortSignal },
 ): Promise<CellResult[]> {
-  const waiting = chosen.filter(({ state }) => states.includes(state));
   const { episodes } = plan;
   const driver: CellDriver = new CellDriver(cells, waiting, {
     jobs,
@@ -295,16 +292,18 @@ export async function runExperiment(
     await reportOnly(experiment, format, io);
     return 0;
   }
-  const { dir, plan, shard } = experiment;
+  const { dir, plan, shard, settings } = experiment;
+  const retried = options.switches.has("retry") ? ["failed"] : [];
+  const states = ["missing", "unfinished", ...retried];
+  const waiting = experiment.chosen.filter((it) => states.includes(it.state));
+  await checkPythonEnvironments(waiting, settings);
   const lock = lockExperiment(dir, shard);
   const { signal, release } = await interruptSignal(() =>
     io.err("Stopping and saving all cells; a second Ctrl-C ends them at once\n")
   );
   try {
     keepPlan(dir, plan);
-    const retried = options.switches.has("retry") ? ["failed"] : [];
-    const states = ["missing", "unfinished", ...retried];
-    const cells = await runCells(experiment, { states, io, signal });
+    const cells = await runCells(experiment, waiting, { io, signal });
     let report: string | undefined;
     try {
       if (!signal.aborted) {

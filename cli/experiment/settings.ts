@@ -1,10 +1,12 @@
 import { configFromOptions } from "../config/options.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { readEvaluations, type RunTask } from "../jobs/run_task.ts";
+import { isGymnasium } from "../config/gymnasium.ts";
 import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
+import { makeEnvironments } from "../run/environments.ts";
 import { refusalOf, savedConfigOf } from "../run/saved_run.ts";
 import { type ParsedOptions, taskLine, wordsOf } from "../terminal/command.ts";
-import { asInputError, UsageError } from "../terminal/errors.ts";
+import { asInputError, messageOf, UsageError } from "../terminal/errors.ts";
 import { type Cell, type CellResult, nameOf } from "./cells.ts";
 import type { Plan, Variant } from "./plan.ts";
 
@@ -109,6 +111,36 @@ export async function resolveSettings(
     }
   }
   return found;
+}
+
+/**
+ * Makes the environments of Python's that cells need, which nothing here knows by
+ * their names: before anything runs.
+ *
+ * @throws {UsageError} If one cannot be made.
+ */
+export async function checkPythonEnvironments(
+  cells: readonly Cell[],
+  settings: PlanSettings,
+): Promise<void> {
+  const checked = new Set<string>();
+  for (const key of new Set(cells.map(keyOf))) {
+    const { config } = settings.get(key)!;
+    const { env, envKwargs, envModules, wrappers } = config;
+    const text = JSON.stringify([env, envKwargs, envModules, wrappers]);
+    if (!isGymnasium(env) || checked.has(text)) continue;
+    checked.add(text);
+    try {
+      const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
+      const imports = await loadEnvironment(one);
+      const hosting = { imports, onNotice: () => {}, isForEvaluation: true };
+      (await makeEnvironments(one, hosting)).close();
+    } catch (error) {
+      throw new UsageError(`Cannot use ${key}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
 }
 
 function trainOptions(cell: Cell, settings: PlanSettings): ParsedOptions {
