@@ -167,6 +167,31 @@ deno task train a2c --env CartPole-v1 --steps 400 --set 'hiddenSizes=[8]' --set 
   );
 });
 
+Deno.test("--set goes before what the plan sets, its steps too", async () => {
+  const { run } = experimentIn();
+  const own = ["--set", "hiddenSizes=[6]", "--set", "totalTimesteps=500"];
+  const { code, out, err } = await run({ seeds: 1 }, "--print", ...own);
+  assertEquals(code, 0, err);
+  assertMatch(
+    out,
+    /--env CartPole-v1 --set evaluationEpisodes=2 --set numEnvs=2 --set 'hiddenSizes=\[6\]' --set totalTimesteps=500 /,
+  );
+});
+
+Deno.test("--only needs the environments of the chosen cells alone", async () => {
+  const { run, dir, results } = experimentIn();
+  const away = { algorithm: "a2c", environments: ["NoSuch-v0"] };
+  const plan = { seeds: 1, variants: { ...TINY.variants, away } };
+  const refused = await run(plan);
+  assertEquals(refused.code, 2);
+  assertMatch(refused.err, /NoSuch-v0/);
+  assert(!existsSync(dir));
+  const { code, err } = await run(plan, "--only", "wide");
+  assertEquals(code, 0, err);
+  assertEquals(err.includes("NoSuch-v0"), false, err);
+  assertEquals(results().map(({ state }) => state), ["finished", "missing"]);
+});
+
 Deno.test("two drivers of the same cells are not let in, those of different shards are", async () => {
   const { run, dir } = experimentIn();
   const lock = lockExperiment(dir);

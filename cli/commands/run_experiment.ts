@@ -66,9 +66,11 @@ interface Experiment extends PlannedExperiment {
 const MANY_CELLS = 10_000;
 
 /** Refuses what is more likely a slip than a plan. */
-function checkSize({ seeds, variants }: Plan, options: ParsedOptions): void {
-  const pairs = variants.flatMap(({ environments }) => environments);
-  const cells = seeds.length * pairs.length;
+function checkSize({ variants }: Plan, options: ParsedOptions): void {
+  const cells = variants.reduce(
+    (sum, { seeds, environments }) => sum + seeds.length * environments.length,
+    0,
+  );
   if (cells <= MANY_CELLS || options.switches.has("yes")) return;
   throw new UsageError(
     `Cannot run ${
@@ -96,7 +98,8 @@ async function openExperiment(
   const isTrusted = options.switches.has("trust");
   const set = options.values.get("set") ?? [];
   checkFolder(dir);
-  const common = { set, isTrusted, isShared: jobs > 1 };
+  const wanted = new Set([...chosen].map(keyOf));
+  const common = { set, isTrusted, isShared: jobs > 1, wanted };
   const settings = await resolveSettings(plan, common, notices(io));
   const cells = planned.map(readCell);
   checkUnchanged(cells, settings, plan);
@@ -166,8 +169,9 @@ async function writeReport(
   const { reportOf, tablesOf, writeExperimentReport } = await import(
     "../experiment/report/report.ts"
   );
+  const begun = cells.filter(({ state }) => state !== "missing");
   const configs = new Map(
-    cells.map((it) => [it.environment, settings.get(keyOf(it))!.config]),
+    begun.map((it) => [it.environment, settings.get(keyOf(it))!.config]),
   );
   const onNotice = notices(io);
   const report = await reportOf({ plan, dir, cells }, {

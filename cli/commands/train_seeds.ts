@@ -65,6 +65,7 @@ export async function trainSeeds(
     preset: valueOf(options, "preset"),
     config: valueOf(options, "config"),
     environments: [config.env],
+    seeds: Array.from({ length: count }, (_, i) => first + i),
     steps: config.totalTimesteps,
     set: Object.fromEntries(set),
   };
@@ -72,7 +73,6 @@ export async function trainSeeds(
     `${config.algorithm}-${folderOf(config.env)}`;
   const plan = {
     name,
-    seeds: Array.from({ length: count }, (_, i) => first + i),
     episodes: EPISODES,
     variants: [variant],
     scores: {},

@@ -42,17 +42,23 @@ export interface CellResult extends Cell {
 }
 
 /** Lists the cells of a plan, seeds outermost: a half-done experiment has all variants. */
-export function cellsOf({ seeds, variants }: Plan, dir: string): Cell[] {
-  return seeds.flatMap((seed) =>
-    variants.flatMap(({ name: variant, environments }) =>
-      environments.map((environment) => ({
-        variant,
-        environment,
-        seed,
-        dir: `${dir}/runs/${variant}/${folderOf(environment)}/seed-${seed}`,
-      }))
-    )
-  );
+export function cellsOf({ variants }: Plan, dir: string): Cell[] {
+  const most = Math.max(...variants.map(({ seeds }) => seeds.length));
+  return Array.from(
+    { length: most },
+    (_, rank) =>
+      variants.filter(({ seeds }) => rank < seeds.length)
+        .flatMap(({ name: variant, environments, seeds }) =>
+          environments.map((environment) => ({
+            variant,
+            environment,
+            seed: seeds[rank],
+            dir: `${dir}/runs/${variant}/${folderOf(environment)}/seed-${
+              seeds[rank]
+            }`,
+          }))
+        ),
+  ).flat();
 }
 
 /** Returns the name of a cell: `VARIANT/ENVIRONMENT/seed-N`. */

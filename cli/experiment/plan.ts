@@ -22,16 +22,16 @@ export interface Variant {
   config?: string;
   /** Ids of its environments. */
   environments: string[];
+  seeds: number[];
   /** Environment steps; by default the preset's. */
   steps?: number;
   /** Other settings, as `--set` takes them. */
   set: Record<string, unknown>;
 }
 
-/** An experiment: variants, each in its environments, with all seeds. */
+/** An experiment: variants, each in its environments, with its seeds. */
 export interface Plan {
   name: string;
-  seeds: number[];
   /** Episodes of the evaluations of the last and the best policy of each run. */
   episodes: number;
   variants: Variant[];
@@ -49,18 +49,19 @@ const ENVIRONMENTS = { type: "array", items: TEXT, minItems: 1 };
 /** Largest number of seeds. */
 const MOST_SEEDS = 1_000_000;
 const SEED = { type: "integer", minimum: 0, maximum: 4_000_000_000 };
+const SEEDS = {
+  anyOf: [
+    { type: "integer", minimum: 1, maximum: MOST_SEEDS },
+    { type: "array", items: SEED, minItems: 1 },
+    { type: "string" },
+  ],
+};
 
 const PLAN: ConfigSchema = {
   properties: {
     name: TEXT,
     environments: ENVIRONMENTS,
-    seeds: {
-      anyOf: [
-        { type: "integer", minimum: 1, maximum: MOST_SEEDS },
-        { type: "array", items: SEED, minItems: 1 },
-        { type: "string" },
-      ],
-    },
+    seeds: SEEDS,
     steps: COUNT,
     episodes: { ...COUNT, maximum: 1_000_000 },
     set: MAPPING,
@@ -76,6 +77,7 @@ const VARIANT: ConfigSchema = {
     preset: TEXT,
     config: TEXT,
     environments: ENVIRONMENTS,
+    seeds: SEEDS,
     steps: COUNT,
     set: MAPPING,
   },
@@ -202,6 +204,7 @@ function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
     );
   }
   checkApart(entries.map(([name]) => name), `variants of ${origin}`);
+  const seeds = seedsOf(given.seeds ?? 10, origin);
   return entries.map(([name, own]) => {
     checkName(name, "variant");
     const variant: Variant = {
@@ -211,6 +214,9 @@ function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
       environments: [...environments],
       ...own,
       name,
+      seeds: own.seeds === undefined
+        ? [...seeds]
+        : seedsOf(own.seeds, `the variant '${name}' of ${origin}`),
       set: { ...set, ...own.set },
     };
     if (variant.environments.length === 0) {
@@ -239,7 +245,6 @@ export function parsePlan(text: string, origin: string, name: string): Plan {
   const variants = variantsOf(given, origin);
   const plan: Plan = {
     name: String(given.name ?? name),
-    seeds: seedsOf(given.seeds ?? 10, origin),
     episodes: Number(given.episodes ?? 100),
     variants,
     scores: scoresOf(given.scores, variants, origin),

@@ -22,12 +22,12 @@ compare: [[a2c, bare]]
 
 Deno.test("a plan has a cell for each variant, environment and seed, seeds outermost", () => {
   const plan = parsePlan(WHOLE, "plan.yaml", "other");
-  assertEquals([plan.name, plan.episodes, plan.seeds], ["classic", 7, [
+  const [a2c, bare, sac] = plan.variants;
+  assertEquals([plan.name, plan.episodes, a2c.seeds], ["classic", 7, [
     200,
     201,
     202,
   ]]);
-  const [a2c, bare, sac] = plan.variants;
   assertEquals([a2c.algorithm, a2c.steps, a2c.set], ["a2c", 1000, {
     numEnvs: 4,
   }]);
@@ -49,13 +49,36 @@ Deno.test("a plan has a cell for each variant, environment and seed, seeds outer
   assertEquals(cells[1].dir, "dir/runs/a2c/ALE-Pong-v5/seed-200");
 });
 
+Deno.test("a variant may have seeds of its own", () => {
+  const plan = parsePlan(
+    `environments: [E]
+seeds: 2
+variants:
+  tuned: { algorithm: a2c }
+  fresh: { algorithm: a2c, seeds: 200..202 }
+  two: { algorithm: a2c, seeds: [7, 5] }
+`,
+    "plan.yaml",
+    "mine",
+  );
+  assertEquals(cellsOf(plan, "dir").map(nameOf), [
+    "tuned/E/seed-0",
+    "fresh/E/seed-200",
+    "two/E/seed-7",
+    "tuned/E/seed-1",
+    "fresh/E/seed-201",
+    "two/E/seed-5",
+    "fresh/E/seed-202",
+  ]);
+});
+
 Deno.test("what a plan leaves out has defaults", () => {
   const plan = parsePlan(
     "{variants: {a2c: {}}, environments: [CartPole-v1]}",
     "x/mine.yaml",
     "mine",
   );
-  assertEquals([plan.name, plan.seeds.length, plan.episodes], [
+  assertEquals([plan.name, plan.variants[0].seeds.length, plan.episodes], [
     "mine",
     10,
     100,
@@ -99,6 +122,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   [`${BASE}seeds: 1.5`]: "Cannot use seeds = 1.5",
   [`${BASE}seeds: []`]: "Cannot use seeds = []",
   [`${BASE}seeds: [3, 3]`]: "Cannot use the seeds of plan.yaml with '3' twice",
+  "environments: [E]\nvariants: { a2c: { seeds: ten } }":
+    "Cannot use seeds = \"ten\" of the variant 'a2c' of plan.yaml",
   [`${BASE}seeds: [a]`]: 'Cannot use seeds = ["a"]',
   [`${BASE}seeds: ten`]: 'Cannot use seeds = "ten"',
   [`${BASE}seeds: 9..3`]: 'Cannot use seeds = "9..3"',

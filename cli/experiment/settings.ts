@@ -1,5 +1,7 @@
 import { configFromOptions } from "../config/options.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
+import { runConfigSchema } from "../config/schema.ts";
+import { findKey } from "../config/settings.ts";
 import { readEvaluations, type RunTask } from "../jobs/run_task.ts";
 import { isGymnasium } from "../config/gymnasium.ts";
 import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
@@ -29,6 +31,8 @@ export interface CellOptions {
   isTrusted: boolean;
   /** True where several cells are trained at a time. */
   isShared: boolean;
+  /** Keys of the cells that are to be run, whose environments must be there. */
+  wanted: ReadonlySet<string>;
 }
 
 /** Key of a variant in an environment. */
@@ -42,13 +46,15 @@ function optionsOf(
   given: readonly string[],
 ): ParsedOptions {
   const keys = new Set(given.map((it) => it.split("=", 1)[0].trim()));
+  const isGiven = (key: string) =>
+    [...keys].some((it) => findKey(runConfigSchema, it) === key);
   const own = Object.entries(set).filter(([key]) => !keys.has(key))
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`);
   const values: [string, string | number | undefined][] = [
     ["env", environment],
     ["preset", preset],
     ["config", config],
-    ["steps", steps],
+    ["steps", isGiven("totalTimesteps") ? undefined : steps],
   ];
   const known = values.filter(([, value]) => value !== undefined)
     .map(([name, value]): [string, string[]] => [name, [String(value)]]);
@@ -61,7 +67,7 @@ function optionsOf(
 
 /**
  * Resolves the settings of all variants in their environments, as `train` does, and
- * finds the environments: before anything runs.
+ * finds the environments of those that are to be run: before anything runs.
  *
  * @param plan The plan.
  * @param options Settings of the command line.
@@ -71,7 +77,7 @@ function optionsOf(
  */
 export async function resolveSettings(
   { variants }: Plan,
-  { set, isTrusted, isShared }: CellOptions,
+  { set, isTrusted, isShared, wanted }: CellOptions,
   onNotice: (line: string) => void,
 ): Promise<PlanSettings> {
   const found = new Map<string, CellSettings>();
@@ -97,7 +103,7 @@ export async function resolveSettings(
         },
         onNotice: (line) => onNotice(`${key}: ${line}`),
       });
-      await loadEnvironment(config);
+      if (wanted.has(key)) await loadEnvironment(config);
       // Cores are for cells: the numbers are the same.
       const threads = isShared && config.threads === null ? ["threads=1"] : [];
       values.set("set", [...values.get("set")!, ...threads]);

@@ -1,22 +1,11 @@
-/** Results of `bench:learning`, and their figures across seeds. */
+/** Results of `deno task bench:learning`, and their figures across seeds. */
+import type { EvaluatedPolicy } from "../../cli/jobs/run_task.ts";
 import { SeededRandom } from "@bellman/envs";
 import {
   interquartileMean,
   stratifiedBootstrap,
   studentInterval,
 } from "@bellman/statistics";
-
-/** A policy, evaluated on episodes that neither training nor the choice of the best checkpoint saw. */
-export interface EvaluatedPolicy {
-  /** Environment steps after which it was saved. */
-  step: number;
-  /** Mean of its episodes' returns. */
-  meanReturn: number;
-  /** Standard deviation of its episodes' returns (of the population). */
-  stdReturn: number;
-  /** Share of its episodes that reached their goal; none where no environment tells. */
-  successRate?: number;
-}
 
 /** The policies of one seed: both played the same episodes. */
 export interface SeedResult {
@@ -42,6 +31,8 @@ export interface LearningResults {
   preset: string;
   command: string;
   commit: string;
+  /** Settings of the plan beside the preset's, where there are some. */
+  set?: Readonly<Record<string, unknown>>;
   /** Environment steps of each seed. */
   steps: number;
   /** Episodes that each policy played. */

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   barText,
   countReached,
@@ -10,7 +10,6 @@ import {
   policiesOf,
   type SeedResult,
 } from "./results.ts";
-import { runDeno } from "../testdata/run_deno.ts";
 
 Deno.test("a single seed has a mean alone", () => {
   assertEquals(describeSeeds([16.8]), "16.8");
@@ -75,46 +74,4 @@ Deno.test("a seed that never reached the return is the slowest of all", () => {
   assertEquals(of(9000, 2000, 4000), "4,000 [2,000, 9,000]");
   assertEquals(of(9000, null, 4000, 5000), "7,000 [4,000, never]");
   assertEquals(of(null, null, 4000), "never [4,000, never]");
-});
-
-/** Runs the bench of a small training. */
-function bench(...args: string[]) {
-  return runDeno([
-    ...["-P=bench", new URL("main.ts", import.meta.url).pathname],
-    ...["a2c", "--steps", "480"],
-    ...["--seeds", "1", "--jobs", "1", "--episodes", "3", ...args],
-  ], { cwd: new URL("../../", import.meta.url).pathname });
-}
-
-Deno.test("bench:learning evaluates the last policy and the best checkpoint", async () => {
-  const { code, out, err } = await bench("--set", "evaluationInterval=160");
-  assertEquals(code, 0, err);
-  const mean = "(\\d+\\.\\d)";
-  assertMatch(
-    out,
-    new RegExp(
-      `^seed 0: last ${mean} \\(step 480\\), best ${mean} \\(step \\d+\\) in .* s\n` +
-        `CartPole-v1, last: \\1, [01] of 1 seeds reach 475\n` +
-        `CartPole-v1, best: \\2, [01] of 1 seeds reach 475\n$`,
-    ),
-  );
-  const unknown = await bench("--final");
-  assertEquals(unknown.code, 2);
-  assertMatch(unknown.err, /^Unknown option '--final': /);
-});
-
-Deno.test("bench:learning --until ends at the first evaluation that reaches a return", async () => {
-  const until = ["--until", "5", "--every", "160"];
-  const { code, out, err } = await bench(...until);
-  assertEquals(code, 0, err);
-  assertMatch(
-    out,
-    new RegExp(
-      "^seed 0: reached at step 160 in .* s\n" +
-        "CartPole-v1: a mean return of 5 after a median of 160 \\[160, 160\\] steps, 1 of 1 seeds\n$",
-    ),
-  );
-  const bad = await bench("--until", "soon");
-  assertEquals(bad.code, 2);
-  assertMatch(bad.err, /^Cannot use --until soon: expected a number/);
 });

@@ -73,7 +73,15 @@ export function resultsTable(rows: readonly ResultsRow[]): string {
 
 /** Name of the results, with the arguments that the environment was given. */
 function environmentOf(row: ResultsRow): string {
-  const [, given] = /envKwargs=\{([^}]*)\}/.exec(row.command) ?? [];
+  const { envKwargs } = row.set ?? {};
+  const [, given] = envKwargs === undefined
+    ? /envKwargs=\{([^}]*)\}/.exec(row.command) ?? []
+    : [
+      "",
+      Object.entries(envKwargs as object).map(([name, value]) =>
+        `${name}: ${value}`
+      ).join(", "),
+    ];
   return given === undefined ? nameOf(row) : `${nameOf(row)} (${given})`;
 }
 

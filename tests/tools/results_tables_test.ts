@@ -56,11 +56,14 @@ Deno.test("what was not measured is a dash, a preset goes by its name", () => {
 Deno.test("an environment is named with its arguments", () => {
   const command =
     "deno task bench:learning sac --set 'envKwargs={map_name: 8x8, is_slippery: false}' --jobs 1";
-  const row = { ...ROW, env: "gym:FrozenLake-v1", preset: "none", command };
-  assertEquals(
-    parts(resultsTable([row])).rows[2].split(" | ")[1],
-    "gym:FrozenLake-v1-defaults (map_name: 8x8, is_slippery: false)",
-  );
+  const set = { envKwargs: { map_name: "8x8", is_slippery: false } };
+  const row = { ...ROW, env: "gym:FrozenLake-v1", preset: "none" };
+  for (const own of [{ command }, { set }]) {
+    assertEquals(
+      parts(resultsTable([{ ...row, ...own }])).rows[2].split(" | ")[1],
+      "gym:FrozenLake-v1-defaults (map_name: 8x8, is_slippery: false)",
+    );
+  }
 });
 
 Deno.test("of long runs the last and the highest evaluation are shown", () => {

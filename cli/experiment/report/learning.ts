@@ -110,7 +110,7 @@ function variantCurve(
       runs: [found.curve],
     },
     fewRuns: found.fewRuns,
-    runs: `${variant} ${results.countText(count, missing)}`,
+    runs: `${variant} ${results.countText(variant, count, missing)}`,
   }];
 }
 

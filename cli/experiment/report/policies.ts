@@ -141,7 +141,9 @@ function runsOf(scored: readonly Scored[], { results }: Common): string {
     const on = environments.length === 1
       ? environments[0]
       : `${environments.length} environments`;
-    return `${variant} ${results.countText(seeds.length, missing)} on ${on}`;
+    return `${variant} ${
+      results.countText(variant, seeds.length, missing)
+    } on ${on}`;
   });
   const sets = new Set(scored.map((it) => it.environments.join()));
   return sentences(
@@ -203,7 +205,7 @@ function aggregateTable(
         it.value,
         it.interval,
         environments.length,
-        common.results.countText(seeds.length),
+        common.results.countText(variant, seeds.length),
         noteOf(variant, environments, { ...common, fewRuns: it.fewRuns }),
       ])
     ),
@@ -307,7 +309,7 @@ function improvementCaption(
   const texts = improvements.map(({ pair, environments, counts }) => {
     const sides = pair.map((variant, i) => {
       const missing = results.missingText(variant, environments);
-      return `${variant} ${results.countText(counts[i], missing)}`;
+      return `${variant} ${results.countText(variant, counts[i], missing)}`;
     });
     return `${sides.join(" and ")} on ${environments.join(", ")}`;
   });
@@ -363,7 +365,9 @@ function improvementTable(
       it.value,
       it.interval,
       it.environments.length,
-      ...it.counts.map((count) => common.results.countText(count)),
+      ...it.pair.map((variant, i) =>
+        common.results.countText(variant, it.counts[i])
+      ),
       it.fewRuns ? FEW_RUNS : "",
     ]),
     caption: improvementCaption(improvements, common),
@@ -390,7 +394,7 @@ function environmentTable(environment: string, common: Common): Table {
       const { seeds, scores } = results.scored(variant, [environment], {
         which,
       });
-      const count = results.countText(seeds.length);
+      const count = results.countText(variant, seeds.length);
       const note = (fewRuns: boolean) =>
         noteOf(variant, [environment], { ...common, fewRuns });
       if (seeds.length === 0) {

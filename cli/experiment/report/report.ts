@@ -112,9 +112,10 @@ function pageOf({ results, scales, sections }: ExperimentReport): string {
   const finished = cells.filter(({ state }) => state === "finished").length;
   const count = (n: number, word: string) =>
     `${n} ${word}${n === 1 ? "" : "s"}`;
+  const seeds = new Set(plan.variants.flatMap((it) => it.seeds)).size;
   const origin = `${count(plan.variants.length, "variant")}, ${
     count(environmentsOf(plan).length, "environment")
-  }, ${count(plan.seeds.length, "seed")}: ${finished} of ${
+  }, ${count(seeds, "seed")}: ${finished} of ${
     count(cells.length, "run")
   } finished`;
   return asPage(
@@ -238,7 +239,7 @@ function timeTable(results: Results): Table {
     rows: pairs.map(({ variant, environment, cells }) => {
       const mean = (of: (cell: CellResult) => number) =>
         cells.reduce((sum, it) => sum + of(it), 0) / cells.length;
-      const seeds = results.countText(cells.length);
+      const seeds = results.countText(variant, cells.length);
       if (cells.length === 0) {
         return [variant, environment, null, null, null, seeds];
       }

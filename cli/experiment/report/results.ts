@@ -37,16 +37,21 @@ export class Results {
       .environments;
   }
 
+  /** Seeds of a variant. */
+  seedsOf(variant: string): readonly number[] {
+    return this.plan.variants.find(({ name }) => name === variant)!.seeds;
+  }
+
   /** Finished cells of a variant in an environment, in the order of the seeds. */
   finished(variant: string, environment: string): CellResult[] {
-    return this.plan.seeds
+    return this.seedsOf(variant)
       .map((seed) => this.#byName.get(keyOf({ variant, environment, seed })))
       .filter((it) => it?.state === "finished") as CellResult[];
   }
 
   /** Seeds that a variant has finished in all of some environments. */
   commonSeeds(variant: string, environments: readonly string[]): number[] {
-    return this.plan.seeds.filter((seed) =>
+    return this.seedsOf(variant).filter((seed) =>
       environments.every((environment) =>
         this.#byName.get(keyOf({ variant, environment, seed }))?.state ===
           "finished"
@@ -74,16 +79,16 @@ export class Results {
     return { variant, environments, seeds, scores };
   }
 
-  /** Counts seeds: `10`, or `9 of 10 (without seed 3: failed)`. */
-  countText(seeds: number, missing = ""): string {
-    const { length } = this.plan.seeds;
+  /** Counts seeds of a variant: `10`, or `9 of 10 (without seed 3: failed)`. */
+  countText(variant: string, seeds: number, missing = ""): string {
+    const { length } = this.seedsOf(variant);
     const count = seeds === length ? String(length) : `${seeds} of ${length}`;
     return missing === "" ? count : `${count} (${missing})`;
   }
 
   /** Names the seeds of a variant that are not finished: `without seed 3: failed`. */
   missingText(variant: string, environments: readonly string[]): string {
-    const missing = this.plan.seeds.flatMap((seed) => {
+    const missing = this.seedsOf(variant).flatMap((seed) => {
       const states = environments.map((environment) => ({
         environment,
         state: this.#byName.get(keyOf({ variant, environment, seed }))?.state ??
