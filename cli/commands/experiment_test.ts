@@ -178,6 +178,15 @@ Deno.test("--set goes before what the plan sets, its steps too", async () => {
   );
 });
 
+Deno.test("--set goes before what the plan sets by another of its names", async () => {
+  const { run } = experimentIn();
+  const own = ["--set", "num_envs=3", "--set", "total_timesteps=500"];
+  const { code, out, err } = await run({ seeds: 1 }, "--print", ...own);
+  assertEquals(code, 0, err);
+  assertMatch(out, /--set num_envs=3 --set total_timesteps=500 /);
+  assert(!/numEnvs|--steps/.test(out));
+});
+
 Deno.test("--only needs the environments of the chosen cells alone", async () => {
   const { run, dir, results } = experimentIn();
   const away = { algorithm: "a2c", environments: ["NoSuch-v0"] };

@@ -1,6 +1,5 @@
 import { commandLineEntries, configFromOptions } from "../config/options.ts";
-import { findKey } from "../config/settings.ts";
-import { runConfigSchema } from "../config/schema.ts";
+import { settingKey } from "../config/resolve.ts";
 import { folderOf } from "../experiment/plan.ts";
 import {
   integerOf,
@@ -57,7 +56,7 @@ export async function trainSeeds(
   const quietly = { admit: () => {}, onNotice: () => {} };
   const config = await configFromOptions(algorithm, options, quietly);
   const set = commandLineEntries(options).filter(([name]) =>
-    !OF_PLAN.includes(findKey(runConfigSchema, name) ?? name)
+    !OF_PLAN.includes(settingKey(config.algorithm, name))
   );
   const variant = {
     name: config.algorithm,

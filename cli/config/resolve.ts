@@ -70,6 +70,16 @@ export function fullSchema(algorithm: AlgorithmDefinition): ConfigSchema {
 }
 
 /**
+ * Returns a setting's own name, where an alias was given. It stays as it is where the
+ * algorithm is not known yet, or has no such setting.
+ */
+export function settingKey(algorithm: string, name: string): string {
+  const known = findAlgorithm(algorithm);
+  const schema = known === undefined ? runSchema() : fullSchema(known);
+  return findKey(schema, name) ?? name;
+}
+
+/**
  * Finds the name of the algorithm that the command, `--set` or the file gives; the
  * default where none of them does.
  *

@@ -84,16 +84,19 @@ const VARIANT: ConfigSchema = {
 };
 
 const FINITE = { type: "number", minimum: -1e300, maximum: 1e300 };
-const SCALE: ConfigSchema = { properties: { low: FINITE, high: FINITE } };
+/** Keys of a {@linkcode Scale}. */
+export const SCALE: ConfigSchema = {
+  properties: { low: FINITE, high: FINITE },
+};
 
 /** Names that are folders on every system. */
 const FOLDER_NAME = /^\w[\w.-]{0,99}$/;
 
-/** Checks a name of a folder. */
-function checkName(name: string, what: string): void {
+/** Checks a name of a folder, which errors call `what`. */
+export function checkName(name: string, what: string): void {
   if (FOLDER_NAME.test(name)) return;
   throw new UsageError(
-    `Cannot use the ${what} '${name}': expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'`,
+    `Cannot use ${what}: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'`,
   );
 }
 
@@ -206,7 +209,7 @@ function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
   checkApart(entries.map(([name]) => name), `variants of ${origin}`);
   const seeds = seedsOf(given.seeds ?? 10, origin);
   return entries.map(([name, own]) => {
-    checkName(name, "variant");
+    checkName(name, `the variant '${name}'`);
     const variant: Variant = {
       algorithm: name,
       steps,
@@ -250,7 +253,7 @@ export function parsePlan(text: string, origin: string, name: string): Plan {
     scores: scoresOf(given.scores, variants, origin),
     compare: (given.compare ?? []) as Plan["compare"],
   };
-  checkName(plan.name, "name");
+  checkName(plan.name, `the name '${plan.name}'`);
   const environments = new Set(plan.variants.flatMap((it) => it.environments));
   for (
     const [env, { low = -Infinity, high = Infinity }] of Object.entries(

@@ -1,8 +1,10 @@
 import { configFromOptions } from "../config/options.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
-import { runConfigSchema } from "../config/schema.ts";
-import { findKey } from "../config/settings.ts";
-import { readEvaluations, type RunTask } from "../jobs/run_task.ts";
+import { type ResolvedConfig, settingKey } from "../config/resolve.ts";
+import {
+  evaluationSeed,
+  readEvaluations,
+  type RunTask,
+} from "../jobs/run_task.ts";
 import { isGymnasium } from "../config/gymnasium.ts";
 import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
 import { makeEnvironments } from "../run/environments.ts";
@@ -45,16 +47,15 @@ function optionsOf(
   environment: string,
   given: readonly string[],
 ): ParsedOptions {
-  const keys = new Set(given.map((it) => it.split("=", 1)[0].trim()));
-  const isGiven = (key: string) =>
-    [...keys].some((it) => findKey(runConfigSchema, it) === key);
-  const own = Object.entries(set).filter(([key]) => !keys.has(key))
+  const keyOf = (name: string) => settingKey(algorithm, name.trim());
+  const keys = new Set(given.map((it) => keyOf(it.split("=", 1)[0])));
+  const own = Object.entries(set).filter(([name]) => !keys.has(keyOf(name)))
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`);
   const values: [string, string | number | undefined][] = [
     ["env", environment],
     ["preset", preset],
     ["config", config],
-    ["steps", isGiven("totalTimesteps") ? undefined : steps],
+    ["steps", keys.has("totalTimesteps") ? undefined : steps],
   ];
   const known = values.filter(([, value]) => value !== undefined)
     .map(([name, value]): [string, string[]] => [name, [String(value)]]);
@@ -162,11 +163,6 @@ export function trainCommandOf(cell: Cell, settings: PlanSettings): string {
   return taskLine("train", options);
 }
 
-/** Seed of the final evaluations of a cell: neither training nor its evaluations have it. */
-function evaluationSeed({ seed }: Cell): number {
-  return 1_000_000 + seed;
-}
-
 /** Returns the task of a cell's job. */
 export function taskOf(
   cell: Cell,
@@ -180,7 +176,7 @@ export function taskOf(
     dir: cell.dir,
     train: ["train", ...wordsOf(trainOptions(cell, settings))],
     resume: isTrusted ? ["--trust"] : [],
-    evaluation: { episodes, seed: evaluationSeed(cell) },
+    evaluation: { episodes, seed: evaluationSeed(cell.seed) },
   };
 }
 

@@ -75,22 +75,56 @@ export function readEvaluations(dir: string): RunEvaluations | undefined {
   }
 }
 
+/** Seed of a run's final evaluations: neither training nor its evaluations have it. */
+export function evaluationSeed(seed: number): number {
+  return 1_000_000 + seed;
+}
+
 /** Path of the lock that a job has on its run, whose folder may not exist yet. */
 export function lockOf(dir: string): string {
   return `${dir}.lock`;
 }
 
+/** Reads the rows of a run's log, of which there are none before it is begun. */
+function rowsOf(dir: string): ReturnType<typeof readProgress> {
+  const { progressPath } = new RunFolder(dir);
+  return existsSync(progressPath) ? readProgress(progressPath) : [];
+}
+
 /** Reads the environment steps and the seconds of a run's training so far. */
 export function trainedSoFar(dir: string): { steps: number; seconds: number } {
-  const { progressPath } = new RunFolder(dir);
-  const rows = existsSync(progressPath) ? readProgress(progressPath) : [];
-  const last = rows.findLast(({ statistics }) =>
+  const last = rowsOf(dir).findLast(({ statistics }) =>
     Number.isFinite(statistics["time/seconds"])
   );
   return {
     steps: last?.step ?? 0,
     seconds: last?.statistics["time/seconds"] ?? 0,
   };
+}
+
+/** An evaluation of a run during its training. */
+export interface Evaluation {
+  /** Environment steps so far. */
+  step: number;
+  /** Mean return of its episodes, or the score of that. */
+  value: number;
+}
+
+const RETURN = "eval/return_mean";
+
+/** Returns the evaluation of a row of a run's log, if it has one. */
+export function evaluationIn(
+  { step, statistics }: Pick<RunEvent, "step" | "statistics">,
+): Evaluation | undefined {
+  const value = statistics?.[RETURN];
+  return Number.isFinite(step) && Number.isFinite(value)
+    ? { step: step!, value: value! }
+    : undefined;
+}
+
+/** Reads the evaluations of a run so far. */
+export function readReturns(dir: string): Evaluation[] {
+  return rowsOf(dir).map(evaluationIn).filter((it) => it !== undefined);
 }
 
 /** Makes the job of a run. */

@@ -1,18 +1,19 @@
 import { basename } from "node:path";
-import type { ConfigSchema } from "@bellman/agent";
+import { type ConfigSchema, defaultsOf } from "@bellman/agent";
 import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
 import {
   fullSchema,
   importAlgorithmModules,
   resolveConfig,
   type ResolvedConfig,
+  settingKey,
 } from "../config/resolve.ts";
-import { runConfigSchema, runSchema } from "../config/schema.ts";
-import { type Entry, findKey, validateEntries } from "../config/settings.ts";
+import { runConfigSchema } from "../config/schema.ts";
+import { type Entry, validateEntries } from "../config/settings.ts";
 import { parseMapping } from "../config/yaml.ts";
 import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
 import { atariScale } from "../experiment/atari_scale.ts";
-import { folderOf, type Scale } from "../experiment/plan.ts";
+import { checkName, folderOf, SCALE, type Scale } from "../experiment/plan.ts";
 import { randomReturns } from "../experiment/report/random_returns.ts";
 import { scaleOf } from "../experiment/report/scales.ts";
 import { refusalOf } from "../run/saved_run.ts";
@@ -63,7 +64,11 @@ const FILE: ConfigSchema = {
     environments: { type: "array", items: NAME },
     scores: { anyOf: [{ type: "object" }, { const: "atari" }] },
     preset: NAME,
-    steps: { ...runConfigSchema.properties.totalTimesteps, alias: undefined },
+    steps: {
+      ...runConfigSchema.properties.totalTimesteps,
+      alias: undefined,
+      default: undefined,
+    },
     trials: COUNT,
     seeds: { ...COUNT, maximum: 1000, default: 1 },
     space: MAPPING,
@@ -84,15 +89,14 @@ const FILE: ConfigSchema = {
   },
 };
 
+/** Keys of a plan that are in the file under the same names, with defaults. */
+type Defaulted = "seeds" | "objective" | "sampler" | "pruner" | "seed";
+
 const CONFIRM: ConfigSchema = {
   properties: {
     top: { ...COUNT, maximum: 1000, default: 3 },
     seeds: { ...COUNT, maximum: 1000, default: 10 },
   },
-};
-
-const SCORE: ConfigSchema = {
-  properties: { low: { type: "number" }, high: { type: "number" } },
 };
 
 /** Settings of runs that a search gives itself. */
@@ -103,15 +107,6 @@ const OWN: Readonly<Record<string, string>> = {
   seed: "each trial has the seeds 0, 1 and so on, as many as 'seeds' says",
   maxSeconds: "a search that is resumed must go on as it would have",
 };
-
-function checkName(name: string, origin: string): void {
-  if (/^\w[\w.-]{0,99}$/.test(name)) return;
-  throw new UsageError(
-    `Cannot use name = ${
-      JSON.stringify(name)
-    } of ${origin}: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'`,
-  );
-}
 
 function readEnvironments(
   { environment, environments }: Record<string, unknown>,
@@ -159,7 +154,7 @@ function readScores(
   return Object.fromEntries(
     Object.entries(valid).map(([it, score]) => {
       const ends = validateEntries(Object.entries(score as object), {
-        schema: SCORE,
+        schema: SCALE,
         origin: `${where}, ${it}`,
       }) as Scale;
       const { low = -Infinity, high = Infinity } = ends;
@@ -181,8 +176,8 @@ function readSettings(
     validateEntries(settings, { schema, origin: `set of ${origin}` });
   }
   for (const [name] of settings) {
-    const key = findKey(runSchema(), name);
-    if (key === undefined || OWN[key] === undefined) continue;
+    const key = settingKey(algorithm, name);
+    if (!Object.hasOwn(OWN, key)) continue;
     throw new UsageError(
       `Cannot use set.${name} of ${origin}: ${OWN[key]}`,
     );
@@ -232,9 +227,12 @@ export async function readPlan(
       `Cannot search ${origin}: it is empty, expected algorithm, environment and space`,
     );
   }
-  const given = validateEntries(entries, { schema: FILE, origin });
+  const given = {
+    ...defaultsOf<Pick<SearchPlan, Defaulted>>(FILE),
+    ...validateEntries(entries, { schema: FILE, origin }),
+  } as Pick<SearchPlan, Defaulted> & Record<string, unknown>;
   const { algorithm, name = origin.replace(/\.ya?ml$/, ""), set = {} } = given;
-  checkName(String(name), origin);
+  checkName(String(name), `name = ${JSON.stringify(name)} of ${origin}`);
   if (algorithm === undefined) {
     throw new UsageError(
       `Cannot search ${origin}: expected an algorithm, as in 'algorithm: ${
@@ -256,7 +254,7 @@ export async function readPlan(
     algorithm: String(algorithm),
     origin,
   });
-  const sampler = (given.sampler ?? "tpe") as SearchPlan["sampler"];
+  const { seeds, objective, sampler, pruner, seed } = given;
   const plan: SearchPlan = {
     name: String(name),
     algorithm: String(algorithm),
@@ -265,21 +263,20 @@ export async function readPlan(
     preset: given.preset as string ?? null,
     steps: given.steps as number ?? null,
     trials: countTrials(trials ?? given.trials, { sampler, space }, origin),
-    seeds: given.seeds as number ?? 1,
+    seeds,
     space,
     set: settings,
-    objective: given.objective as SearchPlan["objective"] ?? "last",
+    objective,
     sampler,
-    pruner: given.pruner as SearchPlan["pruner"] ?? "median",
+    pruner,
     confirm: {
-      top: 3,
-      seeds: 10,
+      ...defaultsOf<SearchPlan["confirm"]>(CONFIRM),
       ...validateEntries(Object.entries(given.confirm ?? {}), {
         schema: CONFIRM,
         origin: `confirm of ${origin}`,
       }),
     },
-    seed: given.seed as number ?? 0,
+    seed,
   };
   for (const environment of environments) {
     await loadEnvironment(configOf(plan, environment));
@@ -330,9 +327,8 @@ export function settingsOf(
   { algorithm, set }: SearchPlan,
   params: Params,
 ): Record<string, unknown> {
-  const schema = fullSchema(findAlgorithm(algorithm)!);
   const own = Object.entries(set)
-    .map(([name, it]) => [findKey(schema, name) ?? name, it] as const);
+    .map(([name, it]) => [settingKey(algorithm, name), it] as const);
   return { ...Object.fromEntries(own), ...params };
 }
 
