@@ -364,7 +364,7 @@ function detailsOf(
     rate: Number.isFinite(rate) ? `${count(rate)}/s` : "",
     speed,
     left: step < totalTimesteps && Number.isFinite(left)
-      ? `${clock(left)} left`
+      ? `${formatDuration(left)} left`
       : "",
     return: Number.isFinite(meanReturn)
       ? `return ${meanReturn.toFixed(1)}`
@@ -386,8 +386,21 @@ function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
-/** Hours, minutes and seconds, as in `1:02:03`. */
-function clock(seconds: number): string {
+/**
+ * Writes a duration in hours, minutes and seconds, rounded up.
+ *
+ * @param seconds The duration.
+ * @returns Text such as `1:02:03` or `2:03`.
+ *
+ * @example
+ * ```ts
+ * import { formatDuration } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([3723, 122.5].map(formatDuration), ["1:02:03", "2:03"]);
+ * ```
+ */
+export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor(whole / 60) % 60;

@@ -1,5 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { createProgress, type ProgressOptions } from "./progress.ts";
+import {
+  createProgress,
+  formatDuration,
+  type ProgressOptions,
+} from "./progress.ts";
 import { Screen } from "./testdata/screen.ts";
 
 /** A display with a clock to set, the text that it wrote and the screen with it. */
@@ -263,4 +267,9 @@ Deno.test("a resumed run measures its own steps", () => {
   const { at } = reporter({ isTerminal: false });
   at(0, 500);
   assertEquals(at(10, 600), " 60%  600/1,000 steps  10/s  0:40 left\n");
+});
+
+Deno.test("durations are rounded up, and have hours where there are some", () => {
+  const texts = [59.1, 60, 3600].map(formatDuration);
+  assertEquals(texts, ["1:00", "1:00", "1:00:00"]);
 });

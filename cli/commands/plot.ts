@@ -4,6 +4,7 @@ import type {
   CurvePanel,
   CurvesOptions,
 } from "@bellman/training/plots";
+import { FEW_RUNS } from "../experiment/report/section.ts";
 import {
   type Command,
   option,
@@ -109,7 +110,7 @@ async function withIqm(
     }),
   }));
   const marks = few.size > 0 && hasBand
-    ? `; few runs: too narrow (${[...few].join(", ")})`
+    ? `; ${FEW_RUNS} (${[...few].join(", ")})`
     : "";
   const band = hasBand ? "; band: 95 % bootstrap interval" : "";
   return {

@@ -1,3 +1,4 @@
+import { formatDuration } from "@bellman/training";
 import { notices } from "../run/run_setup.ts";
 import { round } from "../run/evaluation.ts";
 import { integerOf, type ParsedOptions, valueOf } from "../terminal/command.ts";
@@ -7,7 +8,7 @@ import {
   exitCodeOf,
   interruptSignal,
 } from "../terminal/process.ts";
-import { Board, clock, progressLine } from "../experiment/board.ts";
+import { Board, progressLine } from "../experiment/board.ts";
 import {
   type CellResult,
   cellsOf,
@@ -131,7 +132,9 @@ function describeCell(cell: CellResult): string {
   const [end, chosen] = [last!, best!].map(({ meanReturn, step }) =>
     `${round(meanReturn)} (step ${step.toLocaleString("en-US")})`
   );
-  return `${nameOf(cell)}: last ${end}, best ${chosen} in ${clock(seconds)}`;
+  return `${nameOf(cell)}: last ${end}, best ${chosen} in ${
+    formatDuration(seconds)
+  }`;
 }
 
 /** Writes the results; a disk that is full harms no cell. */

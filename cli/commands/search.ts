@@ -19,6 +19,7 @@ import {
   exitCodeOf,
   interruptSignal,
 } from "../terminal/process.ts";
+import { PLAN_FILE, SEARCH_FILE } from "../experiment/folder.ts";
 import { lockFile } from "../run/ownership.ts";
 import { bestFiles, describeResult, rangeOf } from "../search/best.ts";
 import {
@@ -39,18 +40,15 @@ import { gridSampler, randomSampler, type Sampler } from "../search/sampler.ts";
 import { Search, type SearchOptions } from "../search/search.ts";
 import { progressOn } from "../search/progress.ts";
 
-/** Name of the record in the folder of a search. */
-const RECORD = "trials.jsonl";
-
 /** Finds the folder of a search, which may not exist yet. */
 function folderOf(plan: SearchPlan, options: ParsedOptions): string {
   const dir = valueOf(options, "out") ?? `searches/${plan.name}`;
-  if (!existsSync(dir) || existsSync(`${dir}/${RECORD}`)) return dir;
+  if (!existsSync(dir) || existsSync(`${dir}/${SEARCH_FILE}`)) return dir;
   const refuse = (why: string) =>
     new UsageError(
       `Cannot search in ${dir}: ${why}; name another one with --out`,
     );
-  if (existsSync(`${dir}/plan.yaml`)) {
+  if (existsSync(`${dir}/${PLAN_FILE}`)) {
     throw refuse("it is the folder of an experiment");
   }
   const others = readdirSync(dir).filter((it) => it !== "search.lock");
@@ -93,7 +91,7 @@ async function begin(
   }
   if (first.op !== "begin") {
     throw new UsageError(
-      `Cannot resume ${dir}: its ${RECORD} does not begin with a plan`,
+      `Cannot resume ${dir}: its ${SEARCH_FILE} does not begin with a plan`,
     );
   }
   const changes = changesOf(plan, first.plan as SearchPlan);
@@ -122,11 +120,11 @@ async function exportJournal(
   if (existsSync(path)) {
     throw new UsageError(`Cannot write ${path}: it is there already`);
   }
-  if (!existsSync(`${dir}/${RECORD}`)) {
+  if (!existsSync(`${dir}/${SEARCH_FILE}`)) {
     throw new UsageError(`Cannot export ${dir}: it has no trials yet`);
   }
   const { space, seed, name } = plan;
-  const record = new SearchRecord(`${dir}/${RECORD}`, { isRead: true });
+  const record = new SearchRecord(`${dir}/${SEARCH_FILE}`, { isRead: true });
   const study = new OptunaSampler({ space, sampler: "tpe", seed });
   try {
     await study.start();
@@ -215,7 +213,7 @@ async function runSearch(
       `${dir}/search.lock`,
       (holder) => `Cannot search in ${dir}: ${holder} does so at present`,
     );
-    record = new SearchRecord(`${dir}/${RECORD}`);
+    record = new SearchRecord(`${dir}/${SEARCH_FILE}`);
     const onNotice = (line: string) => progress.print(`${line}\n`);
     const begun = { dir, sampler, onNotice, signal };
     const all: SearchOptions = {

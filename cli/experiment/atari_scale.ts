@@ -16,7 +16,7 @@ export const ATARI_SOURCE = scores.source;
 export function atariScale(
   environment: string,
 ): { low: number; high: number } | undefined {
-  const game = environment.replace(/^gym:|^ALE\//g, "").replace(/^ALE\//, "")
+  const game = environment.replace(/^(gym:)?(ALE\/)?/, "")
     .replace(/(-ram|NoFrameskip|Deterministic)?-v\d+$/, "");
   const found = Object.hasOwn(GAMES, game) ? GAMES[game] : undefined;
   return found && { low: found[0], high: found[1] };

@@ -1,3 +1,4 @@
+import { formatDuration } from "@bellman/training";
 import type { CommandIo } from "../terminal/process.ts";
 import type { CellResult } from "./cells.ts";
 import type { RunningCell } from "./driver.ts";
@@ -15,16 +16,6 @@ function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
-/** Writes seconds as `1:02:03` or `2:03`. */
-export function clock(seconds: number): string {
-  const whole = Math.ceil(seconds), hours = Math.floor(whole / 3600);
-  const minutes = Math.floor(whole / 60) % 60;
-  const rest = String(whole % 60).padStart(2, "0");
-  return hours > 0
-    ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}`
-    : `${minutes}:${rest}`;
-}
-
 /** Describes how far all cells are: `13 of 60 cells finished, 12:30 left`. */
 export function progressLine(
   { cells, running, secondsLeft }: BoardState,
@@ -35,7 +26,7 @@ export function progressLine(
     `${of("finished")} of ${cells.length} cells finished`,
     active > 0 ? `${active} running` : "",
     of("failed") > 0 ? `${of("failed")} failed` : "",
-    secondsLeft ? `${clock(secondsLeft)} left` : "",
+    secondsLeft ? `${formatDuration(secondsLeft)} left` : "",
   ].filter((it) => it !== "").join(", ");
 }
 

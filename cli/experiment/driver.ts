@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { inPlaces, type RunningJob, startJob } from "../jobs/job.ts";
+import { inPlaces, type RunningJob, startJob, wasKilled } from "../jobs/job.ts";
 import {
   lockOf,
   type RunEvent,
@@ -208,10 +208,7 @@ export class CellDriver {
       this.#waiting.unshift(readCell(cell));
       return;
     }
-    // What was sent SIGTERM has saved itself and ended with 128 and its number.
-    if (end.signal === null && end.code <= 128) {
-      return this.#fail(cell, end.message);
-    }
+    if (!wasKilled(end)) return this.#fail(cell, end.message);
     const what = `${nameOf(cell)} was ended by ${end.signal ?? "a signal"}`;
     if (this.#killed.has(nameOf(cell))) {
       return this.#fail(cell, `${what} twice, as where memory is short`);

@@ -9,7 +9,7 @@ import type { Plan } from "./plan.ts";
 export const PLAN_FILE = "plan.yaml";
 const RESULTS_FILE = "results.csv";
 /** Record of a search, which has a folder of its own. */
-const SEARCH_FILE = "trials.jsonl";
+export const SEARCH_FILE = "trials.jsonl";
 
 const LOCK = /^experiment(\.\d+-of-\d+)?\.lock$/;
 

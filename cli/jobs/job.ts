@@ -23,6 +23,14 @@ export interface JobEnd {
   wasStopped: boolean;
 }
 
+/**
+ * True where a signal ended a job: what was sent SIGTERM has saved itself, and ended
+ * with 128 and the signal's number.
+ */
+export function wasKilled({ code, signal }: JobEnd): boolean {
+  return signal !== null || code > 128;
+}
+
 /** A job whose process runs. */
 export interface RunningJob {
   readonly pid: number;

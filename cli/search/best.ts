@@ -1,5 +1,6 @@
 import { stringify } from "@std/yaml";
 import { folderOf } from "../experiment/plan.ts";
+import { FEW_RUNS } from "../experiment/report/section.ts";
 import { changedSettings } from "../run/report.ts";
 import { type Confirmation, CONFIRMED_EPISODES } from "./confirmation.ts";
 import { configOf, type SearchPlan } from "./plan.ts";
@@ -17,7 +18,7 @@ export function describeEstimate(
 ): string {
   if (interval === null) return `${short(value)} (one run: no interval)`;
   const [low, high] = interval.map(short);
-  const warning = fewRuns ? ", few runs: too narrow" : "";
+  const warning = fewRuns ? `, ${FEW_RUNS}` : "";
   return `${short(value)} (95 % interval ${low} to ${high}${warning})`;
 }
 

@@ -6,13 +6,12 @@ import {
   stratifiedBootstrap,
 } from "@bellman/statistics";
 import { inPlaces } from "../jobs/job.ts";
-import { readEvaluations } from "../jobs/run_task.ts";
+import { readEvaluations, readReturns } from "../jobs/run_task.ts";
 import { scoreOf, type SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
 import { bestOf, givenParams, type SearchOptions } from "./search.ts";
 import {
   makeTrialRun,
-  readReturns,
   runsOf,
   taskOf,
   trialName,

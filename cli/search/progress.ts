@@ -1,4 +1,4 @@
-import { clock } from "../experiment/board.ts";
+import { formatDuration } from "@bellman/training";
 import type { RunEvent } from "../jobs/run_task.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { short } from "./best.ts";
@@ -55,7 +55,7 @@ export function progressOn(io: CommandIo, plan: SearchPlan): SearchProgress {
   const left = (done: number): string => {
     if (ended === 0 || done >= plan.trials) return "";
     const seconds = (performance.now() - start) / 1000 / ended;
-    return `, ${clock(seconds * (plan.trials - done))} left`;
+    return `, ${formatDuration(seconds * (plan.trials - done))} left`;
   };
   const out = above(io.out);
   return {

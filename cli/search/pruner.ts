@@ -1,3 +1,4 @@
+import { mean, median } from "@bellman/statistics";
 import type { Trial } from "./record.ts";
 
 /** How a trial is judged by its evaluations. */
@@ -12,16 +13,12 @@ const KEPT = 1 / 3;
 /** Rungs of successive halving, each at three times the evaluations of the one before. */
 const RUNGS = 3;
 
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, it) => sum + it, 0) / values.length;
-}
-
 /** Judges a run by its evaluations so far. */
 function objectiveOfRun(
   values: readonly number[],
   objective: Objective,
 ): number {
-  return objective === "area" ? meanOf(values) : values.at(-1)!;
+  return objective === "area" ? mean([values]) : values.at(-1)!;
 }
 
 /** Judges a trial: the mean over its runs. */
@@ -29,11 +26,11 @@ export function objectiveOf(
   { evaluations }: Pick<Trial, "evaluations">,
   objective: Objective,
 ): number {
-  return meanOf(
+  return mean([
     evaluations.map((run) =>
       objectiveOfRun(run.map(({ value }) => value), objective)
     ),
-  );
+  ]);
 }
 
 /** Counts the evaluations of a trial. */
@@ -60,11 +57,6 @@ function placeOf({ evaluations }: Trial): { run: number; count: number } {
   return { run: evaluations.length - 1, count: evaluations.at(-1)!.length };
 }
 
-function medianOf(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b), half = sorted.length / 2;
-  return (sorted[Math.floor(half)] + sorted[Math.ceil(half) - 1]) / 2;
-}
-
 /** A search's rule, and what it needs to know. */
 export interface PruningRule {
   pruner: "median" | "halving" | "none";
@@ -89,7 +81,7 @@ function isBelowMedian(
     .map((it) => judgedAt(it, place, objective))
     .filter((it) => it !== undefined);
   if (values.length < STARTUP) return false;
-  return judgedAt(trial, place, objective)! < medianOf(values);
+  return judgedAt(trial, place, objective)! < median([values]);
 }
 
 /**

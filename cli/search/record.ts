@@ -7,6 +7,7 @@ import {
   writeSync,
 } from "node:fs";
 import { openPlainSync } from "@bellman/files";
+import type { Evaluation } from "../jobs/run_task.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 /** Values of the searched settings by name. */
@@ -42,12 +43,6 @@ export interface Trial {
   message?: string;
   /** Evaluations of each of its runs, in the order in which they were begun. */
   evaluations: Evaluation[][];
-}
-
-/** An evaluation of a run, after some environment steps. */
-export interface Evaluation {
-  step: number;
-  value: number;
 }
 
 /** Letters of a checksum. */

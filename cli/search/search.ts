@@ -1,17 +1,21 @@
 import { inPlaces } from "../jobs/job.ts";
-import type { RunEvent } from "../jobs/run_task.ts";
+import {
+  type Evaluation,
+  evaluationIn,
+  readReturns,
+  type RunEvent,
+} from "../jobs/run_task.ts";
 import { fileProblem, RunFailure, UsageError } from "../terminal/errors.ts";
 import { paramsOfFirst, scoreOf, type SearchPlan } from "./plan.ts";
 import { isPruned, objectiveOf, type PruningRule } from "./pruner.ts";
-import type { Evaluation, SearchRecord, Trial } from "./record.ts";
+import type { SearchRecord, Trial } from "./record.ts";
 import type { Sampler } from "./sampler.ts";
 import { isInSpace } from "./space.ts";
 import {
   countEvaluations,
-  evaluationIn,
   makeTrialRun,
-  readReturns,
   removeCheckpoints,
+  type RunEnd,
   runsOf,
   taskOf,
   trialName,
@@ -166,7 +170,7 @@ export class Search {
     trial: Trial,
     { run, index }: { run: TrialRun; index: number },
     { signal, pruned }: { signal: AbortSignal; pruned: AbortController },
-  ): Promise<"done" | "stopped" | { code: number; message: string }> {
+  ): Promise<RunEnd> {
     const { plan, jobs, isTrusted, onNotice, onProgress } = this.#options;
     const { environment } = run;
     const report = (evaluation: Evaluation) =>

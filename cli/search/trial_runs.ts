@@ -1,8 +1,9 @@
-import { existsSync, rmSync } from "node:fs";
-import { CheckpointStore, readProgress, RunFolder } from "@bellman/training";
+import { rmSync } from "node:fs";
+import { CheckpointStore, RunFolder } from "@bellman/training";
 import { folderOf } from "../experiment/plan.ts";
-import { startJob } from "../jobs/job.ts";
+import { startJob, wasKilled } from "../jobs/job.ts";
 import {
+  evaluationSeed,
   lockOf,
   type RunEvent,
   runJob,
@@ -10,7 +11,7 @@ import {
 } from "../jobs/run_task.ts";
 import { holderOf } from "../run/ownership.ts";
 import { configOf, type SearchPlan, settingsOf } from "./plan.ts";
-import type { Evaluation, Params } from "./record.ts";
+import type { Params } from "./record.ts";
 
 /** A run of a trial. */
 export interface TrialRun {
@@ -58,9 +59,6 @@ export interface TaskOptions {
   isTrusted: boolean;
 }
 
-/** Seeds of the episodes of final evaluations: neither training nor its evaluations have them. */
-const FRESH_EPISODES = 1_000_000;
-
 /** Returns the task that makes a run. */
 export function taskOf(
   plan: SearchPlan,
@@ -84,7 +82,7 @@ export function taskOf(
     resume: isTrusted ? ["--trust"] : [],
     evaluation: episodes === undefined
       ? undefined
-      : { episodes, seed: FRESH_EPISODES + seed },
+      : { episodes, seed: evaluationSeed(seed) },
   };
 }
 
@@ -97,26 +95,6 @@ export function countEvaluations(plan: SearchPlan): number {
   if (evaluationInterval === null) return 20;
   if (evaluationInterval === 0) return 1;
   return Math.ceil(totalTimesteps / evaluationInterval);
-}
-
-const RETURN = "eval/return_mean";
-
-/** Returns the evaluation of a row of a run's log, if it has one. */
-export function evaluationIn(
-  { step, statistics }: Pick<RunEvent, "step" | "statistics">,
-): Evaluation | undefined {
-  const value = statistics?.[RETURN];
-  return step !== undefined && value !== undefined && Number.isFinite(value)
-    ? { step, value }
-    : undefined;
-}
-
-/** Reads the evaluations of a run so far. */
-export function readReturns(dir: string): Evaluation[] {
-  const { progressPath } = new RunFolder(dir);
-  if (!existsSync(progressPath)) return [];
-  return readProgress(progressPath).map(evaluationIn)
-    .filter((it) => it !== undefined);
 }
 
 /** Removes what resumes a run: it is not needed any more. */
@@ -194,10 +172,10 @@ export async function makeTrialRun(
     pruned?.removeEventListener("abort", kill);
     if (end.code === 0) return "done";
     if (end.wasStopped || pruned?.aborted) return "stopped";
-    const { code } = end;
-    const message = end.message.replace(HOW_TO_RESUME, "");
-    // What was sent SIGTERM has saved itself and ended with 128 and its number.
-    if (end.signal === null && code <= 128) return { code, message };
+    if (!wasKilled(end)) {
+      const { code, message } = end;
+      return { code, message: message.replace(HOW_TO_RESUME, "") };
+    }
     lost = latestStep(task.dir) > before ? 0 : lost + 1;
     if (lost < MOST_LOST) continue;
     const by = end.signal ?? "a signal";

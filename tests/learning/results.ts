@@ -1,4 +1,5 @@
 /** Results of `deno task bench:learning`, and their figures across seeds. */
+import { FEW_RUNS } from "../../cli/experiment/report/section.ts";
 import type { EvaluatedPolicy } from "../../cli/jobs/run_task.ts";
 import { SeededRandom } from "@bellman/envs";
 import {
@@ -116,7 +117,7 @@ export function describeSeeds(values: readonly number[]): string {
     interquartileMean,
     { random: new SeededRandom(0) },
   );
-  const few = iqm.fewRuns ? " (few runs: too narrow)" : "";
+  const few = iqm.fewRuns ? ` (${FEW_RUNS})` : "";
   return `${mean.toFixed(1)} ± ${deviation.toFixed(1)} ${text(interval)}; IQM ${
     iqm.value.toFixed(1)
   } ${text(iqm.interval)}${few}`;

@@ -1,5 +1,5 @@
 /** Results of an algorithm out of the runs of its plan. */
-import { openRunFolder, readEpisodes, readProgress } from "@bellman/training";
+import { openRunFolder, readEpisodes } from "@bellman/training";
 import { parse } from "@std/yaml";
 import { existsSync } from "node:fs";
 import {
@@ -13,6 +13,7 @@ import {
   type Plan,
   type Variant,
 } from "../../cli/experiment/plan.ts";
+import { readReturns } from "../../cli/jobs/run_task.ts";
 import { fileNameOf } from "./result_paths.ts";
 import {
   BARS_FILE,
@@ -98,10 +99,7 @@ function barsOf(
 
 /** Returns the steps of a run's first evaluation that reached a return. */
 function stepsTo(meanReturn: number, dir: string): number | null {
-  const rows = readProgress(openRunFolder(dir).progressPath);
-  const first = rows.find(({ statistics }) =>
-    statistics["eval/return_mean"] >= meanReturn
-  );
+  const first = readReturns(dir).find(({ value }) => value >= meanReturn);
   return first?.step ?? null;
 }
 

@@ -7,6 +7,7 @@ import {
   heading,
   image,
   type LegendEntry,
+  placesIn,
   ticksOver,
 } from "./image.ts";
 import {
@@ -237,9 +238,9 @@ export function renderPanels(
   const columns = width < TWO_COLUMNS ? 1 : 2;
   const size = { width: Math.floor(width / columns), height };
   const rows = Math.ceil(panels.length / columns);
+  const placeOf = placesIn(columns, size);
   const drawn = panels.map(({ series, ...panel }, i) => {
-    const left = (i % columns) * size.width;
-    const top = Math.floor(i / columns) * height;
+    const { left, top } = placeOf(i);
     return renderCurves(series, { ...options, ...panel, ...size })
       .replace("<svg ", `<svg x="${left}" y="${top}" `);
   });

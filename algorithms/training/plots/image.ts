@@ -211,6 +211,20 @@ export function ticksOver(
   return { ticks, end, step };
 }
 
+/** Places charts of one size in rows of so many, from `top` on. */
+export function placesIn(
+  columns: number,
+  { width, height }: { width: number; height: number },
+  top = 0,
+): (i: number) => { left: number; top: number; width: number; height: number } {
+  return (i) => ({
+    left: (i % columns) * width,
+    top: top + Math.floor(i / columns) * height,
+    width,
+    height,
+  });
+}
+
 /** A number in few digits. */
 export function inWords(value: number, digits = 4): string {
   return String(Number(value.toPrecision(digits)));

@@ -6,6 +6,7 @@ import {
   finiteExtent,
   heading,
   image,
+  placesIn,
   ticksOver,
 } from "./image.ts";
 
@@ -103,11 +104,8 @@ export function renderIntervals(
     width: Math.floor(width / columns),
     height: FRAME + ROW * most,
   };
-  const drawn = panels.map((panel, i) => {
-    const left = (i % columns) * size.width;
-    const top = head.height + Math.floor(i / columns) * size.height;
-    return chart({ left, top, ...size }, optionsOf(panel));
-  });
+  const placeOf = placesIn(columns, size, head.height);
+  const drawn = panels.map((panel, i) => chart(placeOf(i), optionsOf(panel)));
   const height = head.height + Math.ceil(panels.length / columns) * size.height;
   const names = panels.map((it) => it.title).join(", ");
   return image({ width, height, title: title || names }, head.markup, ...drawn);

@@ -7,6 +7,7 @@ import {
   heading,
   image,
   inWords,
+  placesIn,
 } from "./image.ts";
 
 /** A setting that trials differ in. */
@@ -119,12 +120,9 @@ export function renderSlices(
   const rows = Math.ceil(axes.length / columns);
   const size = { width: Math.floor(width / columns), height };
   const y = axis(label, finiteExtent(scores) ?? [0, 1]);
+  const placeOf = placesIn(columns, size, head.height);
   const charts = axes.map((one, i) =>
-    chart({
-      left: (i % columns) * size.width,
-      top: head.height + Math.floor(i / columns) * height,
-      ...size,
-    }, {
+    chart(placeOf(i), {
       ...MARGIN,
       x: scaleOf(one),
       y: { ...y, nice: 5, grid: true, labelAnchor: "center", labelOffset: 50 },

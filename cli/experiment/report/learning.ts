@@ -1,12 +1,11 @@
-import { readProgress, RunFolder } from "@bellman/training";
 import {
   type CurveRun,
   type CurveSeries,
   renderCurves,
   renderPanels,
 } from "@bellman/training/plots";
-import { existsSync } from "node:fs";
 import { CURVE_RESAMPLES, iqmCurve } from "./iqm_curve.ts";
+import { readReturns } from "../../jobs/run_task.ts";
 import { messageOf } from "../../terminal/errors.ts";
 import type { CellResult } from "../cells.ts";
 import type { Results } from "./results.ts";
@@ -24,14 +23,10 @@ const BAND = `Bands: pointwise 95 % percentile intervals of ${
 
 /** Reads the evaluations of a run during its training. */
 function evaluationCurve({ dir }: Pick<CellResult, "dir">): CurveRun {
-  const { progressPath } = new RunFolder(dir);
-  const rows = existsSync(progressPath) ? readProgress(progressPath) : [];
-  const evaluations = rows.filter(({ step, statistics }) =>
-    Number.isFinite(step) && Number.isFinite(statistics["eval/return_mean"])
-  );
+  const evaluations = readReturns(dir);
   return {
     x: evaluations.map(({ step }) => step),
-    y: evaluations.map(({ statistics }) => statistics["eval/return_mean"]),
+    y: evaluations.map(({ value }) => value),
   };
 }
 
