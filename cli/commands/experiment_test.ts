@@ -14,6 +14,8 @@ const TINY = {
   variants: { wide: { algorithm: "a2c", set: { hiddenSizes: [8] } } },
 };
 
+const FAILING = import.meta.resolve("../../tests/testdata/failing_env.ts");
+
 const root = await Deno.makeTempDir({ prefix: "bellman-experiments-" });
 globalThis.addEventListener(
   "unload",
@@ -107,30 +109,38 @@ Deno.test("a plan may grow, and may not change cells that exist", async () => {
 
 Deno.test("a cell that fails is told and recorded, and the others are run", async () => {
   const { run, results, dir } = experimentIn();
-  const plan = { seeds: 1, variants: { td3: {}, ...TINY.variants }, set: {} };
-  const failed = await run(plan, "--jobs", "2");
-  assertEquals(failed.code, 1);
+  const broken = {
+    algorithm: "a2c",
+    set: { envKwargs: { how: "throw text" } },
+  };
+  const plan = {
+    environments: ["Failing-v0"],
+    seeds: 1,
+    variants: { broken, ...TINY.variants },
+    set: { ...TINY.set, envModules: [FAILING] },
+  };
+  const failed = await run(plan, "--trust", "--jobs", "2");
+  assertEquals(failed.code, 1, failed.err);
   assertMatch(failed.out, /1 of 2 cells finished, 1 failed\. Results/);
   assertMatch(
     failed.err,
-    /^td3\/CartPole-v1\/seed-0 failed: Cannot run TD3 with/m,
+    /^broken\/Failing-v0\/seed-0 failed: .*no luck/m,
   );
   assertMatch(
     failed.err,
     /1 cell failed; run it again with: deno task experiment .* --retry/,
   );
   assertEquals(results().map((it) => it.state), ["failed", "finished"]);
-  assertMatch(results()[0].message!, /TD3/);
-  const again = await run(plan);
+  assertMatch(results()[0].message!, /no luck/);
+  const again = await run(plan, "--trust");
   assertEquals([again.code, again.out.includes("Running")], [1, false]);
-  const retried = await run(plan, "--retry");
+  const retried = await run(plan, "--trust", "--retry");
   assertMatch(retried.out, /Running 1 of 2 cells/);
   assertEquals(retried.code, 1);
   assertEquals(
-    [...Deno.readDirSync(`${dir}/runs/td3/CartPole-v1/seed-0`)].map((it) =>
-      it.name
-    ),
-    ["failure.txt"],
+    Deno.readTextFileSync(`${dir}/runs/broken/Failing-v0/seed-0/failure.txt`)
+      .includes("no luck"),
+    true,
   );
 });
 
@@ -273,6 +283,12 @@ const REFUSED: readonly [
     { variants: { a2c: { set: { gamma: 2 } } } },
     [],
     /Cannot use a2c on CartPole-v1: Cannot use gamma = 2/,
+  ],
+  [
+    "an algorithm that cannot learn in its environment",
+    { variants: { td3: {} } },
+    [],
+    /Cannot use td3 on CartPole-v1: Cannot run TD3 with actions of type discrete/,
   ],
   [
     "a preset that is missing",

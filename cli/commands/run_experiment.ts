@@ -33,7 +33,7 @@ import {
   type TableFormat,
 } from "../experiment/report/tables.ts";
 import {
-  checkPythonEnvironments,
+  checkFit,
   checkUnchanged,
   keyOf,
   type PlanSettings,
@@ -303,7 +303,7 @@ export async function runExperiment(
   const retried = options.switches.has("retry") ? ["failed"] : [];
   const states = ["missing", "unfinished", ...retried];
   const waiting = experiment.chosen.filter((it) => states.includes(it.state));
-  await checkPythonEnvironments(waiting, settings);
+  await checkFit(waiting, settings);
   const lock = lockExperiment(dir, shard);
   const { signal, release } = await interruptSignal(() =>
     io.err("Stopping and saving all cells; a second Ctrl-C ends them at once\n")

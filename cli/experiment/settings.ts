@@ -5,9 +5,8 @@ import {
   readEvaluations,
   type RunTask,
 } from "../jobs/run_task.ts";
-import { isGymnasium } from "../config/gymnasium.ts";
 import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
-import { makeEnvironments } from "../run/environments.ts";
+import { checkRun } from "../run/run_setup.ts";
 import { refusalOf, savedConfigOf } from "../run/saved_run.ts";
 import { type ParsedOptions, taskLine, wordsOf } from "../terminal/command.ts";
 import { asInputError, messageOf, UsageError } from "../terminal/errors.ts";
@@ -121,27 +120,18 @@ export async function resolveSettings(
 }
 
 /**
- * Makes the environments of Python's that cells need, which nothing here knows by
- * their names: before anything runs.
+ * Checks that the algorithms of cells can learn in their environments with these
+ * settings: before anything runs.
  *
- * @throws {UsageError} If one cannot be made.
+ * @throws {UsageError} If an environment cannot be made, or a setting does not fit it.
  */
-export async function checkPythonEnvironments(
+export async function checkFit(
   cells: readonly Cell[],
   settings: PlanSettings,
 ): Promise<void> {
-  const checked = new Set<string>();
   for (const key of new Set(cells.map(keyOf))) {
-    const { config } = settings.get(key)!;
-    const { env, envKwargs, envModules, wrappers } = config;
-    const text = JSON.stringify([env, envKwargs, envModules, wrappers]);
-    if (!isGymnasium(env) || checked.has(text)) continue;
-    checked.add(text);
     try {
-      const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
-      const imports = await loadEnvironment(one);
-      const hosting = { imports, onNotice: () => {}, isForEvaluation: true };
-      (await makeEnvironments(one, hosting)).close();
+      await checkRun(settings.get(key)!.config);
     } catch (error) {
       throw new UsageError(`Cannot use ${key}: ${messageOf(error)}`, {
         cause: error,

@@ -254,6 +254,44 @@ function checkActions(
   );
 }
 
+/** Returns an algorithm's own settings. */
+function ownSettings(config: ResolvedConfig): Record<string, unknown> {
+  const { schema } = findAlgorithm(config.algorithm)!;
+  const keys = Object.keys(schema.properties);
+  return Object.fromEntries(keys.map((key) => [key, config[key]]));
+}
+
+/**
+ * Makes one environment of a configuration and checks that the algorithm can
+ * learn in it with these settings: before an agent is made, which takes longer.
+ *
+ * @param requested The configuration.
+ * @throws {UsageError} If there is no such environment.
+ * @throws {TypeError} If the algorithm or a setting does not fit its spaces.
+ */
+export async function checkRun(requested: ResolvedConfig): Promise<void> {
+  const config = await withOwnAlgorithm(requested);
+  const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
+  const imports = await loadEnvironment(one);
+  const environments = await requestedEnvironments(one, {
+    imports,
+    onNotice: () => {},
+    isForEvaluation: true,
+  });
+  try {
+    const { training, spaces } = environments;
+    checkActions(config, spaces);
+    findAlgorithm(config.algorithm)!.check?.(ownSettings(config), {
+      ...spaces,
+      goals: training,
+      numEnvs: config.numEnvs,
+      totalTimesteps: config.totalTimesteps,
+    });
+  } finally {
+    environments.close();
+  }
+}
+
 /** Makes the agent that acts and learns in the environments. */
 function agentIn(
   { config, environments, compute, onNotice }: AgentSource,
@@ -270,10 +308,8 @@ function agentIn(
 /** Returns the options that agents of all kinds have. */
 function agentOptions(config: ResolvedConfig, { engine }: Compute) {
   const { seed, totalTimesteps, threads } = config;
-  const { schema } = findAlgorithm(config.algorithm)!;
-  const keys = Object.keys(schema.properties);
   return {
-    config: Object.fromEntries(keys.map((key) => [key, config[key]])),
+    config: ownSettings(config),
     seed,
     totalTimesteps,
     engine: engine.name,

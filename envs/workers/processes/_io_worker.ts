@@ -213,6 +213,8 @@ async function close({ graceMs, process }: Order): Promise<void> {
 /** Serves the pipes of a group until it is closed. */
 export async function main(): Promise<void> {
   // A thread that only waits for shared memory would end.
-  parentPort!.on("message", () => {});
+  const stay = () => {};
+  parentPort!.on("message", stay);
   await close(await serve());
+  parentPort!.off("message", stay);
 }

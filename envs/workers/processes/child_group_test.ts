@@ -2,7 +2,7 @@ import { HostFailure } from "../host_failure.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ChildGroup, type ChildGroupOptions } from "./child_group.ts";
 import { MessagePort } from "node:worker_threads";
-import { isGone, isProcess, openDescriptors } from "./testdata/processes.ts";
+import { assertNoneLeft, isGone, isProcess } from "./testdata/processes.ts";
 
 const CHILD = {
   program: Deno.execPath(),
@@ -245,9 +245,9 @@ Deno.test(
       withGroup(1, (group) => assertEquals(ask(group, 0, "echo"), "echo"));
     };
     for (let i = 0; i < 3; i++) round();
-    const before = await openDescriptors();
-    for (let i = 0; i < 10; i++) round();
-    assert(await openDescriptors(before) <= before);
+    await assertNoneLeft(() => {
+      for (let i = 0; i < 10; i++) round();
+    });
   },
 );
 

@@ -1,3 +1,4 @@
+import { assert } from "@std/assert";
 /** What tests ask of the system: whether processes and descriptors are left. */
 import process from "node:process";
 
@@ -28,21 +29,35 @@ export async function childrenOf(pid: number): Promise<number[]> {
     .map(Number);
 }
 
-/**
- * How many descriptors this process has open (Linux). Threads that were ended
- * give back theirs a moment later: the least of several counts is taken, and for
- * `atMost` they are counted until there are so few, for some seconds.
- */
-export async function openDescriptors(atMost?: number): Promise<number> {
-  let least = Infinity;
-  const most = atMost === undefined ? 20 : 500;
-  for (let tries = 0; tries < most && !(least <= atMost!); tries++) {
-    const { stdout } = await new Deno.Command("ls", {
-      args: [`/proc/${Deno.pid}/fd`],
-    }).output();
-    const count = new TextDecoder().decode(stdout).trim().split("\n").length;
-    least = Math.min(least, count);
+/** Lists the descriptors that this process has open, with what they are of (Linux). */
+async function listDescriptors(): Promise<string[]> {
+  const { stdout } = await new Deno.Command("ls", {
+    args: ["-l", `/proc/${Deno.pid}/fd`],
+  }).output();
+  return new TextDecoder().decode(stdout).trim().split("\n").slice(1);
+}
+
+/** Takes the shortest of several lists, as threads that ended close theirs later. */
+async function fewestDescriptors(atMost?: number): Promise<string[]> {
+  let fewest = await listDescriptors();
+  const tries = atMost === undefined ? 20 : 500;
+  for (let i = 1; i < tries && !(fewest.length <= atMost!); i++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
+    const list = await listDescriptors();
+    if (list.length < fewest.length) fewest = list;
   }
-  return least;
+  return fewest;
+}
+
+/**
+ * Checks that rounds of something leave no descriptor open (Linux).
+ *
+ * @param rounds Function that does them; what is opened once is opened before.
+ */
+export async function assertNoneLeft(rounds: () => void): Promise<void> {
+  const before = await fewestDescriptors();
+  rounds();
+  const after = await fewestDescriptors(before.length);
+  const lists = [before, after].map((it) => it.join("\n")).join("\n\n");
+  assert(after.length <= before.length, lists);
 }
