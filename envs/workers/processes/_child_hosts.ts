@@ -15,18 +15,37 @@ const NO_ANSWER: GroupAnswer = {};
 /** A command, or one for a picture of the first environment. */
 export type HostCommand = GroupCommand | { readonly type: "render" };
 
+/** Children that host groups, here or on other machines. */
+export type Children = Pick<
+  ChildGroup,
+  | "start"
+  | "send"
+  | "receive"
+  | "waitFor"
+  | "end"
+  | "pid"
+  | "usePipes"
+  | "close"
+>;
+
 /** Settings of {@linkcode ChildHosts}. */
 export interface ChildHostsOptions {
   readonly command: ChildCommand;
   readonly showPrints: boolean;
   /** True where environments that end are reset in the same step. */
   readonly resets: boolean;
+  /**
+   * Makes the children, one for each group; they are closed with this.
+   *
+   * @default processes of this machine
+   */
+  readonly children?: () => Children;
 }
 
 /** Groups in separate processes, whose language is that of a subclass. */
 export abstract class ChildHosts implements GroupHosts {
   readonly groups: readonly GroupRange[];
-  protected readonly children: ChildGroup;
+  protected readonly children: Children;
   /** Bytes of the actions of each group. */
   protected actions: readonly (readonly Uint8Array[])[] = [];
   /** Type of the last command to each group. */
@@ -37,7 +56,7 @@ export abstract class ChildHosts implements GroupHosts {
   constructor(groups: readonly GroupRange[], options: ChildHostsOptions) {
     this.groups = groups;
     this.#options = options;
-    this.children = new ChildGroup(options);
+    this.children = options.children?.() ?? new ChildGroup(options);
   }
 
   /** Writes the data of a command other than the actions. */

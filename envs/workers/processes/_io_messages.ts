@@ -2,12 +2,18 @@
 import { builtin } from "@bellman/files";
 import type { MessagePort } from "node:worker_threads";
 
+/**
+ * Argument of a command that stands for the id of the process that starts it,
+ * which on another machine is not this one.
+ */
+export const PARENT = "{parent}";
+
 /** A command that is run. */
 export interface ChildCommand {
   /** The program: a path, or a name that is looked for as a shell does. */
   readonly program: string;
   /**
-   * Its arguments.
+   * Its arguments; one that is {@linkcode PARENT} is replaced.
    *
    * @default []
    */
@@ -22,14 +28,46 @@ export interface ChildCommand {
 
 /** The end of a child. */
 export interface ChildEnd {
-  /** Its exit code; `undefined` where it could not be started. */
+  /** Its exit code; `undefined` where it has none, or none that is known here. */
   readonly code?: number;
   /** The signal that ended it, if one did. */
   readonly signal?: string;
-  /** The reason why it could not be started, if that is so. */
+  /**
+   * The reason why it could not be started, if that is so. A child of another
+   * machine has no other end than this, which may have come at any time.
+   */
   readonly failure?: string;
   /** The last 64 kB that it printed. */
   readonly prints: string;
+}
+
+/** Settings of where children of other machines connect to. */
+export interface ListenOptions {
+  /** Name or number of an address of this machine. */
+  readonly hostname: string;
+  /**
+   * The port.
+   *
+   * @default 0, which is any that is free
+   */
+  readonly port?: number;
+  /**
+   * Number of connections that at most may be there without having said the
+   * secret of a child: more are closed at once.
+   */
+  readonly unproven: number;
+  /**
+   * Time for a connection to say it, in milliseconds.
+   *
+   * @default 10_000
+   */
+  readonly proofMs?: number;
+}
+
+/** The port that is listened at, or the reason why that cannot be. */
+export interface Listening {
+  readonly port?: number;
+  readonly failure?: string;
 }
 
 /** Data that the worker is made with. */
@@ -52,9 +90,13 @@ interface ProcessMessage {
 
 /** Order to the worker; one without a type sends the bytes. */
 export interface Order extends ProcessMessage {
-  readonly type?: "start" | "kill" | "wake" | "close";
+  readonly type?: "start" | "listen" | "expect" | "kill" | "wake" | "close";
   /** Command to start. */
   readonly command?: ChildCommand;
+  /** Where to listen. */
+  readonly listen?: ListenOptions;
+  /** Bytes that the child says first when it connects. */
+  readonly secret?: string;
   /** The pipe that the caller sleeps in. */
   readonly path?: string;
   /** Time in which the children may end by themselves. */
@@ -69,6 +111,8 @@ export interface News extends ProcessMessage {
   readonly end?: ChildEnd;
   /** True if the pipe that the caller sleeps in could be opened. */
   readonly wakes?: boolean;
+  /** What became of the order to listen. */
+  readonly listening?: Listening;
   /** True where nothing is left of any child. */
   readonly isClosed?: boolean;
 }

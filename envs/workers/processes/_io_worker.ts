@@ -9,8 +9,14 @@ import {
   type IoWorkerData,
   type News,
   type Order,
+  PARENT,
 } from "./_io_messages.ts";
 import { WAKE } from "./named_pipes.ts";
+import {
+  type ServedChild,
+  SocketChild,
+  SocketListener,
+} from "./_socket_child.ts";
 
 const { port, orders, news, showPrints } = workerData as IoWorkerData;
 const caller = new IoLine<Order>(port, orders);
@@ -27,8 +33,7 @@ const DRAIN_MS = 200;
 const PIECE = 65_536;
 
 /** One running process and its pipes. */
-class Child {
-  /** Settles when the process has ended and the caller has the news. */
+class Child implements ServedChild {
   readonly ended: Promise<void>;
   #number: number;
   #process: Deno.ChildProcess;
@@ -43,7 +48,7 @@ class Child {
     this.#number = process;
     const { program, args = [], env = {} } = command!;
     this.#process = new Deno.Command(program, {
-      args: [...args],
+      args: args.map((it) => it === PARENT ? String(Deno.pid) : it),
       env: { ...env },
       stdin: "piped",
       stdout: "piped",
@@ -65,7 +70,6 @@ class Child {
     this.#writer.write(frame).catch(() => {});
   }
 
-  /** Ends the process at once. */
   kill(): void {
     if (this.#hasEnded) return;
     try {
@@ -80,12 +84,10 @@ class Child {
     }
   }
 
-  /** Closes the input, on which a host ends by itself. */
   closeInput(): void {
     this.#writer.close().catch(() => {});
   }
 
-  /** Opens the pipe that the caller sleeps in, to wake it. */
   openWakePipe(path: string): void {
     try {
       this.#wakePipe = Deno.openSync(path, { read: true, write: true });
@@ -95,7 +97,6 @@ class Child {
     }
   }
 
-  /** Wakes the caller that sleeps in the pipe. */
   wakeCaller(): void {
     this.#wakePipe?.writeSync(WAKE);
   }
@@ -152,19 +153,42 @@ class Child {
 const WAKE_MS = 100;
 
 /** Children that have not ended, by the number of their process. */
-const running = new Map<number, Child>();
+const running = new Map<number, ServedChild>();
 let waking: ReturnType<typeof setInterval> | undefined;
+let listener: SocketListener | undefined;
+
+function serveChild(process: number, child: ServedChild): void {
+  running.set(process, child);
+  child.ended.then(() => running.delete(process));
+}
 
 function start(order: Order): void {
   const { process } = order;
   try {
-    const child = new Child(order);
-    running.set(process, child);
-    child.ended.then(() => running.delete(process));
+    serveChild(process, new Child(order));
   } catch (error) {
     const end: ChildEnd = { failure: (error as Error).message, prints: "" };
     replies.send({ process, end });
   }
+}
+
+function listen({ process, listen }: Order): void {
+  try {
+    listener = new SocketListener(listen!);
+    replies.send({ process, listening: { port: listener.port } });
+  } catch (error) {
+    const failure = (error as Error).message;
+    replies.send({ process, listening: { failure } });
+  }
+}
+
+function expect({ process, secret }: Order): void {
+  const child = new SocketChild(
+    secret!,
+    (news) => replies.send({ process, ...news }),
+  );
+  serveChild(process, child);
+  listener!.expect(child);
 }
 
 function carryOut(order: Order): void {
@@ -174,6 +198,10 @@ function carryOut(order: Order): void {
       return child?.send(order.bytes!);
     case "start":
       return start(order);
+    case "listen":
+      return listen(order);
+    case "expect":
+      return expect(order);
     case "kill":
       return child?.kill();
     case "wake":
@@ -198,6 +226,7 @@ async function serve(): Promise<Order> {
 
 /** Waits for the children to end, and kills those that do not. */
 async function close({ graceMs, process }: Order): Promise<void> {
+  listener?.close();
   const children = [...running.values()];
   const all = Promise.all(children.map((it) => it.ended));
   for (const it of children) it.closeInput();

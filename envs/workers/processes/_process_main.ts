@@ -1,9 +1,10 @@
 /** Program of a process of a {@linkcode SubprocessVecEnv}. */
+import { pathToFileURL } from "node:url";
 import { deserialize, serialize } from "node:v8";
 import { bytesOf } from "../_group_arrays.ts";
 import { GroupRunner } from "../_group_runner.ts";
 import type { GroupAnswer, GroupCommand, GroupRange } from "../group_hosts.ts";
-import { type CheckedSource, makeGroup } from "../group_source.ts";
+import { type CheckedSource, makeGroup, movedSource } from "../group_source.ts";
 import { sendableError, type SentError } from "../host_failure.ts";
 import { frameOf, FrameReader } from "./frames.ts";
 import { AnswerWriter, FAILED, HEAD, REQUEST } from "./host_messages.ts";
@@ -12,7 +13,12 @@ import { AnswerWriter, FAILED, HEAD, REQUEST } from "./host_messages.ts";
 type Request = GroupCommand & {
   readonly source: CheckedSource;
   readonly range: GroupRange;
+  /** Folder of the caller, of which there is a copy here. */
+  readonly root?: string;
 };
+
+/** Arguments: the process to end with, and the folder of the code on this machine. */
+const [parent, code] = Deno.args;
 
 function write(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
@@ -74,10 +80,12 @@ async function carryOut(message: Uint8Array): Promise<void> {
     if (message[0] === REQUEST.step) return host!.step(data);
     const request = deserialize(data) as Request;
     if (request.type === "open") {
-      const { source, range } = request;
-      host = new Host(
-        new GroupRunner(await makeGroup(source, range), range.first),
-      );
+      const { source, range, root } = request;
+      const own = root === undefined
+        ? source
+        : movedSource(source, root, pathToFileURL(`${code}/`).href);
+      const env = await makeGroup(own, range);
+      host = new Host(new GroupRunner(env, range.first));
     }
     host!.run(request);
   } catch (error) {
@@ -101,7 +109,7 @@ for (const name of IGNORED) Deno.addSignalListener(name, () => {});
  */
 const WATCHDOG = `
 const watch = setInterval(() => {
-  if (Deno.ppid === ${Number(Deno.args[0])}) return;
+  if (Deno.ppid === ${Number(parent)}) return;
   clearInterval(watch);
   setTimeout(() => Deno.kill(Deno.pid, "SIGKILL"), 2000);
 }, 1000);`;

@@ -7,6 +7,8 @@ import {
   IoLine,
   type IoWorkerData,
   lineMemory,
+  type Listening,
+  type ListenOptions,
   type News,
   type Order,
 } from "./_io_messages.ts";
@@ -14,10 +16,16 @@ import { AnswerPipe, NamedPipe } from "./named_pipes.ts";
 import { builtin } from "@bellman/files";
 import type { MessagePort, Worker } from "node:worker_threads";
 
-export type { ChildCommand } from "./_io_messages.ts";
+export {
+  type ChildCommand,
+  type ListenOptions,
+  PARENT,
+} from "./_io_messages.ts";
 
-/** Describes the end of a child, with the last line that it printed. */
-function describeEnd({ code, signal, failure, prints }: ChildEnd): string {
+/** Describes the end of a process, with the last line that it printed. */
+export function describeEnd(
+  { code, signal, failure, prints }: ChildEnd,
+): string {
   if (failure !== undefined) return `could not be started: ${failure}`;
   const how = signal === undefined
     ? `ended with code ${code}`
@@ -48,6 +56,8 @@ export interface ChildGroupOptions {
 /** The current process of a child, as the caller knows it. */
 interface Child extends News {
   readonly messages: Uint8Array[];
+  /** True where another machine starts it. */
+  readonly isElsewhere: boolean;
   /** Named pipes, which are faster for short messages. */
   pipe?: NamedPipe;
   answers?: AnswerPipe;
@@ -69,13 +79,16 @@ function closePipes({ pipe, answers }: Partial<Child>): void {
 const LONGEST = 2 ** 30;
 /** Time for the system to start or to end a process. */
 const PATIENCE_MS = 30_000;
+/** Bytes of a secret, each of which is said as two digits. */
+const SECRET = 16;
 
 /**
  * Child processes that a blocked thread talks to: it sends messages and waits
  * for the answers of one or of several, with a time-out.
  *
  * A message goes through a pipe as `frames.ts` says. A child must end when its
- * input does: then it outlives neither `close` nor this process.
+ * input does: then it outlives neither `close` nor this process. Other machines
+ * may also start some, which connect to this process.
  */
 export class ChildGroup {
   #orders: IoLine<Order>;
@@ -87,6 +100,9 @@ export class ChildGroup {
   #graceMs: number;
   #isClosed = false;
   #isServed = true;
+  #listening: Listening = {};
+  /** Number of times that there were news. */
+  #told = 0;
 
   /**
    * Starts the thread that serves the children.
@@ -116,13 +132,69 @@ export class ChildGroup {
    * @param command Its command.
    */
   start(child: number, command: ChildCommand): void {
+    this.#replace(child, false);
+    this.#order(child, { type: "start", command });
+  }
+
+  /** Puts a new process in the place of the one before, which is ended. */
+  #replace(child: number, isElsewhere: boolean): number {
     if (this.#children[child] !== undefined) {
       this.kill(child);
       closePipes(this.#children[child]);
     }
     const process = this.#processes++;
-    this.#children[child] = { process, messages: [] };
-    this.#order(child, { type: "start", command });
+    this.#children[child] = { process, messages: [], isElsewhere };
+    return process;
+  }
+
+  /**
+   * Listens for children that other machines start. Who connects without the
+   * secret of one of them is refused.
+   *
+   * @param options Address, and bounds for who connects.
+   * @returns The port.
+   * @throws {TypeError} If this group listens already.
+   * @throws {Error} If it cannot listen there, or may not.
+   */
+  listen(options: ListenOptions): number {
+    this.#checkOpen();
+    if (this.#listening.port !== undefined) {
+      throw new TypeError(
+        "Cannot listen for children as this group does so already",
+      );
+    }
+    this.#listening = {};
+    this.#orders.send({ process: -1, type: "listen", listen: options });
+    this.wait(() => Object.keys(this.#listening).length > 0, PATIENCE_MS);
+    const { port, failure = "it takes too long" } = this.#listening;
+    if (port !== undefined) return port;
+    const why = failure.replace(/ \(os error \d+\)$/, "");
+    throw new Error(
+      `Cannot listen at ${options.hostname}:${options.port ?? 0}: ${why}`,
+    );
+  }
+
+  /**
+   * Expects a child that another machine starts, in the place of the one before
+   * as `start` does. It connects to the port of `listen`, first says its secret,
+   * then sends and receives as through a pipe; messages to it wait for that. It
+   * has ended when its connection is closed.
+   *
+   * @param child Number of the child.
+   * @returns Number of its process, which no other one of this group has, and
+   * its secret of 32 hexadecimal digits, which is void once it was said.
+   * @throws {TypeError} If this group does not listen.
+   */
+  expect(child: number): { process: number; secret: string } {
+    if (this.#listening.port === undefined) {
+      throw new TypeError(
+        "Cannot expect a child of another machine as this group does not listen",
+      );
+    }
+    const process = this.#replace(child, true);
+    const secret = crypto.getRandomValues(new Uint8Array(SECRET)).toHex();
+    this.#order(child, { type: "expect", secret });
+    return { process, secret };
   }
 
   /**
@@ -183,7 +255,7 @@ export class ChildGroup {
   #canWake(child: number, path: string): boolean {
     const view = this.#view(child);
     this.#order(child, { type: "wake", path });
-    this.#wait(() => view.wakes !== undefined, PATIENCE_MS);
+    this.wait(() => view.wakes !== undefined, PATIENCE_MS);
     return view.wakes === true;
   }
 
@@ -209,7 +281,20 @@ export class ChildGroup {
     if (end === undefined) {
       throw new HostFailure("timeout", "it is silent", { stack });
     }
-    throw new HostFailure("exit", `its process ${describeEnd(end)}`, { stack });
+    const how = view.isElsewhere
+      ? end.failure!
+      : `its process ${describeEnd(end)}`;
+    throw new HostFailure("exit", how, { stack });
+  }
+
+  /**
+   * Says whether a child has sent a message that was not received.
+   *
+   * @param child Number of the child.
+   * @returns True if so, be it that the child has ended since.
+   */
+  has(child: number): boolean {
+    return this.#view(child).messages.length > 0;
   }
 
   /**
@@ -226,7 +311,7 @@ export class ChildGroup {
       this.#sleep(view, answers, timeoutMs);
       if (view.answer !== null) return (view.answer ?? view.end) !== undefined;
     }
-    return this.#wait(
+    return this.wait(
       () => children.every((it) => isReady(this.#children[it])),
       timeoutMs,
     );
@@ -273,7 +358,7 @@ export class ChildGroup {
   kill(child: number): void {
     const view = this.#view(child);
     if (view.end === undefined) this.#order(child, { type: "kill" });
-    this.#wait(() => view.end !== undefined, PATIENCE_MS);
+    this.wait(() => view.end !== undefined, PATIENCE_MS);
   }
 
   /**
@@ -286,15 +371,19 @@ export class ChildGroup {
     this.#children.forEach(closePipes);
     const graceMs = this.#graceMs;
     this.#orders.send({ process: -1, type: "close", graceMs });
-    this.#wait(() => !this.#isServed, this.#graceMs + PATIENCE_MS);
+    this.wait(() => !this.#isServed, this.#graceMs + PATIENCE_MS);
     this.#worker.terminate();
     this.#port.close();
   }
 
-  #view(child: number): Child {
+  #checkOpen(): void {
     if (this.#isClosed) {
       throw new TypeError("Cannot use child processes that were closed");
     }
+  }
+
+  #view(child: number): Child {
+    this.#checkOpen();
     this.#takeNews();
     return this.#children[child];
   }
@@ -306,24 +395,37 @@ export class ChildGroup {
 
   #takeNews(): void {
     for (let news; (news = this.#news.receive()) !== undefined;) {
+      this.#told++;
       this.#note(news);
     }
   }
 
   #note(news: News): void {
     if (news.isClosed) this.#isServed = false;
-    const view = this.#children.find((it) => it.process === news.process);
+    if (news.listening) this.#listening = news.listening;
+    const view = this.#children.find((it) => it?.process === news.process);
     if (view === undefined) return;
     if (news.bytes) view.messages.push(news.bytes);
     else Object.assign(view, news);
   }
 
-  /** Waits until `isDone`, or so long; returns the last of it. */
-  #wait(isDone: () => boolean, timeoutMs: number): boolean {
+  /**
+   * Waits until something is so that depends on children.
+   *
+   * @param isDone Function that says so. It is called at first and after news,
+   * and may ask this group: `waitFor([child], 0)` is true where the child has
+   * sent a message or ended.
+   * @param timeoutMs Time to wait, in milliseconds.
+   * @returns The last that it said.
+   */
+  wait(isDone: () => boolean, timeoutMs = Infinity): boolean {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       this.#takeNews();
+      const told = this.#told;
       if (isDone()) return true;
+      // What it asked first may be otherwise by what it asked last.
+      if (told !== this.#told) continue;
       const left = deadline - performance.now();
       if (left <= 0) return false;
       this.#news.wait(left);

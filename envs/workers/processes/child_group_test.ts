@@ -1,7 +1,8 @@
 import { HostFailure } from "../host_failure.ts";
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { ChildGroup, type ChildGroupOptions } from "./child_group.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { ChildGroup, type ChildGroupOptions, PARENT } from "./child_group.ts";
 import { MessagePort } from "node:worker_threads";
+import { CAN_START_FAR, startFar } from "./testdata/far.ts";
 import { assertNoneLeft, isGone, isProcess } from "./testdata/processes.ts";
 
 const CHILD = {
@@ -237,6 +238,247 @@ Deno.test("a group that is closed while it starts leaves nothing", () => {
   }
 });
 
+Deno.test("an argument stands for the process that starts a child", {
+  ignore: Deno.build.os === "windows",
+}, () => {
+  const group = new ChildGroup();
+  const script = 'echo "$1 $2 $PPID" >&2';
+  const args = ["-c", script, "sh", PARENT, `x${PARENT}`];
+  group.start(0, { program: "sh", args });
+  assertThrows(() => group.receive(0, 20_000), HostFailure, "with code 0");
+  assertEquals(
+    group.end(0)!.prints,
+    `${Deno.pid} x{parent} ${Deno.pid}\n`,
+  );
+  group.close();
+});
+
+Deno.test("a condition of several children is waited for", () => {
+  withGroup(3, (group) => {
+    for (const child of [0, 1, 2]) ask(group, child, "hello");
+    const ready = (): number[] =>
+      [0, 1, 2].filter((it) => group.waitFor([it], 0));
+    assertEquals(group.wait(() => ready().length > 0, 0), false);
+    send(group, 1, "sleep 50");
+    send(group, 2, "exit 3");
+    assertEquals(group.wait(() => ready().length >= 2), true);
+    assertEquals(ready(), [1, 2]);
+    assertEquals(receive(group, 1), "sleep 50");
+    assertEquals(group.wait(() => ready().includes(0), 20), false);
+  });
+});
+
+Deno.test("news that come while a condition is asked are not missed", () => {
+  withGroup(2, (group) => {
+    for (const child of [0, 1]) ask(group, child, "hello");
+    // Its answer would wake who has missed that of the other.
+    send(group, 1, "sleep 5000");
+    const answers: boolean[][] = [];
+    const isOneReady = (): boolean => {
+      const ready = [group.waitFor([0], 0)];
+      if (answers.length === 0) {
+        send(group, 0, "echo");
+        // Takes its answer, as a question about the other child may do.
+        group.waitFor([0]);
+      }
+      ready.push(group.waitFor([1], 0));
+      answers.push(ready);
+      return ready.includes(true);
+    };
+    assertEquals(group.wait(isOneReady), true);
+    assertEquals(answers, [[false, false], [true, false]]);
+  }, { graceMs: 0 });
+});
+
+const LISTEN = { hostname: "127.0.0.1", unproven: 20 };
+
+/** A group that listens, and processes that another machine would start. */
+class FarGroup implements AsyncDisposable {
+  readonly group: ChildGroup;
+  readonly port: number;
+  readonly #processes: Deno.ChildProcess[] = [];
+
+  constructor(options?: ChildGroupOptions) {
+    this.group = new ChildGroup(options);
+    this.port = this.group.listen(LISTEN);
+  }
+
+  /** Starts the process of a child. */
+  start(secret: string, ...args: string[]): Deno.ChildProcess {
+    const process = startFar({ port: this.port, secret }, ...args);
+    this.#processes.push(process);
+    return process;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.group.close();
+    // Each has been told the end of its input.
+    await Promise.all(this.#processes.map((it) => it.status));
+  }
+}
+
+const ignore = !CAN_START_FAR;
+
+Deno.test(
+  "a child of another machine is as one of this",
+  { ignore },
+  async () => {
+    await using far = new FarGroup();
+    const { group } = far;
+    group.start(1, CHILD);
+    const { secret, process } = group.expect(3);
+    assert(/^[0-9a-f]{32}$/.test(secret), secret);
+    assert(group.expect(4).process !== process);
+    // What it is told first waits for it.
+    send(group, 3, "print hello");
+    assertEquals(group.waitFor([3], 0), false);
+    far.start(secret);
+    assertEquals(receive(group, 3), "print hello");
+    for (const length of [1, 65_535, 65_537, 1_000_000, 3]) {
+      const text = "abcdefg".repeat(length).slice(0, length);
+      assert(ask(group, 3, text) === text);
+      send(group, 3, `large ${length}`);
+      assertEquals(group.receive(3, 20_000), new Uint8Array(length).fill(7));
+    }
+    assertEquals([group.pid(3), group.end(3)], [0, undefined]);
+    send(group, 3, "twice");
+    send(group, 1, "here");
+    assertEquals(group.waitFor([1, 3], 20_000), true);
+    assertEquals(receive(group, 1), "here");
+    send(group, 3, "exit 3");
+    assertEquals([receive(group, 3), receive(group, 3)], ["twice", "twice"]);
+    const error = assertThrows(() => receive(group, 3), HostFailure);
+    assertEquals(error.reason, "exit");
+    assertEquals(error.message, "its connection was closed");
+    const failure = "its connection was closed";
+    assertEquals(group.end(3), { failure, prints: "" });
+  },
+);
+
+Deno.test("a child of another machine that is silent loses its connection", {
+  ignore,
+}, async () => {
+  await using far = new FarGroup();
+  const { group } = far;
+  // Silent as it never comes, then as it does nothing.
+  const never = group.expect(0);
+  assertThrows(() => receive(group, 0, 50), HostFailure, "it is silent");
+  const { secret } = group.expect(0);
+  const late = far.start(never.secret);
+  const process = far.start(secret);
+  assertEquals(ask(group, 0, "hello"), "hello");
+  send(group, 0, "sleep 300");
+  assertThrows(() => receive(group, 0, 50), HostFailure, "it is silent");
+  assertEquals(group.end(0)?.failure, "its connection was closed");
+  // Neither has anybody to talk to.
+  await Promise.all([late.status, process.status]);
+});
+
+Deno.test("another process takes the place of a child of another machine", {
+  ignore,
+}, async () => {
+  await using far = new FarGroup();
+  const { group } = far;
+  const first = group.expect(0);
+  far.start(first.secret);
+  assertEquals(ask(group, 0, "first"), "first");
+  // Its answer comes late, or never.
+  send(group, 0, "twice");
+  const second = group.expect(0);
+  assert(second.process !== first.process);
+  assert(second.secret !== first.secret);
+  far.start(first.secret);
+  far.start(second.secret);
+  assertEquals(ask(group, 0, "second"), "second");
+  group.start(0, CHILD);
+  assertEquals(ask(group, 0, "here"), "here");
+  const pid = group.pid(0);
+  far.start(group.expect(0).secret);
+  assert(!isProcess(pid));
+  assertEquals(ask(group, 0, "there"), "there");
+  assertEquals(group.waitFor([0], 100), false);
+});
+
+Deno.test(
+  "a child of another machine has time to end by itself",
+  { ignore },
+  async () => {
+    const far = new FarGroup();
+    const { group } = far;
+    const process = far.start(group.expect(0).secret);
+    assertEquals(ask(group, 0, "hello"), "hello");
+    send(group, 0, "sleep 100");
+    await far[Symbol.asyncDispose]();
+    assertEquals((await process.status).code, 0);
+  },
+);
+
+Deno.test("closing leaves no connection, whatever the other side does", async () => {
+  const group = new ChildGroup({ graceMs: 50 });
+  const { hostname } = LISTEN, port = group.listen(LISTEN);
+  const { secret } = group.expect(0);
+  group.expect(1);
+  const conns = [
+    await Deno.connect({ hostname, port }),
+    await Deno.connect({ hostname, port }),
+  ];
+  await conns[0].write(new TextEncoder().encode(secret));
+  send(group, 0, "hello");
+  assertEquals(await conns[0].read(new Uint8Array(100)), 17);
+  group.close();
+  for (const conn of conns) {
+    assertEquals(await conn.read(new Uint8Array(1)), null);
+    conn.close();
+  }
+  await assertRejects(
+    () => Deno.connect({ hostname, port }),
+    Deno.errors.ConnectionRefused,
+  );
+});
+
+Deno.test("a group that cannot listen says so", () => {
+  const { hostname } = LISTEN;
+  const first = new ChildGroup(), second = new ChildGroup();
+  assertThrows(
+    () => first.expect(0),
+    TypeError,
+    "Cannot expect a child of another machine as this group does not listen",
+  );
+  const port = first.listen(LISTEN);
+  const listen = (): number => second.listen({ ...LISTEN, port });
+  assertThrows(
+    listen,
+    Error,
+    `Cannot listen at ${hostname}:${port}: `,
+  );
+  assertThrows(
+    () => first.listen(LISTEN),
+    TypeError,
+    "Cannot listen for children as this group does so already",
+  );
+  // It may try again.
+  first.close();
+  assertEquals(listen(), port);
+  second.close();
+  assertThrows(() => second.listen(LISTEN), TypeError, "that were closed");
+});
+
+Deno.test("it cannot listen at an address of another machine", async () => {
+  // A process of its own, which may.
+  const { success, stdout } = await runProgram(`
+    try {
+      group.listen({ hostname: "203.0.113.1", unproven: 1 });
+    } catch (error) {
+      console.log(error.name, error.message);
+    }
+    console.log(typeof group.listen({ hostname: "127.0.0.1", unproven: 1 }));
+    group.expect(1);`).output();
+  assert(success);
+  const [said, type] = new TextDecoder().decode(stdout).split("\n");
+  assert(/^Error Cannot listen at 203.0.113.1:0: [^()]+$/.test(said), said);
+  assertEquals(type, "number");
+});
+
 Deno.test(
   "no descriptor is left behind [Linux]",
   { ignore: !isLinux },
@@ -247,6 +489,23 @@ Deno.test(
     for (let i = 0; i < 3; i++) round();
     await assertNoneLeft(() => {
       for (let i = 0; i < 10; i++) round();
+    });
+  },
+);
+
+Deno.test(
+  "no descriptor of a connection is left behind [Linux]",
+  { ignore: !isLinux },
+  async () => {
+    const round = async (): Promise<void> => {
+      await using far = new FarGroup();
+      far.start(far.group.expect(0).secret);
+      assertEquals(ask(far.group, 0, "echo"), "echo");
+      far.group.expect(1);
+    };
+    for (let i = 0; i < 3; i++) await round();
+    await assertNoneLeft(async () => {
+      for (let i = 0; i < 5; i++) await round();
     });
   },
 );

@@ -44,8 +44,8 @@ function configFlags(main: string): string[] {
  * Makes the arguments by which Deno runs a module as another process.
  *
  * @param main URL of the module.
- * @param options Deno's flags for what it may do; by default the permissions that
- * this process has without bounds.
+ * @param options Deno's flags for what it may do, by default the permissions that
+ * this process has without bounds, and other flags of Deno.
  * @returns The arguments, to which those of the program are added.
  *
  * @example
@@ -60,8 +60,11 @@ function configFlags(main: string): string[] {
  */
 export function programArguments(
   main: string,
-  { permissions = ownPermissions() }: { permissions?: readonly string[] } = {},
+  { permissions = ownPermissions(), flags = [] }: {
+    permissions?: readonly string[];
+    flags?: readonly string[];
+  } = {},
 ): string[] {
-  const flags = ["--quiet", "--no-check", "--no-prompt"];
-  return ["run", ...flags, ...permissions, ...configFlags(main), main];
+  const all = ["--quiet", "--no-check", "--no-prompt", ...flags];
+  return ["run", ...all, ...permissions, ...configFlags(main), main];
 }

@@ -1,77 +1,10 @@
-import { builtin, checkDeno } from "@bellman/files";
+import { checkDeno } from "@bellman/files";
 import type { HostOptions } from "../restarts.ts";
-import {
-  type GroupAnswer,
-  type GroupCommand,
-  type GroupRange,
-  splitEnvs,
-} from "../group_hosts.ts";
-import {
-  type CheckedSource,
-  checkSource,
-  type GroupSource,
-} from "../group_source.ts";
-import { type HostFailure, thrownFailure } from "../host_failure.ts";
+import { splitEnvs } from "../group_hosts.ts";
+import { checkSource, type GroupSource } from "../group_source.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
-import { ChildHosts, type ChildHostsOptions } from "./_child_hosts.ts";
-import type { ChildCommand } from "./child_group.ts";
-import { ownPermissions, programArguments } from "./program_arguments.ts";
-
-const bytesOf = (value: unknown) => builtin("node:v8").serialize(value);
-const valueOf = (bytes: Uint8Array) => builtin("node:v8").deserialize(bytes);
-
-const UNRECORDED: GroupAnswer = {};
-const NONE_ENDED: GroupAnswer = { episodes: [] };
-
-/** Groups in Deno processes; `_process_main.ts` is the other side. */
-class ProcessHosts extends ChildHosts {
-  #source: CheckedSource;
-
-  constructor(
-    groups: readonly GroupRange[],
-    { source, ...options }: ChildHostsOptions & { source: CheckedSource },
-  ) {
-    super(groups, options);
-    this.#source = source;
-  }
-
-  override encode(group: number, command: GroupCommand): Uint8Array[] {
-    const made = { source: this.#source, range: this.groups[group] };
-    return [
-      bytesOf(command.type === "open" ? { ...command, ...made } : command),
-    ];
-  }
-
-  override decode(_group: number, data: Uint8Array): GroupAnswer {
-    return valueOf(data);
-  }
-
-  override readRest(episodes: Uint8Array): GroupAnswer {
-    if (episodes.length > 1) return { episodes: valueOf(episodes) };
-    return episodes.length === 0 ? UNRECORDED : NONE_ENDED;
-  }
-
-  override readFailure(data: Uint8Array): HostFailure {
-    return thrownFailure(valueOf(data));
-  }
-}
-
-/** Makes the command that starts a host process. */
-function hostCommand(permissions: readonly string[]): ChildCommand {
-  const main = import.meta.resolve("./_process_main.ts");
-  if (Deno.build.standalone) {
-    throw new TypeError(
-      "Cannot host environments in processes as this is a compiled program, whose modules no other process can run: use WorkerVecEnv",
-    );
-  }
-  return {
-    program: Deno.execPath(),
-    // It ends with this process.
-    args: [...programArguments(main, { permissions }), String(Deno.pid)],
-    // What it prints is kept as text.
-    env: { NO_COLOR: "1" },
-  };
-}
+import { hostCommand, ProcessHosts } from "./_process_hosts.ts";
+import { ownPermissions } from "./program_arguments.ts";
 
 /** Settings of a {@linkcode SubprocessVecEnv}. */
 export interface SubprocessVecEnvOptions extends HostOptions {
@@ -147,7 +80,7 @@ export class SubprocessVecEnv extends HostedVecEnv {
     const { permissions = ownPermissions(), showOutput = true } = options;
     const hosts = new ProcessHosts(splitEnvs(numEnvs, processes), {
       source: checked,
-      command: hostCommand(permissions),
+      command: hostCommand({ permissions }),
       showPrints: showOutput,
       resets: true,
     });

@@ -54,9 +54,11 @@ async function fewestDescriptors(atMost?: number): Promise<string[]> {
  *
  * @param rounds Function that does them; what is opened once is opened before.
  */
-export async function assertNoneLeft(rounds: () => void): Promise<void> {
+export async function assertNoneLeft(
+  rounds: () => void | Promise<void>,
+): Promise<void> {
   const before = await fewestDescriptors();
-  rounds();
+  await rounds();
   const after = await fewestDescriptors(before.length);
   const lists = [before, after].map((it) => it.join("\n")).join("\n\n");
   assert(after.length <= before.length, lists);

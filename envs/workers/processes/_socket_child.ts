@@ -1,0 +1,219 @@
+/** Children that other machines start, which connect to this process. */
+import { timingSafeEqual } from "node:crypto";
+import { FrameReader } from "./frames.ts";
+import type { ListenOptions, News } from "./_io_messages.ts";
+
+/** One process of a child, as it is served. */
+export interface ServedChild {
+  /** Settles when it has ended and the caller has the news. */
+  readonly ended: Promise<void>;
+  /** Sends a message with its mark and length. */
+  send(frame: Uint8Array): void;
+  /** Ends it at once. */
+  kill(): void;
+  /** Closes its input, on which it ends by itself. */
+  closeInput(): void;
+  /** Opens the pipe that the caller sleeps in, to wake it. */
+  openWakePipe(path: string): void;
+  /** Wakes the caller that sleeps in the pipe. */
+  wakeCaller(): void;
+}
+
+/** Bytes of a secret. */
+const SECRET = 32;
+/** Time to say it, in milliseconds. */
+const PROOF_MS = 10_000;
+/** Time until connections are accepted again after that failed. */
+const RETRY_MS = 100;
+const PIECE = 262_144;
+
+/** The end of every process elsewhere: its own is not seen from here. */
+const END = { failure: "its connection was closed", prints: "" };
+
+/**
+ * A process that another machine starts, and its connection once that is there.
+ * What is sent before is kept until then.
+ */
+export class SocketChild implements ServedChild {
+  readonly ended: Promise<void>;
+  #secret: Uint8Array;
+  #report: (news: Partial<News>) => void;
+  #conn: Deno.TcpConn | undefined;
+  #connected = Promise.withResolvers<void>();
+  /** Settles when all that was sent so far is written. */
+  #written: Promise<void> = this.#connected.promise;
+  #end: () => void;
+  #hasEnded = false;
+
+  /**
+   * Expects the process.
+   *
+   * @param secret What it says first.
+   * @param report Function that takes its news.
+   */
+  constructor(secret: string, report: (news: Partial<News>) => void) {
+    this.#secret = new TextEncoder().encode(secret);
+    this.#report = report;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#end = resolve;
+  }
+
+  /** Compares its secret with what was said, in the same time for any. */
+  isProvenBy(said: Uint8Array): boolean {
+    return timingSafeEqual(said, this.#secret);
+  }
+
+  /** Gives it its connection. */
+  connect(conn: Deno.TcpConn): void {
+    if (this.#hasEnded) return conn.close();
+    this.#conn = conn;
+    this.#connected.resolve();
+    this.#read(conn);
+  }
+
+  send(frame: Uint8Array): void {
+    this.#next(async (conn) => {
+      for (let at = 0; at < frame.length;) {
+        at += await conn.write(frame.subarray(at));
+      }
+    });
+  }
+
+  kill(): void {
+    if (this.#hasEnded) return;
+    this.#report({ end: END });
+    this.#hasEnded = true;
+    this.#conn?.close();
+    this.#end();
+  }
+
+  /** Gives up a process that has not come, as it would find nobody. */
+  closeInput(): void {
+    if (this.#conn === undefined) this.kill();
+    else this.#next((conn) => conn.closeWrite());
+  }
+
+  openWakePipe(): void {
+    this.#report({ wakes: false });
+  }
+
+  wakeCaller(): void {}
+
+  /** Does something with the connection, after all that came before. */
+  #next(use: (conn: Deno.TcpConn) => Promise<void>): void {
+    // Where it is broken, its reader tells so.
+    this.#written = this.#written.then(() => use(this.#conn!)).catch(() => {});
+  }
+
+  /** Reads messages until the connection ends. */
+  async #read(conn: Deno.TcpConn): Promise<void> {
+    const frames = new FrameReader({
+      message: (bytes) => this.#hasEnded || this.#report({ bytes }),
+      stray: () => {},
+    });
+    const piece = new Uint8Array(PIECE);
+    try {
+      conn.setNoDelay();
+      for (let length; (length = await conn.read(piece)) !== null;) {
+        frames.read(piece.subarray(0, length));
+      }
+    } catch {
+      // It was broken or closed, or what it sends cannot be held in memory.
+    }
+    this.kill();
+  }
+}
+
+/** Reads a whole secret; returns nothing where the connection ends before. */
+async function readSecret(
+  conn: Deno.TcpConn,
+): Promise<Uint8Array | undefined> {
+  const said = new Uint8Array(SECRET);
+  try {
+    for (let at = 0; at < SECRET;) {
+      const length = await conn.read(said.subarray(at));
+      if (length === null) return undefined;
+      at += length;
+    }
+    return said;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Listens for children. A connection must first say the secret of one. */
+export class SocketListener {
+  /** The port. */
+  readonly port: number;
+  #listener: Deno.TcpListener;
+  #expected = new Set<SocketChild>();
+  #unproven = new Set<Deno.TcpConn>();
+  #limit: number;
+  #proofMs: number;
+  #isClosed = false;
+
+  /** Begins to listen; throws where that cannot be done. */
+  constructor(options: ListenOptions) {
+    const { hostname, port = 0, unproven, proofMs = PROOF_MS } = options;
+    this.#listener = Deno.listen({ hostname, port });
+    this.port = this.#listener.addr.port;
+    this.#limit = unproven;
+    this.#proofMs = proofMs;
+    this.#accept();
+  }
+
+  /** Connects a child once its secret is said, which then is void. */
+  expect(child: SocketChild): void {
+    this.#expected.add(child);
+    child.ended.then(() => this.#expected.delete(child));
+  }
+
+  /** Listens no longer; connections of children stay. */
+  close(): void {
+    this.#isClosed = true;
+    this.#listener.close();
+    for (const conn of this.#unproven) this.#drop(conn);
+  }
+
+  async #accept(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        this.#prove(await this.#listener.accept());
+      } catch {
+        if (this.#isClosed) return;
+        // There may be no descriptor for it at present.
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  /** Hears whose connection it is, and closes it if it is nobody's. */
+  async #prove(conn: Deno.TcpConn): Promise<void> {
+    if (this.#unproven.size >= this.#limit) return conn.close();
+    this.#unproven.add(conn);
+    const timer = setTimeout(() => this.#drop(conn), this.#proofMs);
+    const said = await readSecret(conn);
+    clearTimeout(timer);
+    if (!this.#unproven.has(conn)) return;
+    const child = said && this.#take(said);
+    if (child === undefined) return this.#drop(conn);
+    this.#unproven.delete(conn);
+    child.connect(conn);
+  }
+
+  #drop(conn: Deno.TcpConn): void {
+    this.#unproven.delete(conn);
+    conn.close();
+  }
+
+  /** Takes the child with this secret; each is compared, whichever it is. */
+  #take(said: Uint8Array): SocketChild | undefined {
+    let found: SocketChild | undefined;
+    for (const child of this.#expected) {
+      if (child.isProvenBy(said)) found = child;
+    }
+    if (found) this.#expected.delete(found);
+    return found;
+  }
+}
