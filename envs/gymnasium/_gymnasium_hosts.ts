@@ -22,6 +22,7 @@ import type {
 import { HostFailure } from "../workers/host_failure.ts";
 import {
   ChildHosts,
+  type ChildHostsOptions,
   type HostCommand,
 } from "../workers/processes/_child_hosts.ts";
 import { REQUEST } from "../workers/processes/host_messages.ts";
@@ -118,6 +119,8 @@ interface GymnasiumHostsOptions extends GymnasiumOptions {
   readonly infoStatistics?: readonly string[];
   /** True where pictures are wanted if there are some. */
   readonly draws: boolean;
+  /** Makes processes of other machines. */
+  readonly children?: ChildHostsOptions["children"];
 }
 
 /**
@@ -132,6 +135,7 @@ export class GymnasiumHosts extends ChildHosts {
   #id: string;
   #recordsInfo = false;
   #python: string;
+  #isElsewhere: boolean;
   #settings: object;
   #observationSpace: Space | undefined;
 
@@ -148,6 +152,7 @@ export class GymnasiumHosts extends ChildHosts {
       infoStatistics = [],
       useActionMasks,
       showOutput: showPrints = false,
+      children,
     }: GymnasiumHostsOptions,
   ) {
     checkDeno(`make gym:${id}`);
@@ -155,9 +160,11 @@ export class GymnasiumHosts extends ChildHosts {
     checkOptions(`gym:${id}`, { useActionMasks }, { useActionMasks: FLAG });
     const wrapped = wrappers.map(({ name, kwargs = {} }) => ({ name, kwargs }));
     checkPlain(wrapped, "wrappers");
-    super(groups, { command: hostCommand(python), showPrints, resets });
+    const command = hostCommand(python);
+    super(groups, { command, showPrints, resets, children });
     this.#id = id;
     this.#python = python;
+    this.#isElsewhere = children !== undefined;
     this.#settings = {
       protocol: PROTOCOL,
       id,
@@ -178,7 +185,7 @@ export class GymnasiumHosts extends ChildHosts {
    * one for its answers only where this thread has no other host to wait for.
    */
   #pipes(): string[] {
-    if (!mayMakePipe()) return [];
+    if (this.#isElsewhere || !mayMakePipe()) return [];
     return this.groups.length === 1 ? ["input", "output"] : ["input"];
   }
 
@@ -262,7 +269,8 @@ export class GymnasiumHosts extends ChildHosts {
 
   /** Throws where what was started has ended and is no Python for this. */
   #checkPython(group: number): void {
-    const end = this.children.end(group);
+    // Elsewhere it is the node that says why.
+    const end = this.#isElsewhere ? undefined : this.children.end(group);
     if (end?.failure === undefined && end?.code !== 0) return;
     const message = end.failure === undefined
       ? `Cannot host environments in '${this.#python}': it ended with code 0 before it answered, by its environment or as it is no Python`

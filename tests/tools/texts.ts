@@ -10,6 +10,7 @@ async function folders(): Promise<string[]> {
     "algorithms/training/plots",
     "cli/search/host",
     "envs/gymnasium/host",
+    "envs/workers/ray/driver",
   ];
   for await (const { name } of Deno.readDir(`${ROOT}algorithms`)) {
     const folder = `algorithms/${name}/presets`;
