@@ -11,6 +11,7 @@ import {
   taskLine,
   valueOf,
 } from "../terminal/command.ts";
+import { CLUSTER_OPTIONS, clusterOf, onCluster } from "../config/cluster.ts";
 import {
   CONFIG_OPTIONS,
   configFromOptions,
@@ -110,9 +111,10 @@ async function savedWeights(
 
 /** Trains a new run; writes nothing before the setup is open. */
 async function startRun(
-  options: ParsedOptions,
+  given: ParsedOptions,
   output: Output,
 ): Promise<number> {
+  const options = onCluster(algorithmOf(given), given);
   const from = valueOf(options, "init-from"), name = folderWords(options);
   if (options.switches.has("trust") && from === undefined) {
     throw new UsageError(
@@ -177,7 +179,8 @@ async function resumeRun(
   options: ParsedOptions,
   output: Output,
 ): Promise<number> {
-  const allowed = ["resume", "engine", "steps"];
+  const clusters = CLUSTER_OPTIONS.map(({ name }) => name);
+  const allowed = ["resume", "engine", "steps", ...clusters];
   const others = [...options.values.keys()]
     .filter((name) => !allowed.includes(name));
   const switches = ["print-config", "unchecked"]
@@ -245,6 +248,7 @@ export const trainCommand: Command = {
           "jobs N",
           "Runs at a time with --seeds; by default one for each core.",
         ),
+        ...CLUSTER_OPTIONS,
       ],
     ),
     ...under("Run folders", [
@@ -280,7 +284,7 @@ export const trainCommand: Command = {
         "Stopping and saving; a second Ctrl-C ends the run at once\n",
       )
     );
-    const output: Output = { ...shown, signal };
+    const output: Output = { ...shown, signal, cluster: clusterOf(options) };
     const resumed = valueOf(options, "resume");
     try {
       return resumed === undefined

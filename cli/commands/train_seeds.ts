@@ -13,7 +13,14 @@ import { folderWords } from "../run/run_entries.ts";
 import { runExperiment } from "./run_experiment.ts";
 
 /** Options of `train` that are for one run. */
-const OF_ONE = ["resume", "init-from", "print-config", "unchecked", "trust"];
+const OF_ONE = [
+  "resume",
+  "init-from",
+  "print-config",
+  "unchecked",
+  "trust",
+  "cluster",
+];
 /** Keys that a plan has a place of its own for. */
 const OF_PLAN = ["algorithm", "env", "seed", "totalTimesteps"];
 

@@ -85,12 +85,12 @@ export interface RunConfig {
    */
   numEnvs: number;
   /**
-   * Placement of the environments: in this thread (sync), in this thread and worker threads that share its memory (workers), or in separate processes, which may crash (subprocesses). Evaluations get workers or separate processes.
+   * Placement of the environments: in this thread (sync), in this thread and worker threads that share its memory (workers), in separate processes, which may crash (subprocesses), or in processes on the nodes of a Ray cluster (ray), which --cluster names. Evaluations get workers or separate processes here.
    *
    * @default "sync"
    * @alias vec_env
    */
-  vectorization: "sync" | "workers" | "subprocesses";
+  vectorization: "sync" | "workers" | "subprocesses" | "ray";
   /**
    * Place of the training loop: this program steps the environments (host), or acting, environments and updates are one compiled program (device), for algorithms that learn from rollouts in environments that are tensors; log rows, evaluations and checkpoints are between its calls.
    *
@@ -98,7 +98,7 @@ export interface RunConfig {
    */
   loop: "host" | "device";
   /**
-   * Number of groups that the environments are split into for workers or subprocesses; null uses one per core.
+   * Number of groups that the environments are split into for workers, subprocesses or ray; null uses one per core, but with ray it is needed.
    *
    * @default null
    * @minimum 1

@@ -1,3 +1,4 @@
+import { checkCluster } from "../config/cluster.ts";
 import { findAlgorithm } from "../config/algorithms.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { messageOf } from "../terminal/errors.ts";
@@ -9,7 +10,7 @@ import { runTraining, type TrainingRun } from "./training_run.ts";
 
 /** Streams that a run prints to; only its result if it is quiet. */
 export type Output =
-  & Pick<TrainingRun, "io" | "progress" | "quiet" | "signal">
+  & Pick<TrainingRun, "io" | "progress" | "quiet" | "signal" | "cluster">
   & {
     /** Describes the speed of the run; set where its setup is open. */
     speed?: () => string;
@@ -28,7 +29,9 @@ export async function withTraining(
     output.io.out(`Starting the workers of ${config.algorithm}\n`);
   }
   const onNotice = notices(output.io);
-  const setup = await setUpRun(config, onNotice);
+  const { cluster } = output;
+  checkCluster(config, cluster);
+  const setup = await setUpRun(config, onNotice, { cluster });
   try {
     checkMemory(onNotice);
     output.speed = setup.speed;

@@ -9,6 +9,7 @@ import {
 import type { RestartEvent } from "@bellman/envs/workers";
 import type { Env, Space, VecEnv } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
+import type { ClusterOptions } from "../config/cluster.ts";
 import { isGymnasium } from "../config/gymnasium.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
@@ -46,6 +47,8 @@ export interface Hosting {
   evaluationEnvs?: number;
   /** Spaces that replace the environment. */
   spaces?: EnvironmentSpaces;
+  /** Cluster of the training environments, where the configuration has one. */
+  cluster?: ClusterOptions;
 }
 
 /** The environments of a run: to train on and to evaluate in. */
@@ -288,32 +291,46 @@ async function makeSets(
   return { training, evaluation, close };
 }
 
-/** Returns a function that makes environments in threads or processes. */
+/**
+ * Returns a function that makes environments in threads, in processes, or on a
+ * cluster. Those of evaluations are on this machine at least.
+ */
 async function makeHost(
   config: ResolvedConfig,
-  { imports, onNotice }: Hosting,
+  hosting: Hosting,
 ): Promise<(options: SetOptions, isEvaluation: boolean) => VecEnv> {
-  const { env: id, vectorization } = config;
-  if (isGymnasium(id)) {
+  const { env: id, vectorization } = config, { imports, onNotice } = hosting;
+  const onCluster = vectorization === "ray"
+    ? (await import("../cluster/ray_environments.ts")).rayEnvironments
+    : undefined;
+  if (isGymnasium(id) && onCluster === undefined) {
     throw new UsageError(
-      `Cannot run ${id} with vectorization: ${vectorization}: expected sync, as Python is a process of its own`,
+      `Cannot run ${id} with vectorization: ${vectorization}: expected sync, as Python is a process of its own, or ray`,
     );
   }
   const { WorkerVecEnv, SubprocessVecEnv, describeRestart } = await import(
     "@bellman/envs/workers"
   );
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
-  return ({ numEnvs, kwargs, infoStatistics }, isEvaluation) => {
-    const groups = Math.min(groupsOf(config)!, numEnvs);
+  const most = onCluster ? navigator.hardwareConcurrency : groupsOf(config)!;
+  return (given, isEvaluation) => {
+    const stepTimeoutMs = milliseconds(config.stepTimeout);
+    if (onCluster && !isEvaluation) {
+      const cluster = hosting.cluster!, where = { cluster, imports, onNotice };
+      return onCluster(config, { ...given, ...where, stepTimeoutMs });
+    }
+    if (isGymnasium(id)) return makeVec(id, { ...given, maxEpisodeSteps });
+    const { numEnvs, kwargs, infoStatistics } = given;
+    const groups = Math.min(most, numEnvs);
     const source = { id, kwargs, maxEpisodeSteps, infoStatistics, imports };
     const where = isEvaluation ? "Evaluation: " : "";
     const options = {
       numEnvs,
-      stepTimeoutMs: milliseconds(config.stepTimeout),
+      stepTimeoutMs,
       onRestart: (event: RestartEvent) =>
         onNotice(`${where}${describeRestart(event)}`),
     };
-    if (vectorization === "subprocesses") {
+    if (vectorization !== "workers") {
       return new VecRecordEpisodeStatistics(
         new SubprocessVecEnv(source, { ...options, processes: groups }),
       );

@@ -173,6 +173,7 @@ export async function setUpRun(
       ? 0
       : evaluationEnvsFor(requested.evaluationEpisodes),
     spaces,
+    cluster,
   }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<RunSetup> {
   const given = await withOwnAlgorithm(requested);
@@ -191,6 +192,7 @@ export async function setUpRun(
     isForEvaluation,
     evaluationEnvs,
     spaces,
+    cluster,
   });
   // Paths are relative to the folder that the run is started in, wherever it is resumed.
   const envModules = imports.length > 0 ? imports : config.envModules;
@@ -382,9 +384,9 @@ function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
   if (numEnvs !== 1) {
     throw refuse(`numEnvs: ${numEnvs}`, "1, and as many workers");
   }
-  if (vectorization === "workers") {
+  if (vectorization === "workers" || vectorization === "ray") {
     throw refuse(
-      "vectorization: workers",
+      `vectorization: ${vectorization}`,
       "sync or subprocesses, as each worker has its environment",
     );
   }

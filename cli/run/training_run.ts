@@ -22,6 +22,7 @@ import {
   type TrainResult,
 } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
+import { type ClusterOptions, clusterWords } from "../config/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../config/loggers.ts";
 import { rmSync } from "node:fs";
 import {
@@ -64,6 +65,8 @@ export interface TrainingRun {
   /** Shows the bar and the result alone. */
   quiet: boolean;
   signal: AbortSignal;
+  /** Cluster that steps the environments, which the command to resume names too. */
+  cluster?: ClusterOptions;
   /** Text of the configuration that the run began with. */
   configText: string;
   /** Signal of an error that nothing could catch: the run stops and saves itself. */
@@ -321,26 +324,23 @@ async function trained(
 }
 
 /** Returns the command that resumes a run, quoted for a shell. */
-function resumeCommand({ dir }: RunFolder): string {
+function resumeCommand({ folder: { dir }, cluster }: TrainingRun): string {
   const path = dir.startsWith("-") ? `./${dir}` : dir;
-  return `deno task train --resume ${shellWord(path)}`;
+  return `deno task train --resume ${shellWord(path)}${clusterWords(cluster)}`;
 }
 
 /**
  * Describes the failure of a run that began well, and how to resume it. Settings
  * that the device has no memory for are bad input all the same.
  */
-function failureOf(
-  { setup: { config }, folder }: TrainingRun,
-  cause: unknown,
-  step: number,
-): Error {
+function failureOf(run: TrainingRun, cause: unknown, step: number): Error {
+  const { setup: { config }, folder } = run;
   const message = messageOf(fileError(cause) ?? cause);
   const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
   const next = checkpoints.length === 0
     ? ""
     : `; resume from step ${checkpoints.at(-1)!.step} with: ${
-      resumeCommand(folder)
+      resumeCommand(run)
     }`;
   const isTooLarge = cause instanceof XlaError &&
     cause.code === "RESOURCE_EXHAUSTED";
@@ -387,7 +387,7 @@ async function conclude(
   const interrupted = () => {
     io.out(
       `Interrupted at step ${result.step}; everything is saved. Resume with: ${
-        resumeCommand(folder)
+        resumeCommand(run)
       }\n`,
     );
     return exitCodeOf(run.signal);

@@ -1,0 +1,144 @@
+import type { RayOptions } from "@bellman/envs/ray";
+import {
+  option,
+  type OptionSpec,
+  type ParsedOptions,
+  shellWord,
+  valueOf,
+} from "../terminal/command.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { commandLineEntries } from "./options.ts";
+import { type ResolvedConfig, settingKey } from "./resolve.ts";
+
+/**
+ * Cluster that hosts the environments of a run. It is no part of the configuration: a
+ * run resumes on another one.
+ */
+export interface ClusterOptions
+  extends Pick<RayOptions, "cluster" | "listen" | "code"> {
+  /** Time for a host to get a CPU and to start, in milliseconds. */
+  startTimeoutMs: number;
+}
+
+/** Options that choose a cluster. */
+export const CLUSTER_OPTIONS: readonly OptionSpec[] = [
+  option(
+    "cluster ADDRESS",
+    "Step environments on a Ray cluster: HOST:PORT, auto (RAY_ADDRESS) or local.",
+  ),
+  option(
+    "cluster-start-timeout SECONDS",
+    "Time for a host to get a CPU and to start, 120 by default.",
+  ),
+  option(
+    "cluster-listen HOST[:PORT]",
+    "Address that hosts connect to; by default the one that Ray knows.",
+  ),
+  option(
+    "cluster-code ship|here",
+    "Ship this code to the nodes (ship), or use what is at its path there (here).",
+  ),
+];
+
+const NAMES = CLUSTER_OPTIONS.map(({ name }) => name);
+
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= 1e6) return seconds;
+  throw new UsageError(
+    `Cannot use --cluster-start-timeout ${text}: expected seconds above 0, at most 1000000`,
+  );
+}
+
+function readCode(text: string): "ship" | "here" {
+  if (text === "ship" || text === "here") return text;
+  throw new UsageError(
+    `Cannot use --cluster-code ${text}: expected ship or here`,
+  );
+}
+
+/**
+ * Reads the cluster of a command line.
+ *
+ * @returns The cluster; none where the command names none.
+ * @throws {UsageError} If a value cannot be used, or there is no cluster for it.
+ */
+export function clusterOf(options: ParsedOptions): ClusterOptions | undefined {
+  const cluster = valueOf(options, "cluster");
+  if (cluster === undefined) {
+    const other = NAMES.find((it) => options.values.has(it));
+    if (other === undefined) return undefined;
+    throw new UsageError(
+      `Cannot use --${other} without --cluster: expected an address, auto or local`,
+    );
+  }
+  const listen = valueOf(options, "cluster-listen");
+  const timeout = readSeconds(
+    valueOf(options, "cluster-start-timeout") ?? "120",
+  );
+  return {
+    cluster,
+    listen,
+    code: readCode(valueOf(options, "cluster-code") ?? "ship"),
+    startTimeoutMs: 1000 * timeout,
+  };
+}
+
+/**
+ * Returns options of a new run whose environments a cluster steps: those that the
+ * command names, unless it says where they are.
+ */
+export function onCluster(
+  algorithm: string | undefined,
+  options: ParsedOptions,
+): ParsedOptions {
+  if (!options.values.has("cluster")) return options;
+  const isNamed = commandLineEntries(options).some(([name]) =>
+    settingKey(algorithm ?? "a2c", name) === "vectorization"
+  );
+  if (isNamed) return options;
+  const set = [...options.values.get("set") ?? [], "vectorization=ray"];
+  return { ...options, values: new Map([...options.values, ["set", set]]) };
+}
+
+/**
+ * Checks that a run has a cluster where it needs one, and none where it has no use for
+ * it.
+ *
+ * @throws {UsageError} If that is not so.
+ */
+export function checkCluster(
+  { vectorization, workers }: ResolvedConfig,
+  cluster: ClusterOptions | undefined,
+): void {
+  if (vectorization === "ray" && cluster === undefined) {
+    throw new UsageError(
+      "Cannot use vectorization: ray without a cluster: expected --cluster ADDRESS, auto or local",
+    );
+  }
+  if (vectorization !== "ray" && cluster !== undefined) {
+    throw new UsageError(
+      `Cannot use --cluster with vectorization: ${vectorization}: expected ray`,
+    );
+  }
+  if (vectorization === "ray" && workers === null) {
+    throw new UsageError(
+      "Cannot use vectorization: ray without workers: expected --workers N, processes with a CPU of the cluster each",
+    );
+  }
+}
+
+/** Returns the words of a command line that name a cluster again. */
+export function clusterWords(cluster: ClusterOptions | undefined): string {
+  if (cluster === undefined) return "";
+  const { listen, code, startTimeoutMs } = cluster;
+  const words = [
+    `--cluster ${shellWord(cluster.cluster)}`,
+    ...listen === undefined ? [] : [`--cluster-listen ${shellWord(listen)}`],
+    ...code === "here" ? ["--cluster-code here"] : [],
+    ...startTimeoutMs === 120_000
+      ? []
+      : [`--cluster-start-timeout ${startTimeoutMs / 1000}`],
+  ];
+  return ` ${words.join(" ")}`;
+}

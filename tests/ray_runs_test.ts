@@ -1,0 +1,136 @@
+/** Runs whose environments a cluster steps, with a driver that follows a script. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { existsSync } from "node:fs";
+import { capture, type Captured } from "../cli/testdata/capture.ts";
+import { scripted } from "../envs/workers/ray/testdata/scripted.ts";
+import type { Script } from "../envs/workers/ray/testdata/scripted_driver.ts";
+
+const root = Deno.makeTempDirSync({ prefix: "bellman-ray-runs-" });
+globalThis.addEventListener(
+  "unload",
+  () => Deno.removeSync(root, { recursive: true }),
+);
+Deno.env.set("BELLMAN_RAY_PYTHON", scripted().python!);
+
+/** Words that choose a cluster, and its script. */
+function on(script: Script = {}): string[] {
+  return ["--cluster", scripted(script).cluster];
+}
+
+const SETTINGS = [
+  ...["--set", "numEnvs=4", "--set", "hiddenSizes=[8]"],
+  ...["--set", "evaluationEpisodes=2", "--set", "checkpointInterval=400"],
+];
+
+function train(dir: string, ...args: string[]): Promise<Captured> {
+  const run = ["train", "a2c", "--env", "CartPole-v1", "--seed", "1"];
+  return capture(...run, ...SETTINGS, "--quiet", "--out", dir, ...args);
+}
+
+async function assertSame(one: string, other: string): Promise<void> {
+  for (const file of ["policy.onnx", "episodes.csv"]) {
+    assertEquals(
+      await Deno.readFile(`${one}/${file}`),
+      await Deno.readFile(`${other}/${file}`),
+    );
+  }
+}
+
+const TWO = ["--workers", "2"];
+
+Deno.test("a run on a cluster is the run in processes, and resumes on another one", async () => {
+  const near = `${root}/near`, far = `${root}/far`, cut = `${root}/cut`;
+  const processes = ["--set", "vectorization=subprocesses"];
+  const first = await train(near, ...TWO, ...processes, "--steps", "800");
+  assertEquals(first.code, 0, first.err);
+  const second = await train(far, ...TWO, ...on(), "--steps", "800");
+  assertEquals([second.code, second.err], [0, ""]);
+  await assertSame(near, far);
+  assert(!Deno.readTextFileSync(`${far}/config.yaml`).includes("cluster"));
+  const begun = await train(cut, ...TWO, ...on(), "--steps", "400");
+  assertEquals(begun.code, 0, begun.err);
+  const more = ["train", "--resume", cut, "--steps", "800", "--quiet"];
+  assertEquals(await capture(...more), {
+    code: 2,
+    out: "",
+    err:
+      "error: Cannot use vectorization: ray without a cluster: expected --cluster ADDRESS, auto or local\n",
+  });
+  const resumed = await capture(...more, ...on({ hello: { nodes: 9 } }));
+  assertEquals(resumed.code, 0, resumed.err);
+  assertEquals(
+    Deno.readTextFileSync(`${cut}/episodes.csv`),
+    Deno.readTextFileSync(`${near}/episodes.csv`),
+  );
+});
+
+Deno.test("an agent is evaluated here", async () => {
+  const dir = `${root}/evaluated`;
+  assertEquals((await train(dir, ...TWO, ...on(), "--steps", "200")).code, 0);
+  const { code, err } = await capture("eval", dir, "--episodes", "2");
+  assertEquals([code, err], [0, ""]);
+});
+
+const REFUSED: [what: string, args: string[], message: RegExp][] = [
+  [
+    "no workers",
+    on(),
+    /vectorization: ray without workers: expected --workers/,
+  ],
+  ["no cluster", ["--set", "vectorization=ray", ...TWO], /without a cluster/],
+  ["half a worker", [...on(), "--workers", "1.5"], /workers = 1.5/],
+  [
+    "environments elsewhere",
+    [...on(), ...TWO, "--set", "vectorization=sync"],
+    /--cluster with vectorization: sync: expected ray/,
+  ],
+  [
+    "a cluster that is not there",
+    [...on({ refusal: "Cannot reach it: nothing listens." }), ...TWO],
+    /^error: Cannot reach it: nothing listens\.\n$/,
+  ],
+  [
+    "too few CPUs",
+    [...on({ hello: { cpus: 1 } }), ...TWO],
+    /^error: Cannot start 2 hosts: the cluster at .* has 1 CPUs, expected one/,
+  ],
+  [
+    "several seeds",
+    [...on(), ...TWO, "--seeds", "2"],
+    /Cannot use both --seeds and --cluster/,
+  ],
+  [
+    "workers that learn",
+    [...on(), ...TWO],
+    /Cannot train a3c with vectorization: ray/,
+  ],
+];
+
+for (const [what, args, message] of REFUSED) {
+  Deno.test(`${what}: one line, and nothing is made`, async () => {
+    const dir = `${root}/refused`;
+    const algorithm = what === "workers that learn" ? "a3c" : "a2c";
+    const { code, err } = await capture(
+      ...["train", algorithm, "--env", "CartPole-v1", "--out", dir, ...args],
+    );
+    assertEquals(code, 2);
+    assertMatch(err, message);
+    assertEquals(err.trim().split("\n").length, 1);
+    assert(!existsSync(dir));
+  });
+}
+
+Deno.test("a run whose cluster is gone says how it resumes", async () => {
+  const dir = `${root}/gone`, once = `${root}/once`;
+  const script = { once, diesAfterMs: 1500 };
+  const { code, err } = await capture(
+    ...["train", "a2c", "--env", "CartPole-v1", "--quiet", "--out", dir],
+    ...["--steps", "100000000", "--set", "checkpointInterval=1000"],
+    ...[...TWO, ...on(script)],
+  );
+  assertEquals(code, 1);
+  assertMatch(
+    err,
+    /and now Cannot reach the Ray cluster at there: nothing listens; resume from step \d+ with: deno task train --resume \S+ --cluster '/,
+  );
+});
