@@ -64,6 +64,36 @@ Deno.test("a run on a cluster is the run in processes, and resumes on another on
   );
 });
 
+Deno.test("a run whose workers learn on a cluster is the run with threads, and resumes on another one", async () => {
+  const settings = [
+    ...["workerOrder=fixed", "stepsPerStop=50", "hiddenSizes=[8]"],
+    "learningRateSchedule=constant",
+  ].flatMap((it) => ["--set", it]);
+  const learn = (dir: string, ...args: string[]) =>
+    capture(
+      ...["train", "a3c", "--env", "CartPole-v1", "--seed", "1", "--quiet"],
+      ...["--set", "evaluationEpisodes=2", "--set", "checkpointInterval=100"],
+      ...["--preset", "none", ...settings, "--out", dir, ...args],
+    );
+  const near = `${root}/threads`, far = `${root}/workers`;
+  const first = await learn(near, "--workers", "3", "--steps", "400");
+  assertEquals(first.code, 0, first.err);
+  const two = [...TWO, "--set", "localWorkers=1"];
+  const begun = await learn(far, ...two, ...on(), "--steps", "200");
+  assertEquals([begun.code, begun.err], [0, ""]);
+  const more = ["train", "--resume", far, "--steps", "400", "--quiet"];
+  const alone = await capture(...more);
+  assertMatch(alone.err, /vectorization: ray without a cluster: expected --cl/);
+  const resumed = await capture(...more, ...on({ hello: { nodes: 9 } }));
+  assertEquals([resumed.code, resumed.err], [0, ""]);
+  assertEquals(
+    Deno.readTextFileSync(`${far}/episodes.csv`),
+    Deno.readTextFileSync(`${near}/episodes.csv`),
+  );
+  const { code, err } = await capture("eval", far, "--episodes", "2");
+  assertEquals([code, err], [0, ""]);
+});
+
 Deno.test("an agent is evaluated here", async () => {
   const dir = `${root}/evaluated`;
   assertEquals((await train(dir, ...TWO, ...on(), "--steps", "200")).code, 0);
@@ -99,19 +129,53 @@ const REFUSED: [what: string, args: string[], message: RegExp][] = [
     [...on(), ...TWO, "--seeds", "2"],
     /Cannot use both --seeds and --cluster/,
   ],
+];
+
+/** Where workers learn on the cluster. */
+const A3C_REFUSED: typeof REFUSED = [
   [
-    "workers that learn",
-    [...on(), ...TWO],
-    /Cannot train a3c with vectorization: ray/,
+    "no workers",
+    [...on(), "--preset", "none"],
+    /vectorization: ray without workers: expected --workers/,
+  ],
+  [
+    "a cluster that is not there",
+    [...on({ refusal: "Cannot reach it: nothing listens." }), ...TWO],
+    /^error: Cannot reach it: nothing listens\.\n$/,
+  ],
+  [
+    "too few CPUs",
+    [...on({ hello: { cpus: 1 } }), ...TWO],
+    /^error: Cannot start 2 hosts: the cluster at .* has 1 CPUs, expected one/,
+  ],
+  [
+    "a node without Deno",
+    [...on({ failure: "node 10.0.0.2 has no program 'deno'" }), ...TWO],
+    /^error: Cannot start worker 0: node 10\.0\.0\.2 has no program 'deno'\n$/,
+  ],
+  [
+    "threads beside no cluster",
+    [...TWO, "--set", "localWorkers=1"],
+    /localWorkers = 1 without a cluster: expected 0, as all workers are thr/,
+  ],
+  [
+    "half a thread",
+    [...on(), ...TWO, "--set", "localWorkers=0.5"],
+    /localWorkers = 0\.5 of the command line: expected an integer from 0 to/,
   ],
 ];
 
-for (const [what, args, message] of REFUSED) {
-  Deno.test(`${what}: one line, and nothing is made`, async () => {
+for (
+  const [algorithm, [what, args, message]] of [
+    ...REFUSED.map((it) => ["a2c", it] as const),
+    ...A3C_REFUSED.map((it) => ["a3c", it] as const),
+  ]
+) {
+  Deno.test(`${algorithm}, ${what}: one line, and nothing is made`, async () => {
     const dir = `${root}/refused`;
-    const algorithm = what === "workers that learn" ? "a3c" : "a2c";
     const { code, err } = await capture(
-      ...["train", algorithm, "--env", "CartPole-v1", "--out", dir, ...args],
+      ...["train", algorithm, "--env", "CartPole-v1", "--quiet"],
+      ...["--out", dir, ...args],
     );
     assertEquals(code, 2);
     assertMatch(err, message);

@@ -135,6 +135,21 @@ export interface WorkersRun<Config extends object = object> {
   readonly spaces: Omit<AgentSpaces, "numEnvs">;
   /** Workers that learn. */
   readonly workers: number;
+  /**
+   * Cluster of Ray whose nodes the workers are on.
+   *
+   * @default none: they are on this machine
+   */
+  readonly cluster?: {
+    /** Address of its head, `auto` or `local`. */
+    readonly cluster: string;
+    /** Address of this machine that they connect to. */
+    readonly listen?: string;
+    /** Code that they run: this one, or what is at its path there. */
+    readonly code?: "ship" | "here";
+    /** Time for one to start, in milliseconds. */
+    readonly startTimeoutMs?: number;
+  };
   /** Milliseconds without a step after which a worker is replaced. */
   readonly stepTimeoutMs: number;
   /** Engine of acting and learning. */

@@ -14,6 +14,7 @@ import {
   type HostOptions,
   WorkerPool,
 } from "@bellman/envs/workers";
+import type { RayOptions } from "@bellman/envs/ray";
 import type {
   Actor,
   EpisodeStatistics,
@@ -26,7 +27,8 @@ import type {
 import type { AsyncConfig } from "./config.ts";
 import { type AsyncMethod, asyncMethods, methodNamed } from "./methods.ts";
 import { SharedParameters } from "./parameter_server.ts";
-import type { WorkerSettings } from "./worker.ts";
+import { serveParameters } from "./_serve_parameters.ts";
+import type { ThreadSettings, WorkerSettings } from "./worker.ts";
 import "./worker.ts";
 
 /**
@@ -36,13 +38,22 @@ import "./worker.ts";
  */
 export interface AsyncTrainingOptions
   extends
-    Partial<Omit<WorkersRun<AsyncConfig>, "source" | "spaces">>,
+    Partial<Omit<WorkersRun<AsyncConfig>, "source" | "spaces" | "cluster">>,
     Pick<HostOptions, "restarts"> {
   /** Source of the environments: an id, or a module that workers import. */
   readonly source: GroupSource;
   /** Spaces of one environment. */
   readonly spaces: WorkersRun["spaces"];
+  /**
+   * Cluster whose nodes the workers are on; those of `localWorkers` are threads here.
+   *
+   * @default none: all are threads
+   */
+  readonly cluster?: RayOptions & Pick<HostOptions, "startTimeoutMs">;
 }
+
+/** What workers on a cluster take, which only those who have one load. */
+type Ray = typeof import("@bellman/envs/ray");
 
 /** Range of the workers; no machine can use more than 1024. */
 const RUN = {
@@ -87,8 +98,9 @@ export class AsyncTraining implements WorkersAlgorithm {
     name: string,
     source: CheckedSource,
     options: AsyncTrainingOptions,
+    ray: Ray | undefined,
   ) {
-    const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
+    const { workers: given = 2, seed = 0, totalTimesteps = 200_000 } = options;
     const { observationSpace, actionSpace, stackedFrames, actionMasks } =
       options.spaces;
     const spaces = {
@@ -104,7 +116,14 @@ export class AsyncTraining implements WorkersAlgorithm {
     };
     this.#method = methodNamed(name);
     const { title = name, with: define } = this.#method;
-    checkRanges({ workers }, { of: title, schema: RUN });
+    checkRanges({ workers: given }, { of: title, schema: RUN });
+    const { localWorkers = 0 } = options.config ?? {};
+    const workers = given + localWorkers;
+    if (localWorkers > 0 && !ray && !options.isForEvaluation) {
+      throw new TypeError(
+        `Cannot run ${title} with localWorkers = ${localWorkers} without a cluster: expected 0, as all workers are threads here`,
+      );
+    }
     const definition = define((params, config) => {
       this.#shared = SharedParameters.from(params, { ...config, workers });
       return this.#shared.connect(0);
@@ -123,15 +142,29 @@ export class AsyncTraining implements WorkersAlgorithm {
       backend: options.backend ?? "cpu",
       // Loaded here too: it must not be unloaded with the last worker.
       engine: selectEngine(options.engine).name,
-      memory: this.#shared.memory,
     };
-    const { stepTimeoutMs, restarts } = options;
+    const { stepTimeoutMs, restarts, cluster } = options;
+    const shared = this.#shared, { memory } = shared;
     // deno-lint-ignore no-console -- notices go there by default
     const { onNotice = (line: string) => console.warn(line) } = options;
+    const module = import.meta.resolve("./worker.ts");
+    const elsewhere = ray &&
+      ((events: Int32Array) =>
+        new ray.RayWorkers(module, {
+          onNotice,
+          ...cluster!,
+          first: localWorkers,
+          count: given,
+          data: { ...settings, size: memory.params.length },
+          own: (worker) => ({ worker, start: shared.start(worker) }),
+          service: serveParameters(shared),
+        }, events));
     try {
-      this.#workers = new WorkerPool(import.meta.resolve("./worker.ts"), {
+      this.#workers = new WorkerPool(module, {
         workers,
-        data: (worker) => ({ ...settings, worker }),
+        data: (worker): ThreadSettings => ({ ...settings, worker, memory }),
+        elsewhere,
+        startTimeoutMs: cluster?.startTimeoutMs,
         stepTimeoutMs,
         restarts,
         onRestart: (event) => onNotice(describeRestart(event)),
@@ -150,7 +183,8 @@ export class AsyncTraining implements WorkersAlgorithm {
    * @param options Environments, workers, settings.
    * @returns The training, before its first step.
    * @throws {RangeError} If a number among the options or settings is out of its range.
-   * @throws {TypeError} If the method cannot use a space, or the source cannot be sent.
+   * @throws {TypeError} If the method cannot use a space, the source cannot be sent, or
+   * the cluster cannot be reached.
    * @throws {Error} What making an environment in a worker threw.
    */
   static async start(
@@ -162,7 +196,9 @@ export class AsyncTraining implements WorkersAlgorithm {
     if ("module" in source && !options.isForEvaluation) {
       await import(source.module);
     }
-    return new AsyncTraining(name, source, options);
+    const isElsewhere = options.cluster && !options.isForEvaluation;
+    const ray = isElsewhere ? await import("@bellman/envs/ray") : undefined;
+    return new AsyncTraining(name, source, options, ray);
   }
 
   /** Steps of all workers so far. */

@@ -160,6 +160,16 @@ export interface AsyncConfig extends
    */
   stepsPerStop: number;
   /**
+   * Workers that learn in threads of this machine beside those on the nodes of a cluster (--cluster), whose number is that of workers.
+   *
+   * @default 0
+   * @minimum 0
+   * @maximum 1024
+   * @asType integer
+   * @alias local_workers
+   */
+  localWorkers: number;
+  /**
    * Units of the recurrent networks.
    *
    * @default 128

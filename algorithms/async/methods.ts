@@ -39,6 +39,14 @@ export interface AsyncMethod<P extends Policy = Policy>
   with(connect?: ServerConnection): AlgorithmDefinition<AsyncConfig, P>;
   /** Names of the statistics that its updates return. */
   readonly statisticNames: readonly string[];
+  /**
+   * Returns the steps of a worker from one push to the next, at most.
+   *
+   * @param config Its settings.
+   */
+  stepsPerPush(
+    config: Pick<AsyncConfig, "maxSteps" | "updateInterval">,
+  ): number;
 }
 
 /** Texts of a method. */
@@ -91,7 +99,13 @@ function methodOf<P extends Policy>(
   const statisticNames = [
     ...["loss", ...aux, "grad_norm", ...epsilon, "learning_rate"],
   ];
-  return { ...define(), with: define, statisticNames };
+  return {
+    ...define(),
+    with: define,
+    statisticNames,
+    stepsPerPush: ({ maxSteps, updateInterval }) =>
+      form.isOneStep ? updateInterval : maxSteps,
+  };
 }
 
 function checkConfig(

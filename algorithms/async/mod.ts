@@ -35,3 +35,4 @@ export * from "./learners.ts";
 export * from "./methods.ts";
 export * from "./parameter_server.ts";
 export * from "./presets.ts";
+export * from "./remote_server.ts";

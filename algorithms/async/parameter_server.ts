@@ -15,8 +15,12 @@ export interface ParameterServer {
   readonly steps: number;
   /** Claims a step; false where none is left before the workers stop. */
   claim(): boolean;
-  /** Counts a step: `T <- T + 1`. */
-  step(): void;
+  /**
+   * Counts a step: `T <- T + 1`.
+   *
+   * @param count Steps, where it is not one.
+   */
+  step(count?: number): void;
   /**
    * Copies the parameters, or the target network's, where they have changed since
    * this worker's last pull of them.
@@ -162,6 +166,11 @@ export class SharedParameters {
     return Atomics.load(this.memory.counts, STEPS);
   }
 
+  /** Copies of the parameters to the target network so far, as multiples of its interval. */
+  get targets(): number {
+    return Atomics.load(this.memory.counts, TARGETS);
+  }
+
   /** Means of the statistics that workers reported last, if any. */
   get statistics(): readonly number[] | undefined {
     const { reports } = this.memory, rows: Float64Array[] = [];
@@ -187,6 +196,33 @@ export class SharedParameters {
    */
   allow(steps: number): void {
     Atomics.store(this.memory.passing, LEFT, steps);
+  }
+
+  /**
+   * Claims steps, as many as are left.
+   *
+   * @param most Steps that are wanted.
+   * @returns Steps that may be taken.
+   */
+  grant(most: number): number {
+    const { passing } = this.memory;
+    for (;;) {
+      const left = Atomics.load(passing, LEFT), granted = Math.min(most, left);
+      if (granted === 0) return 0;
+      const now = left - granted;
+      if (Atomics.compareExchange(passing, LEFT, left, now) === left) {
+        return granted;
+      }
+    }
+  }
+
+  /**
+   * Gives steps back that were claimed and are not taken.
+   *
+   * @param steps Number of steps.
+   */
+  giveBack(steps: number): void {
+    Atomics.add(this.memory.passing, LEFT, steps);
   }
 
   /**
@@ -230,11 +266,11 @@ export class SharedParameters {
       get steps() {
         return Atomics.load(counts, STEPS);
       },
-      claim: () => Atomics.sub(passing, LEFT, 1) > 0,
-      step: () =>
+      claim: () => this.grant(1) > 0,
+      step: (count = 1) =>
         guard(() => {
-          Atomics.add(counts, STEPS, 1);
-          passing[TAKEN + worker]++;
+          Atomics.add(counts, STEPS, count);
+          passing[TAKEN + worker] += count;
         }),
       pull(into, part) {
         const version = Atomics.load(passing, VERSIONS[part]);

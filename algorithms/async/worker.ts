@@ -1,6 +1,7 @@
 /**
- * Program of an actor-learner in a thread. Importing it does nothing: the thread that
- * starts workers imports it too, so that nothing is downloaded while it waits.
+ * Program of an actor-learner, in a thread or in a process of another machine.
+ * Importing it does nothing: the thread that starts workers imports it too, so that
+ * nothing is downloaded while it waits.
  */
 import { Agent, type WorkersRun } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
@@ -13,48 +14,90 @@ import {
   type CheckedSource,
   type GroupAnswer,
   type GroupCommand,
-  type Guard,
   makeGroup,
+  serveProcess,
   serveWorker,
   type WorkerProgram,
 } from "@bellman/envs/workers";
 import type { EpisodeStatistics, StateTree } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
 import { methodNamed } from "./methods.ts";
-import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
+import {
+  type ParameterMemory,
+  type ParameterServer,
+  SharedParameters,
+} from "./parameter_server.ts";
+import { RemoteServer } from "./remote_server.ts";
 
 /** Settings of a worker, as plain data. */
 export interface WorkerSettings extends
   Omit<
     WorkersRun<AsyncConfig>,
-    "source" | "spaces" | "stepTimeoutMs" | "onNotice" | "isForEvaluation"
+    | "source"
+    | "spaces"
+    | "stepTimeoutMs"
+    | "onNotice"
+    | "isForEvaluation"
+    | "cluster"
   > {
   /** Number of the worker, from 0. */
   readonly worker: number;
   readonly method: string;
   readonly config: AsyncConfig;
   readonly source: CheckedSource;
+}
+
+/** Settings of a worker in a thread. */
+export interface ThreadSettings extends WorkerSettings {
   readonly memory: ParameterMemory;
+}
+
+/** Settings of a worker in a process. */
+export interface ProcessSettings extends WorkerSettings {
+  /** Number of parameters. */
+  readonly size: number;
+  /** Starts of this worker before this one. */
+  readonly start: number;
 }
 
 /** Learns in this thread, as part of a training with workers. */
 export function main(): void {
-  serveWorker(makeLearner);
+  serveWorker<ThreadSettings>((settings, guard) => {
+    const { memory, worker, config, workers } = settings;
+    return makeLearner(settings, () => {
+      const shared = new SharedParameters(memory, { ...config, workers });
+      const server = shared.connect(worker, guard);
+      return { server, start: shared.start(worker) };
+    });
+  });
+}
+
+/** Learns in this process, whose caller has the parameters. */
+function learnElsewhere(): Promise<never> {
+  return serveProcess<ProcessSettings>((settings, ask) => {
+    const { size, start, config, workers } = settings;
+    const { targetInterval } = config;
+    // No more than its share of the steps between two stops.
+    const claim = Math.min(
+      methodNamed(settings.method).stepsPerPush(config),
+      Math.ceil(config.stepsPerStop / workers),
+    );
+    const server = new RemoteServer({ size, ask, claim, targetInterval });
+    return makeLearner(settings, () => ({ server, start }));
+  });
 }
 
 /** Creates an agent that learns with the shared parameters: a step is as many as it can claim. */
 async function makeLearner(
   settings: WorkerSettings,
-  guard: Guard,
+  connect: () => { server: ParameterServer; start: number },
 ): Promise<WorkerProgram> {
-  const { worker, method, config, source, workers, memory } = settings;
+  const { worker, method, source } = settings;
   await selectBackend(settings.backend);
   const env = new VecRecordEpisodeStatistics(
     await makeGroup(source, { first: worker, numEnvs: 1 }),
   );
-  const shared = new SharedParameters(memory, { ...config, workers });
-  const server = shared.connect(worker, guard);
-  const start = shared.start(worker);
+  const { server, start } = connect();
   const seed = deriveSeed(deriveSeed(settings.seed, worker), start);
   const agent = new Agent<AsyncConfig>(
     methodNamed(method).with(() => server),
@@ -104,3 +147,6 @@ async function makeLearner(
     },
   };
 }
+
+// Not awaited: what it imports for its environment may import this module.
+if (import.meta.main) learnElsewhere();

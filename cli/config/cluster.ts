@@ -24,7 +24,7 @@ export interface ClusterOptions
 export const CLUSTER_OPTIONS: readonly OptionSpec[] = [
   option(
     "cluster ADDRESS",
-    "Step environments on a Ray cluster: HOST:PORT, auto (RAY_ADDRESS) or local.",
+    "Step or learn on a Ray cluster: HOST:PORT, auto (RAY_ADDRESS) or local.",
   ),
   option(
     "cluster-start-timeout SECONDS",

@@ -143,7 +143,8 @@ function checkEvaluation(
 type Compute = Awaited<ReturnType<typeof selectCompute>>;
 
 /** All that an agent is made of. */
-interface AgentSource extends Pick<Hosting, "onNotice" | "imports"> {
+interface AgentSource
+  extends Pick<Hosting, "onNotice" | "imports" | "cluster"> {
   config: ResolvedConfig;
   environments: Environments;
   compute: Compute;
@@ -207,6 +208,7 @@ export async function setUpRun(
       onNotice,
       imports,
       isForEvaluation,
+      cluster,
     };
     const made = config.loop === "device"
       ? agentOnDevice(source)
@@ -384,9 +386,9 @@ function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
   if (numEnvs !== 1) {
     throw refuse(`numEnvs: ${numEnvs}`, "1, and as many workers");
   }
-  if (vectorization === "workers" || vectorization === "ray") {
+  if (vectorization === "workers") {
     throw refuse(
-      `vectorization: ${vectorization}`,
+      "vectorization: workers",
       "sync or subprocesses, as each worker has its environment",
     );
   }
@@ -396,18 +398,33 @@ function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
       "false, as each worker would have statistics of its own",
     );
   }
-  return { ...config, workers: vectorization === "sync" ? null : 1 };
+  if (vectorization === "subprocesses") return { ...config, workers: 1 };
+  // On a cluster, too, a worker has its environment where it is itself.
+  return { ...config, vectorization: "sync", workers: null };
 }
 
-/** Starts the workers of an algorithm that learns in environments of its own. */
+type Start = NonNullable<AlgorithmDefinition["startWorkers"]>;
+
+/** Starts workers; what a machine lacks for it is bad input, too. */
+async function startOf(start: Start, run: Parameters<Start>[0]) {
+  try {
+    return await start(run);
+  } catch (error) {
+    const message = messageOf(error);
+    if (!message.startsWith("Cannot start worker")) throw error;
+    throw new UsageError(message, { cause: error });
+  }
+}
+
+/** Makes an algorithm that learns in environments of its own workers. */
 async function workersOf(
   { config, environments, compute, ...source }: AgentSource,
-  start: NonNullable<AlgorithmDefinition["startWorkers"]>,
+  start: Start,
 ): Promise<MadeAgent> {
-  const { onNotice, imports, isForEvaluation } = source;
+  const { onNotice, imports, isForEvaluation, cluster } = source;
   const workers = config.workers ?? navigator.hardwareConcurrency;
   const { threads: _, ...options } = agentOptions(config, compute);
-  const algorithm = await start({
+  const algorithm = await startOf(start, {
     ...options,
     source: {
       module: import.meta.resolve("./worker_environment.ts"),
@@ -415,6 +432,7 @@ async function workersOf(
     },
     spaces: environments.training,
     workers,
+    cluster,
     stepTimeoutMs: milliseconds(config.stepTimeout),
     backend: compute.backend.name,
     onNotice,

@@ -113,19 +113,6 @@ export function checkSource(source: GroupSource): CheckedSource {
   return full;
 }
 
-/** Returns a source whose modules of one folder are those of another, a copy of it. */
-export function movedSource(
-  source: CheckedSource,
-  from: string,
-  to: string,
-): CheckedSource {
-  const move = (url: string) =>
-    url.startsWith(from) ? to + url.slice(from.length) : url;
-  return "id" in source
-    ? { ...source, imports: source.imports?.map(move) }
-    : { ...source, module: move(source.module) };
-}
-
 function checkUrl(url: string): void {
   if (URL.canParse(url)) return;
   throw new TypeError(

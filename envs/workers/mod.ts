@@ -34,6 +34,7 @@ export {
 } from "./host_failure.ts";
 export { HostedVecEnv } from "./hosted_vec_env.ts";
 export { programArguments } from "./processes/program_arguments.ts";
+export { type Ask, serveProcess } from "./processes/serve_process.ts";
 export {
   describeRestart,
   type HostOptions,
@@ -48,6 +49,10 @@ export {
   serveWorker,
   type WorkerProgram,
 } from "./threads/serve_worker.ts";
+export type {
+  PooledWorker,
+  WorkersElsewhere,
+} from "./threads/pooled_worker.ts";
 export { WorkerPool, type WorkerPoolOptions } from "./threads/worker_pool.ts";
 export {
   WorkerVecEnv,

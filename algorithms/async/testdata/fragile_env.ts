@@ -1,13 +1,16 @@
-/** CartPole with a host that fails at random: it throws, exits, waits or computes forever. */
+/** CartPole with a host that fails at random: it throws, exits, is killed, waits or computes forever. */
 import { make, SeededRandom, SyncVecEnv } from "@bellman/envs";
+import type { GroupOptions } from "@bellman/envs/workers";
 import type { Env, VecEnv } from "@bellman/types";
 
-type Failure = "throw" | "exit" | "wait" | "spin";
+type Failure = "throw" | "exit" | "kill" | "wait" | "spin";
 
 interface FragileOptions {
   /** Chance that a step fails. */
   readonly chance: number;
   readonly failures: readonly Failure[];
+  /** Number of the first worker whose host fails; all do without one. */
+  readonly from?: number;
 }
 
 function fail(failure: Failure): void {
@@ -16,6 +19,9 @@ function fail(failure: Failure): void {
       throw new Error("the pole broke");
     case "exit":
       return Deno.exit();
+    case "kill":
+      // In a process of its own.
+      return Deno.kill(Deno.pid, "SIGKILL");
     case "wait":
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       return;
@@ -42,5 +48,9 @@ function fragile({ chance, failures }: FragileOptions): Env {
   });
 }
 
-export default (options: FragileOptions): VecEnv =>
-  new SyncVecEnv([() => fragile(options)]);
+export default (
+  { first, from = 0, chance, ...options }: FragileOptions & GroupOptions,
+): VecEnv => {
+  const own = first < from ? 0 : chance;
+  return new SyncVecEnv([() => fragile({ ...options, chance: own })]);
+};

@@ -78,6 +78,8 @@ export interface IoWorkerData {
   readonly news: SharedArrayBuffer;
   /** True where prints of the children also go to stderr. */
   readonly showPrints: boolean;
+  /** Word that is increased with all news, too. */
+  readonly events?: Int32Array;
 }
 
 /** Something about the process of a child. */
@@ -141,10 +143,17 @@ export class IoLine<T extends ProcessMessage> {
   #port: MessagePort;
   #words: Int32Array;
   #bytes: Uint8Array;
+  #events: Int32Array | undefined;
   #taken = 0;
 
-  constructor(port: MessagePort, memory: SharedArrayBuffer) {
+  /** @param events Word that is increased with each message that is sent. */
+  constructor(
+    port: MessagePort,
+    memory: SharedArrayBuffer,
+    events?: Int32Array,
+  ) {
     this.#port = port;
+    this.#events = events;
     this.#words = new Int32Array(memory);
     this.#bytes = new Uint8Array(memory);
   }
@@ -155,6 +164,9 @@ export class IoLine<T extends ProcessMessage> {
     if (!this.#put(number, message)) this.#post(message);
     Atomics.store(words, LAST, number);
     Atomics.notify(words, LAST);
+    if (this.#events === undefined) return;
+    Atomics.add(this.#events, 0, 1);
+    Atomics.notify(this.#events, 0);
   }
 
   #post({ bytes, ...rest }: T): void {

@@ -18,9 +18,9 @@ import {
   SocketListener,
 } from "./_socket_child.ts";
 
-const { port, orders, news, showPrints } = workerData as IoWorkerData;
+const { port, orders, news, showPrints, events } = workerData as IoWorkerData;
 const caller = new IoLine<Order>(port, orders);
-const replies = new IoLine<News>(port, news);
+const replies = new IoLine<News>(port, news, events);
 
 /** Bytes of a child's prints that are kept. */
 const KEPT = 65_536;

@@ -61,7 +61,8 @@ export const MAIN: string = import.meta.resolve("./_process_main.ts");
 
 /** Makes the command that starts a host process. */
 export function hostCommand(
-  { permissions, flags, program = Deno.execPath() }: {
+  { main = MAIN, permissions, flags, program = Deno.execPath() }: {
+    main?: string;
     permissions: readonly string[];
     flags?: readonly string[];
     program?: string;
@@ -75,7 +76,7 @@ export function hostCommand(
   return {
     program,
     // It ends with the process that starts it.
-    args: [...programArguments(MAIN, { permissions, flags }), PARENT],
+    args: [...programArguments(main, { permissions, flags }), PARENT],
     // What it prints is kept as text.
     env: { NO_COLOR: "1" },
   };

@@ -51,6 +51,13 @@ export interface ChildGroupOptions {
    * @default false
    */
   showPrints?: boolean;
+  /**
+   * Shared word that is increased, and notified, with all news of children: for who
+   * waits for more than them.
+   *
+   * @default none
+   */
+  events?: Int32Array;
 }
 
 /** The current process of a child, as the caller knows it. */
@@ -110,7 +117,9 @@ export class ChildGroup {
    * @param options Handling of their ends and prints.
    * @throws {Deno.errors.NotCapable} If the modules here may not be read.
    */
-  constructor({ graceMs = 2000, showPrints = false }: ChildGroupOptions = {}) {
+  constructor(
+    { graceMs = 2000, showPrints = false, events }: ChildGroupOptions = {},
+  ) {
     const { MessageChannel } = builtin("node:worker_threads");
     const { port1, port2: port } = new MessageChannel();
     const orders = lineMemory(), news = lineMemory();
@@ -118,7 +127,7 @@ export class ChildGroup {
     this.#port = port1;
     this.#orders = new IoLine(port1, orders);
     this.#news = new IoLine(port1, news);
-    const data: IoWorkerData = { port, orders, news, showPrints };
+    const data: IoWorkerData = { port, orders, news, showPrints, events };
     this.#worker = startWorker(MAIN, data);
     // Deno prints what it threw. Nothing is to be waited for any more.
     this.#worker.on("error", () => this.#isServed = false);

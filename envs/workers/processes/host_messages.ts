@@ -18,10 +18,12 @@ export const REQUEST = {
   goals: 8,
 } as const;
 
-/** Bytes in front of each answer: `FAILED` or 0, and room. */
+/** Bytes in front of each answer: `FAILED`, `ASKS` or 0, and room. */
 export const HEAD = 8;
 /** First byte of an answer that is the error that was thrown. */
 export const FAILED = 1;
+/** First byte of a question, which the host has before it can answer. */
+export const ASKS = 2;
 
 /** Returns the number of bytes up to the next multiple of eight. */
 function padded(bytes: number): number {

@@ -1,10 +1,13 @@
 import { builtin } from "@bellman/files";
 import { isFile } from "@bellman/files/installed";
-import type { CheckedSource } from "../group_source.ts";
+import { fileAddressesIn } from "../_moved.ts";
 import type { ChildCommand } from "../processes/child_group.ts";
+import { hostCommand } from "../processes/_process_hosts.ts";
+import { ownPermissions } from "../processes/program_arguments.ts";
+import type { RayOptions } from "./ray_options.ts";
 
 /** Stands in a command for the folder of the code on a node. */
-export const CODE = "{code}";
+const CODE = "{code}";
 
 /**
  * Finds the folder of the code: the outermost one above a module that has a
@@ -25,7 +28,7 @@ export function codeFolder(main: string): string {
 }
 
 /** Returns a folder as the beginning of the addresses of its modules. */
-export function folderUrl(folder: string): string {
+function folderUrl(folder: string): string {
   return builtin("node:url").pathToFileURL(`${folder}/`).href;
 }
 
@@ -35,7 +38,7 @@ export function folderUrl(folder: string): string {
  * @param command The command.
  * @param folder The folder here, without a slash at its end.
  */
-export function commandInCopy(
+function commandInCopy(
   command: ChildCommand,
   folder: string,
 ): ChildCommand {
@@ -46,16 +49,59 @@ export function commandInCopy(
   return { ...command, args };
 }
 
-/** Throws where a module of a source would not be in the copy of a folder. */
-export function checkShipped(source: CheckedSource, folder: string): void {
-  const modules = "id" in source ? source.imports ?? [] : [source.module];
-  const missing = modules.find((it) =>
-    new URL(it).protocol === "file:" && !it.startsWith(folderUrl(folder))
-  );
+/** Throws where plain data names files that would not be in the copy of a folder. */
+function checkShipped(data: unknown, folder: string): void {
+  const missing = fileAddressesIn(data)
+    .find((it) => !it.startsWith(folderUrl(folder)));
   if (missing === undefined) return;
   throw new TypeError(
     `Cannot ship ${missing} to the cluster: expected a module in ${folder}, or code that is at the same path on all nodes (code: "here", --cluster-code here)`,
   );
+}
+
+/** How nodes run a module that is a Deno program. */
+export interface NodeProgram {
+  readonly command: ChildCommand;
+  /** Address of the folder of which the nodes have a copy, if they do. */
+  readonly root: string | undefined;
+  /** Folder of the code. */
+  readonly folder: string;
+  /** What the program has to say its version is. */
+  readonly version: string;
+}
+
+/**
+ * Makes what nodes run a Deno program by.
+ *
+ * @param main Address of its module.
+ * @param data Plain data that it gets, which may name modules.
+ * @param options The cluster, and Deno's flags for what it may do.
+ * @throws {TypeError} If the data names a file that the nodes would not have.
+ */
+export function nodeProgram(
+  main: string,
+  data: unknown,
+  { permissions = ownPermissions(), code = "ship", ...given }:
+    & RayOptions
+    & { readonly permissions?: readonly string[] },
+): NodeProgram {
+  const folder = given.folder ?? codeFolder(main);
+  const { args, ...host } = hostCommand({
+    main,
+    permissions,
+    program: "deno",
+    // Without it a node behind a firewall would wait for minutes.
+    flags: ["--cached-only"],
+  });
+  const command = { ...host, args: [...args, CODE] };
+  const isShipped = code === "ship";
+  if (isShipped) checkShipped(data, folder);
+  return {
+    command: isShipped ? commandInCopy(command, folder) : command,
+    root: isShipped ? folderUrl(folder) : undefined,
+    folder,
+    version: `deno ${Deno.version.deno}`,
+  };
 }
 
 /** Returns a path of a Python file in a folder as its copy has it; names stay. */

@@ -15,3 +15,4 @@
  */
 export * from "./ray_options.ts";
 export * from "./ray_vec_env.ts";
+export * from "./ray_workers.ts";

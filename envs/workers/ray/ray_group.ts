@@ -58,7 +58,7 @@ function parseListen(text: string): { hostname: string; port: number } {
 export class RayGroup implements Children {
   /** The cluster, as its driver described it. */
   readonly cluster: Cluster;
-  readonly #group = new ChildGroup({ graceMs: GRACE_MS });
+  readonly #group: ChildGroup;
   readonly #driver: RayDriver;
   readonly #hosts: RayHost[] = [];
   readonly #address: { readonly host: string; readonly port: number };
@@ -72,13 +72,18 @@ export class RayGroup implements Children {
    * Reaches the cluster and listens for hosts.
    *
    * @param count Number of children.
-   * @param options The cluster; `version` is what the program of a child has to say.
+   * @param options The cluster; `version` is what the program of a child has to say,
+   * `events` a shared word that is increased with all news of children.
    * @throws {TypeError} If the cluster cannot be reached, or this process cannot
    * listen there.
    * @throws {RangeError} If the cluster has too few CPUs.
    */
-  constructor(count: number, options: RayOptions & { version?: string }) {
-    const { cluster: address, listen, onNotice = warn } = options;
+  constructor(
+    count: number,
+    options: RayOptions & { version?: string; events?: Int32Array },
+  ) {
+    const { cluster: address, listen, onNotice = warn, events } = options;
+    this.#group = new ChildGroup({ graceMs: GRACE_MS, events });
     this.#onNotice = onNotice;
     this.#version = options.version;
     this.#driver = new RayDriver(this.#group, count, options);

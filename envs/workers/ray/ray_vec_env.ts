@@ -5,21 +5,9 @@ import { type GroupRange, splitEnvs } from "../group_hosts.ts";
 import { checkSource, type GroupSource } from "../group_source.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
 import type { ChildHosts } from "../processes/_child_hosts.ts";
-import {
-  hostCommand,
-  MAIN,
-  ProcessHosts,
-} from "../processes/_process_hosts.ts";
-import { ownPermissions } from "../processes/program_arguments.ts";
+import { MAIN, ProcessHosts } from "../processes/_process_hosts.ts";
 import type { HostOptions } from "../restarts.ts";
-import {
-  checkShipped,
-  CODE,
-  codeFolder,
-  commandInCopy,
-  folderUrl,
-  pathInCopy,
-} from "./_code.ts";
+import { codeFolder, nodeProgram, pathInCopy } from "./_code.ts";
 import { RayGroup } from "./ray_group.ts";
 import type { RayOptions } from "./ray_options.ts";
 
@@ -68,27 +56,15 @@ function denoHosts(
   given: GroupSource,
   options: RayVecEnvOptions,
 ): ChildHosts {
-  const { permissions = ownPermissions(), code = "ship" } = options;
   const source = checkSource(given);
-  const folder = options.folder ?? codeFolder(MAIN);
-  const { args, ...host } = hostCommand({
-    permissions,
-    program: "deno",
-    // Without it a node behind a firewall would wait for minutes.
-    flags: ["--cached-only"],
-  });
-  const command = { ...host, args: [...args, CODE] };
-  const isShipped = code === "ship";
-  if (isShipped) checkShipped(source, folder);
-  const version = `deno ${Deno.version.deno}`;
+  const { command, root, ...code } = nodeProgram(MAIN, source, options);
   return new ProcessHosts(groups, {
     source,
-    command: isShipped ? commandInCopy(command, folder) : command,
-    root: isShipped ? folderUrl(folder) : undefined,
+    command,
+    root,
     showPrints: false,
     resets: true,
-    children: () =>
-      new RayGroup(groups.length, { ...options, folder, version }),
+    children: () => new RayGroup(groups.length, { ...options, ...code }),
   });
 }
 

@@ -3,6 +3,7 @@ import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
 import { HostFailure, startError, timed } from "../host_failure.ts";
 import { type HostOptions, Restarts } from "../restarts.ts";
 import { Spinner } from "./_worker_messages.ts";
+import type { PooledWorker, WorkersElsewhere } from "./pooled_worker.ts";
 import { endThreads, WorkerThread } from "./worker_thread.ts";
 
 /** Settings of a {@linkcode WorkerPool}. */
@@ -14,6 +15,13 @@ export interface WorkerPoolOptions extends HostOptions {
    * shared memory.
    */
   data: (worker: number) => unknown;
+  /**
+   * Makes workers that are no threads, of which the pool has some. It gets a shared
+   * word: with each event of theirs that is increased and notified.
+   *
+   * @default none
+   */
+  elsewhere?: (events: Int32Array) => WorkersElsewhere;
 }
 
 /** A command that a worker carries out. */
@@ -34,8 +42,8 @@ interface Task {
 const LOOK_MS = 100;
 
 /**
- * Workers that do what they want in separate threads, until they are to stand
- * still. One that throws, ends, or gives neither an answer nor a heartbeat for
+ * Workers that do what they want in separate threads, or elsewhere, until they are to
+ * stand still. One that throws, ends, or gives neither an answer nor a heartbeat for
  * `stepTimeoutMs` is replaced, and the others continue meanwhile.
  *
  * @example
@@ -73,7 +81,8 @@ export class WorkerPool {
   readonly #module: string;
   readonly #data: WorkerPoolOptions["data"];
   readonly #restarts: Restarts;
-  readonly #threads: WorkerThread[] = [];
+  readonly #workers: PooledWorker[] = [];
+  #elsewhere: WorkersElsewhere | undefined;
   readonly #events = new Int32Array(new SharedArrayBuffer(4));
   readonly #spinner = new Spinner();
   /** Commands that workers carry out. */
@@ -90,7 +99,7 @@ export class WorkerPool {
    */
   constructor(
     module: string,
-    { workers, data, ...options }: WorkerPoolOptions,
+    { workers, data, elsewhere, ...options }: WorkerPoolOptions,
   ) {
     if (!(Number.isSafeInteger(workers) && workers >= 1)) {
       throw new RangeError(
@@ -101,6 +110,7 @@ export class WorkerPool {
     this.#data = data;
     this.#restarts = new Restarts(options);
     try {
+      this.#elsewhere = elsewhere?.(this.#events);
       for (let worker = 0; worker < workers; worker++) this.#start(worker, 0);
       while (this.#tasks.size > 0) {
         const worker = this.#waitForOne(), result = this.#finish(worker);
@@ -140,7 +150,7 @@ export class WorkerPool {
    * @throws {Error} What a worker throws.
    */
   save(): StateTree[] {
-    return this.#threads.map((_, worker) =>
+    return this.#workers.map((_, worker) =>
       this.#ask(worker, { type: "save" }).snapshot!
     );
   }
@@ -153,7 +163,7 @@ export class WorkerPool {
    * @throws {Error} What a worker throws.
    */
   load(states: readonly StateTree[]): void {
-    const { length } = this.#threads;
+    const { length } = this.#workers;
     if (states.length !== length) {
       throw new RangeError(
         `Cannot restore ${length} workers from a snapshot of ${states.length}`,
@@ -169,7 +179,8 @@ export class WorkerPool {
     this.#restarts.broken ??= new TypeError(
       "Cannot use workers that were closed",
     );
-    endThreads(this.#threads, this.#events);
+    endThreads(this.#workers, this.#events);
+    this.#elsewhere?.close();
   }
 
   /** Has a worker carry out a command; one that dies over it is replaced and does it again. */
@@ -197,21 +208,28 @@ export class WorkerPool {
 
   /** Sends a command to a worker that has none. */
   #begin(worker: number, command: GroupCommand): void {
-    this.#threads[worker].begin(command);
+    this.#workers[worker].begin(command);
     this.#note(worker, { timeoutMs: this.#restarts.stepTimeoutMs });
   }
 
   #note(worker: number, task: Pick<Task, "timeoutMs" | "inRow">): void {
-    const { heartbeats } = this.#threads[worker];
+    const { heartbeats } = this.#workers[worker];
     this.#tasks.set(worker, { ...task, leftMs: task.timeoutMs, heartbeats });
   }
 
   /** Starts a worker, after so many in a row that failed. */
   #start(worker: number, inRow: number): void {
-    this.#threads[worker]?.drop();
-    const data = this.#data(worker), events = this.#events;
-    this.#threads[worker] = new WorkerThread(this.#module, { data, events });
+    this.#workers[worker]?.drop();
+    const elsewhere = this.#elsewhere;
+    this.#workers[worker] = elsewhere && worker >= elsewhere.first
+      ? elsewhere.start(worker)
+      : this.#startThread(worker);
     this.#note(worker, { timeoutMs: this.#restarts.startTimeoutMs, inRow });
+  }
+
+  #startThread(worker: number): WorkerThread {
+    const data = this.#data(worker), events = this.#events;
+    return new WorkerThread(this.#module, { data, events });
   }
 
   #restart(worker: number, error: HostFailure, inRow = 0): void {
@@ -225,7 +243,7 @@ export class WorkerPool {
       for (const worker of [...this.#tasks.keys()]) {
         if (this.#isDone(worker)) this.#replaceOrFinish(worker);
       }
-      const all = [...this.#threads.keys()];
+      const all = [...this.#workers.keys()];
       const present = all.filter((worker) => !this.#tasks.has(worker));
       return present.length > 0 ? present : undefined;
     });
@@ -244,7 +262,7 @@ export class WorkerPool {
     const { timeoutMs } = this.#tasks.get(worker)!;
     this.#tasks.delete(worker);
     try {
-      return this.#threads[worker].finish();
+      return this.#workers[worker].finish();
     } catch (error) {
       if (error instanceof HostFailure) return timed(error, timeoutMs);
       throw error;
@@ -260,7 +278,7 @@ export class WorkerPool {
 
   #isDone(worker: number): boolean {
     const { leftMs } = this.#tasks.get(worker)!;
-    return leftMs <= 0 || this.#threads[worker].isReady;
+    return leftMs <= 0 || this.#workers[worker].isReady;
   }
 
   /** Waits for events of workers until something is found. */
@@ -268,6 +286,7 @@ export class WorkerPool {
     for (;;) {
       this.#checkUsable();
       const value = Atomics.load(this.#events, 0), since = performance.now();
+      this.#elsewhere?.serve();
       const found = find();
       if (found !== undefined) return found;
       this.#spinner.wait(this.#events, 0, { value, timeoutMs: LOOK_MS });
@@ -278,7 +297,7 @@ export class WorkerPool {
   /** Takes time from the workers that have sent no heartbeat meanwhile. */
   #pass(ms: number): void {
     for (const [worker, task] of this.#tasks) {
-      const { heartbeats } = this.#threads[worker];
+      const { heartbeats } = this.#workers[worker];
       const isSilent = heartbeats === task.heartbeats;
       task.leftMs = isSilent ? task.leftMs - ms : task.timeoutMs;
       task.heartbeats = heartbeats;

@@ -28,6 +28,11 @@ export interface Script {
   isMute?: boolean;
   /** True where hosts say another secret. */
   isStranger?: boolean;
+  /**
+   * True where hosts get their connections as input and output, as from Ray's actors;
+   * otherwise this driver passes on what they say, and none is left without it.
+   */
+  isDirect?: boolean;
 }
 
 interface Order {
@@ -71,30 +76,44 @@ function refuse(line: string): never {
 const hosts = new Map<number, Deno.ChildProcess>();
 const ends = new Map<number, Promise<object>>();
 
+/** Runs a program whose input and output are a connection, which first says a secret. */
+const CONNECTED = `exec 3<>"/dev/tcp/$0/$1" && printf %s "$2" >&3 || exit
+shift 2
+exec "$@" <&3 >&3 3>&-`;
+
 async function start(child: number, process: number, order: Order) {
   if (script.failure !== undefined) {
     return tell(3, child, process, { failure: script.failure, prints: "" });
   }
   const { host: hostname, port, secret } = order;
-  const connection = await Deno.connect({ hostname, port });
   const said = script.isStranger ? "0".repeat(32) : secret;
-  await connection.write(text.encode(said));
   const fill = (it: string) =>
     it.replace("{parent}", String(Deno.pid)).replace("{code}", code);
-  const host = new Deno.Command(
-    script.program ?? Deno.execPath(),
-    {
-      args: order.args.map(fill),
-      env: order.env,
+  const program = script.program ?? Deno.execPath();
+  const words = [program, ...order.args.map(fill)];
+  const options = { env: order.env, stderr: "piped" } as const;
+  let host: Deno.ChildProcess, outward: Promise<void> | undefined;
+  if (script.isDirect) {
+    const connected = ["-c", CONNECTED, hostname, String(port), said];
+    host = new Deno.Command("bash", {
+      ...options,
+      args: [...connected, ...words],
+    }).spawn();
+  } else {
+    const connection = await Deno.connect({ hostname, port });
+    await connection.write(text.encode(said));
+    const relayed = new Deno.Command(program, {
+      ...options,
+      args: words.slice(1),
       stdin: "piped",
       stdout: "piped",
-      stderr: "piped",
-    },
-  ).spawn();
+    }).spawn();
+    outward = relayed.stdout.pipeTo(connection.writable).catch(() => {});
+    connection.readable.pipeTo(relayed.stdin).catch(() => {});
+    host = relayed;
+  }
   hosts.set(process, host);
   const prints = new Response(host.stderr).text();
-  const outward = host.stdout.pipeTo(connection.writable).catch(() => {});
-  connection.readable.pipeTo(host.stdin).catch(() => {});
   ends.set(
     process,
     host.status.then(async ({ code, signal }) => {
@@ -125,7 +144,8 @@ async function carryOut(message: Uint8Array): Promise<void> {
   }
   if (kind === 1) return await start(child, process, data);
   if (kind === 2) return kill(process);
-  if (!script.isMute) tell(3, child, process, await ends.get(process)!);
+  const end = await ends.get(process) ?? { failure: "it ended", prints: "" };
+  if (!script.isMute) tell(3, child, process, end);
 }
 
 if (script.refusal !== undefined) refuse(script.refusal);
