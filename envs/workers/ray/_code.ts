@@ -1,4 +1,4 @@
-import { builtin } from "@bellman/files";
+import { builtin, checkDeno } from "@bellman/files";
 import { isFile } from "@bellman/files/installed";
 import { fileAddressesIn } from "../_moved.ts";
 import type { ChildCommand } from "../processes/child_group.ts";
@@ -56,6 +56,15 @@ function checkShipped(data: unknown, folder: string): void {
   if (missing === undefined) return;
   throw new TypeError(
     `Cannot ship ${missing} to the cluster: expected a module in ${folder}, or code that is at the same path on all nodes (code: "here", --cluster-code here)`,
+  );
+}
+
+/** Throws where Ray cannot be used. */
+export function checkRay(what: string): void {
+  checkDeno(`${what} with Ray`);
+  if (Deno.build.os !== "windows") return;
+  throw new TypeError(
+    `Cannot ${what} with Ray on Windows: expected Linux or macOS`,
   );
 }
 

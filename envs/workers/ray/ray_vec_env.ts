@@ -1,4 +1,3 @@
-import { checkDeno } from "@bellman/files";
 import { GymnasiumHosts } from "../../gymnasium/_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "../../gymnasium/python.ts";
 import { type GroupRange, splitEnvs } from "../group_hosts.ts";
@@ -7,7 +6,7 @@ import { HostedVecEnv } from "../hosted_vec_env.ts";
 import type { ChildHosts } from "../processes/_child_hosts.ts";
 import { MAIN, ProcessHosts } from "../processes/_process_hosts.ts";
 import type { HostOptions } from "../restarts.ts";
-import { codeFolder, nodeProgram, pathInCopy } from "./_code.ts";
+import { checkRay, codeFolder, nodeProgram, pathInCopy } from "./_code.ts";
 import { RayGroup } from "./ray_group.ts";
 import type { RayOptions } from "./ray_options.ts";
 
@@ -135,12 +134,7 @@ export class RayVecEnv extends HostedVecEnv {
    * started.
    */
   constructor(source: RaySource, options: RayVecEnvOptions) {
-    checkDeno("host environments with Ray");
-    if (Deno.build.os === "windows") {
-      throw new TypeError(
-        "Cannot host environments with Ray on Windows: expected Linux or macOS",
-      );
-    }
+    checkRay("host environments");
     const { numEnvs, processes = numEnvs } = options;
     const groups = splitEnvs(numEnvs, processes);
     const hosts = typeof source === "object" && "gymnasium" in source

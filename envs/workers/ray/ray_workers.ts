@@ -1,4 +1,4 @@
-import { builtin, checkDeno } from "@bellman/files";
+import { builtin } from "@bellman/files";
 import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
 import { HostFailure, sendableError, thrownFailure } from "../host_failure.ts";
 import { ASKS, FAILED, HEAD } from "../processes/host_messages.ts";
@@ -7,7 +7,7 @@ import type {
   PooledWorker,
   WorkersElsewhere,
 } from "../threads/pooled_worker.ts";
-import { type NodeProgram, nodeProgram } from "./_code.ts";
+import { checkRay, type NodeProgram, nodeProgram } from "./_code.ts";
 import { RayGroup } from "./ray_group.ts";
 import type { RayOptions } from "./ray_options.ts";
 
@@ -106,7 +106,7 @@ export class RayWorkers implements WorkersElsewhere {
    * @throws {RangeError} If the cluster has too few CPUs.
    */
   constructor(module: string, options: RayWorkersOptions, events: Int32Array) {
-    checkDeno("host workers with Ray");
+    checkRay("host workers");
     const { first, count, data } = options;
     this.first = first;
     this.#options = options;
