@@ -8,6 +8,7 @@ import { ROOT } from "./packages.ts";
 async function folders(): Promise<string[]> {
   const found = [
     "algorithms/training/plots",
+    "cli/cluster",
     "cli/search/host",
     "envs/gymnasium/host",
     "envs/workers/ray/driver",

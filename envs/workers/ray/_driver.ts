@@ -1,9 +1,8 @@
-import { builtin } from "@bellman/files";
-import { readVariable } from "@bellman/files/installed";
 import type { ChildEnd } from "../processes/_io_messages.ts";
 import type { ChildCommand, ChildGroup } from "../processes/child_group.ts";
 import texts from "./driver/texts.json" with { type: "json" };
 import type { RayOptions } from "./ray_options.ts";
+import { rayProgram, rayPython, whyNoRay } from "./ray_program.ts";
 
 /** Version of the messages that both sides speak. */
 const PROTOCOL = 1;
@@ -56,12 +55,6 @@ export type DriverNews =
     }
   );
 
-/** Python that has Ray. */
-export function rayPython(): string {
-  return readVariable("BELLMAN_RAY_PYTHON") || readVariable("BELLMAN_PYTHON") ||
-    "python3";
-}
-
 function encode(kind: number, place: readonly number[], data: object) {
   const head = new Uint8Array(9), view = new DataView(head.buffer);
   view.setUint8(0, kind);
@@ -96,15 +89,10 @@ export class RayDriver {
    * @param options Cluster and Python.
    */
   constructor(group: ChildGroup, child: number, options: RayOptions) {
-    const { cluster, code = "ship", folder, python = rayPython() } = options;
     this.#group = group;
     this.#child = child;
-    this.#python = python;
-    const settings = JSON.stringify({ code, folder });
-    this.#command = {
-      program: python,
-      args: ["-u", "-c", texts["driver.py"], cluster, settings],
-    };
+    this.#python = options.python ?? rayPython();
+    this.#command = rayProgram(texts["driver.py"], options);
   }
 
   /** True while the driver runs. */
@@ -140,18 +128,8 @@ export class RayDriver {
 
   /** Says why the driver could not begin: its own last line, where it has said so. */
   #whyNot(): string {
-    const { failure, prints } = this.#group.end(this.#child) ??
-      { prints: "" };
-    const variables = "set BELLMAN_RAY_PYTHON to a Python that has Ray";
-    if (failure !== undefined) {
-      return `Cannot start Python '${this.#python}': ${failure}; ${variables}`;
-    }
-    const { stripVTControlCharacters } = builtin("node:util");
-    const last = stripVTControlCharacters(prints).trim().split("\n").at(-1)!;
-    if (last.startsWith("Cannot ")) return last;
-    return `Cannot use '${this.#python}' as Python with Ray: ${
-      last.trim() || "it gives no answer"
-    }; ${variables}`;
+    const end = this.#group.end(this.#child) ?? { prints: "" };
+    return whyNoRay(this.#python, end);
   }
 
   /** Takes what the driver has said, without waiting. */

@@ -14,5 +14,6 @@
  * @module
  */
 export * from "./ray_options.ts";
+export * from "./ray_program.ts";
 export * from "./ray_vec_env.ts";
 export * from "./ray_workers.ts";

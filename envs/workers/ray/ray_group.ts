@@ -9,6 +9,7 @@ import {
 } from "../processes/child_group.ts";
 import { type Cluster, type DriverNews, RayDriver } from "./_driver.ts";
 import type { RayOptions } from "./ray_options.ts";
+import { unsecured } from "./ray_program.ts";
 
 /** Time for the driver to say how a process ended, in milliseconds. */
 const WHY_MS = 2000;
@@ -97,11 +98,7 @@ export class RayGroup implements Children {
           `Cannot start ${count} hosts: the cluster at ${address} has ${cpus} CPUs, expected one for each`,
         );
       }
-      if (!secured) {
-        onNotice(
-          `The cluster at ${address} asks for no token: whoever reaches it runs code on it; set RAY_AUTH_MODE=token on all nodes`,
-        );
-      }
+      if (!secured) onNotice(unsecured(address));
       const { hostname, port } = wanted ?? { hostname: own, port: 0 };
       const unproven = 2 * count + 16;
       this.#address = {
