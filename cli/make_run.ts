@@ -13,6 +13,7 @@ import {
   type RunTask,
   trainedSoFar,
 } from "./jobs/run_task.ts";
+import { commitOf } from "./jobs/commit.ts";
 import { lockFile } from "./run/ownership.ts";
 import { loadCheckpoint, openRun } from "./run/saved_run.ts";
 import {
@@ -89,7 +90,7 @@ async function trainRun({ dir, train, resume = [] }: RunTask): Promise<void> {
 
 /** Evaluates the last policy and the best checkpoint on the same fresh episodes. */
 async function evaluateRun(
-  { dir, resume = [] }: RunTask,
+  { dir, resume = [], commit }: RunTask,
   { episodes, seed }: NonNullable<RunTask["evaluation"]>,
 ): Promise<RunEvaluations> {
   const evaluated = async (checkpoint: string): Promise<EvaluatedPolicy> => {
@@ -117,22 +118,10 @@ async function evaluateRun(
     seed,
     steps: last.step,
     seconds,
-    commit: await commit(),
+    commit: commit ?? await commitOf(Deno.cwd()),
     last,
     best,
   };
-}
-
-/** Returns the commit of the folder that this process works in, if it has one. */
-async function commit(): Promise<string> {
-  try {
-    const args = ["rev-parse", "--short", "HEAD"];
-    const { stdout } = await new Deno.Command("git", { args }).output();
-    return new TextDecoder().decode(stdout).trim();
-  } catch {
-    // No git, or none that may be run.
-    return "";
-  }
 }
 
 /**

@@ -125,9 +125,19 @@ const REFUSED: [what: string, args: string[], message: RegExp][] = [
     /^error: Cannot start 2 hosts: the cluster at .* has 1 CPUs, expected one/,
   ],
   [
-    "several seeds",
-    [...on(), ...TWO, "--seeds", "2"],
-    /Cannot use both --seeds and --cluster/,
+    "several seeds with a place to listen at",
+    [...on(), "--cluster-listen", "10.0.0.1", "--seeds", "2"],
+    /Cannot use both --seeds and --cluster-listen/,
+  ],
+  [
+    "several seeds, whose environments are elsewhere",
+    [...on(), ...TWO, "--set", "vectorization=ray", "--seeds", "2"],
+    /Cannot use vectorization: ray for several runs/,
+  ],
+  [
+    "the size of one run",
+    [...on(), ...TWO, "--cpus-per-run", "2"],
+    /Cannot use --cpus-per-run without --seeds/,
   ],
 ];
 

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
+import { RUN_CLUSTER_OPTIONS } from "../config/cluster.ts";
 import { PLAN_FILE } from "../experiment/folder.ts";
 import { parsePlan } from "../experiment/plan.ts";
 import { type PlannedExperiment, runExperiment } from "./run_experiment.ts";
@@ -41,7 +42,11 @@ export const experimentCommand: Command = {
   summary:
     "Train and compare the variants of a plan; the same command resumes.",
   options: [
-    option("jobs N", "Runs at a time; by default one for each core."),
+    option(
+      "jobs N",
+      "Runs at a time; by default one for each core, or place on the cluster.",
+    ),
+    ...RUN_CLUSTER_OPTIONS,
     option("only PATTERN", "Only runs with such a name, as in 'a2c/*/seed-3'."),
     option("shard K/N", "Only part K of N, for one of several machines."),
     option("print", "Print the runs and the command of each, and run nothing."),

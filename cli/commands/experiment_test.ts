@@ -4,7 +4,11 @@ import { csvParse } from "d3-dsv";
 import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
 import { capture, type Captured } from "../testdata/capture.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
+import { hasPython, scriptedPython } from "../cluster/testdata/scripted_ray.ts";
 import { lockExperiment } from "../experiment/folder.ts";
+
+const clustered = testsWith("Python", hasPython);
 
 const TINY = {
   environments: ["CartPole-v1"],
@@ -79,6 +83,65 @@ Deno.test("an experiment ends with every cell, and the same command then runs no
   const kept = await capture("experiment", both.dir);
   assertEquals([kept.code, kept.out.includes("Running")], [0, false]);
 });
+
+clustered(
+  "an experiment on a cluster has the results of one here",
+  async () => {
+    Deno.env.set("BELLMAN_RAY_PYTHON", scriptedPython());
+    const here = experimentIn(), there = experimentIn();
+    const set = { ...TINY.set, checkpointInterval: 100 };
+    const plan = { seeds: 2, set };
+    assertEquals((await here.run(plan)).code, 0);
+    const script = JSON.stringify({ cpus: [1, 0], dies: [0] });
+    const { code, out, err } = await there.run(plan, "--cluster", script);
+    assertEquals(code, 0, err);
+    assertMatch(out, /Running 2 of 2 cells, 1 at a time/);
+    assertMatch(
+      err,
+      /^wide\/CartPole-v1\/seed-\d: its node was lost; it is resumed elsewhere *$/m,
+    );
+    const [expected, results] = [here.results(), there.results()];
+    assertEquals(results.map(({ resumes }) => resumes).toSorted(), ["0", "1"]);
+    assertEquals(results.map((it) => ({ ...it, resumes: "0" })), expected);
+    // Whatever is left of it is run anywhere.
+    const again = await there.run(plan, "--cluster", '{"refusal":"Cannot"}');
+    assertEquals([again.code, again.err], [0, ""]);
+    assert(!again.out.includes("Running"));
+  },
+);
+
+clustered(
+  "a cluster that cannot be used is one line, and nothing is made",
+  async () => {
+    Deno.env.set("BELLMAN_RAY_PYTHON", scriptedPython());
+    const refused: [object, string[], RegExp][] = [
+      [
+        {},
+        ["--cluster", '{"refusal":"Cannot reach it."}'],
+        /^error: Cannot reach it\.$/,
+      ],
+      [
+        {},
+        ["--cluster", "{}", "--cpus-per-run", "3"],
+        /has more than 2; lower --cpus-per-run/,
+      ],
+      [{}, ["--cpus-per-run", "3"], /--cpus-per-run without --cluster/],
+      [
+        { set: { envModules: [FAILING] }, environments: ["Failing-v0"] },
+        ["--trust", "--cluster", "{}"],
+        /Cannot ship file:.*failing_env\.ts to the cluster: .* --cluster-code here/,
+      ],
+    ];
+    for (const [plan, args, message] of refused) {
+      const { run, dir } = experimentIn();
+      const { code, err } = await run(plan, ...args);
+      assertEquals(code, 2, err);
+      assertMatch(err.trim(), message);
+      assertEquals(err.trim().split("\n").length, 1);
+      assert(!existsSync(dir));
+    }
+  },
+);
 
 Deno.test("a plan may grow, and may not change cells that exist", async () => {
   const { run, results, dir } = experimentIn();

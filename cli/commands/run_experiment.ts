@@ -1,4 +1,7 @@
 import { formatDuration } from "@bellman/training";
+import { checkCarried } from "../cluster/carried.ts";
+import { ClusterRuns } from "../cluster/cluster_runs.ts";
+import { type RunCluster, runClusterOf } from "../config/cluster.ts";
 import { notices } from "../run/run_setup.ts";
 import { round } from "../run/evaluation.ts";
 import { integerOf, type ParsedOptions, valueOf } from "../terminal/command.ts";
@@ -50,8 +53,10 @@ export interface PlannedExperiment {
 
 /** An experiment whose plan was checked, and its cells as they are. */
 interface Experiment extends PlannedExperiment {
-  /** Cells at a time. */
-  jobs: number;
+  /** Cells at a time; by default as many as there is room for. */
+  jobs?: number;
+  /** Cluster that the cells are run on. */
+  cluster?: RunCluster;
   /** Part of the cells that this driver has, if not all. */
   shard?: Shard;
   /** True where code that the plan names may be run. */
@@ -86,9 +91,10 @@ async function openExperiment(
   options: ParsedOptions,
   io: CommandIo,
 ): Promise<Experiment> {
+  const cluster = runClusterOf(options);
   const jobs = integerOf(options, "jobs", {
     maximum: 1024,
-    fallback: navigator.hardwareConcurrency,
+    fallback: cluster === undefined ? navigator.hardwareConcurrency : undefined,
   });
   const shardText = valueOf(options, "shard");
   const shard = shardText === undefined ? undefined : parseShard(shardText);
@@ -100,7 +106,8 @@ async function openExperiment(
   const set = options.values.get("set") ?? [];
   checkFolder(dir);
   const wanted = new Set([...chosen].map(keyOf));
-  const common = { set, isTrusted, isShared: jobs > 1, wanted };
+  const threads = cluster?.cpusPerRun ?? (jobs! > 1 ? 1 : undefined);
+  const common = { set, isTrusted, threads, wanted };
   const settings = await resolveSettings(plan, common, notices(io));
   const cells = planned.map(readCell);
   checkUnchanged(cells, settings, plan);
@@ -108,6 +115,7 @@ async function openExperiment(
     plan,
     dir,
     jobs,
+    cluster,
     shard,
     isTrusted,
     settings,
@@ -203,13 +211,28 @@ async function reportOnly(
   if (format === undefined) io.out(`Report: ${path}\n`);
 }
 
+/** Reaches the cluster that cells are run on, where there is one and something to run. */
+async function openCluster(
+  { cluster }: Experiment,
+  waiting: readonly CellResult[],
+  onNotice: (line: string) => void,
+): Promise<ClusterRuns | undefined> {
+  if (cluster === undefined || waiting.length === 0) return undefined;
+  return await ClusterRuns.open({ ...cluster, onNotice });
+}
+
 /** Runs the cells that wait for it, and returns all as they are then. */
 async function runCells(
-  { plan, dir, jobs, isTrusted, settings, cells }: Experiment,
+  { plan, dir, jobs: given, isTrusted, settings, cells }: Experiment,
   waiting: readonly CellResult[],
-  { io, signal }: { io: CommandIo; signal: AbortSignal },
+  { io, signal, runs }: {
+    io: CommandIo;
+    signal: AbortSignal;
+    runs?: ClusterRuns;
+  },
 ): Promise<CellResult[]> {
   const { episodes } = plan;
+  const jobs = given ?? runs?.places ?? 1;
   const driver: CellDriver = new CellDriver(cells, waiting, {
     jobs,
     taskOf: (cell) => taskOf(cell, { settings, episodes, isTrusted }),
@@ -222,6 +245,7 @@ async function runCells(
     },
     onNotice: (line) => onNotice(line),
     signal,
+    ...runs === undefined ? {} : { start: runs.start, memory: Infinity },
   });
   const stateOf = () => ({
     cells: driver.cells,
@@ -303,14 +327,18 @@ export async function runExperiment(
   const retried = options.switches.has("retry") ? ["failed"] : [];
   const states = ["missing", "unfinished", ...retried];
   const waiting = experiment.chosen.filter((it) => states.includes(it.state));
+  for (const cell of waiting) {
+    checkCarried(settings.get(keyOf(cell))!.config, experiment.cluster);
+  }
   await checkFit(waiting, settings);
+  const runs = await openCluster(experiment, waiting, notices(io));
   const lock = lockExperiment(dir, shard);
   const { signal, release } = await interruptSignal(() =>
     io.err("Stopping and saving all cells; a second Ctrl-C ends them at once\n")
   );
   try {
     keepPlan(dir, plan);
-    const cells = await runCells(experiment, waiting, { io, signal });
+    const cells = await runCells(experiment, waiting, { io, signal, runs });
     let report: string | undefined;
     try {
       if (!signal.aborted) {
@@ -322,6 +350,7 @@ export async function runExperiment(
     }
     return tellEnd(cells, { io, dir, command, signal, report });
   } finally {
+    await runs?.close();
     await release();
     lock.release();
   }

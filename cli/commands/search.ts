@@ -20,6 +20,9 @@ import {
   interruptSignal,
 } from "../terminal/process.ts";
 import { PLAN_FILE, SEARCH_FILE } from "../experiment/folder.ts";
+import { checkCarried } from "../cluster/carried.ts";
+import { ClusterRuns } from "../cluster/cluster_runs.ts";
+import { RUN_CLUSTER_OPTIONS, runClusterOf } from "../config/cluster.ts";
 import { lockFile } from "../run/ownership.ts";
 import { bestFiles, describeResult, rangeOf } from "../search/best.ts";
 import {
@@ -31,6 +34,7 @@ import { OptunaSampler } from "../search/optuna.ts";
 import {
   changesOf,
   completeScores,
+  configOf,
   readPlan,
   type SearchPlan,
 } from "../search/plan.ts";
@@ -194,7 +198,12 @@ async function runSearch(
   io: CommandIo,
 ): Promise<number> {
   const dir = folderOf(plan, options);
-  const jobs = integerOf(options, "jobs", { fallback: 1, maximum: 1024 });
+  const cluster = runClusterOf(options);
+  const given = integerOf(options, "jobs", {
+    fallback: cluster === undefined ? 1 : undefined,
+    maximum: 1024,
+  });
+  plan.environments.forEach((it) => checkCarried(configOf(plan, it), cluster));
   const isMade = !existsSync(dir), command = taskLine("search", options);
   const sampler = await startSampler(plan);
   const { signal, release } = await interruptSignal(() =>
@@ -207,6 +216,7 @@ async function runSearch(
   };
   let record: SearchRecord | undefined;
   let lock: { release(): void } | undefined;
+  let runs: ClusterRuns | undefined;
   try {
     mkdirSync(dir, { recursive: true });
     lock = lockFile(
@@ -216,12 +226,19 @@ async function runSearch(
     record = new SearchRecord(`${dir}/${SEARCH_FILE}`);
     const onNotice = (line: string) => progress.print(`${line}\n`);
     const begun = { dir, sampler, onNotice, signal };
+    if (cluster !== undefined) {
+      runs = await ClusterRuns.open({ ...cluster, onNotice });
+    }
+    const jobs = given ?? runs!.places;
     const all: SearchOptions = {
       plan: await begin(plan, record, begun),
       dir,
       record,
       sampler,
       jobs,
+      // Several processes share the cores.
+      threads: cluster?.cpusPerRun ?? (jobs > 1 ? 1 : undefined),
+      start: runs?.start,
       isTrusted: options.switches.has("trust"),
       keepsAll: valueOf(options, "keep") === "all",
       onNotice,
@@ -253,6 +270,7 @@ async function runSearch(
     );
   } finally {
     progress.end();
+    await runs?.close();
     record?.close();
     lock?.release();
     await sampler.close?.();
@@ -267,7 +285,11 @@ export const searchCommand: Command = {
   summary: "Search hyperparameters, and confirm the best on fresh seeds.",
   options: [
     option("trials N", "Number of trials in all, instead of the file's."),
-    option("jobs N", "Runs at a time, 1 by default."),
+    option(
+      "jobs N",
+      "Runs at a time; 1 by default, or one for each place on the cluster.",
+    ),
+    ...RUN_CLUSTER_OPTIONS,
     option(
       "out DIR",
       "Folder; searches/NAME by default. The same one resumes.",

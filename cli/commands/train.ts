@@ -11,7 +11,12 @@ import {
   taskLine,
   valueOf,
 } from "../terminal/command.ts";
-import { CLUSTER_OPTIONS, clusterOf, onCluster } from "../config/cluster.ts";
+import {
+  CLUSTER_OPTIONS,
+  clusterOf,
+  CPUS_OPTION,
+  onCluster,
+} from "../config/cluster.ts";
 import {
   CONFIG_OPTIONS,
   configFromOptions,
@@ -249,6 +254,10 @@ export const trainCommand: Command = {
           "Runs at a time with --seeds; by default one for each core.",
         ),
         ...CLUSTER_OPTIONS,
+        {
+          ...CPUS_OPTION,
+          help: "CPUs of each run with --seeds, 1 by default.",
+        },
       ],
     ),
     ...under("Run folders", [

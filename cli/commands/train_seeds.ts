@@ -1,3 +1,4 @@
+import { RUN_CLUSTER_OPTIONS } from "../config/cluster.ts";
 import { commandLineEntries, configFromOptions } from "../config/options.ts";
 import { settingKey } from "../config/resolve.ts";
 import { folderOf } from "../experiment/plan.ts";
@@ -19,8 +20,13 @@ const OF_ONE = [
   "print-config",
   "unchecked",
   "trust",
-  "cluster",
+  "cluster-listen",
+  "cluster-start-timeout",
 ];
+/** Options of `train` that are for several runs. */
+const OF_SEVERAL = ["jobs", "cpus-per-run"];
+/** Options of `train` that an experiment has, too. */
+const OF_EXPERIMENT = ["jobs", ...RUN_CLUSTER_OPTIONS.map(({ name }) => name)];
 /** Keys that a plan has a place of its own for. */
 const OF_PLAN = ["algorithm", "env", "seed", "totalTimesteps"];
 
@@ -30,9 +36,10 @@ const EPISODES = 100;
 /** True where `train` has several seeds. */
 export function isOfSeeds({ values, switches }: ParsedOptions): boolean {
   if (!values.has("seeds")) {
-    if (!values.has("jobs")) return false;
+    const several = OF_SEVERAL.find((it) => values.has(it));
+    if (several === undefined) return false;
     throw new UsageError(
-      "Cannot use --jobs without --seeds: one run is one job",
+      `Cannot use --${several} without --seeds: one run is one job`,
     );
   }
   const other = OF_ONE.find((it) => values.has(it) || switches.has(it));
@@ -85,7 +92,9 @@ export async function trainSeeds(
     compare: [],
   };
   const dir = valueOf(options, "out") ?? `experiments/${name}`;
-  const values = new Map([...options.values].filter(([it]) => it === "jobs"));
+  const values = new Map(
+    [...options.values].filter(([name]) => OF_EXPERIMENT.includes(name)),
+  );
   // What the command line names is the user's own, as with one run.
   const switches = new Set(["trust"]);
   return await runExperiment(

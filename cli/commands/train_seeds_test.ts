@@ -1,5 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { readCell } from "../experiment/cells.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
+import { hasPython, scriptedPython } from "../cluster/testdata/scripted_ray.ts";
 import { capture } from "../testdata/capture.ts";
 
 Deno.test("several seeds are an experiment of one variant", async () => {
@@ -40,11 +42,33 @@ Deno.test("several seeds are an experiment of one variant", async () => {
   await Deno.remove(dir, { recursive: true });
 });
 
+testsWith("Python", hasPython)("seeds are runs on a cluster", async () => {
+  Deno.env.set("BELLMAN_RAY_PYTHON", scriptedPython());
+  const dir = await Deno.makeTempDir();
+  const { code, out, err } = await capture(
+    ...["train", "--env", "CartPole-v1", "--steps", "400", "--seeds", "2"],
+    ...["--set", "hiddenSizes=[4]", "--out", `${dir}/seeds`],
+    ...["--cluster", '{"cpus":[2]}', "--cpus-per-run", "2"],
+  );
+  assertEquals([code, err.includes("error")], [0, false], err);
+  assertMatch(out, /Running 2 of 2 cells, 1 at a time/);
+  const seed = `${dir}/seeds/runs/a2c/CartPole-v1/seed-1`;
+  assertMatch(Deno.readTextFileSync(`${seed}/config.yaml`), /^threads: 2$/m);
+  assertMatch(
+    Deno.readTextFileSync(`${seed}/config.yaml`),
+    /^vectorization: (auto|sync|null)$/m,
+  );
+  await Deno.remove(dir, { recursive: true });
+});
+
 const REFUSED: Readonly<Record<string, string>> = {
   "--jobs 2": "Cannot use --jobs without --seeds",
   "--seeds 2 --resume runs/a": "Cannot use both --seeds and --resume",
   "--seeds 2 --print-config": "Cannot use both --seeds and --print-config",
   "--seeds 0": "Cannot use --seeds 0",
+  "--cpus-per-run 2": "Cannot use --cpus-per-run without --seeds",
+  "--seeds 2 --cluster a:1 --cluster-listen b":
+    "Cannot use both --seeds and --cluster-listen",
   "--seeds 2 --name a/b": "Cannot use --name a/b",
   "--seeds 2 --set gama=1": "Unknown key 'gama'",
 };

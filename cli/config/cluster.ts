@@ -1,5 +1,6 @@
 import type { RayOptions } from "@bellman/envs/ray";
 import {
+  integerOf,
   option,
   type OptionSpec,
   type ParsedOptions,
@@ -19,6 +20,12 @@ export interface ClusterOptions
   /** Time for a host to get a CPU and to start, in milliseconds. */
   startTimeoutMs: number;
 }
+
+/** Option for the size of a run's place. */
+export const CPUS_OPTION: OptionSpec = option(
+  "cpus-per-run N",
+  "CPUs of the cluster that each run takes, 1 by default.",
+);
 
 /** Options that choose a cluster. */
 export const CLUSTER_OPTIONS: readonly OptionSpec[] = [
@@ -40,7 +47,56 @@ export const CLUSTER_OPTIONS: readonly OptionSpec[] = [
   ),
 ];
 
-const NAMES = CLUSTER_OPTIONS.map(({ name }) => name);
+/** Options that choose a cluster for whole runs. */
+export const RUN_CLUSTER_OPTIONS: readonly OptionSpec[] = [
+  option(
+    "cluster ADDRESS",
+    "Make the runs on a Ray cluster: HOST:PORT, auto (RAY_ADDRESS) or local.",
+  ),
+  CLUSTER_OPTIONS.find(({ name }) => name === "cluster-code")!,
+  CPUS_OPTION,
+];
+
+/** Cluster on which several runs are made, each on one node. */
+export interface RunCluster
+  extends Required<Pick<RayOptions, "cluster" | "code">> {
+  /** CPUs of the cluster that each run takes. */
+  cpusPerRun: number;
+}
+
+/**
+ * Reads the cluster of several runs.
+ *
+ * @returns The cluster; none where the command names none.
+ * @throws {UsageError} If a value cannot be used, or there is no cluster for it.
+ */
+export function runClusterOf(options: ParsedOptions): RunCluster | undefined {
+  const cluster = valueOf(options, "cluster");
+  if (cluster === undefined) {
+    checkAlone(options, RUN_CLUSTER_OPTIONS);
+    return undefined;
+  }
+  return {
+    cluster,
+    code: readCode(valueOf(options, "cluster-code") ?? "ship"),
+    cpusPerRun: integerOf(options, "cpus-per-run", {
+      maximum: 1024,
+      fallback: 1,
+    }),
+  };
+}
+
+/** Throws where a command has options of a cluster, and names none. */
+function checkAlone(
+  { values }: ParsedOptions,
+  options: readonly OptionSpec[],
+): void {
+  const other = options.find(({ name }) => values.has(name));
+  if (other === undefined) return;
+  throw new UsageError(
+    `Cannot use --${other.name} without --cluster: expected an address, auto or local`,
+  );
+}
 
 function readSeconds(text: string): number {
   const seconds = Number(text);
@@ -66,11 +122,8 @@ function readCode(text: string): "ship" | "here" {
 export function clusterOf(options: ParsedOptions): ClusterOptions | undefined {
   const cluster = valueOf(options, "cluster");
   if (cluster === undefined) {
-    const other = NAMES.find((it) => options.values.has(it));
-    if (other === undefined) return undefined;
-    throw new UsageError(
-      `Cannot use --${other} without --cluster: expected an address, auto or local`,
-    );
+    checkAlone(options, CLUSTER_OPTIONS);
+    return undefined;
   }
   const listen = valueOf(options, "cluster-listen");
   const timeout = readSeconds(

@@ -19,6 +19,7 @@ function cellOf(
     last: null,
     best: null,
     commit: "",
+    resumes: 0,
     message: "",
     ...more,
   };

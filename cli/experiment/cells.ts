@@ -5,6 +5,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import {
   type EvaluatedPolicy,
   readEvaluations,
+  readResumes,
   trainedSoFar,
 } from "../jobs/run_task.ts";
 import { asLine, UsageError, writeWhole } from "../terminal/errors.ts";
@@ -37,6 +38,8 @@ export interface CellResult extends Cell {
   best: EvaluatedPolicy | null;
   /** Commit of the folder that the cell was finished in; empty where that is no repository. */
   commit: string;
+  /** Times that it was resumed as its process was killed, or its machine lost. */
+  resumes: number;
   /** Last line of a cell that failed. */
   message: string;
 }
@@ -80,7 +83,13 @@ export function recordFailure(cell: Cell, message: string): void {
 /** Reads what the run folder of a cell holds. */
 export function readCell(cell: Cell): CellResult {
   const { configPath, checkpointsDir } = new RunFolder(cell.dir);
-  const none = { last: null, best: null, commit: "", message: "" };
+  const none = {
+    last: null,
+    best: null,
+    commit: "",
+    resumes: readResumes(cell.dir),
+    message: "",
+  };
   const evaluations = readEvaluations(cell.dir);
   if (evaluations !== undefined) {
     const { steps, seconds, last, best, commit } = evaluations;
@@ -112,6 +121,7 @@ const COLUMNS = [
   "last",
   "best",
   "commit",
+  "resumes",
   "message",
 ] as const;
 

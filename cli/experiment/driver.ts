@@ -1,10 +1,12 @@
 import { rmSync } from "node:fs";
-import { inPlaces, type RunningJob, startJob, wasKilled } from "../jobs/job.ts";
+import { inPlaces, type RunningJob, wasKilled } from "../jobs/job.ts";
 import {
+  countResume,
   lockOf,
   type RunEvent,
-  runJob,
   type RunTask,
+  type StartRun,
+  startRun,
 } from "../jobs/run_task.ts";
 import { gibibytes, machineMemory } from "../run/memory.ts";
 import { holderOf } from "../run/ownership.ts";
@@ -51,12 +53,14 @@ export interface DriverOptions {
   signal: AbortSignal;
   /** Bytes of memory that cells may take; by default those of the machine. */
   memory?: number;
+  /** Starts the job of a cell; by default in a process of this machine. */
+  start?: StartRun;
 }
 
 /** Milliseconds between two looks at cells that other processes have. */
 const INTERVAL_MS = 200;
 
-/** Runs the cells of an experiment that are not finished, each in a process. */
+/** Runs the cells of an experiment that are not finished, each in a job. */
 export class CellDriver {
   readonly #options: DriverOptions;
   /** All cells, in the order of the plan. */
@@ -187,20 +191,18 @@ export class CellDriver {
 
   async #runCell(cell: CellResult, signal: AbortSignal): Promise<void> {
     rmSync(failurePath(cell), { force: true });
-    const job = runJob(
-      this.#options.taskOf(cell),
-      (event) => this.#hear(running, event),
-    );
+    const { start = startRun, taskOf } = this.#options;
+    const hear = (event: RunEvent) => this.#hear(running, event);
     const running: RunningCell = {
       cell,
-      job: startJob(job, signal),
+      job: start(taskOf(cell), hear, signal),
       steps: cell.steps,
       rate: 0,
       memory: 0,
     };
     this.#running.add(running);
-    const end = await running.job.ended;
-    this.#running.delete(running);
+    const end = await running.job.ended
+      .finally(() => this.#running.delete(running));
     if (end.code === 0) return this.#record(readCell(cell));
     if (signal.aborted) return this.#keep(readCell(cell));
     // For the memory of others, or another process was first.
@@ -215,10 +217,16 @@ export class CellDriver {
     }
     this.#killed.add(nameOf(cell));
     this.#options.onNotice(`${what}; it is resumed once`);
+    countResume(cell.dir);
     this.#waiting.unshift(readCell(cell));
   }
 
-  #hear(running: RunningCell, { step, memory }: RunEvent): void {
+  #hear(running: RunningCell, { step, memory, lost }: RunEvent): void {
+    if (lost !== undefined) {
+      const name = nameOf(running.cell);
+      this.#options.onNotice(`${name}: ${lost}; it is resumed elsewhere`);
+      running.first = undefined;
+    }
     if (memory !== undefined) {
       running.memory = memory;
       this.#fit();

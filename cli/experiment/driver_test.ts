@@ -75,7 +75,7 @@ Deno.test("a cell that a signal ends is resumed once, then it has failed", async
         it.first !== undefined && it.steps > 2000
       )
     );
-    for (const { job } of driver.running) Deno.kill(job.pid, "SIGKILL");
+    for (const { job } of driver.running) job.kill();
     await until(() => told.length === 1);
   }
   await done;

@@ -30,8 +30,8 @@ export interface CellOptions {
   set: readonly string[];
   /** True where code that the plan names may be run. */
   isTrusted: boolean;
-  /** True where several cells are trained at a time. */
-  isShared: boolean;
+  /** Threads of a cell whose settings name no number; by default all of the machine. */
+  threads?: number;
   /** Keys of the cells that are to be run, whose environments must be there. */
   wanted: ReadonlySet<string>;
 }
@@ -77,7 +77,7 @@ function optionsOf(
  */
 export async function resolveSettings(
   { variants }: Plan,
-  { set, isTrusted, isShared, wanted }: CellOptions,
+  { set, isTrusted, threads, wanted }: CellOptions,
   onNotice: (line: string) => void,
 ): Promise<PlanSettings> {
   const found = new Map<string, CellSettings>();
@@ -105,8 +105,10 @@ export async function resolveSettings(
       });
       if (wanted.has(key)) await loadEnvironment(config);
       // Cores are for cells: the numbers are the same.
-      const threads = isShared && config.threads === null ? ["threads=1"] : [];
-      values.set("set", [...values.get("set")!, ...threads]);
+      const shared = threads !== undefined && config.threads === null
+        ? [`threads=${threads}`]
+        : [];
+      values.set("set", [...values.get("set")!, ...shared]);
       found.set(key, { config, options });
     } catch (error) {
       const input = asInputError(error);

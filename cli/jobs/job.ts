@@ -31,12 +31,18 @@ export function wasKilled({ code, signal }: JobEnd): boolean {
   return signal !== null || code > 128;
 }
 
-/** A job whose process runs. */
+/** A job that runs, here or elsewhere. */
 export interface RunningJob {
-  readonly pid: number;
   readonly ended: Promise<JobEnd>;
   /** Asks it to save and end, as Ctrl-C does; it ends within some ten seconds. */
   stop(): void;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+/** A job in a process of this machine. */
+export interface LocalJob extends RunningJob {
+  readonly pid: number;
 }
 
 /** Milliseconds after which a job that did not end on request is killed. */
@@ -52,7 +58,7 @@ const PATIENCE_MS = 12_000;
 export function startJob(
   { program, args, onLine = () => {} }: Job,
   signal?: AbortSignal,
-): RunningJob {
+): LocalJob {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...programArguments(program), ...args],
     stdin: "piped",
@@ -66,17 +72,24 @@ export function startJob(
   // It may end before a request reaches it.
   lifeLine.closed.catch(() => {});
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const kill = () => {
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      // It has just ended.
+    }
+  };
   const stop = () => {
     if (timer !== undefined) return;
-    timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
+    timer = setTimeout(kill, PATIENCE_MS);
     lifeLine.write(new TextEncoder().encode("stop\n")).catch(() => {});
   };
   const end = async (): Promise<JobEnd> => {
-    let message = "";
+    let prints = "";
     const [{ code, signal: ending }] = await Promise.all([
       child.status,
       eachLine(child.stdout, onLine),
-      eachLine(child.stderr, (line) => message = line.trim() || message),
+      eachLine(child.stderr, (line) => prints = line.trim() || prints),
     ]);
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
@@ -84,17 +97,23 @@ export function startJob(
     return {
       code,
       signal: ending,
-      message: asLine(message.replace(/^error: /, "")),
+      message: lastLine(prints),
       wasStopped: timer !== undefined,
     };
   };
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop);
-  return { pid: child.pid, ended: end(), stop };
+  return { pid: child.pid, ended: end(), stop, kill };
+}
+
+/** Returns the last line that a job has printed, without `error: `. */
+export function lastLine(prints: string): string {
+  const line = prints.trimEnd().split("\n").at(-1)!.trim();
+  return asLine(line.replace(/^error: /, ""));
 }
 
 /** Calls a function with each line of a stream. */
-async function eachLine(
+export async function eachLine(
   stream: ReadableStream<Uint8Array>,
   take: (line: string) => void,
 ): Promise<void> {

@@ -1,7 +1,8 @@
 import { readProgress, RunFolder } from "@bellman/training";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { readText } from "../terminal/read_text.ts";
-import type { Job } from "./job.ts";
+import { writeWhole } from "../terminal/errors.ts";
+import { type Job, type RunningJob, startJob } from "./job.ts";
 
 /** A run to be made by a job: begun or resumed, and evaluated where that is wanted. */
 export interface RunTask {
@@ -11,6 +12,12 @@ export interface RunTask {
   train: readonly string[];
   /** Other options of the command that resumes it. */
   resume?: readonly string[];
+  /**
+   * Commit of the code.
+   *
+   * @default that of the folder that the job works in
+   */
+  commit?: string;
   /** Evaluations of the last policy and the best checkpoint, once it is trained. */
   evaluation?: {
     episodes: number;
@@ -27,6 +34,8 @@ export interface RunEvent {
   statistics?: Readonly<Record<string, number>>;
   /** Bytes of memory, once its agent is made. */
   memory?: number;
+  /** Why it was lost on the machine where it was made; it is resumed on another one. */
+  lost?: string;
 }
 
 /** A policy, evaluated on episodes that neither training nor the choice of the best checkpoint saw. */
@@ -127,15 +136,53 @@ export function readReturns(dir: string): Evaluation[] {
   return rowsOf(dir).map(evaluationIn).filter((it) => it !== undefined);
 }
 
+/** File in a run's folder with the number of its resumes. */
+const RESUMES_FILE = "resumes.txt";
+
+/** Reads how often a run was lost, or its process killed, and then resumed. */
+export function readResumes(dir: string): number {
+  const path = `${dir}/${RESUMES_FILE}`;
+  if (!existsSync(path)) return 0;
+  return Number.parseInt(readText(path, "the number of resumes")) || 0;
+}
+
+/** Counts that a run is resumed which was lost, or its process killed. */
+export function countResume(dir: string): void {
+  mkdirSync(dir, { recursive: true });
+  writeWhole(`${dir}/${RESUMES_FILE}`, `${readResumes(dir) + 1}\n`);
+}
+
+/** Program of the job of a run. */
+export const RUN_PROGRAM: string = import.meta.resolve("../run_job.ts");
+
+/** Takes what a line that a job has printed tells, if it does. */
+export function hearLine(
+  line: string,
+  onEvent: (event: RunEvent) => void,
+): void {
+  // Modules of the user's own may print, too.
+  if (line.startsWith('{"')) onEvent(JSON.parse(line));
+}
+
 /** Makes the job of a run. */
 export function runJob(
   task: RunTask,
   onEvent: (event: RunEvent) => void = () => {},
 ): Job {
   return {
-    program: import.meta.resolve("../run_job.ts"),
+    program: RUN_PROGRAM,
     args: [JSON.stringify(task)],
-    // Modules of the user's own may print, too.
-    onLine: (line) => line.startsWith('{"') && onEvent(JSON.parse(line)),
+    onLine: (line) => hearLine(line, onEvent),
   };
 }
+
+/** Starts the job of a run, which the signal stops. */
+export type StartRun = (
+  task: RunTask,
+  onEvent?: (event: RunEvent) => void,
+  signal?: AbortSignal,
+) => RunningJob;
+
+/** Starts the job of a run in a process of this machine. */
+export const startRun: StartRun = (task, onEvent, signal) =>
+  startJob(runJob(task, onEvent), signal);

@@ -74,7 +74,7 @@ export async function confirmTrials(
   options: SearchOptions,
   signal: AbortSignal,
 ): Promise<Confirmation> {
-  const { plan, record, jobs, isTrusted, onNotice } = options;
+  const { plan, record, jobs, threads, isTrusted, start, onNotice } = options;
   const trials = candidatesOf(record.trials, plan), seeds = freshSeeds(plan);
   const failures: Confirmation["failures"] = [];
   const rest = seeds.flatMap((seed) =>
@@ -89,12 +89,13 @@ export async function confirmTrials(
       const { trial, run } = next;
       const task = taskOf(plan, run, {
         params: givenParams(trial),
-        jobs,
+        threads,
         episodes: CONFIRMED_EPISODES,
         isTrusted,
       });
       const end = await makeTrialRun(task, {
         signal,
+        start,
         onNotice,
         onEvent: (event) => options.onProgress(trial, run, event),
       });

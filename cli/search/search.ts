@@ -4,6 +4,7 @@ import {
   evaluationIn,
   readReturns,
   type RunEvent,
+  type StartRun,
 } from "../jobs/run_task.ts";
 import { fileProblem, RunFailure, UsageError } from "../terminal/errors.ts";
 import { paramsOfFirst, scoreOf, type SearchPlan } from "./plan.ts";
@@ -37,6 +38,10 @@ export interface SearchOptions {
   sampler: Sampler;
   /** Runs at a time. */
   jobs: number;
+  /** Threads of each run, unless the plan says; by default all of the machine. */
+  threads?: number;
+  /** Starts the job of a run; by default in a process of this machine. */
+  start?: StartRun;
   isTrusted: boolean;
   /** True where no checkpoint is removed. */
   keepsAll: boolean;
@@ -171,7 +176,8 @@ export class Search {
     { run, index }: { run: TrialRun; index: number },
     { signal, pruned }: { signal: AbortSignal; pruned: AbortController },
   ): Promise<RunEnd> {
-    const { plan, jobs, isTrusted, onNotice, onProgress } = this.#options;
+    const { plan, threads, isTrusted, start, onNotice, onProgress } =
+      this.#options;
     const { environment } = run;
     const report = (evaluation: Evaluation) =>
       this.#report(trial, { ...evaluation, index, environment }, pruned);
@@ -180,11 +186,12 @@ export class Search {
     const catchUp = () => readReturns(run.dir).forEach(report);
     let isCaughtUp = false;
     const params = givenParams(trial);
-    const task = taskOf(plan, run, { params, jobs, isTrusted });
+    const task = taskOf(plan, run, { params, threads, isTrusted });
     let problem: unknown;
     const end = await makeTrialRun(task, {
       signal,
       pruned: pruned.signal,
+      start,
       onNotice,
       onEvent: (event) => {
         onProgress(trial, run, event);

@@ -10,6 +10,8 @@ import { parseSvg } from "../../algorithms/training/testdata/parse_svg.ts";
 import { capture, type Captured } from "../testdata/capture.ts";
 import { mount, testWithDisk } from "../../tests/disks.ts";
 import { lockFile } from "../run/ownership.ts";
+import { testsWith } from "../../tests/testdata/tests_with.ts";
+import { hasPython, scriptedPython } from "../cluster/testdata/scripted_ray.ts";
 import { hasOptuna } from "./testdata/has_optuna.ts";
 
 /** Settings of runs that take a second. */
@@ -149,6 +151,32 @@ confirm: { top: 1, seeds: 1 }
     assertEquals((await search(text)).code, 0);
     assertEquals(values(recordOf(dir)), together);
   }));
+
+testsWith("Python", hasPython)(
+  "runs on a cluster give the trials and the best settings of runs here",
+  () =>
+    withSearch(async (search, dir) => {
+      Deno.env.set("BELLMAN_RAY_PYTHON", scriptedPython());
+      const text =
+        `${CART_POLE}${SPACE}trials: 2\npruner: none\nconfirm: { top: 1, seeds: 1 }\n`
+          .replace("set: {", "set: { checkpointInterval: 100,");
+      assertEquals((await search(text)).code, 0);
+      const record = recordOf(dir);
+      const best = Deno.readTextFileSync(`${dir}/best.yaml`);
+      await Deno.remove(dir, { recursive: true });
+      const cluster = JSON.stringify({ cpus: [1], dies: [0] });
+      const { code, out, err } = await search(text, "--cluster", cluster);
+      assertEquals(code, 0, err);
+      assertMatch(
+        `${out}${err}`,
+        /\/trials\/0000\/seed-0: its node was lost; it is resumed elsewhere/,
+      );
+      assertEquals(recordOf(dir), record);
+      const named = / --cluster '[^']*'/;
+      const found = Deno.readTextFileSync(`${dir}/best.yaml`);
+      assertEquals(found.replace(named, ""), best);
+    }),
+);
 
 Deno.test("trials that fail are no low scores, and ten in a row stop the search", () =>
   withSearch(async (search, dir) => {

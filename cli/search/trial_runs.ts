@@ -1,13 +1,14 @@
 import { rmSync } from "node:fs";
 import { CheckpointStore, RunFolder } from "@bellman/training";
 import { folderOf } from "../experiment/plan.ts";
-import { startJob, wasKilled } from "../jobs/job.ts";
+import { wasKilled } from "../jobs/job.ts";
 import {
   evaluationSeed,
   lockOf,
   type RunEvent,
-  runJob,
   type RunTask,
+  type StartRun,
+  startRun,
 } from "../jobs/run_task.ts";
 import { holderOf } from "../run/ownership.ts";
 import { configOf, type SearchPlan, settingsOf } from "./plan.ts";
@@ -52,8 +53,8 @@ export function runsOf(
 export interface TaskOptions {
   /** Settings of the trial; none for the first one. */
   params?: Params;
-  /** Runs at a time. */
-  jobs: number;
+  /** Threads of the run, unless the plan says; by default all of the machine. */
+  threads?: number;
   /** Episodes that the trained policy is evaluated on. */
   episodes?: number;
   isTrusted: boolean;
@@ -63,12 +64,11 @@ export interface TaskOptions {
 export function taskOf(
   plan: SearchPlan,
   { dir, environment, seed }: TrialRun,
-  { params = {}, jobs, episodes, isTrusted }: TaskOptions,
+  { params = {}, threads, episodes, isTrusted }: TaskOptions,
 ): RunTask {
   const { algorithm, preset, steps } = plan;
   const settings = settingsOf(plan, params);
-  // Several processes share the cores.
-  if (jobs > 1) settings.threads ??= 1;
+  if (threads !== undefined) settings.threads ??= threads;
   return {
     dir,
     train: [
@@ -144,31 +144,33 @@ export interface MakeOptions {
   pruned?: AbortSignal;
   onEvent?: (event: RunEvent) => void;
   onNotice: (line: string) => void;
+  /** Starts its job; by default in a process of this machine. */
+  start?: StartRun;
 }
 
 /**
- * Makes a run in a process of its own. One that a signal ends, as for want of memory,
+ * Makes a run in a job of its own. One that a signal ends, as for want of memory,
  * is resumed, unless that happens again and again.
  */
 export async function makeTrialRun(
   task: RunTask,
   options: MakeOptions,
 ): Promise<RunEnd> {
-  const { signal, pruned, onEvent } = options;
+  const { signal, pruned, onEvent, onNotice, start = startRun } = options;
+  const hear = (event: RunEvent) => {
+    const { lost } = event;
+    if (lost !== undefined) {
+      onNotice(`${task.dir}: ${lost}; it is resumed elsewhere`);
+    }
+    onEvent?.(event);
+  };
   for (let lost = 0;;) {
     await untilFree(task.dir, options);
     if (signal.aborted || pruned?.aborted) return "stopped";
     const before = latestStep(task.dir);
-    const running = startJob(runJob(task, onEvent), signal);
-    const kill = () => {
-      try {
-        Deno.kill(running.pid, "SIGKILL");
-      } catch {
-        // It has just ended.
-      }
-    };
+    const { ended, kill } = start(task, hear, signal);
     pruned?.addEventListener("abort", kill);
-    const end = await running.ended;
+    const end = await ended;
     pruned?.removeEventListener("abort", kill);
     if (end.code === 0) return "done";
     if (end.wasStopped || pruned?.aborted) return "stopped";

@@ -46,6 +46,7 @@ export function madeUpExperiment(
       last: policy(level, steps),
       best: policy(level + 10, steps / 2),
       commit: "0123456",
+      resumes: 0,
       message: "",
     };
   });

@@ -1,0 +1,11 @@
+/** Returns the commit of a folder; empty where it has none. */
+export async function commitOf(cwd: string): Promise<string> {
+  try {
+    const args = ["rev-parse", "--short", "HEAD"];
+    const { stdout } = await new Deno.Command("git", { args, cwd }).output();
+    return new TextDecoder().decode(stdout).trim();
+  } catch {
+    // No git, or none that may be run.
+    return "";
+  }
+}
