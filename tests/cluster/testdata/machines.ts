@@ -97,7 +97,7 @@ export function parentOf(pid: number): number {
 
 /** The node that a process runs on. */
 export function nodeOf(pid: number): number {
-  const node = [0, 1, 2].find((it) => processesOf(it).includes(pid));
+  const node = [0, 1, 2, 3].find((it) => processesOf(it).includes(pid));
   if (node === undefined) throw new RangeError(`no node of process ${pid}`);
   return node;
 }
@@ -119,4 +119,9 @@ export function hostProcesses(): number[] {
     ...running(node, "_process_main.ts"),
     ...running(node, "ray::Host"),
   ]);
+}
+
+/** Processes of runs, on all nodes, whose arguments have a text. */
+export function runProcesses(text = ""): number[] {
+  return [1, 2, 3].flatMap((node) => running(node, `run_job\\.ts .*${text}`));
 }
