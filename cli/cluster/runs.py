@@ -3,28 +3,24 @@
     PYTHON -u runs.py ADDRESS OPTIONS    OPTIONS: {"code", "folder", "cpus", "program", "args", "deno"}
 
 Orders come on stdin and news go to stdout, JSON in a line each, with the number of the
-run: one is started, stopped (it saves itself) or killed, and its own lines, its losses
-and its end are told. Its folder here is as it was on the node some seconds ago, and
-what is in it begins or resumes the run. It follows the texts of cluster.py and
-run_files.py.
+run: it is started, stopped (it saves itself) or killed, and its own lines, its losses and
+its end are told. Its folder here is as it was on the node some seconds ago, and begins or
+resumes the run. This text follows those of cluster.py and run_files.py.
 """
 
 import contextlib, errno
 
-# Seconds: between copies of the files; for news; for a CPU, before a run is called waiting;
-# for a run to save itself, and for its node to say so; before a run is placed again; in
-# which a node gets no runs after it was lost.
+# Seconds: between copies of files; for news; for a CPU; for a run to save itself, and for its
+# node to say so; before it is placed again; without runs on a node that was lost.
 PERIOD_S, LOOK_S, WAIT_S, SAVE_S, LEFT_S, PAUSE_S, SUSPECT_S = 5, 1, 5, 12, 20, 5, 60
 MOST_LOST = 4  # Times without a checkpoint between them.
 
 
 class Run:
-    """An actor of Ray that makes a run, in a folder of its own on a node. (It travels by
-    value, with the functions that it calls.)"""
+    """An actor of Ray that makes a run on its node. (It travels by value, functions too.)"""
 
     def place(self):
         import ray
-
         self.address, (self.made, self.lock) = ray.util.get_node_ip_address(), make_folder()
         self.dir = os.path.join(self.made, "run")
         return ray.get_runtime_context().get_node_id()
@@ -35,20 +31,17 @@ class Run:
     def start(self, task, options):
         """Starts the process; returns why there is none."""
         folder = options["folder"] if options["code"] == "here" else os.getcwd()
-        program, deno = options["program"], options["deno"]
         args = [*(it.replace("{code}", folder) for it in options["args"]), json.dumps({**task, "dir": self.dir})]
         try:
-            has = subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()[1]
-            if has != deno:
-                return f"node {self.address} has deno {has}, and this machine {deno}: expected the same"
+            has = subprocess.run([options["program"], "--version"], capture_output=True, text=True).stdout.split()[1]
+            if has != options["deno"]:
+                return f"node {self.address} has deno {has}, expected {options['deno']} as here"
             self.process = subprocess.Popen(
-                [program, *args], cwd=folder, env={**os.environ, "NO_COLOR": "1"}, preexec_fn=bond(),
+                [options["program"], *args], cwd=folder, env={**os.environ, "NO_COLOR": "1"}, preexec_fn=bond(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except OSError as error:
-            what = f"cannot run '{program}': {error.strerror}"
-            if isinstance(error, FileNotFoundError):
-                what = f"has no program '{program}'" if os.path.isdir(folder) else f"has no folder '{folder}'"
-            return f"node {self.address} {what}"
+            what = "a program 'deno'" if os.path.isdir(folder) else f"the folder '{folder}'"
+            return f"node {self.address} cannot use {what}: {error.strerror.lower()}"
         self.lines, self.prints, self.how, self.killed_at = queue.SimpleQueue(), b"", None, float("inf")
         self.readers = [threading.Thread(target=it, daemon=True) for it in (self._keep_lines, self._keep_prints)]
         [it.start() for it in self.readers]
@@ -76,7 +69,11 @@ class Run:
         """Yields news: parts of files, what was removed, and the end, behind all others."""
         seen, due, ended = files_of(self.dir), 0, False
         while not ended:
-            ended = self._wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(LOOK_S)
+            ended = self.process.poll() is not None
+            if not ended and time.monotonic() > self.killed_at:
+                self.process.kill()
             if not ended and time.monotonic() < due:
                 yield {}
                 continue
@@ -89,22 +86,12 @@ class Run:
             yield {"removed": [it for it in seen if it not in found], **end}
             seen = {it: found[it] if it in changed else seen.get(it) for it in found}
 
-    def _wait(self):
-        try:
-            self.process.wait(LOOK_S)
-            return True
-        except subprocess.TimeoutExpired:
-            if time.monotonic() > self.killed_at:
-                self.process.kill()
-            return False
-
     def _end(self):
         [it.join(0.3) for it in self.readers]  # Children of the process may hold its pipes.
         shutil.rmtree(self.made, ignore_errors=True)
         prints, code = self.prints.decode(errors="replace"), self.process.returncode
         if "--cached-only" in prints:
-            prints = (f"node {self.address} lacks modules in the cache of its Deno: run 'deno cache cli/run_job.ts'"
-                      " there, in a checkout of this version")
+            prints = f"node {self.address} lacks modules in the cache of its Deno: run 'deno cache cli/run_job.ts' there"
         name = signal.Signals(-code).name if code < 0 else None
         return {"code": 128 - code if name else code, "signal": name, "prints": prints.replace(self.dir, "{dir}")}
 
@@ -113,9 +100,8 @@ class Runs:
     """Carries out orders, on a thread for each run."""
 
     def __init__(self, ray, send, options):
-        self.ray, self.send, self.options, self.told = ray, send, options, False
+        self.ray, self.send, self.options, self.told, self.runs, self.suspects = ray, send, options, False, {}, {}
         self.remote = ray.remote(num_cpus=options["cpus"], max_restarts=0, max_task_retries=0)(Run)
-        self.runs, self.suspects = {}, {}
 
     def order(self, order):
         if "start" in order:
@@ -151,7 +137,7 @@ class Runs:
         self.send({"run": run["run"], "lost": why})
         until = time.monotonic() + PAUSE_S * (run["lost"] - 1 if run["node"] else run["lost"])
         while time.monotonic() < until and not run["how"]:
-            time.sleep(LOOK_S)
+            time.sleep(0.1)
         return {"code": 143, "prints": why} if run["how"] else None
 
     def _elsewhere(self):
@@ -176,8 +162,8 @@ class Runs:
         self.told, parts = False, parts_of(dir, files_of(dir))
         while some := some_of(parts):
             self._get(run, actor.take.remote(some))
-        why, news = self._get(run, actor.start.remote(run["start"], self.options)), {}
-        if why:
+        news = {}
+        if why := self._get(run, actor.start.remote(run["start"], self.options)):
             return {"prints": why}
         while "end" not in news:
             news = self._get(run, actor.more.remote(run["how"]))
@@ -205,11 +191,7 @@ def main():
             sink.write(json.dumps(news).encode() + b"\n")
             sink.flush()
 
-    def read():
-        for line in source:
-            runs.order(json.loads(line))
-
-    ray, hello = join(read)
+    ray, hello = join(lambda: [runs.order(json.loads(line)) for line in source])
     runs, cpus = Runs(ray, send, options), [it["Resources"].get("CPU", 0) for it in ray.nodes() if it["Alive"]]
     send({**hello, "most": max(cpus), "places": sum(int(it // options["cpus"]) for it in cpus)})
     threading.Event().wait()
