@@ -301,7 +301,7 @@ async function makeHost(
 ): Promise<(options: SetOptions, isEvaluation: boolean) => VecEnv> {
   const { env: id, vectorization } = config, { imports, onNotice } = hosting;
   const onCluster = vectorization === "ray"
-    ? (await import("../cluster/ray_environments.ts")).rayEnvironments
+    ? (await import("../ray/ray_environments.ts")).rayEnvironments
     : undefined;
   if (isGymnasium(id) && onCluster === undefined) {
     throw new UsageError(

@@ -38,7 +38,7 @@ function folderUrl(folder: string): string {
  * @param command The command.
  * @param folder The folder here, without a slash at its end.
  */
-function commandInCopy(
+export function commandInCopy(
   command: ChildCommand,
   folder: string,
 ): ChildCommand {
