@@ -13,7 +13,21 @@ export interface RayCommand {
   readonly args: readonly string[];
 }
 
-/** Python that has Ray. */
+/**
+ * Names the Python that has Ray: the variable BELLMAN_RAY_PYTHON, then BELLMAN_PYTHON,
+ * then `python3`.
+ *
+ * @returns Its path or name.
+ *
+ * @example
+ * ```ts
+ * import { rayPython } from "@bellman/envs/ray";
+ * import { assertEquals } from "@std/assert";
+ *
+ * Deno.env.set("BELLMAN_RAY_PYTHON", "/opt/ray/bin/python");
+ * assertEquals(rayPython(), "/opt/ray/bin/python");
+ * ```
+ */
 export function rayPython(): string {
   return readVariable("BELLMAN_RAY_PYTHON") || readVariable("BELLMAN_PYTHON") ||
     "python3";
@@ -90,6 +104,14 @@ export function whyNoRay(
  *
  * @param cluster Its address.
  * @returns A sentence.
+ *
+ * @example
+ * ```ts
+ * import { unsecured } from "@bellman/envs/ray";
+ * import { assertStringIncludes } from "@std/assert";
+ *
+ * assertStringIncludes(unsecured("10.0.0.1:6379"), "10.0.0.1:6379 asks for no token");
+ * ```
  */
 export function unsecured(cluster: string): string {
   return `The cluster at ${cluster} asks for no token: whoever reaches it runs code on it; set RAY_AUTH_MODE=token on all nodes`;
