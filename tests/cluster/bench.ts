@@ -6,7 +6,8 @@
  */
 import process from "node:process";
 import { allocateBatch, sample, SeededRandom, writeRow } from "@bellman/envs";
-import { RayVecEnv } from "@bellman/envs/ray";
+import { GymnasiumVecEnv } from "@bellman/envs/gymnasium";
+import { type GymnasiumSource, RayVecEnv } from "@bellman/envs/ray";
 import { type GroupSource, SubprocessVecEnv } from "@bellman/envs/workers";
 import type { VecEnv } from "@bellman/types";
 
@@ -15,7 +16,7 @@ const sleepy = import.meta.resolve("./testdata/sleepy_env.ts");
 
 interface Case {
   name: string;
-  source: GroupSource;
+  source: GroupSource | GymnasiumSource;
   processes: number;
   envs: number;
   steps: number;
@@ -35,6 +36,14 @@ const CASES: readonly Case[] = [
   { name: "5 ms", source: SLEEP, processes: 4, envs: 1, steps: 200 },
   { name: "frames", source: FRAMES, processes: 2, envs: 16, steps: 60 },
   { name: "frames", source: FRAMES, processes: 4, envs: 16, steps: 60 },
+  { name: "5 ms", source: SLEEP, processes: 16, envs: 1, steps: 200 },
+  {
+    name: "gym:CartPole",
+    source: { gymnasium: "CartPole-v1" },
+    processes: 2,
+    envs: 4,
+    steps: 2000,
+  },
   {
     name: "HalfCheetah",
     source: "HalfCheetah-v5",
@@ -73,6 +82,16 @@ function time(open: () => VecEnv, steps: number): Times {
   return { ms, cpuMs: (user + system) / 1000 / steps, startMs, sum };
 }
 
+/** Makes environments in processes of this machine. */
+function openHere(
+  source: Case["source"],
+  options: { numEnvs: number; processes: number },
+): VecEnv {
+  return typeof source === "object" && "gymnasium" in source
+    ? new GymnasiumVecEnv(source.gymnasium, options)
+    : new SubprocessVecEnv(source, options);
+}
+
 function median(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 }
@@ -81,7 +100,7 @@ for (const { name, source, processes, envs, steps } of CASES) {
   const options = { numEnvs: processes * envs, processes };
   const here: Times[] = [], there: Times[] = [];
   for (let i = 0; i < Number(repeats); i++) {
-    here.push(time(() => new SubprocessVecEnv(source, options), steps));
+    here.push(time(() => openHere(source, options), steps));
     there.push(
       time(() => new RayVecEnv(source, { ...options, cluster }), steps),
     );

@@ -46,7 +46,7 @@ const FEW = ["--only", "*/*/seed-0"];
 function remainsOf(out: string, seeds = 3): unknown {
   const rows = csvParse(Deno.readTextFileSync(`${out}/results.csv`))
     .filter(({ seed }) => Number(seed) < seeds);
-  return rows.map(({ seconds: _, commit: __, ...row }) => {
+  return rows.map(({ seconds: _, commit: __, resumes: ___, ...row }) => {
     const cell =
       `${out}/runs/${row.variant}/${row.environment}/seed-${row.seed}`;
     return { ...row, ...logsOf(cell) };
