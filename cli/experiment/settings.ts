@@ -6,7 +6,7 @@ import {
   type RunTask,
 } from "../jobs/run_task.ts";
 import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
-import { checkRun } from "../run/run_setup.ts";
+import { runChecker } from "../run/run_setup.ts";
 import { refusalOf, savedConfigOf } from "../run/saved_run.ts";
 import { type ParsedOptions, taskLine, wordsOf } from "../terminal/command.ts";
 import { asInputError, messageOf, UsageError } from "../terminal/errors.ts";
@@ -131,9 +131,10 @@ export async function checkFit(
   cells: readonly Cell[],
   settings: PlanSettings,
 ): Promise<void> {
+  const check = runChecker();
   for (const key of new Set(cells.map(keyOf))) {
     try {
-      await checkRun(settings.get(key)!.config);
+      await check(settings.get(key)!.config);
     } catch (error) {
       throw new UsageError(`Cannot use ${key}: ${messageOf(error)}`, {
         cause: error,

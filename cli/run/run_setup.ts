@@ -9,11 +9,16 @@ import {
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { describeSpace, spacesEqual } from "@bellman/envs";
 import { tensorVecEnv } from "@bellman/envs/tensor";
-import type { Algorithm, SteppingAlgorithm } from "@bellman/types";
+import type {
+  Algorithm,
+  GoalFunctions,
+  SteppingAlgorithm,
+} from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
 import { absoluteWrappers, isGymnasium } from "../config/gymnasium.ts";
 import { idleModules } from "../config/modules.ts";
 import { type ResolvedConfig, withOwnAlgorithm } from "../config/resolve.ts";
+import { runConfigSchema } from "../config/schema.ts";
 import { asLine, messageOf, UsageError } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { loadEnvironment, milliseconds } from "./environment_modules.ts";
@@ -265,35 +270,46 @@ function ownSettings(config: ResolvedConfig): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, config[key]]));
 }
 
-/**
- * Makes one environment of a configuration and checks that the algorithm can
- * learn in it with these settings: before an agent is made, which takes longer.
- *
- * @param requested The configuration.
- * @throws {UsageError} If there is no such environment.
- * @throws {TypeError} If the algorithm or a setting does not fit its spaces.
- */
-export async function checkRun(requested: ResolvedConfig): Promise<void> {
-  const config = await withOwnAlgorithm(requested);
-  const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
-  const imports = await loadEnvironment(one);
-  const environments = await requestedEnvironments(one, {
+/** Spaces of an environment, and its functions of goals. */
+type FoundSpaces = EnvironmentSpaces & { readonly goals: GoalFunctions };
+
+/** Makes one environment of a configuration and returns what it has. */
+async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
+  const imports = await loadEnvironment(config);
+  const environments = await requestedEnvironments(config, {
     imports,
     onNotice: () => {},
     isForEvaluation: true,
   });
-  try {
-    const { training, spaces } = environments;
+  const { training: goals, spaces } = environments;
+  environments.close();
+  return { ...spaces, goals };
+}
+
+/**
+ * Returns a check that algorithms can learn in the environments of configurations
+ * with these settings: before an agent is made, which takes longer. One environment
+ * is made for all that ask for the same, as that of Python takes a second.
+ *
+ * @returns A function of a configuration. It throws a UsageError if there is no such
+ * environment, and a TypeError if the algorithm or a setting does not fit its spaces.
+ */
+export function runChecker(): (requested: ResolvedConfig) => Promise<void> {
+  const found = new Map<string, FoundSpaces>();
+  return async (requested) => {
+    const config = await withOwnAlgorithm(requested);
+    const { check, hasReplay } = findAlgorithm(config.algorithm)!;
+    const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
+    const place = { algorithm: hasReplay, seed: 0, totalTimesteps: 0 };
+    const asked = Object.keys(runConfigSchema.properties)
+      .map((key) => ({ ...one, ...place })[key]);
+    const text = JSON.stringify(asked);
+    const spaces = found.get(text) ?? await findSpaces(one);
+    found.set(text, spaces);
     checkActions(config, spaces);
-    findAlgorithm(config.algorithm)!.check?.(ownSettings(config), {
-      ...spaces,
-      goals: training,
-      numEnvs: config.numEnvs,
-      totalTimesteps: config.totalTimesteps,
-    });
-  } finally {
-    environments.close();
-  }
+    const { numEnvs, totalTimesteps } = config;
+    check?.(ownSettings(config), { ...spaces, numEnvs, totalTimesteps });
+  };
 }
 
 /** Makes the agent that acts and learns in the environments. */
