@@ -101,7 +101,23 @@ Deno.test("an agent is evaluated here", async () => {
   assertEquals([code, err], [0, ""]);
 });
 
-const REFUSED: [what: string, args: string[], message: RegExp][] = [
+type Refused = [what: string, args: string[], message: RegExp];
+
+/** Clusters without a place for a run, whatever it puts there. */
+const NO_PLACE: Refused[] = [
+  [
+    "a cluster that is not there",
+    [...on({ refusal: "Cannot reach it: nothing listens." }), ...TWO],
+    /^error: Cannot reach it: nothing listens\.\n$/,
+  ],
+  [
+    "too few CPUs",
+    [...on({ hello: { cpus: 1 } }), ...TWO],
+    /^error: Cannot start 2 hosts: the cluster at .* has 1 CPUs, expected one/,
+  ],
+];
+
+const REFUSED: Refused[] = [
   [
     "no workers",
     on(),
@@ -114,16 +130,7 @@ const REFUSED: [what: string, args: string[], message: RegExp][] = [
     [...on(), ...TWO, "--set", "vectorization=sync"],
     /--cluster with vectorization: sync: expected ray/,
   ],
-  [
-    "a cluster that is not there",
-    [...on({ refusal: "Cannot reach it: nothing listens." }), ...TWO],
-    /^error: Cannot reach it: nothing listens\.\n$/,
-  ],
-  [
-    "too few CPUs",
-    [...on({ hello: { cpus: 1 } }), ...TWO],
-    /^error: Cannot start 2 hosts: the cluster at .* has 1 CPUs, expected one/,
-  ],
+  ...NO_PLACE,
   [
     "several seeds with a place to listen at",
     [...on(), "--cluster-listen", "10.0.0.1", "--seeds", "2"],
@@ -142,22 +149,13 @@ const REFUSED: [what: string, args: string[], message: RegExp][] = [
 ];
 
 /** Where workers learn on the cluster. */
-const A3C_REFUSED: typeof REFUSED = [
+const A3C_REFUSED: Refused[] = [
   [
     "no workers",
     [...on(), "--preset", "none"],
     /vectorization: ray without workers: expected --workers/,
   ],
-  [
-    "a cluster that is not there",
-    [...on({ refusal: "Cannot reach it: nothing listens." }), ...TWO],
-    /^error: Cannot reach it: nothing listens\.\n$/,
-  ],
-  [
-    "too few CPUs",
-    [...on({ hello: { cpus: 1 } }), ...TWO],
-    /^error: Cannot start 2 hosts: the cluster at .* has 1 CPUs, expected one/,
-  ],
+  ...NO_PLACE,
   [
     "a node without Deno",
     [...on({ failure: "node 10.0.0.2 has no program 'deno'" }), ...TWO],
