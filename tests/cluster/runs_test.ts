@@ -22,8 +22,8 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const VARIANTS = {
   a2c: {
     environments: ["CartPole-v1"],
-    steps: 1_200_000,
-    set: { checkpointInterval: 20_000 },
+    steps: 4_000_000,
+    set: { checkpointInterval: 50_000 },
   },
   sac: {
     environments: ["Pendulum-v1"],
