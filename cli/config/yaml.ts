@@ -9,20 +9,29 @@ const MOST_VALUES = 1_000_000;
  * Parses YAML of which nothing is known: anchors may represent more values than
  * memory holds, or lead in a circle.
  *
+ * @param text The text.
+ * @param options Most values, those that anchors repeat included, and the schema:
+ * `core` has no dates, bytes and sets.
  * @throws {Error} If it is no YAML, or too much.
  */
-export function parseYaml(text: string): unknown {
-  const value = parse(text);
+export function parseYaml(
+  text: string,
+  { mostValues = MOST_VALUES, schema = "default" }: {
+    mostValues?: number;
+    schema?: "default" | "core";
+  } = {},
+): unknown {
+  const value = parse(text, { schema });
   const rest: unknown[] = [value];
   for (let count = 1; rest.length > 0; count++) {
     const next = rest.pop();
     if (typeof next === "object" && next !== null) {
       for (const inner of Object.values(next)) rest.push(inner);
     }
-    if (count + rest.length > MOST_VALUES) {
+    if (count + rest.length > mostValues) {
       throw new SyntaxError(
         `it has more than ${
-          MOST_VALUES.toLocaleString("en-US")
+          mostValues.toLocaleString("en-US")
         } values, counting those that its anchors repeat`,
       );
     }

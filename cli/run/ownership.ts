@@ -193,8 +193,13 @@ export function lockRun(dir: string): RunLock {
   );
 }
 
+/** Milliseconds for which a lock is tried again, and between two tries. */
+const PATIENCE_MS = 1_000, BETWEEN_MS = 10;
+
 /**
- * Locks a file against other processes. The system releases the lock when its
+ * Locks a file against other processes. Somebody who looks whether it is locked,
+ * as the board does, has it for a moment: it is refused after a second of tries.
+ * The system releases the lock when its
  * process ends, however that happens, so that the file of a killed process locks
  * nobody out, even if another process has got its id.
  *
@@ -210,10 +215,9 @@ export function lockFile(
   for (;;) {
     const file = openLock(path);
     if (file === undefined) continue;
-    const holder = readHolder(path);
-    if (isHeld(file, holder)) {
+    if (!lockedSoon(file, path)) {
       file.close();
-      throw new UsageError(refusal(nameOf(holder)));
+      throw new UsageError(refusal(nameOf(readHolder(path))));
     }
     // The former holder may have removed the file since it was opened.
     if (!isAt(path, file)) {
@@ -241,7 +245,9 @@ export function lockFile(
 export function holderOf(path: string): string | undefined {
   const file = existsSync(path) ? openLock(path) : undefined;
   if (file === undefined) return undefined;
-  const holder = readHolder(path), isLocked = isHeld(file, holder);
+  const holder = readHolder(path);
+  // A shared lock turns no other one away that is only a look.
+  const isLocked = isHeld(file, { holder, exclusive: false });
   file.close();
   return isLocked ? nameOf(holder) : undefined;
 }
@@ -285,10 +291,28 @@ export function lockNew(dir: string, discard: () => void): RunLock {
   }
 }
 
+/** Tries to lock for a while; returns true as soon as the lock is this process's. */
+function lockedSoon(file: Deno.FsFile, path: string): boolean {
+  const end = performance.now() + PATIENCE_MS;
+  while (isHeld(file, { holder: readHolder(path), exclusive: true })) {
+    // A holder that has ended well has removed the file.
+    if (!isAt(path, file)) return true;
+    if (performance.now() >= end) return false;
+    Atomics.wait(PAUSE, 0, 0, BETWEEN_MS);
+  }
+  return true;
+}
+
+/** What nobody notifies. */
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
 /** Tries to lock; returns true if another process has the lock. */
-function isHeld(file: Deno.FsFile, holder: Holder | undefined): boolean {
+function isHeld(
+  file: Deno.FsFile,
+  { holder, exclusive }: { holder: Holder | undefined; exclusive: boolean },
+): boolean {
   try {
-    return !file.tryLockSync(true);
+    return !file.tryLockSync(exclusive);
   } catch {
     // A file system without locks: the process that is named may still run.
     return holder?.host === Deno.hostname() && isRunning(holder.pid);

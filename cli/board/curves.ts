@@ -1,0 +1,192 @@
+import { closeSync } from "node:fs";
+import {
+  type InsideFile,
+  type OpenFile,
+  openInside,
+  readPart,
+} from "./inside.ts";
+import {
+  cellsOf,
+  ChangedLog,
+  type LogHeader,
+  type LogPlace,
+  numberIn,
+  parsePlace,
+  piecesFrom,
+  placeText,
+  readHeader,
+  startOf,
+  STEPS,
+} from "./log_file.ts";
+import type { CurveAxis, CurveRequest, CurvesUpdate } from "./messages.ts";
+import { Thinner } from "./thinning.ts";
+
+/** Columns of the horizontal axes. */
+const AXES: Readonly<Record<CurveAxis, string>> = {
+  steps: STEPS,
+  time: "time/seconds",
+  episodes: "time/episodes",
+};
+
+/** Bytes before a place in which the last time or number of episodes is looked for. */
+const LOOK_BACK = 1 << 14;
+
+/** New points of a run, without the names that a stream gives them. */
+export type NewPoints = Pick<CurvesUpdate, "isWhole" | "position" | "curves">;
+
+/** Curves that are wanted of a log. */
+export type CurveChoice = Omit<CurveRequest, "runs">;
+
+/** Gives way to other work, where some has been done for a while. */
+export type Turn = () => Promise<void>;
+
+/**
+ * Reads the points of a run's curves that follow a position.
+ *
+ * @param log The run's log.
+ * @param choice Statistics and axis.
+ * @param options Position up to which the points are known, empty for none, and what
+ * gives way to other work.
+ * @returns The points; undefined where there are no new ones.
+ * @throws {Error} If the log cannot be read.
+ */
+export async function readCurves(
+  log: InsideFile,
+  choice: CurveChoice,
+  { position, turn }: { position: string; turn: Turn },
+): Promise<NewPoints | undefined> {
+  const place = parsePlace(position);
+  for (const from of place === undefined ? [undefined] : [place, undefined]) {
+    const file = openInside(log);
+    try {
+      return await pointsFrom(file, { choice, from, turn });
+    } catch (error) {
+      if (!(error instanceof ChangedLog)) throw error;
+      // It was cut back: all of it is read.
+    } finally {
+      closeSync(file.descriptor);
+    }
+  }
+  // It was cut back while it was read: the next look reads what it has become.
+  return undefined;
+}
+
+async function pointsFrom(
+  file: OpenFile,
+  { choice, from, turn }: {
+    choice: CurveChoice;
+    from: LogPlace | undefined;
+    turn: Turn;
+  },
+): Promise<NewPoints | undefined> {
+  if (from !== undefined && from.offset > file.size) throw new ChangedLog();
+  const header = readHeader(file);
+  if (header === undefined) {
+    if (from !== undefined) throw new ChangedLog();
+    return undefined;
+  }
+  const start = from ?? startOf(file, header);
+  const reader = new PointReader(header, choice);
+  if (from !== undefined) reader.lookBack(file, start);
+  let { place }: { place: LogPlace } = { place: start };
+  for (const piece of piecesFrom(file, start)) {
+    reader.read(piece.text);
+    place = piece.place;
+    await turn();
+  }
+  if (from !== undefined && place === start) return undefined;
+  return {
+    isWhole: from === undefined,
+    position: placeText(place),
+    curves: reader.curves(),
+  };
+}
+
+/** Takes the wanted cells of rows. */
+class PointReader {
+  readonly #axis: number;
+  readonly #isCarried: boolean;
+  /** Places of the statistics among the columns, rising. */
+  readonly #places: readonly number[];
+  readonly #last: number;
+  readonly #curves: readonly { name: string; thinner: Thinner }[];
+  readonly #cells: string[] = [];
+  #x = NaN;
+
+  constructor(
+    { columns }: LogHeader,
+    { statistics, x, points, thinning }: CurveChoice,
+  ) {
+    this.#axis = columns.indexOf(AXES[x]);
+    this.#isCarried = x !== "steps";
+    const found = [...new Set(statistics)]
+      .map((name) => ({ name, place: columns.indexOf(name) }))
+      .filter(({ place }) => place >= 0)
+      .sort((a, b) => a.place - b.place);
+    this.#places = found.map(({ place }) => place);
+    this.#curves = found.map(({ name }) => ({
+      name,
+      thinner: new Thinner(points, thinning),
+    }));
+    this.#last = Math.max(this.#axis, ...this.#places);
+  }
+
+  /** Finds the time or the episodes of the row before a place. */
+  lookBack({ descriptor }: OpenFile, { offset }: LogPlace): void {
+    if (!this.#isCarried || this.#axis < 0) return;
+    const at = Math.max(0, offset - LOOK_BACK);
+    const bytes = readPart(descriptor, { at, length: offset - at });
+    const lines = new TextDecoder().decode(bytes).split("\n").slice(1, -1);
+    const found = lines.map((line) => numberIn(cellsOf(line)[this.#axis]))
+      .findLast(Number.isFinite);
+    if (found !== undefined) this.#x = found;
+  }
+
+  /** Takes whole lines. */
+  read(text: string): void {
+    if (this.#axis < 0 || this.#places.length === 0) return;
+    const hasQuotes = text.includes('"');
+    for (let at = 0; at < text.length;) {
+      const end = text.indexOf("\n", at);
+      if (hasQuotes) this.#take(cellsOf(text.slice(at, end)));
+      else this.#take(this.#split(text, at, end));
+      at = end + 1;
+    }
+  }
+
+  /** Splits a line, up to the last cell that is wanted. */
+  #split(text: string, at: number, end: number): string[] {
+    const cells = this.#cells;
+    let start = at;
+    for (let i = 0; i <= this.#last; i++) {
+      if (start > end) {
+        cells[i] = "";
+        continue;
+      }
+      let comma = text.indexOf(",", start);
+      if (comma < 0 || comma > end) comma = end;
+      cells[i] = text.slice(start, comma);
+      start = comma + 1;
+    }
+    return cells;
+  }
+
+  #take(cells: readonly string[]): void {
+    const x = numberIn(cells[this.#axis]);
+    // An evaluation has no time of its own: it follows the row before.
+    if (Number.isFinite(x)) this.#x = x;
+    else if (!this.#isCarried) return;
+    if (!Number.isFinite(this.#x)) return;
+    for (let i = 0; i < this.#places.length; i++) {
+      const y = numberIn(cells[this.#places[i]]);
+      if (Number.isFinite(y)) this.#curves[i].thinner.add(this.#x, y);
+    }
+  }
+
+  curves(): NewPoints["curves"] {
+    return Object.fromEntries(
+      this.#curves.map(({ name, thinner }) => [name, thinner.points()] as const)
+        .filter(([, { x }]) => x.length > 0),
+    );
+  }
+}
