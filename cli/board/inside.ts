@@ -144,13 +144,18 @@ export interface Entry {
   stamp: string;
 }
 
-/** Looks at an entry of a folder, without following it; undefined where it is gone. */
+/** Looks at an entry of a folder, without following it; undefined where it is gone or hidden. */
 export function lookAt(dir: string, name: string): Entry | undefined {
-  const found = lstatSync(`${dir}/${name}`, { throwIfNoEntry: false });
-  if (found === undefined) return undefined;
-  const { size, mtimeMs: changed, ino } = found;
-  const stamp = `${size} ${changed} ${ino}`;
-  return { name, kind: kindOf(found), size, changed, stamp };
+  try {
+    const found = lstatSync(`${dir}/${name}`, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    const { size, mtimeMs: changed, ino } = found;
+    const stamp = `${size} ${changed} ${ino}`;
+    return { name, kind: kindOf(found), size, changed, stamp };
+  } catch {
+    // The folder may not be looked into.
+    return undefined;
+  }
 }
 
 /** Lists the names in a folder, and which of them are folders; none where it is gone. */

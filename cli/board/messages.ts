@@ -13,7 +13,7 @@
  * | `/api/events?…` | the stream, see below |
  * | `/api/runs/ID` | {@linkcode RunDetails} |
  * | `/api/runs/ID/report` | the run's `report.html`, sandboxed: for a new tab |
- * | `/api/runs/ID/videos/VIDEO` | GIF or MP4, otherwise a download |
+ * | `/api/runs/ID/videos/VIDEO` | GIF, for an `<img>`; MP4, for a new tab; or a download |
  * | `/api/experiments/ID` | {@linkcode ExperimentDetails} |
  * | `/api/experiments/ID/report` | its `report.html`, sandboxed |
  * | `/api/experiments/ID/figures/NAME` | SVG, for an `<img>` |
@@ -37,7 +37,8 @@
  * closes it while it is hidden. Streams are closed by the server when nothing has
  * been read from them for a while.
  *
- * The id of an event is the version of an `index` event, and `RUN.POSITION` of a
+ * What a page does not have yet comes in several `index` events, some runs at a time, of
+ * which only the first may say `isWhole`. The id of an event is the version of an `index` event, and `RUN.POSITION` of a
  * `curves` event; the data hold the same values.
  *
  * @module
@@ -153,6 +154,8 @@ export interface IndexUpdate {
   searches: readonly SearchSummary[];
   /** Ids of those that are there no more. */
   gone: readonly string[];
+  /** Lines on folders that cannot be shown, all there are at present. */
+  notices: readonly string[];
 }
 
 /** Quantity along the horizontal axis. */

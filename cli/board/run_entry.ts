@@ -55,7 +55,7 @@ export function idOf(place: Place): string {
 }
 
 /** Files that make the folder of a run, which is the only one that has them. */
-const OF_RUN = ["progress.csv", "config.sig", "run.lock"];
+const OF_RUN = ["progress.csv", "config.sig", "run.lock", "failure.txt"];
 
 /** Returns true for the names in a run's folder. */
 export function isRun(names: ReadonlySet<string>): boolean {
@@ -213,7 +213,16 @@ export class RunEntry {
     if (this.#contents.evaluated !== undefined) return { state: "ended" };
     if (this.#lock === "left") return { state: "killed" };
     if (this.#lock === "unclear") return { state: "unknown" };
-    return { state: "failed", reason: "it ended without a report" };
+    // Training had ended when a signal came.
+    return this.#isTrained
+      ? { state: "interrupted", reason: "before its last evaluation" }
+      : { state: "failed", reason: "it ended without a report" };
+  }
+
+  get #isTrained(): boolean {
+    const { config, log } = this.#contents;
+    const total = numberOf(config?.settings.totalTimesteps);
+    return total !== null && (log?.step ?? 0) >= total;
   }
 
   #summarize(): RunSummary {

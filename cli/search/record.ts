@@ -92,13 +92,20 @@ export class SearchRecord {
    * process that was killed has left, is cut off.
    *
    * @param path The file.
-   * @param options True where the file is left as it is: another process may write it.
+   * @param options True where the file is left as it is: another process may write it;
+   * and the file, where it is open already.
    * @throws {UsageError} If another line is not as it was written.
    */
-  constructor(path: string, { isRead = false }: { isRead?: boolean } = {}) {
+  constructor(
+    path: string,
+    {
+      isRead = false,
+      file = openPlainSync(path, isRead ? "read" : "append"),
+    }: { isRead?: boolean; file?: number } = {},
+  ) {
     this.#path = path;
     this.events = this.#events;
-    this.#file = openPlainSync(path, isRead ? "read" : "append");
+    this.#file = file;
     try {
       const bytes = readFileSync(this.#file);
       const end = bytes.lastIndexOf("\n") + 1;
@@ -158,6 +165,8 @@ export class SearchRecord {
     if (trial?.state !== "running") return false;
     if (event.op === "report") {
       const { run, step, value } = event;
+      // Another name would be one of every array.
+      if (!Number.isSafeInteger(run) || run < 0) return false;
       if (run > trial.evaluations.length) return false;
       (trial.evaluations[run] ??= []).push({ step, value });
       return true;
