@@ -1,3 +1,4 @@
+import { Turns } from "./curves.ts";
 import { discover, type Found } from "./discovery.ts";
 import { ExperimentEntry } from "./experiments.ts";
 import type {
@@ -8,7 +9,6 @@ import type {
 } from "./messages.ts";
 import { RunEntry } from "./run_entry.ts";
 import { SearchEntry } from "./searches.ts";
-import { Turns } from "./turns.ts";
 
 /** Changes of which the oldest are dropped: who knows less gets everything. */
 const MOST_GONE = 10_000;

@@ -37,8 +37,20 @@ export type NewPoints = Pick<CurvesUpdate, "isWhole" | "position" | "curves">;
 /** Curves that are wanted of a log. */
 export type CurveChoice = Omit<CurveRequest, "runs">;
 
-/** Gives way to other work, where some has been done for a while. */
-export type Turn = () => Promise<void>;
+/** Milliseconds of work after which others have a turn. */
+const WORK_MS = 8;
+
+/** Gives way to other work of the event loop, where some has been done for a while. */
+export class Turns {
+  #since = performance.now();
+
+  /** Lets others have a turn, if it is time. */
+  async take(): Promise<void> {
+    if (performance.now() - this.#since < WORK_MS) return;
+    await new Promise<void>((resolve) => setTimeout(resolve));
+    this.#since = performance.now();
+  }
+}
 
 /**
  * Reads the points of a run's curves that follow a position.
@@ -53,13 +65,13 @@ export type Turn = () => Promise<void>;
 export async function readCurves(
   log: InsideFile,
   choice: CurveChoice,
-  { position, turn }: { position: string; turn: Turn },
+  { position, turns }: { position: string; turns: Pick<Turns, "take"> },
 ): Promise<NewPoints | undefined> {
   const place = parsePlace(position);
   for (const from of place === undefined ? [undefined] : [place, undefined]) {
     const file = openInside(log);
     try {
-      return await pointsFrom(file, { choice, from, turn });
+      return await pointsFrom(file, { choice, from, turns });
     } catch (error) {
       if (!(error instanceof ChangedLog)) throw error;
       // It was cut back: all of it is read.
@@ -73,10 +85,10 @@ export async function readCurves(
 
 async function pointsFrom(
   file: OpenFile,
-  { choice, from, turn }: {
+  { choice, from, turns }: {
     choice: CurveChoice;
     from: LogPlace | undefined;
-    turn: Turn;
+    turns: Pick<Turns, "take">;
   },
 ): Promise<NewPoints | undefined> {
   if (from !== undefined && from.offset > file.size) throw new ChangedLog();
@@ -92,7 +104,7 @@ async function pointsFrom(
   for (const piece of piecesFrom(file, start)) {
     reader.read(piece.text);
     place = piece.place;
-    await turn();
+    await turns.take();
   }
   if (from !== undefined && place === start) return undefined;
   return {

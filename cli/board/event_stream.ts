@@ -1,5 +1,5 @@
 import type { BoardIndex } from "./board_index.ts";
-import { readCurves } from "./curves.ts";
+import { readCurves, Turns } from "./curves.ts";
 import { MOST_BYTES } from "./inside.ts";
 import type {
   CurveAxis,
@@ -8,7 +8,6 @@ import type {
   Thinning,
 } from "./messages.ts";
 import { fileIn } from "./run_entry.ts";
-import { Turns } from "./turns.ts";
 import type { Watch } from "./watch.ts";
 
 /** Bytes that may wait for a reader. */
@@ -258,7 +257,7 @@ class Sender {
       const log = fileIn(entry.place, "progress.csv", MOST_BYTES.log);
       const points = await readCurves(log, choice, {
         position: runs.get(run)!,
-        turn: () => this.#turns.take(),
+        turns: this.#turns,
       });
       if (points !== undefined) {
         const data: CurvesUpdate = { request, run, ...points };

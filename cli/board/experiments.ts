@@ -32,7 +32,8 @@ export class ExperimentEntry {
   #cells: Omit<ShownCell, "run" | "state" | "message">[] = [];
   #stamp: string | undefined;
   #problem: string | undefined;
-  #summary = "";
+  /** What the list shows of it, once it was looked at. */
+  summary: ExperimentSummary | undefined;
 
   constructor(place: Place) {
     this.place = place;
@@ -55,10 +56,8 @@ export class ExperimentEntry {
     const locks = [...namesIn(dir).names].filter((it) => LOCK.test(it));
     const states = await Promise.all(locks.map((it) => lockState(dir, it)));
     const summary = this.#summarize(runs, states.includes("held"));
-    const text = JSON.stringify(summary);
-    if (text === this.#summary) return undefined;
-    this.#summary = text;
-    return summary;
+    if (JSON.stringify(summary) === JSON.stringify(this.summary)) return;
+    return this.summary = summary;
   }
 
   /** Lists the cells of the plan, with what is known of their runs. */

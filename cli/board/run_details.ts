@@ -34,7 +34,7 @@ export function videosOf(run: RunEntry): VideoFile[] {
     changed: entry.changed,
     path,
   });
-  const recorded = filesIn(`${dir}/videos`).flatMap((entry) => {
+  const recorded = filesIn(dir, "videos").flatMap((entry) => {
     const found = VIDEO.exec(entry.name);
     if (found === null) return [];
     const title = found[1] === undefined
@@ -47,12 +47,14 @@ export function videosOf(run: RunEntry): VideoFile[] {
   return [...recorded, ...played];
 }
 
-/** Lists the files of a folder, which is no link itself. */
-function filesIn(dir: string): Entry[] {
-  const { kind } = lookAt(dir, "") ?? {};
-  if (kind !== "a folder") return [];
-  return [...namesIn(dir).names].sort().map((name) => lookAt(dir, name))
-    .filter((it) => it !== undefined && it.kind === undefined);
+/** Lists the files of a run's folder, or of a folder in it, which is no link. */
+function filesIn(dir: string, folder = "."): Entry[] {
+  if (lookAt(dir, folder)?.kind !== "a folder") return [];
+  const inner = `${dir}/${folder}`;
+  return [...namesIn(inner).names].sort().flatMap((name) => {
+    const entry = lookAt(inner, name);
+    return entry === undefined || entry.kind !== undefined ? [] : [entry];
+  });
 }
 
 /** Reads everything about a run but its curves. */
@@ -64,7 +66,7 @@ export function detailsOf(run: RunEntry): RunDetails {
     summary,
     configText: config?.text ?? "",
     changedSettings: changesOf(config?.settings),
-    checkpoints: filesIn(`${dir}/checkpoints`).flatMap(checkpointOf),
+    checkpoints: filesIn(dir, "checkpoints").flatMap(checkpointOf),
     videos,
     hasReport: run.has("report.html"),
     evaluations: evaluated === undefined
@@ -111,7 +113,7 @@ function diskOf(dir: string): Record<string, number> {
     disk[part] = (disk[part] ?? 0) + size;
   }
   for (const folder of FOLDERS) {
-    const sum = filesIn(`${dir}/${folder}`)
+    const sum = filesIn(dir, folder)
       .reduce((sum, { size }) => sum + size, 0);
     if (sum > 0) disk[folder] = sum;
   }
@@ -121,6 +123,8 @@ function diskOf(dir: string): Record<string, number> {
 /** Writes the command lines that a person may want next. */
 function commandsOf({ place, summary }: RunEntry): Record<string, string> {
   const given = givenPath(place);
+  // What a terminal would take for commands of its own.
+  if (/[\p{Cc}\p{Cf}]/u.test(given)) return {};
   const path = shellWord(given.startsWith("-") ? `./${given}` : given);
   const { state, totalSteps } = summary;
   const task = (words: string) => `deno task ${words}`;

@@ -31,10 +31,10 @@ function evaluationCurve({ dir }: Pick<CellResult, "dir">): CurveRun {
 }
 
 /** Returns the evaluations of a run. */
-type CurveOf = (cell: Pick<CellResult, "dir">) => CurveRun;
+export type CurveOf = (cell: Pick<CellResult, "dir">) => CurveRun;
 
 /** Reads the evaluations of each run once; a log that cannot be read has none. */
-function curveReader(onNotice: (line: string) => void): CurveOf {
+export function curveReader(onNotice: (line: string) => void): CurveOf {
   const curves = new Map<string, CurveRun>();
   return (cell) => {
     const known = curves.get(cell.dir);
@@ -54,9 +54,8 @@ function curveReader(onNotice: (line: string) => void): CurveOf {
 export function learningSection(
   results: Results,
   scales: Scales,
-  onNotice: (line: string) => void,
+  curveOf: CurveOf,
 ): Section {
-  const curveOf = curveReader(onNotice);
   const figures = [
     curvesFigure(results, curveOf),
     efficiencyFigure(results, { scales, curveOf }),

@@ -4,7 +4,7 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 import { writeWhole } from "../../terminal/errors.ts";
 import { type CellResult, nameOf } from "../cells.ts";
 import type { Plan } from "../plan.ts";
-import { learningSection } from "./learning.ts";
+import { curveReader, learningSection } from "./learning.ts";
 import { policiesSection } from "./policies.ts";
 import { randomReturns } from "./random_returns.ts";
 import { Results } from "./results.ts";
@@ -60,7 +60,7 @@ export async function reportOf(
     results,
     scales,
     sections: [
-      learningSection(results, scales, options.onNotice),
+      learningSection(results, scales, curveReader(options.onNotice)),
       policiesSection(results, { which: "last", scales }),
       policiesSection(results, { which: "best", scales }),
       {

@@ -1,0 +1,44 @@
+import { existsSync } from "node:fs";
+import files from "../board/page/texts.json" with { type: "json" };
+import { startBoard } from "../board/server.ts";
+import { type Command, integerOf, option } from "../terminal/command.ts";
+
+/** Folders that are shown where none is named. */
+const FOLDERS = ["runs", "experiments"];
+
+const PORT = 8650;
+
+/** `board`: serves all runs, experiments and searches of some folders to a browser. */
+export const boardCommand: Command = {
+  name: "board",
+  usage: "[FOLDER...] [OPTIONS]",
+  summary: "Show all runs, experiments and searches in a browser, live.",
+  options: [
+    option(
+      "port N",
+      `Port of 127.0.0.1 to listen on, 0 for a free one; ${PORT} by default.`,
+    ),
+    option("quiet", "Print nothing but the address."),
+  ],
+  async run(options, io) {
+    const port = integerOf(options, "port", {
+      minimum: 0,
+      maximum: 65_535,
+      fallback: PORT,
+    });
+    const { positionals } = options;
+    const roots = positionals.length > 0 ? positionals : FOLDERS;
+    const board = startBoard({ roots, port, files });
+    io.out(`${board.url}\n`);
+    if (!options.switches.has("quiet")) {
+      const missing = roots.filter((it) => !existsSync(it));
+      const later = missing.length === 0
+        ? ""
+        : ` (${missing.join(", ")}: not there yet)`;
+      io.out(`Shows ${roots.join(", ")}${later}; Ctrl-C ends it\n`);
+    }
+    // Nothing is to be saved: a signal ends the process as it does by default.
+    await board.finished;
+    return 0;
+  },
+};
