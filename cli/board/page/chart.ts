@@ -1,0 +1,352 @@
+/// <reference lib="dom" />
+import UPlot from "uplot";
+import { make } from "./dom.ts";
+import {
+  COLORS,
+  type Curve,
+  DASHES,
+  type Frame,
+  frameOf,
+  placing,
+  type Scales,
+  tickText,
+  wholeRange,
+} from "./data/frame.ts";
+
+/** What people do with a chart. */
+export interface ChartEvents {
+  /** They point at a place. */
+  onPoint(x: number): void;
+  /** They choose a part, or null for all. */
+  onZoom(zoom: [number, number] | null): void;
+}
+
+const HEIGHT = 260;
+
+/** Reads a colour of the style sheet. */
+function themed(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name)
+    .trim();
+}
+
+/** Chart of lines with bands, in the colours of the style sheet. */
+export class Chart {
+  /** Element that holds it. */
+  readonly element: HTMLDivElement;
+  readonly #events: ChartEvents;
+  readonly #name: string;
+  readonly #observer: ResizeObserver;
+  #plot: UPlot | undefined;
+  #curves: readonly Curve[] = [];
+  #scales: Scales = { xLabel: "", log: false, zoom: null };
+  /** Range of all that is drawn. */
+  #frame: Frame = { x: [0, 1], y: [0, 1], log: false };
+  #paths = new PathCache();
+  #wanted = false;
+  #pointer: number | null = null;
+
+  /**
+   * Makes an empty chart.
+   *
+   * @param name Words for people who do not see it.
+   * @param events What people do with it.
+   */
+  constructor(name: string, events: ChartEvents) {
+    this.#events = events;
+    this.#name = name;
+    this.element = make("div", {
+      class: "plot",
+      tabindex: 0,
+      role: "group",
+    });
+    this.element.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#observer = new ResizeObserver(() => {
+      const { clientWidth: width } = this.element;
+      if (width > 0) this.#plot?.setSize({ width, height: HEIGHT });
+    });
+    this.#observer.observe(this.element);
+  }
+
+  /** Curves that are drawn. */
+  get curves(): readonly Curve[] {
+    return this.#curves;
+  }
+
+  /** Range of what is drawn. */
+  get frame(): Frame {
+    return this.#frame;
+  }
+
+  /** Draws other curves with the next picture of the screen. */
+  update(curves: readonly Curve[], scales: Scales): void {
+    if (this.#plot && scales.log !== this.#scales.log) this.#drop();
+    if (this.#plot && scales.xLabel !== this.#scales.xLabel) this.#drop();
+    this.#curves = curves;
+    this.#scales = scales;
+    this.element.setAttribute(
+      "aria-label",
+      `${this.#name} by ${scales.xLabel}: ${curves.length} curves. Arrow keys move the pointer, plus and minus zoom, 0 shows all`,
+    );
+    if (this.#wanted) return;
+    this.#wanted = true;
+    requestAnimationFrame(() => {
+      this.#wanted = false;
+      this.#draw();
+    });
+  }
+
+  /** Moves the pointer to a place. */
+  point(x: number | null): void {
+    this.#pointer = x;
+    const plot = this.#plot;
+    if (plot === undefined) return;
+    const left = x === null ? -10 : plot.valToPos(x, "x");
+    plot.setCursor({ left, top: x === null ? -10 : 1 }, false);
+  }
+
+  /** Draws again in other colours. */
+  recolor(): void {
+    this.#plot?.redraw();
+  }
+
+  /** Removes it. */
+  end(): void {
+    this.#observer.disconnect();
+    this.#drop();
+    this.element.remove();
+  }
+
+  #drop(): void {
+    this.#plot?.destroy();
+    this.#plot = undefined;
+  }
+
+  #draw(): void {
+    if (!this.element.isConnected || this.element.clientWidth === 0) return;
+    this.#frame = frameOf(this.#curves, this.#scales);
+    this.#plot ??= this.#make();
+    const { x, y } = this.#frame;
+    this.#plot.setData([x, y]);
+  }
+
+  #make(): UPlot {
+    const axis: UPlot.Axis = {
+      stroke: () => themed("--soft"),
+      grid: { stroke: () => themed("--edge"), width: 1 },
+      ticks: { stroke: () => themed("--edge"), width: 1 },
+      font: "12px system-ui, sans-serif",
+      labelFont: "12px system-ui, sans-serif",
+      labelSize: 18,
+    };
+    const plot = new UPlot(
+      {
+        width: this.element.clientWidth,
+        height: HEIGHT,
+        scales: {
+          x: { time: false, range: () => this.#frame.x },
+          y: {
+            distr: this.#scales.log ? 3 : 1,
+            range: () => this.#frame.y,
+          },
+        },
+        legend: { show: false },
+        cursor: {
+          y: false,
+          points: { show: false },
+          drag: { x: true, y: false, setScale: false },
+          bind: { dblclick: () => () => (this.#events.onZoom(null), null) },
+        },
+        axes: [
+          {
+            ...axis,
+            label: this.#scales.xLabel,
+            size: 34,
+            values: (_, places) => places.map(tickText),
+          },
+          {
+            ...axis,
+            size: 58,
+            values: (_, places) => places.map(tickText),
+          },
+        ],
+        series: [{}, { paths: () => null, points: { show: false } }],
+        hooks: {
+          draw: [(it) => this.#paint(it)],
+          setCursor: [(it) => this.#onCursor(it)],
+          setSelect: [(it) => this.#onSelect(it)],
+        },
+      },
+      [this.#frame.x, this.#frame.y],
+      this.element,
+    );
+    return plot;
+  }
+
+  #paint({ ctx, bbox }: UPlot): void {
+    const colors = Array.from(
+      { length: COLORS },
+      (_, i) => themed(`--color${i}`),
+    );
+    const paths = this.#paths.in(this.#frame, bbox);
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.lineJoin = "round";
+    const many = this.#curves.length > 40;
+    for (const curve of this.#curves) {
+      const { line, band, dot } = paths.of(curve);
+      const color = colors[curve.color % COLORS];
+      ctx.strokeStyle = ctx.fillStyle = color;
+      if (band !== undefined) {
+        ctx.globalAlpha = many ? 0.08 : 0.2;
+        ctx.fill(band);
+        ctx.globalAlpha = 1;
+      }
+      if (dot !== undefined) ctx.fill(dot);
+      const dash = DASHES[Math.floor(curve.color / COLORS) % DASHES.length];
+      ctx.setLineDash(dash.map((it) => it * ratio));
+      ctx.lineWidth = (many ? 1 : 1.75) * ratio;
+      ctx.stroke(line);
+    }
+    ctx.restore();
+  }
+
+  #onCursor({ cursor, posToVal }: UPlot): void {
+    const { left } = cursor;
+    if (left === undefined || left === null || left < 0) return;
+    this.#pointer = posToVal(left, "x");
+    this.#events.onPoint(this.#pointer);
+  }
+
+  #onSelect(plot: UPlot): void {
+    const { left, width } = plot.select;
+    if (width < 3) return;
+    const from = plot.posToVal(left, "x");
+    const to = plot.posToVal(left + width, "x");
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.#events.onZoom([from, to]);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const [from, to] = this.#frame.x;
+    const at = this.#pointer ?? (from + to) / 2;
+    const moves: Record<string, number> = {
+      ArrowLeft: at - (to - from) / 50,
+      ArrowRight: at + (to - from) / 50,
+      Home: from,
+      End: to,
+    };
+    const zooms: Record<string, number> = { "+": 0.5, "=": 0.5, "-": 2 };
+    if (event.key in moves) {
+      const x = Math.min(to, Math.max(from, moves[event.key]));
+      this.point(x);
+      this.#events.onPoint(x);
+    } else if (event.key in zooms) {
+      this.#events.onZoom(this.#zoomedAt(at, zooms[event.key]));
+    } else if (event.key === "0" || event.key === "Escape") {
+      this.#events.onZoom(null);
+    } else return;
+    event.preventDefault();
+  }
+
+  /** Zooms around a place; null where all would be seen. */
+  #zoomedAt(at: number, factor: number): [number, number] | null {
+    const [from, to] = this.#frame.x;
+    const [first, last] = wholeRange(this.#curves);
+    const next: [number, number] = [
+      Math.max(first, at - (at - from) * factor),
+      Math.min(last, at + (to - at) * factor),
+    ];
+    if (next[0] <= first && next[1] >= last) return null;
+    return next[0] < next[1] ? next : [from, to];
+  }
+}
+
+interface Paths {
+  line: Path2D;
+  band?: Path2D;
+  /** Points of their own, and a line of one point. */
+  dot?: Path2D;
+}
+
+/** Paths of curves: those that did not change are drawn as they were. */
+class PathCache {
+  #name = "";
+  #made = new WeakMap<Curve, Paths>();
+  #place = { x: (_: number) => 0, y: (_: number) => 0, width: 0 };
+
+  /** Takes ranges and a place on the canvas. */
+  in(frame: Frame, box: UPlot.BBox): this {
+    const name = JSON.stringify([frame, box]);
+    if (name === this.#name) return this;
+    this.#name = name;
+    this.#made = new WeakMap();
+    this.#place = { ...placing(frame, box), width: box.width };
+    return this;
+  }
+
+  of(curve: Curve): Paths {
+    const known = this.#made.get(curve);
+    if (known !== undefined) return known;
+    const made = this.#make(curve);
+    this.#made.set(curve, made);
+    return made;
+  }
+
+  #make({ x, y, low, high, isDots }: Curve): Paths {
+    const line = new Path2D();
+    if (isDots || x.length === 1) return { line, dot: this.#dots(x, y) };
+    this.#trace(line, x, y);
+    if (low === undefined || high === undefined) return { line };
+    const band = new Path2D();
+    this.#trace(band, x, high);
+    this.#trace(band, x.toReversed(), low.toReversed(), true);
+    band.closePath();
+    return { line, band };
+  }
+
+  #dots(x: readonly number[], y: readonly number[]): Path2D {
+    const dots = new Path2D(), size = 3 * devicePixelRatio;
+    x.forEach((it, i) => {
+      const [left, top] = [this.#place.x(it), this.#place.y(y[i])];
+      if (!Number.isFinite(top)) return;
+      dots.moveTo(left + size, top);
+      dots.arc(left, top, size, 0, 2 * Math.PI);
+    });
+    return dots;
+  }
+
+  /** Draws a line: of the points within one column of pixels the ends, the lowest and the highest. */
+  #trace(
+    path: Path2D,
+    x: readonly number[],
+    y: readonly number[],
+    isBegun = false,
+  ): void {
+    const { x: left, y: top, width } = this.#place;
+    const isDense = x.length > 4 * width;
+    let column = NaN, last = NaN, least = NaN, most = NaN;
+    for (let i = 0; i < x.length; i++) {
+      const [h, v] = [left(x[i]), top(y[i])];
+      if (!Number.isFinite(v)) continue;
+      if (isDense && Math.round(h) === column) {
+        least = Math.min(least, v);
+        most = Math.max(most, v);
+        last = v;
+        continue;
+      }
+      if (least < most) {
+        for (const it of [least, most, last]) path.lineTo(column, it);
+      }
+      column = isDense ? Math.round(h) : h;
+      least = most = last = v;
+      if (isBegun) path.lineTo(column, v);
+      else path.moveTo(column, v);
+      isBegun = true;
+    }
+    if (least < most) path.lineTo(column, last);
+  }
+}

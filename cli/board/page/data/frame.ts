@@ -1,0 +1,131 @@
+import { heightsAt, type Line } from "./groups.ts";
+
+/** Line of a chart. */
+export interface Curve extends Line {
+  readonly name: string;
+  /** Index of the colour; those above the last one are dashed. */
+  readonly color: number;
+  /** True to draw its points alone. */
+  readonly isDots?: boolean;
+}
+
+/** Colours of a chart, of which the style sheet has a light and a dark set. */
+export const COLORS = 6;
+/** Dashes of the first colours, of those above them, and so on. */
+export const DASHES: readonly (readonly number[])[] = [
+  [],
+  [7, 4],
+  [2, 3],
+  [9, 3, 2, 3],
+];
+
+/** Where and how curves are drawn. */
+export interface Scales {
+  xLabel: string;
+  log: boolean;
+  zoom: readonly [number, number] | null;
+}
+
+/** Ranges of a chart. */
+export interface Frame {
+  x: [number, number];
+  y: [number, number];
+  log: boolean;
+}
+
+/** Writes a number at a tick. */
+export function tickText(value: number | null): string {
+  if (value === null) return "";
+  const size = Math.abs(value);
+  const text = (it: number) => String(Number(it.toPrecision(6)));
+  if (size >= 1e9) return `${text(value / 1e9)}G`;
+  if (size >= 1e6) return `${text(value / 1e6)}M`;
+  if (size >= 1e4) return `${text(value / 1e3)}k`;
+  return size > 0 && size < 1e-3
+    ? value.toExponential().replace(/(\.\d{2})\d+/, "$1")
+    : text(value);
+}
+
+/** Returns the range of all places, from 0 where they begin near it. */
+export function wholeRange(curves: readonly Line[]): [number, number] {
+  let from = Infinity, to = -Infinity;
+  for (const { x } of curves) {
+    if (x.length === 0) continue;
+    from = Math.min(from, x[0]);
+    to = Math.max(to, x[x.length - 1]);
+  }
+  if (!(from <= to)) return [0, 1];
+  // Runs begin at 0, even where their first point comes a little later.
+  if (from > 0 && from < 0.2 * to) from = 0;
+  return from === to ? [from, from + 1] : [from, roundedUp(to)];
+}
+
+/** Rounds up to a number of two digits, so that a growing curve seldom moves all others. */
+function roundedUp(value: number): number {
+  if (value <= 0) return value;
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Number((Math.ceil(value / unit - 1e-9) * unit).toPrecision(12));
+}
+
+/** Computes the ranges in which curves are seen. */
+export function frameOf(
+  curves: readonly Line[],
+  { log, zoom }: Pick<Scales, "log" | "zoom">,
+): Frame {
+  const x: [number, number] = zoom === null ? wholeRange(curves) : [...zoom];
+  let low = Infinity, high = -Infinity;
+  const take = (value: number) => {
+    if (!Number.isFinite(value) || log && value <= 0) return;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  };
+  for (const line of curves) {
+    for (let i = 0; i < line.x.length; i++) {
+      // The neighbours of what is seen are drawn, too.
+      if ((line.x[i + 1] ?? line.x[i]) < x[0]) continue;
+      take(line.y[i]);
+      if (line.low) take(line.low[i]);
+      if (line.high) take(line.high[i]);
+      if (line.x[i] > x[1]) break;
+    }
+  }
+  if (!(low <= high)) [low, high] = log ? [1, 10] : [0, 1];
+  if (log) {
+    return { x, y: low === high ? [low / 2, high * 2] : [low, high], log };
+  }
+  const room = low === high ? Math.abs(low) * 0.1 || 1 : (high - low) * 0.04;
+  return { x, y: [low - room, high + room], log };
+}
+
+/** Place of a chart within its image. */
+export interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** Makes the functions from numbers to places in a box. */
+export function placing(
+  { x, y, log }: Frame,
+  { left, top, width, height }: Box,
+): { x(value: number): number; y(value: number): number } {
+  const scaled = log ? Math.log : (value: number) => value;
+  const [low, high] = y.map(scaled);
+  return {
+    x: (value) => left + width * (value - x[0]) / (x[1] - x[0]),
+    y: (value) => top + height * (high - scaled(value)) / (high - low),
+  };
+}
+
+/** Lists the heights of curves at a place, the highest first. */
+export function valuesAt(
+  curves: readonly Curve[],
+  x: number,
+): { curve: Curve; value: number }[] {
+  return curves.map((curve) => ({ curve, value: heightsAt(curve, [x])[0] }))
+    .sort((a, b) =>
+      (Number.isNaN(b.value) ? -Infinity : b.value) -
+        (Number.isNaN(a.value) ? -Infinity : a.value) || 0
+    );
+}
