@@ -1,12 +1,28 @@
 /**
- * Packs the text files of a folder (presets, style sheets, Python) into its
- * `texts.json`, by name: JSR refuses packages that import text. `--check` only
- * tells whether they are current.
+ * Packs the text files of a folder (presets, style sheets, Python), or a page that is
+ * bundled out of its modules, into its `texts.json`, by name: JSR refuses packages
+ * that import text. `--check` only tells whether they are current.
  */
+import { fileURLToPath } from "node:url";
 import { ROOT } from "./packages.ts";
+
+/** Modules of a page, each bundled into a file of its own, and packages in the bundles. */
+interface Page {
+  modules: readonly string[];
+  packages: readonly string[];
+}
+
+/** Pages that are bundled, by folder. */
+const PAGES: Readonly<Record<string, Page>> = {
+  "cli/board/page": {
+    modules: ["board", "worker"],
+    packages: ["jstat", "pure-rand/generator/xoroshiro128plus", "uplot"],
+  },
+};
 
 async function folders(): Promise<string[]> {
   const found = [
+    ...Object.keys(PAGES),
     "algorithms/training/plots",
     "cli/cluster",
     "cli/search/host",
@@ -20,14 +36,70 @@ async function folders(): Promise<string[]> {
   return found.sort();
 }
 
-async function pack(folder: string): Promise<string> {
+async function textsOf(folder: string): Promise<[string, string][]> {
   const names = Array.from(Deno.readDirSync(ROOT + folder), (it) => it.name)
-    .filter((name) => /\.(css|py|yaml)$/.test(name)).sort();
-  const texts = await Promise.all(
-    names.map((name) => Deno.readTextFile(`${ROOT}${folder}/${name}`)),
+    .filter((name) => /\.(css|py|yaml)$/.test(name));
+  return await Promise.all(
+    names.map(async (name): Promise<[string, string]> => [
+      name,
+      await Deno.readTextFile(`${ROOT}${folder}/${name}`),
+    ]),
   );
-  const byName = Object.fromEntries(names.map((name, i) => [name, texts[i]]));
-  return JSON.stringify(byName, null, 2) + "\n";
+}
+
+/** Bundles a module. */
+async function bundled(path: string): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["bundle", "--quiet", "--platform=browser", "--minify"],
+      path,
+    ],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+  }).output();
+  const decoder = new TextDecoder();
+  if (!success) throw new Error(decoder.decode(stderr));
+  return decoder.decode(stdout);
+}
+
+/** Reads the license of a package, which its copies must hold. */
+async function licenseOf(name: string): Promise<string> {
+  let folder = new URL(".", import.meta.resolve(name));
+  for (;;) {
+    const text = await Deno.readTextFile(new URL("LICENSE", folder))
+      .catch(() => undefined);
+    if (text !== undefined) return `/*! ${name}\n${text.trim()}\n*/\n`;
+    const above = new URL("..", folder);
+    if (above.href === folder.href) throw new Error(`${name} has no LICENSE`);
+    folder = above;
+  }
+}
+
+/** Bundles a page; the style sheet of its charts comes before its own. */
+async function pageOf(
+  folder: string,
+  { modules, packages }: Page,
+): Promise<[string, string][]> {
+  const scripts = modules.map(async (name): Promise<[string, string]> => [
+    `${name}.js`,
+    await bundled(`${folder}/${name}.ts`),
+  ]);
+  const licenses = await Promise.all(packages.map(licenseOf));
+  const charts = new URL("uPlot.min.css", import.meta.resolve("uplot"));
+  const first = await Deno.readTextFile(fileURLToPath(charts));
+  const styles = (await textsOf(folder))
+    .map(([name, text]): [string, string] => [name, first + text]);
+  const bundles = (await Promise.all(scripts))
+    .map(([name, text]): [string, string] => [name, licenses.join("") + text]);
+  return [...styles, ...bundles];
+}
+
+async function pack(folder: string): Promise<string> {
+  const texts = folder in PAGES
+    ? await pageOf(folder, PAGES[folder])
+    : await textsOf(folder);
+  texts.sort(([a], [b]) => a < b ? -1 : 1);
+  return JSON.stringify(Object.fromEntries(texts), null, 2) + "\n";
 }
 
 for (const folder of await folders()) {

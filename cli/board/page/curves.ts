@@ -11,6 +11,7 @@ import {
   setValue,
 } from "./dom.ts";
 import { count, statisticText } from "./data/format.ts";
+import type { View } from "./data/address.ts";
 import type { Line } from "./data/groups.ts";
 import {
   CurveMaker,
@@ -55,9 +56,20 @@ export class Curves {
   #now = { key: "", x: "" };
   #shown: readonly string[] = [];
 
-  /** Makes them without runs. */
-  constructor(board: Board) {
+  readonly #isSingle: boolean;
+
+  /**
+   * Makes them without runs.
+   *
+   * @param board The board.
+   * @param options True to draw single runs, whatever the view says.
+   */
+  constructor(
+    board: Board,
+    { isSingle = false }: { isSingle?: boolean } = {},
+  ) {
     this.#board = board;
+    this.#isSingle = isSingle;
     this.#options = new Kept(this.#choices);
     this.#x = choice(
       { steps: "Steps", time: "Time", episodes: "Episodes" },
@@ -93,8 +105,10 @@ export class Curves {
           this.#choices,
         ),
         labelled("By", this.#x),
-        labelled("Curves", this.#curves),
-        labelled("Groups by", this.#by),
+        ...isSingle ? [] : [
+          labelled("Curves", this.#curves),
+          labelled("Groups by", this.#by),
+        ],
         labelled("Smoothing", this.#smooth),
         labelled("Logarithmic", this.#log, { class: "check" }),
         this.#whole,
@@ -111,7 +125,7 @@ export class Curves {
    * @returns What is to be asked for.
    */
   show(runs: readonly RunSummary[], charts: readonly string[]): Wish[] {
-    const { view } = this.#board;
+    const view = this.#view;
     const all = ordered(runs.flatMap(({ statistics }) => statistics));
     const chosen = view.charts ?? charts;
     this.#shown = chosen.slice(0, MOST_CHARTS);
@@ -139,6 +153,11 @@ export class Curves {
       panel.update(curves, view);
     });
     return statistics.length > 0 && runs.length > 0 ? [wish] : [];
+  }
+
+  get #view(): Readonly<View> {
+    const { view } = this.#board;
+    return this.#isSingle ? { ...view, curves: "runs" } : view;
   }
 
   /** Draws again in other colours. */
@@ -172,7 +191,7 @@ export class Curves {
   }
 
   #wish(runs: readonly RunSummary[], statistics: readonly string[]): Wish {
-    const { view } = this.#board;
+    const view = this.#view;
     const isSingle = view.curves === "runs" || runs.length === 1;
     const usual = isSingle ? 1000 : 400;
     return {

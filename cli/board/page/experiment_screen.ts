@@ -83,7 +83,6 @@ export class ExperimentScreen implements Screen {
     this.#progress.update(finished, cells);
     const lines = [
       ...problems,
-      ...this.#details.answer?.notices ?? [],
       this.#details.problem,
     ].filter((it) => it !== "");
     if (lines.join("\n") !== this.#problems.dataset.lines) {
@@ -166,7 +165,7 @@ export class ExperimentScreen implements Screen {
     const { answer } = this.#details;
     if (answer === undefined || answer === this.#shownResults) return;
     this.#shownResults = answer;
-    const { tables, figures, hasReport, summary } = answer;
+    const { tables, figures, notices, hasReport, summary } = answer;
     const path = `/api/experiments/${encodeURIComponent(this.#id)}`;
     this.#results.replaceChildren(
       ...figures.map(({ name, title, caption }) =>
@@ -192,6 +191,7 @@ export class ExperimentScreen implements Screen {
           make("p", { class: "soft" }, caption),
         )
       ),
+      ...notices.map((it) => make("p", { class: "soft" }, it)),
       ...hasReport ? [make("p", {}, reportLink(`${path}/report`))] : [],
     );
   }

@@ -80,7 +80,7 @@ export class RunScreen implements Screen {
       `/api/runs/${encodeURIComponent(id)}`,
       () => board.refresh(),
     );
-    this.#curves = new Curves(board);
+    this.#curves = new Curves(board, { isSingle: true });
     this.#other = choice({ "": "none" }, (other) => board.go({ other }));
     this.element = make(
       "div",

@@ -91,9 +91,12 @@ export class RunTable {
     const { columns, hidden } = this.#board.view;
     const keys = new Set(rows.flatMap((it) => Object.keys(it.settings)));
     for (const { id } of this.#usual) keys.delete(id);
+    const seed = this.#usual.findIndex(({ id }) => id === "seed") + 1;
     const all = [
-      ...this.#usual,
-      ...[...new Set([...differing, ...[...keys].sort()])]
+      ...this.#usual.slice(0, seed),
+      ...differing.map((key) => this.#setting(key)),
+      ...this.#usual.slice(seed),
+      ...[...keys].filter((key) => !differing.includes(key)).sort()
         .map((key) => this.#setting(key)),
     ];
     const usual = new Set([

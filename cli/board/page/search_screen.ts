@@ -28,8 +28,8 @@ export function historyOf(trials: readonly SearchTrial[]): Curve[] {
   for (const { number, state, value } of trials) {
     if (state !== "complete" || value === null) continue;
     const before = best.y.at(-1) ?? value;
-    best.x.push(number);
-    best.y.push(Math.max(before, value));
+    best.x.push(number, number);
+    best.y.push(before, Math.max(before, value));
   }
   return [best, dots("complete", 0), dots("pruned", 3)];
 }
@@ -174,7 +174,7 @@ export class SearchScreen implements Screen {
       ...Object.keys(space).map((key): Column<SearchTrial> => ({
         id: `.${key}`,
         title: key,
-        isNumber: true,
+        isNumber: trials.some(({ params }) => typeof params[key] === "number"),
         value: ({ params }) => params[key],
         text: ({ params: { [key]: value } }) =>
           value === undefined

@@ -46,8 +46,11 @@ export function tickText(value: number | null): string {
     : text(value);
 }
 
+/** Line whose ranges are computed. */
+type Points = Line & Pick<Curve, "isDots">;
+
 /** Returns the range of all places, from 0 where they begin near it. */
-export function wholeRange(curves: readonly Line[]): [number, number] {
+export function wholeRange(curves: readonly Points[]): [number, number] {
   let from = Infinity, to = -Infinity;
   for (const { x } of curves) {
     if (x.length === 0) continue;
@@ -57,6 +60,11 @@ export function wholeRange(curves: readonly Line[]): [number, number] {
   if (!(from <= to)) return [0, 1];
   // Runs begin at 0, even where their first point comes a little later.
   if (from > 0 && from < 0.2 * to) from = 0;
+  if (curves.some(({ isDots }) => isDots)) {
+    // Dots at the edges are seen whole.
+    const room = (to - from) * 0.02 || 1;
+    return [from - room, to + room];
+  }
   return from === to ? [from, from + 1] : [from, roundedUp(to)];
 }
 
@@ -69,7 +77,7 @@ function roundedUp(value: number): number {
 
 /** Computes the ranges in which curves are seen. */
 export function frameOf(
-  curves: readonly Line[],
+  curves: readonly Points[],
   { log, zoom }: Pick<Scales, "log" | "zoom">,
 ): Frame {
   const x: [number, number] = zoom === null ? wholeRange(curves) : [...zoom];
