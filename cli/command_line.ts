@@ -5,6 +5,7 @@ import {
   parseOptions,
   programHelp,
 } from "./terminal/command.ts";
+import { boardCommand } from "./commands/board.ts";
 import { evalCommand } from "./commands/eval.ts";
 import { experimentCommand } from "./commands/experiment.ts";
 import { exportCommand } from "./commands/export.ts";
@@ -36,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
   playCommand,
   exportCommand,
   plotCommand,
+  boardCommand,
   listCommand,
 ];
 

@@ -1,12 +1,26 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import files from "../board/page/texts.json" with { type: "json" };
 import { startBoard } from "../board/server.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { type Command, integerOf, option } from "../terminal/command.ts";
 
 /** Folders that are shown where none is named. */
 const FOLDERS = ["runs", "experiments"];
 
 const PORT = 8650;
+
+/**
+ * Returns false for a folder that may be made later.
+ *
+ * @throws {UsageError} If something else is there.
+ */
+function isFolder(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (path !== "" && (found === undefined || found.isDirectory())) {
+    return found !== undefined;
+  }
+  throw new UsageError(`Cannot show '${path}': expected a folder`);
+}
 
 /** `board`: serves all runs, experiments and searches of some folders to a browser. */
 export const boardCommand: Command = {
@@ -28,10 +42,10 @@ export const boardCommand: Command = {
     });
     const { positionals } = options;
     const roots = positionals.length > 0 ? positionals : FOLDERS;
+    const missing = roots.filter((it) => !isFolder(it));
     const board = startBoard({ roots, port, files });
     io.out(`${board.url}\n`);
     if (!options.switches.has("quiet")) {
-      const missing = roots.filter((it) => !existsSync(it));
       const later = missing.length === 0
         ? ""
         : ` (${missing.join(", ")}: not there yet)`;
