@@ -71,7 +71,9 @@ export async function readCurves(
   for (const from of place === undefined ? [undefined] : [place, undefined]) {
     const file = openInside(log);
     try {
-      return await pointsFrom(file, { choice, from, turns });
+      const points = await pointsFrom(file, { choice, from, turns });
+      const isEmptied = points === undefined && from !== place;
+      return isEmptied ? EMPTIED : points;
     } catch (error) {
       if (!(error instanceof ChangedLog)) throw error;
       // It was cut back: all of it is read.
@@ -82,6 +84,9 @@ export async function readCurves(
   // It was cut back while it was read: the next look reads what it has become.
   return undefined;
 }
+
+/** What is left of a log that was emptied. */
+const EMPTIED: NewPoints = { isWhole: true, position: "", curves: {} };
 
 async function pointsFrom(
   file: OpenFile,
