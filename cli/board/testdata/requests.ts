@@ -1,0 +1,71 @@
+import { type Board, startBoard } from "../server.ts";
+
+/** A board that tests ask. */
+export interface AskedBoard extends Board {
+  port: number;
+  cookie: string;
+  /** Asks for a path with the cookie. */
+  get(path: string): Promise<Response>;
+}
+
+/** Starts a board on a free port, and trades its token for the cookie. */
+export async function askedBoard(
+  roots: readonly string[],
+  files: Readonly<Record<string, string>> = { "board.js": "1;" },
+): Promise<AskedBoard> {
+  const board = startBoard({ roots, port: 0, files });
+  const traded = await fetch(board.url, { redirect: "manual" });
+  await traded.body?.cancel();
+  const cookie = traded.headers.get("set-cookie")!.split(";")[0];
+  const { origin, port } = new URL(board.url);
+  return {
+    ...board,
+    port: Number(port),
+    cookie,
+    get: (path) => fetch(origin + path, { headers: { cookie } }),
+  };
+}
+
+/** Sends bytes as they are, and returns the whole answer of a connection that is closed then. */
+export async function ask(
+  port: number,
+  lines: readonly string[],
+): Promise<string> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  const text = [...lines, "Connection: close", "", ""].join("\r\n");
+  await connection.write(new TextEncoder().encode(text));
+  return await new Response(connection.readable).text();
+}
+
+/** Events of a stream. */
+export interface ServerEvent {
+  event: string;
+  id: string;
+  // deno-lint-ignore no-explicit-any -- tests know which event it is
+  data: any;
+}
+
+/** Yields the events of a stream, until it ends or the loop is left. */
+export async function* eventsOf(
+  response: Response,
+): AsyncGenerator<ServerEvent, void> {
+  let text = "";
+  for await (
+    const piece of response.body!.pipeThrough(new TextDecoderStream())
+  ) {
+    text += piece;
+    const parts = text.split("\n\n");
+    text = parts.pop()!;
+    for (const part of parts) {
+      const fields = Object.fromEntries(
+        part.split("\n").map((line) => line.split(/: (.*)/, 2)),
+      );
+      if (fields.event === undefined) continue;
+      yield {
+        event: fields.event,
+        id: fields.id,
+        data: JSON.parse(fields.data),
+      };
+    }
+  }
+}
