@@ -10,6 +10,7 @@ import {
   ChangedLog,
   type LogHeader,
   type LogPlace,
+  numberAt,
   numberIn,
   parsePlace,
   piecesFrom,
@@ -30,6 +31,8 @@ const AXES: Readonly<Record<CurveAxis, string>> = {
 
 /** Bytes before a place in which the last time or number of episodes is looked for. */
 const LOOK_BACK = 1 << 14;
+
+const QUOTE = 34, COMMA = 44, NEWLINE = 10;
 
 /** New points of a run, without the names that a stream gives them. */
 export type NewPoints = Pick<CurvesUpdate, "isWhole" | "position" | "curves">;
@@ -107,7 +110,7 @@ async function pointsFrom(
   if (from !== undefined) reader.lookBack(file, start);
   let { place }: { place: LogPlace } = { place: start };
   for (const piece of piecesFrom(file, start)) {
-    reader.read(piece.text);
+    reader.read(piece.bytes);
     place = piece.place;
     await turns.take();
   }
@@ -123,11 +126,12 @@ async function pointsFrom(
 class PointReader {
   readonly #axis: number;
   readonly #isCarried: boolean;
-  /** Places of the statistics among the columns, rising. */
-  readonly #places: readonly number[];
-  readonly #last: number;
-  readonly #curves: readonly { name: string; thinner: Thinner }[];
-  readonly #cells: string[] = [];
+  /** Places of the axis and the statistics among the columns, rising. */
+  readonly #wanted: readonly number[];
+  /** Values of a row at these places, and the one of the axis among them. */
+  readonly #values: Float64Array;
+  readonly #axisAt: number;
+  readonly #curves: readonly { name: string; at: number; thinner: Thinner }[];
   #x = NaN;
 
   constructor(
@@ -138,14 +142,16 @@ class PointReader {
     this.#isCarried = x !== "steps";
     const found = [...new Set(statistics)]
       .map((name) => ({ name, place: columns.indexOf(name) }))
-      .filter(({ place }) => place >= 0)
-      .sort((a, b) => a.place - b.place);
-    this.#places = found.map(({ place }) => place);
-    this.#curves = found.map(({ name }) => ({
+      .filter(({ place }) => place >= 0);
+    const places = new Set([this.#axis, ...found.map(({ place }) => place)]);
+    this.#wanted = [...places].sort((a, b) => a - b);
+    this.#values = new Float64Array(this.#wanted.length);
+    this.#axisAt = this.#wanted.indexOf(this.#axis);
+    this.#curves = found.map(({ name, place }) => ({
       name,
+      at: this.#wanted.indexOf(place),
       thinner: new Thinner(points, thinning),
     }));
-    this.#last = Math.max(this.#axis, ...this.#places);
   }
 
   /** Finds the time or the episodes of the row before a place. */
@@ -160,43 +166,54 @@ class PointReader {
   }
 
   /** Takes whole lines. */
-  read(text: string): void {
-    if (this.#axis < 0 || this.#places.length === 0) return;
-    const hasQuotes = text.includes('"');
-    for (let at = 0; at < text.length;) {
-      const end = text.indexOf("\n", at);
-      if (hasQuotes) this.#take(cellsOf(text.slice(at, end)));
-      else this.#take(this.#split(text, at, end));
-      at = end + 1;
-    }
+  read(bytes: Uint8Array): void {
+    if (this.#axis < 0 || this.#curves.length === 0) return;
+    if (bytes.includes(QUOTE)) this.#readQuoted(bytes);
+    else this.#readPlain(bytes);
   }
 
-  /** Splits a line, up to the last cell that is wanted. */
-  #split(text: string, at: number, end: number): string[] {
-    const cells = this.#cells;
-    let start = at;
-    for (let i = 0; i <= this.#last; i++) {
-      if (start > end) {
-        cells[i] = "";
-        continue;
+  /** Takes lines without quotes, of which the cells that are wanted alone are read. */
+  #readPlain(bytes: Uint8Array): void {
+    const values = this.#values, wanted = this.#wanted;
+    let column = 0, next = 0, start = 0;
+    values.fill(NaN);
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte !== COMMA && byte !== NEWLINE) continue;
+      if (column === wanted[next]) {
+        // Most cells of evaluations are empty.
+        if (at > start) values[next] = numberAt(bytes, start, at);
+        next++;
       }
-      let comma = text.indexOf(",", start);
-      if (comma < 0 || comma > end) comma = end;
-      cells[i] = text.slice(start, comma);
-      start = comma + 1;
+      start = at + 1;
+      column++;
+      if (byte === COMMA && next < wanted.length) continue;
+      if (byte === COMMA) { while (bytes[at] !== NEWLINE) at++; }
+      this.#take(values);
+      values.fill(NaN);
+      start = at + 1;
+      column = next = 0;
     }
-    return cells;
   }
 
-  #take(cells: readonly string[]): void {
-    const x = numberIn(cells[this.#axis]);
+  #readQuoted(bytes: Uint8Array): void {
+    const lines = new TextDecoder().decode(bytes).split("\n").slice(0, -1);
+    for (const line of lines) {
+      const cells = cellsOf(line);
+      this.#take(this.#wanted.map((place) => numberIn(cells[place])));
+    }
+  }
+
+  /** Takes the values of a row, in the order of {@linkcode #wanted}. */
+  #take(values: ArrayLike<number>): void {
+    const x = values[this.#axisAt];
     // An evaluation has no time of its own: it follows the row before.
     if (Number.isFinite(x)) this.#x = x;
     else if (!this.#isCarried) return;
     if (!Number.isFinite(this.#x)) return;
-    for (let i = 0; i < this.#places.length; i++) {
-      const y = numberIn(cells[this.#places[i]]);
-      if (Number.isFinite(y)) this.#curves[i].thinner.add(this.#x, y);
+    for (const { at, thinner } of this.#curves) {
+      const y = values[at];
+      if (Number.isFinite(y)) thinner.add(this.#x, y);
     }
   }
 

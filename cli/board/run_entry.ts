@@ -163,7 +163,9 @@ export class RunEntry {
    */
   async look(): Promise<boolean> {
     const dir = dirOf(this.place);
-    const { stamp = "" } = lookAt(dir, ".") ?? {};
+    const stamp = lookAt(dir, ".")?.stamp;
+    // It is gone, as the next look at everything will find.
+    if (stamp === undefined) return false;
     const log = this.#names.has("progress.csv") || this.#folder !== stamp
       ? lookAt(dir, "progress.csv")
       : undefined;
