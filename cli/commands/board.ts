@@ -15,10 +15,11 @@ const PORT = 8650;
  * @throws {UsageError} If something else is there.
  */
 function isFolder(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (path !== "" && (found === undefined || found.isDirectory())) {
-    return found !== undefined;
-  }
+  const found = path === ""
+    ? undefined
+    : statSync(path, { throwIfNoEntry: false });
+  if (path !== "" && found === undefined) return false;
+  if (found?.isDirectory()) return true;
   throw new UsageError(`Cannot show '${path}': expected a folder`);
 }
 
