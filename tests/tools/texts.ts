@@ -6,17 +6,16 @@
 import { fileURLToPath } from "node:url";
 import { ROOT } from "./packages.ts";
 
-/** Modules of a page, each bundled into a file of its own, and packages in the bundles. */
-interface Page {
-  modules: readonly string[];
-  packages: readonly string[];
-}
-
-/** Pages that are bundled, by folder. */
-const PAGES: Readonly<Record<string, Page>> = {
+/**
+ * Modules of pages, each bundled into a file of its own, by folder; with the packages
+ * that a bundle holds.
+ */
+const PAGES: Readonly<
+  Record<string, Readonly<Record<string, readonly string[]>>>
+> = {
   "cli/board/page": {
-    modules: ["board", "worker"],
-    packages: ["jstat", "pure-rand/generator/xoroshiro128plus", "uplot"],
+    board: ["jstat", "pure-rand/generator/xoroshiro128plus", "uplot"],
+    worker: [],
   },
 };
 
@@ -76,28 +75,25 @@ async function licenseOf(name: string): Promise<string> {
 }
 
 /** Bundles a page; the style sheet of its charts comes before its own. */
-async function pageOf(
-  folder: string,
-  { modules, packages }: Page,
-): Promise<[string, string][]> {
-  const scripts = modules.map(async (name): Promise<[string, string]> => [
-    `${name}.js`,
-    await bundled(`${folder}/${name}.ts`),
-  ]);
-  const licenses = await Promise.all(packages.map(licenseOf));
+async function pageOf(folder: string): Promise<[string, string][]> {
+  const scripts = Object.entries(PAGES[folder]).map(
+    async ([name, packages]): Promise<[string, string]> => [
+      `${name}.js`,
+      [
+        ...await Promise.all(packages.map(licenseOf)),
+        await bundled(`${folder}/${name}.ts`),
+      ].join(""),
+    ],
+  );
   const charts = new URL("uPlot.min.css", import.meta.resolve("uplot"));
   const first = await Deno.readTextFile(fileURLToPath(charts));
   const styles = (await textsOf(folder))
     .map(([name, text]): [string, string] => [name, first + text]);
-  const bundles = (await Promise.all(scripts))
-    .map(([name, text]): [string, string] => [name, licenses.join("") + text]);
-  return [...styles, ...bundles];
+  return [...styles, ...await Promise.all(scripts)];
 }
 
 async function pack(folder: string): Promise<string> {
-  const texts = folder in PAGES
-    ? await pageOf(folder, PAGES[folder])
-    : await textsOf(folder);
+  const texts = folder in PAGES ? await pageOf(folder) : await textsOf(folder);
   texts.sort(([a], [b]) => a < b ? -1 : 1);
   return JSON.stringify(Object.fromEntries(texts), null, 2) + "\n";
 }

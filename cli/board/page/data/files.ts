@@ -19,10 +19,11 @@ export interface Drawn {
   frame: Frame;
 }
 
+/** Writes a text of XML; characters that none may have are left out. */
 function escaped(text: string): string {
   return text.replaceAll(
-    /[^\t\n\r\x20-\ud7ff\ue000-\ufffd]|[&<>"]/g,
-    (it) => ENTITIES[it] ?? "\ufffd",
+    /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[&<>"]/gu,
+    (it) => ENTITIES[it] ?? "",
   );
 }
 
