@@ -9,7 +9,7 @@ import { Details } from "./details.ts";
 import { make, setChildren, setText } from "./dom.ts";
 import { count, NONE, number } from "./data/format.ts";
 import type { Wish } from "./data/hub.ts";
-import { progressBar, stateBadge } from "./run_columns.ts";
+import { problemList, progressBar, stateBadge } from "./run_columns.ts";
 import { reportLink, section } from "./run_screen.ts";
 import { RunTable, USUAL_CHARTS } from "./runs_screen.ts";
 import type { Board, Screen } from "./screen.ts";
@@ -26,7 +26,7 @@ export class ExperimentScreen implements Screen {
   readonly #head = make("h1");
   readonly #state = stateBadge();
   readonly #progress = progressBar();
-  readonly #problems = make("ul", { class: "problems", role: "status" });
+  readonly #problems = problemList();
   readonly #grid = make("div");
   readonly #results = make("div");
   #shownGrid = "";
@@ -47,7 +47,7 @@ export class ExperimentScreen implements Screen {
       {},
       this.#head,
       make("p", { class: "row" }, this.#state.element, this.#progress.element),
-      this.#problems,
+      this.#problems.element,
       this.#grid,
       this.#curves.element,
       this.#results,
@@ -81,14 +81,7 @@ export class ExperimentScreen implements Screen {
     setText(this.#head, summary.name);
     this.#state.update(isRunning ? "running" : "ended");
     this.#progress.update(finished, cells);
-    const lines = [
-      ...problems,
-      this.#details.problem,
-    ].filter((it) => it !== "");
-    if (lines.join("\n") !== this.#problems.dataset.lines) {
-      this.#problems.dataset.lines = lines.join("\n");
-      setChildren(this.#problems, lines.map((it) => make("li", {}, it)));
-    }
+    this.#problems.update([...problems, this.#details.problem]);
     this.#showGrid();
     this.#showResults();
     this.#table.show(runs);

@@ -61,6 +61,24 @@ export function stateBadge(): {
   };
 }
 
+/** Makes the list of what is wrong. */
+export function problemList(): {
+  element: HTMLElement;
+  update(lines: readonly string[]): void;
+} {
+  const element = make("ul", { class: "problems", role: "status" });
+  let last = "";
+  return {
+    element,
+    update(lines) {
+      const shown = lines.filter((it) => it !== "");
+      if (shown.join("\n") === last) return;
+      last = shown.join("\n");
+      element.replaceChildren(...shown.map((it) => make("li", {}, it)));
+    },
+  };
+}
+
 /** Makes the element of a number with its part of a whole. */
 export function progressBar(): {
   element: HTMLElement;

@@ -15,7 +15,7 @@ import {
 import { flatten, valueText } from "./data/filters.ts";
 import { bytes, count, duration, NONE, number } from "./data/format.ts";
 import type { Wish } from "./data/hub.ts";
-import { progressBar, stateBadge } from "./run_columns.ts";
+import { problemList, progressBar, stateBadge } from "./run_columns.ts";
 import type { Board, Screen } from "./screen.ts";
 import { plainTable } from "./table.ts";
 
@@ -64,7 +64,7 @@ export class RunScreen implements Screen {
   readonly #progress = progressBar();
   readonly #facts = make("div");
   readonly #other: HTMLSelectElement;
-  readonly #problems = make("ul", { class: "problems", role: "status" });
+  readonly #problems = problemList();
   readonly #differences = make("div");
   readonly #rest = make("div");
   #shownFacts = "";
@@ -87,7 +87,7 @@ export class RunScreen implements Screen {
       {},
       this.#head,
       make("p", { class: "row" }, this.#state.element, this.#progress.element),
-      this.#problems,
+      this.#problems.element,
       this.#facts,
       make(
         "div",
@@ -118,7 +118,8 @@ export class RunScreen implements Screen {
     setText(this.#head, run.name);
     this.#state.update(run.state);
     this.#progress.update(run.step, run.totalSteps);
-    this.#showProblems(run);
+    const { reason = "", problems } = run;
+    this.#problems.update([reason, ...problems, this.#details.problem]);
     this.#showFacts(run);
     this.#showOptions();
     this.#showDifferences(run, other);
@@ -138,14 +139,6 @@ export class RunScreen implements Screen {
   end(): void {
     this.#curves.end();
     this.#details.end();
-  }
-
-  #showProblems({ reason, problems }: RunSummary): void {
-    const lines = [reason ?? "", ...problems, this.#details.problem]
-      .filter((it) => it !== "");
-    if (lines.join("\n") === this.#problems.dataset.lines) return;
-    this.#problems.dataset.lines = lines.join("\n");
-    setChildren(this.#problems, lines.map((it) => make("li", {}, it)));
   }
 
   #showFacts(run: RunSummary): void {

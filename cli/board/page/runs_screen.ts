@@ -7,6 +7,7 @@ import { count, NONE, number } from "./data/format.ts";
 import type { Wish } from "./data/hub.ts";
 import {
   differingSettings,
+  problemList,
   rowOf,
   type RunRow,
   settingColumn,
@@ -151,6 +152,7 @@ export class RunsScreen implements Screen {
     spellcheck: "false",
   });
   readonly #found = make("p", { class: "soft", role: "status" });
+  readonly #notices = problemList();
   readonly #groups = make("div", { class: "cards" });
   readonly #cards: Kept<Card>;
   readonly #curves: Curves;
@@ -170,6 +172,7 @@ export class RunsScreen implements Screen {
       "div",
       {},
       make("h1", { class: "unseen" }, "Runs"),
+      this.#notices.element,
       this.#groups,
       make(
         "div",
@@ -199,6 +202,7 @@ export class RunsScreen implements Screen {
         ? `${count(all.length)} runs`
         : `${count(runs.length)} of ${count(all.length)} runs`,
     );
+    this.#notices.update(index.notices);
     this.#showCards();
     const wishes = this.#curves.show(runs, USUAL_CHARTS);
     this.#table.show(runs);

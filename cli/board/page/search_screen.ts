@@ -7,7 +7,7 @@ import { sortBy, valueText } from "./data/filters.ts";
 import { NONE, number } from "./data/format.ts";
 import type { Curve } from "./data/frame.ts";
 import type { Wish } from "./data/hub.ts";
-import { progressBar, stateBadge } from "./run_columns.ts";
+import { problemList, progressBar, stateBadge } from "./run_columns.ts";
 import { reportLink, section } from "./run_screen.ts";
 import type { Board, Screen } from "./screen.ts";
 import { type Column, plainTable, sortAfter, Table } from "./table.ts";
@@ -43,7 +43,7 @@ export class SearchScreen implements Screen {
   readonly #head = make("h1");
   readonly #state = stateBadge();
   readonly #progress = progressBar();
-  readonly #problems = make("ul", { class: "problems", role: "status" });
+  readonly #problems = problemList();
   readonly #chart: Chart;
   readonly #scoreName = make("p", { class: "soft" });
   readonly #importances = make("div");
@@ -72,7 +72,7 @@ export class SearchScreen implements Screen {
       {},
       this.#head,
       make("p", { class: "row" }, this.#state.element, this.#progress.element),
-      this.#problems,
+      this.#problems.element,
       section(
         "History",
         make(
@@ -119,12 +119,7 @@ export class SearchScreen implements Screen {
     setText(this.#head, summary.name);
     this.#state.update(isRunning ? "running" : "ended");
     this.#progress.update(trials, plannedTrials);
-    const lines = [...problems, this.#details.problem]
-      .filter((it) => it !== "");
-    if (lines.join("\n") !== this.#problems.dataset.lines) {
-      this.#problems.dataset.lines = lines.join("\n");
-      setChildren(this.#problems, lines.map((it) => make("li", {}, it)));
-    }
+    this.#problems.update([...problems, this.#details.problem]);
     const { answer } = this.#details;
     if (answer === undefined) return [];
     const scales = { xLabel: "Trial", log: view.log, zoom: view.zoom };

@@ -21,7 +21,7 @@ const views: fc.Arbitrary<View> = fc.record({
   sort: text,
   columns: names,
   hidden: names,
-  charts: fc.oneof(fc.constant(null), fc.constant([]), names),
+  charts: fc.oneof(fc.constant(null), fc.array(fc.string({ minLength: 1 }))),
   x: fc.constantFrom("steps" as const, "time" as const, "episodes" as const),
   curves: fc.constantFrom("mean" as const, "iqm" as const, "runs" as const),
   by: names,

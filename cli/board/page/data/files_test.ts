@@ -39,14 +39,17 @@ for (const log of [false, true]) {
 }
 
 Deno.test("no name breaks an image", () => {
-  fc.assert(fc.property(fc.string({ unit: "binary" }), (name) => {
-    const curves = [{ ...CURVES[0], name }];
-    const svg = svgOf({ ...drawn(false), title: name, curves });
-    const onError = (level: string, message: string) => {
-      if (level !== "warning") throw new Error(`${level}: ${message}`);
-    };
-    new DOMParser({ onError }).parseFromString(svg, "image/svg+xml");
-  }));
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (name) => {
+      const curves = [{ ...CURVES[0], name }];
+      const svg = svgOf({ ...drawn(false), title: name, curves });
+      const onError = (level: string, message: string) => {
+        if (level !== "warning") throw new Error(`${level}: ${message}`);
+      };
+      new DOMParser({ onError }).parseFromString(svg, "image/svg+xml");
+    }),
+    { numRuns: 30 },
+  );
 });
 
 Deno.test("CSV has a row for each point, and no formulas", () => {

@@ -55,6 +55,7 @@ const indexOf = (...runs: string[]): IndexUpdate => ({
   experiments: [],
   searches: [],
   gone: [],
+  notices: [],
 });
 
 const pointsOf = (run: string, isWhole: boolean, ...x: number[]) => ({

@@ -17,6 +17,8 @@ export class Index {
   readonly experiments: Map<string, ExperimentSummary> = new Map();
   /** Searches by id. */
   readonly searches: Map<string, SearchSummary> = new Map();
+  /** Lines on folders that cannot be shown. */
+  notices: readonly string[] = [];
 
   /** Takes what is new. */
   apply(update: IndexUpdate): void {
@@ -27,6 +29,7 @@ export class Index {
     for (const it of update.experiments) this.experiments.set(it.id, it);
     for (const it of update.searches) this.searches.set(it.id, it);
     this.version = update.version;
+    this.notices = update.notices;
   }
 
   /** Returns all that it holds. */
@@ -38,6 +41,7 @@ export class Index {
       experiments: [...this.experiments.values()],
       searches: [...this.searches.values()],
       gone: [],
+      notices: this.notices,
     };
   }
 }

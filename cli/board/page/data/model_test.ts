@@ -8,7 +8,7 @@ import type { RunSummary } from "../../messages.ts";
 import { Index, Points } from "./model.ts";
 
 const run = (id: string, step = 0) => ({ id, step }) as RunSummary;
-const none = { runs: [], experiments: [], searches: [], gone: [] };
+const none = { runs: [], experiments: [], searches: [], gone: [], notices: [] };
 
 Deno.test("the index takes changes, and a whole one in place of all", () => {
   const index = new Index();
