@@ -6,7 +6,7 @@ import type {
 } from "../messages.ts";
 import { Curves } from "./curves.ts";
 import { Details } from "./details.ts";
-import { make, setChildren, setText } from "./dom.ts";
+import { make, setText } from "./dom.ts";
 import { count, NONE, number } from "./data/format.ts";
 import type { Wish } from "./data/hub.ts";
 import { problemList, progressBar, stateBadge } from "./run_columns.ts";

@@ -2,7 +2,7 @@
 import type { SearchDetails, SearchTrial } from "../messages.ts";
 import { Chart } from "./chart.ts";
 import { Details } from "./details.ts";
-import { copyButton, make, setChildren, setText } from "./dom.ts";
+import { copyButton, make, setText } from "./dom.ts";
 import { sortBy, valueText } from "./data/filters.ts";
 import { NONE, number } from "./data/format.ts";
 import type { Curve } from "./data/frame.ts";

@@ -43,7 +43,11 @@ export function ticksOf(
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = unit * ([1, 2, 5].find((it) => it * unit >= rough) ?? 10);
   const ticks: number[] = [];
-  for (let i = Math.ceil(from / step); i * step <= to; i++) {
+  for (
+    let i = Math.ceil(from / step - 1e-9);
+    i * step <= to + 1e-9 * step;
+    i++
+  ) {
     ticks.push(Number((i * step).toPrecision(12)));
   }
   return ticks;

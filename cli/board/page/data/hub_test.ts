@@ -212,7 +212,7 @@ Deno.test("where the path would be too long, all runs have their turn", async ()
     new Set(
       server.paths.flatMap((path) =>
         new URL(path, "http://board").searchParams.get("curves")
-          ?.split(" ").at(-1)!.split("*") ?? []
+          ?.split(" ").at(-1)?.split("*") ?? []
       ),
     );
   await until(() => asked().size === runs.length);
