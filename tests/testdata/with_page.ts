@@ -30,9 +30,12 @@ export interface OpenPage {
   readonly requested: string[];
 }
 
+type BrowserOptions = NonNullable<
+  Parameters<typeof chromium.launchPersistentContext>[1]
+>;
+
 /** Options of a browser, and where the page is. */
-interface PageOptions
-  extends NonNullable<Parameters<typeof chromium.launchPersistentContext>[1]> {
+interface PageOptions extends BrowserOptions {
   /**
    * Path of the folder on its server.
    *
@@ -67,12 +70,28 @@ export async function withPage(
         : new Response("missing", { status: 404 });
     }
   };
-  const profile = await Deno.makeTempDir();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     answer,
   );
   const origin = `http://127.0.0.1:${server.addr.port}`;
+  try {
+    await withBrowser(async (context) => {
+      const { page, complaints } = await watchedPage(context, origin);
+      await page.goto(origin + prefix);
+      await use({ page, complaints, requested });
+    }, options);
+  } finally {
+    await server.shutdown();
+  }
+}
+
+/** Opens a browser of its own, and closes it after use. */
+export async function withBrowser(
+  use: (context: BrowserContext) => Promise<void>,
+  options: BrowserOptions = {},
+): Promise<void> {
+  const profile = await Deno.makeTempDir();
   let context: BrowserContext | undefined;
   try {
     context = await chromium.launchPersistentContext(profile, {
@@ -80,21 +99,27 @@ export async function withPage(
       args: FLAGS,
       ...options,
     });
-    const page = await context.newPage(), complaints: string[] = [];
-    page.on("pageerror", ({ message }) => complaints.push(message));
-    page.on("console", (it) => {
-      if (/error|warning/.test(it.type())) complaints.push(it.text());
-    });
-    page.on("request", (it) => {
-      const { origin: to, protocol } = new URL(it.url());
-      if (to === origin || protocol === "data:") return;
-      complaints.push(`request of ${it.url()}`);
-    });
-    await page.goto(origin + prefix);
-    await use({ page, complaints, requested });
+    await use(context);
   } finally {
     await context?.close();
-    await server.shutdown();
     await Deno.remove(profile, { recursive: true });
   }
+}
+
+/** Opens an empty page, and keeps what goes wrong in it and what it asks of others. */
+export async function watchedPage(
+  context: BrowserContext,
+  origin: string,
+): Promise<Omit<OpenPage, "requested">> {
+  const page = await context.newPage(), complaints: string[] = [];
+  page.on("pageerror", ({ message }) => complaints.push(message));
+  page.on("console", (it) => {
+    if (/error|warning/.test(it.type())) complaints.push(it.text());
+  });
+  page.on("request", (it) => {
+    const { origin: to, protocol } = new URL(it.url());
+    if (to === origin || protocol === "data:") return;
+    complaints.push(`request of ${it.url()}`);
+  });
+  return { page, complaints };
 }

@@ -18,6 +18,25 @@ const CONNECTIONS: Readonly<Record<Connection, string>> = {
     "The board does not know this browser: open the address that the command printed",
 };
 
+/** Closes menus by Escape, and by a click elsewhere. */
+function closeMenus(): void {
+  const openMenus = () =>
+    document.querySelectorAll<HTMLDetailsElement>("details.menu[open]");
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    for (const menu of openMenus()) {
+      const hasFocus = menu.contains(document.activeElement);
+      menu.open = false;
+      if (hasFocus) menu.querySelector("summary")!.focus();
+    }
+  });
+  document.addEventListener("click", ({ target }) => {
+    for (const menu of openMenus()) {
+      if (!menu.contains(target as Node)) menu.open = false;
+    }
+  });
+}
+
 /** The page. */
 class Page implements Board {
   readonly index = new Index();
@@ -136,4 +155,5 @@ class Page implements Board {
   }
 }
 
+closeMenus();
 new Page(document.getElementById("board")!);

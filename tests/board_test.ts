@@ -1,0 +1,164 @@
+/** The board in a real browser, beside real runs. */
+import { assert, assertEquals } from "@std/assert";
+import { SearchRecord } from "../cli/search/record.ts";
+import { runDeno } from "./testdata/run_deno.ts";
+import { chromiumTest } from "./testdata/run_page.ts";
+import { withFolder } from "./testdata/with_folder.ts";
+import { runProcess } from "./runs.ts";
+
+/** Does what a scenario of `testdata/drive_board.ts` says. */
+async function drive<Value>(scenario: string, folder: string): Promise<Value> {
+  const program = new URL("testdata/drive_board.ts", import.meta.url).pathname;
+  const { code, out, err } = await runDeno(["-A", program, scenario, folder]);
+  assertEquals(code, 0, err);
+  const { value, complaints } = JSON.parse(out);
+  assertEquals(complaints, []);
+  return value;
+}
+
+const HEAD = "time/steps,train/policy_loss,rollout/return_mean\n";
+
+/** Writes a run as a process that has ended leaves it. */
+async function writeRun(
+  dir: string,
+  { config, rows = 20 }: { config: string; rows?: number },
+): Promise<void> {
+  await Deno.mkdir(dir, { recursive: true });
+  const lines = Array.from(
+    { length: rows },
+    (_, i) => `${1000 * (i + 1)},${1 / (i + 1)},${i}\n`,
+  );
+  await Deno.writeTextFile(`${dir}/config.yaml`, config);
+  await Deno.writeTextFile(`${dir}/progress.csv`, HEAD + lines.join(""));
+}
+
+/** Writes six runs: two learning rates with three seeds each. */
+async function writeRuns(folder: string): Promise<void> {
+  for (let i = 0; i < 6; i++) {
+    await writeRun(`${folder}/run-${i}`, {
+      config: `algorithm: a2c\nenv: CartPole-v1\nseed: ${
+        i % 3
+      }\nlearningRate: ${i % 2 === 0 ? 0.01 : 0.003}\ntotalTimesteps: 20000\n`,
+    });
+  }
+}
+
+/** Writes a search of ten trials. */
+function writeSearch(folder: string): void {
+  Deno.mkdirSync(folder);
+  const record = new SearchRecord(`${folder}/trials.jsonl`);
+  const plan = {
+    algorithm: "a2c",
+    environments: ["CartPole-v1"],
+    space: { gamma: { kind: "float", low: 0.9, high: 1, log: false } },
+    trials: 12,
+  };
+  record.append({ op: "begin", plan, sampler: "random", scores: null });
+  for (let trial = 0; trial < 10; trial++) {
+    record.append({ op: "ask", trial, params: { gamma: 0.9 + trial / 100 } });
+    record.append({ op: "report", trial, run: 0, step: 1000, value: trial });
+    const end = trial === 4
+      ? { state: "pruned" as const }
+      : { state: "complete" as const, value: trial };
+    record.append({ op: "tell", trial, ...end });
+  }
+  record.close();
+}
+
+chromiumTest(
+  "a run is seen from its start to its end, killed, and resumed without a double step",
+  () =>
+    withFolder(async (folder) => {
+      assertEquals(await drive("training", folder), {
+        code: 0,
+        isWhole: true,
+        atKill: true,
+        isJoined: true,
+        isRising: true,
+        last: 400_000,
+      });
+    }),
+);
+
+chromiumTest(
+  "ten tabs share a stream, and each gets a new row",
+  () =>
+    withFolder(async (folder) => {
+      await writeRuns(folder);
+      assertEquals(await drive("tabs", folder), { streams: 0, left: 5 });
+    }),
+);
+
+const PLAN = `algorithm: a2c
+env: [CartPole-v1, Acrobot-v1]
+seeds: [0]
+settings: { totalTimesteps: 2000, evaluationEpisodes: 1 }
+variants:
+  slow: { learningRate: 0.001 }
+  fast: { learningRate: 0.01 }
+`;
+
+chromiumTest(
+  "runs, a run, an experiment of four cells and a search are the same after a reload",
+  () =>
+    withFolder(async (folder) => {
+      await Deno.writeTextFile(`${folder}/plan.yaml`, PLAN);
+      const { code, err } = await runProcess(
+        ["experiment", `${folder}/plan.yaml`, "--out", `${folder}/all/plan`],
+      );
+      assertEquals(code, 0, err);
+      await writeRuns(`${folder}/all`);
+      writeSearch(`${folder}/all/search`);
+      const same = { runs: true, run: true, experiment: true, search: true };
+      assertEquals(await drive("views", `${folder}/all`), {
+        found: same,
+        rows: 5,
+        filter: "learningRate=0.01",
+        cells: 4,
+        trials: 10,
+      });
+    }),
+);
+
+chromiumTest(
+  "the board is used by keyboard, on 360 pixels, in the dark",
+  () =>
+    withFolder(async (folder) => {
+      await writeRuns(folder);
+      const { at, sort, ...rest } = await drive<Record<string, string>>(
+        "keyboard",
+        folder,
+      );
+      assert(/^At [\d,.]+ \(environment steps\)$/.test(at), at);
+      assertEquals(sort, "#/runs?filter=run-2&sort=name&hidden=state");
+      assertEquals(rest as unknown, {
+        title: "run-2 · Bellman board",
+        unlabelled: 0,
+        wide: 0,
+        ground: "rgb(14, 16, 19)",
+      });
+    }),
+);
+
+chromiumTest(
+  "markup in somebody else's run stays text",
+  () =>
+    withFolder(async (folder) => {
+      const markup = "<img src=x onerror=pwned=1><script>pwned=1<\/script>";
+      const name = `a'"<b>&\u202e`;
+      await writeRun(`${folder}/${name}`, {
+        config: `algorithm: ${JSON.stringify(markup)}\nenv: ${
+          JSON.stringify(markup)
+        }\nseed: 0\n`,
+      });
+      assertEquals(await drive("hostile", folder), {
+        name,
+        dialogs: 0,
+        scripts: 1,
+        images: 0,
+        styles: 0,
+        isRun: false,
+        hasText: true,
+      });
+    }),
+);
