@@ -89,13 +89,13 @@ chromiumTest(
     }),
 );
 
-const PLAN = `algorithm: a2c
-env: [CartPole-v1, Acrobot-v1]
-seeds: [0]
-settings: { totalTimesteps: 2000, evaluationEpisodes: 1 }
+const PLAN = `environments: [CartPole-v1, Acrobot-v1]
+seeds: 1
+steps: 2000
+episodes: 1
 variants:
-  slow: { learningRate: 0.001 }
-  fast: { learningRate: 0.01 }
+  slow: { algorithm: a2c, set: { learningRate: 0.001 } }
+  fast: { algorithm: a2c, set: { learningRate: 0.01 } }
 `;
 
 chromiumTest(

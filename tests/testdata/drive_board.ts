@@ -218,7 +218,7 @@ const SCENARIOS: Record<string, (driven: Driven) => Promise<unknown>> = {
       if (before !== after) throw new Error(`${name}: ${before}\n${after}`);
     };
     await page.getByLabel("Filter").fill("learningRate=0.01");
-    await page.getByLabel("Curves", { exact: true }).selectOption("iqm");
+    await page.getByLabel("Draw").selectOption("iqm");
     await page.getByLabel("Logarithmic").check();
     await page.getByRole("button", { name: "Return", exact: true }).click();
     await reloads("runs");
@@ -239,7 +239,8 @@ const SCENARIOS: Record<string, (driven: Driven) => Promise<unknown>> = {
     await page.getByRole("link", { name: "All runs" }).click();
     await page.getByRole("link", { name: "search", exact: true }).click();
     await page.getByRole("heading", { name: "Importances so far" }).waitFor();
-    const trials = await page.locator("tbody tr").count();
+    const trials = await page.getByRole("region", { name: "Trials" })
+      .locator("tbody tr").count();
     await reloads("search");
     return { found, rows, filter, cells, trials };
   },

@@ -11,6 +11,7 @@ import {
   type Scales,
   tickText,
   wholeRange,
+  yTicks,
 } from "./data/frame.ts";
 
 /** What people do with a chart. */
@@ -166,6 +167,9 @@ export class Chart {
           {
             ...axis,
             size: 58,
+            // Those of the library for logarithms need ranges of whole decades.
+            splits: () => yTicks(this.#frame),
+            filter: (_, places) => places,
             values: (_, places) => places.map(tickText),
           },
         ],

@@ -104,9 +104,9 @@ export class Curves {
           make("summary", {}, "Charts"),
           this.#choices,
         ),
-        labelled("By", this.#x),
+        labelled("Over", this.#x),
         ...isSingle ? [] : [
-          labelled("Curves", this.#curves),
+          labelled("Draw", this.#curves),
           labelled("Groups by", this.#by),
         ],
         labelled("Smoothing", this.#smooth),

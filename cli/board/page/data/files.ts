@@ -1,5 +1,13 @@
 /** Curves as files. */
-import { type Curve, DASHES, type Frame, placing, tickText } from "./frame.ts";
+import {
+  type Curve,
+  DASHES,
+  type Frame,
+  placing,
+  ticksOf,
+  tickText,
+  yTicks,
+} from "./frame.ts";
 
 /** Colours of the files, those of the plots of `deno task plot` on a light ground. */
 const PALETTE = [
@@ -34,35 +42,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': "&quot;",
 };
 
-/** Lists rounded numbers from one to another, about as many as are wanted. */
-export function ticksOf(
-  [from, to]: readonly [number, number],
-  wanted = 6,
-): number[] {
-  const rough = (to - from) / wanted;
-  const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = unit * ([1, 2, 5].find((it) => it * unit >= rough) ?? 10);
-  const ticks: number[] = [];
-  for (
-    let i = Math.ceil(from / step - 1e-9);
-    i * step <= to + 1e-9 * step;
-    i++
-  ) {
-    ticks.push(Number((i * step).toPrecision(12)));
-  }
-  return ticks;
-}
-
 function dashOf(color: number): string {
   return DASHES[Math.floor(color / PALETTE.length) % DASHES.length].join(" ");
-}
-
-function yTicks({ y, log }: Frame): number[] {
-  if (!log) return ticksOf(y);
-  const [low, high] = y.map(Math.log10);
-  const powers = ticksOf([low, high]).filter(Number.isInteger)
-    .map((it) => 10 ** it);
-  return powers.length > 1 ? powers : y;
 }
 
 const SIZE = { width: 760, left: 70, right: 20, top: 44, height: 340 };

@@ -105,6 +105,34 @@ export function frameOf(
   return { x, y: [low - room, high + room], log };
 }
 
+/** Lists rounded numbers from one to another, about as many as are wanted. */
+export function ticksOf(
+  [from, to]: readonly [number, number],
+  wanted = 6,
+): number[] {
+  const rough = (to - from) / wanted;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = unit * ([1, 2, 5].find((it) => it * unit >= rough) ?? 10);
+  const ticks: number[] = [];
+  for (
+    let i = Math.ceil(from / step - 1e-9);
+    i * step <= to + 1e-9 * step;
+    i++
+  ) {
+    ticks.push(Number((i * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+/** Lists ticks of heights: powers of ten for logarithms, where there are two of them. */
+export function yTicks({ y, log }: Pick<Frame, "y" | "log">): number[] {
+  if (!log) return ticksOf(y);
+  const [low, high] = y.map(Math.log10);
+  const powers = ticksOf([low, high]).filter(Number.isInteger)
+    .map((it) => Number(`1e${it}`));
+  return powers.length > 1 ? powers : ticksOf(y);
+}
+
 /** Place of a chart within its image. */
 export interface Box {
   left: number;

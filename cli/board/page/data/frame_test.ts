@@ -1,5 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import { frameOf, placing, tickText, valuesAt } from "./frame.ts";
+import {
+  frameOf,
+  placing,
+  ticksOf,
+  tickText,
+  valuesAt,
+  yTicks,
+} from "./frame.ts";
 
 const line = (x: number[], y: number[]) => ({ name: "", color: 0, x, y });
 
@@ -55,4 +62,18 @@ Deno.test("ticks are short", () => {
       ...["0", "0.5", "1500", "25k", "2.5M", "3G", "1.23e-5", ""],
     ],
   );
+});
+
+Deno.test("ticks are round and within", () => {
+  assertEquals(ticksOf([0, 100]), [0, 20, 40, 60, 80, 100]);
+  assertEquals(ticksOf([-0.3, 0.3]), [-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3]);
+  assertEquals(ticksOf([1e6, 1.2e6])[0], 1e6);
+});
+
+Deno.test("ticks of logarithms are powers, where there are two", () => {
+  const log = true;
+  assertEquals(yTicks({ y: [0.0954, 190], log }), [0.1, 1, 10, 100]);
+  assertEquals(yTicks({ y: [1e-30, 1e30], log }).length, 7);
+  assertEquals(yTicks({ y: [1, 5], log }), [1, 2, 3, 4, 5]);
+  assertEquals(yTicks({ y: [0, 5], log: false }), [0, 1, 2, 3, 4, 5]);
 });
