@@ -1,13 +1,12 @@
 /// <reference lib="dom" />
 import UPlot from "uplot";
 import { make } from "./dom.ts";
+import { Painter } from "./painter.ts";
 import {
   COLORS,
   type Curve,
-  DASHES,
   type Frame,
   frameOf,
-  placing,
   type Scales,
   tickText,
   wholeRange,
@@ -42,7 +41,7 @@ export class Chart {
   #scales: Scales = { xLabel: "", log: false, zoom: null };
   /** Range of all that is drawn. */
   #frame: Frame = { x: [0, 1], y: [0, 1], log: false };
-  #paths = new PathCache();
+  readonly #painter = new Painter();
   #wanted = false;
   #pointer: number | null = null;
 
@@ -191,30 +190,8 @@ export class Chart {
       { length: COLORS },
       (_, i) => themed(`--color${i}`),
     );
-    const paths = this.#paths.in(this.#frame, bbox);
-    const ratio = devicePixelRatio;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-    ctx.clip();
-    ctx.lineJoin = "round";
-    const many = this.#curves.length > 40;
-    for (const curve of this.#curves) {
-      const { line, band, dot } = paths.of(curve);
-      const color = colors[curve.color % COLORS];
-      ctx.strokeStyle = ctx.fillStyle = color;
-      if (band !== undefined) {
-        ctx.globalAlpha = many ? 0.08 : 0.2;
-        ctx.fill(band);
-        ctx.globalAlpha = 1;
-      }
-      if (dot !== undefined) ctx.fill(dot);
-      const dash = DASHES[Math.floor(curve.color / COLORS) % DASHES.length];
-      ctx.setLineDash(dash.map((it) => it * ratio));
-      ctx.lineWidth = (many ? 1 : 1.75) * ratio;
-      ctx.stroke(line);
-    }
-    ctx.restore();
+    const frame = this.#frame;
+    this.#painter.paint(ctx, this.#curves, { frame, box: bbox, colors });
   }
 
   #onCursor({ cursor, posToVal }: UPlot): void {
@@ -266,91 +243,5 @@ export class Chart {
     ];
     if (next[0] <= first && next[1] >= last) return null;
     return next[0] < next[1] ? next : [from, to];
-  }
-}
-
-interface Paths {
-  line: Path2D;
-  band?: Path2D;
-  /** Points of their own, and a line of one point. */
-  dot?: Path2D;
-}
-
-/** Paths of curves: those that did not change are drawn as they were. */
-class PathCache {
-  #name = "";
-  #made = new WeakMap<Curve, Paths>();
-  #place = { x: (_: number) => 0, y: (_: number) => 0, width: 0 };
-
-  /** Takes ranges and a place on the canvas. */
-  in(frame: Frame, box: UPlot.BBox): this {
-    const name = JSON.stringify([frame, box]);
-    if (name === this.#name) return this;
-    this.#name = name;
-    this.#made = new WeakMap();
-    this.#place = { ...placing(frame, box), width: box.width };
-    return this;
-  }
-
-  of(curve: Curve): Paths {
-    const known = this.#made.get(curve);
-    if (known !== undefined) return known;
-    const made = this.#make(curve);
-    this.#made.set(curve, made);
-    return made;
-  }
-
-  #make({ x, y, low, high, isDots }: Curve): Paths {
-    const line = new Path2D();
-    if (isDots || x.length === 1) return { line, dot: this.#dots(x, y) };
-    this.#trace(line, x, y);
-    if (low === undefined || high === undefined) return { line };
-    const band = new Path2D();
-    this.#trace(band, x, high);
-    this.#trace(band, x.toReversed(), low.toReversed(), true);
-    band.closePath();
-    return { line, band };
-  }
-
-  #dots(x: readonly number[], y: readonly number[]): Path2D {
-    const dots = new Path2D(), size = 3 * devicePixelRatio;
-    x.forEach((it, i) => {
-      const [left, top] = [this.#place.x(it), this.#place.y(y[i])];
-      if (!Number.isFinite(top)) return;
-      dots.moveTo(left + size, top);
-      dots.arc(left, top, size, 0, 2 * Math.PI);
-    });
-    return dots;
-  }
-
-  /** Draws a line: of the points within one column of pixels the ends, the lowest and the highest. */
-  #trace(
-    path: Path2D,
-    x: readonly number[],
-    y: readonly number[],
-    isBegun = false,
-  ): void {
-    const { x: left, y: top, width } = this.#place;
-    const isDense = x.length > 4 * width;
-    let column = NaN, last = NaN, least = NaN, most = NaN;
-    for (let i = 0; i < x.length; i++) {
-      const [h, v] = [left(x[i]), top(y[i])];
-      if (!Number.isFinite(v)) continue;
-      if (isDense && Math.round(h) === column) {
-        least = Math.min(least, v);
-        most = Math.max(most, v);
-        last = v;
-        continue;
-      }
-      if (least < most) {
-        for (const it of [least, most, last]) path.lineTo(column, it);
-      }
-      column = isDense ? Math.round(h) : h;
-      least = most = last = v;
-      if (isBegun) path.lineTo(column, v);
-      else path.moveTo(column, v);
-      isBegun = true;
-    }
-    if (least < most) path.lineTo(column, last);
   }
 }

@@ -15,7 +15,7 @@ export interface Line {
 export type Center = "mean" | "iqm";
 
 /** Places of a group's line. */
-export const PLACES = 200;
+export const PLACES = 100;
 /** Resamples of a bootstrapped band: more are not seen. */
 export const RESAMPLES = 500;
 
