@@ -12,6 +12,7 @@ import type { Wish } from "./data/hub.ts";
 import { problemList, progressBar, stateBadge } from "./run_columns.ts";
 import { reportLink, section } from "./run_screen.ts";
 import { RunTable, USUAL_CHARTS } from "./runs_screen.ts";
+import { nameOf } from "./data/model.ts";
 import type { Board, Screen } from "./screen.ts";
 import { plainTable } from "./table.ts";
 
@@ -56,7 +57,8 @@ export class ExperimentScreen implements Screen {
   }
 
   get title(): string {
-    return this.#board.index.experiments.get(this.#id)?.name ?? "Experiment";
+    const found = this.#board.index.experiments.get(this.#id);
+    return found ? nameOf(found) : "Experiment";
   }
 
   show(): Wish[] {
@@ -78,7 +80,7 @@ export class ExperimentScreen implements Screen {
     // Cells that begin change no count of the summary.
     const states = runs.map(({ state }) => state).join();
     this.#details.refresh(JSON.stringify([summary, states]));
-    setText(this.#head, summary.name);
+    setText(this.#head, nameOf(summary));
     this.#state.update(isRunning ? "running" : "ended");
     this.#progress.update(finished, cells);
     this.#problems.update([...problems, this.#details.problem]);

@@ -8,6 +8,7 @@ import {
   valueText,
 } from "./data/filters.ts";
 import { count, duration, NONE, number } from "./data/format.ts";
+import { nameOf } from "./data/model.ts";
 import type { Board } from "./screen.ts";
 import type { Column } from "./table.ts";
 
@@ -133,12 +134,13 @@ export function usualColumns(board: Board): Column<RunRow>[] {
     {
       id: "name",
       title: "Run",
-      value: ({ run }) => run.name,
+      value: ({ run }) => nameOf(run),
       cell() {
         const element = make("a", { class: "name" });
         return {
           element,
-          update({ run: { id, name } }) {
+          update({ run }) {
+            const { id } = run, name = nameOf(run);
             setText(element, name);
             setAttributes(element, {
               href: board.link({ page: "run", id }),

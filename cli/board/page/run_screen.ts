@@ -16,6 +16,7 @@ import { flatten, valueText } from "./data/filters.ts";
 import { bytes, count, duration, NONE, number } from "./data/format.ts";
 import type { Wish } from "./data/hub.ts";
 import { problemList, progressBar, stateBadge } from "./run_columns.ts";
+import { nameOf } from "./data/model.ts";
 import type { Board, Screen } from "./screen.ts";
 import { plainTable } from "./table.ts";
 
@@ -101,7 +102,8 @@ export class RunScreen implements Screen {
   }
 
   get title(): string {
-    return this.#board.index.runs.get(this.#id)?.name ?? "Run";
+    const run = this.#board.index.runs.get(this.#id);
+    return run ? nameOf(run) : "Run";
   }
 
   show(): Wish[] {
@@ -115,7 +117,7 @@ export class RunScreen implements Screen {
       return [];
     }
     this.#details.refresh(run);
-    setText(this.#head, run.name);
+    setText(this.#head, nameOf(run));
     this.#state.update(run.state);
     this.#progress.update(run.step, run.totalSteps);
     const { reason = "", problems } = run;
@@ -167,13 +169,15 @@ export class RunScreen implements Screen {
   #showOptions(): void {
     const { index: { runs }, view } = this.#board;
     const others = [...runs.values()].filter(({ id }) => id !== this.#id)
-      .sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
-    const text = JSON.stringify(others.map(({ id, name }) => [id, name]));
+      .sort((a, b) =>
+        nameOf(a).localeCompare(nameOf(b), "en", { numeric: true })
+      );
+    const text = JSON.stringify(others.map((it) => [it.id, nameOf(it)]));
     if (text !== this.#options) {
       this.#options = text;
       this.#other.replaceChildren(
         make("option", { value: "" }, "none"),
-        ...others.map(({ id, name }) => make("option", { value: id }, name)),
+        ...others.map((it) => make("option", { value: it.id }, nameOf(it))),
       );
     }
     setValue(this.#other, runs.has(view.other) ? view.other : "");
@@ -196,7 +200,7 @@ export class RunScreen implements Screen {
         ? make("p", {}, "Both have the same settings.")
         : plainTable(
           "Settings that differ between the runs",
-          ["Setting", run.name, other.name],
+          ["Setting", nameOf(run), nameOf(other)],
           rows,
         ),
     ));

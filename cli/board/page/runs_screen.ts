@@ -14,6 +14,7 @@ import {
   stateBadge,
   usualColumns,
 } from "./run_columns.ts";
+import { nameOf } from "./data/model.ts";
 import type { Board, Screen } from "./screen.ts";
 import { type Column, sortAfter, Table } from "./table.ts";
 
@@ -219,13 +220,13 @@ export class RunsScreen implements Screen {
 
   #showCards(): void {
     const { experiments, searches } = this.#board.index;
-    const byName = (a: { name: string }, b: { name: string }) =>
-      a.name.localeCompare(b.name, "en", { numeric: true });
+    const byName = (a: Named, b: Named) =>
+      nameOf(a).localeCompare(nameOf(b), "en", { numeric: true });
     const cards = [
       ...[...experiments.values()].sort(byName).map((it) => ({
         page: "experiment" as const,
         id: it.id,
-        name: it.name,
+        name: nameOf(it),
         isRunning: it.isRunning,
         text: [
           `Experiment: ${count(it.finished)} of ${count(it.cells)} cells`,
@@ -235,7 +236,7 @@ export class RunsScreen implements Screen {
       ...[...searches.values()].sort(byName).map((it) => ({
         page: "search" as const,
         id: it.id,
-        name: it.name,
+        name: nameOf(it),
         isRunning: it.isRunning,
         text: `Search: ${count(it.trials)}${
           it.plannedTrials === null ? "" : ` of ${count(it.plannedTrials)}`
@@ -252,6 +253,8 @@ export class RunsScreen implements Screen {
     });
   }
 }
+
+type Named = Parameters<typeof nameOf>[0];
 
 interface Card {
   element: HTMLElement;

@@ -9,6 +9,7 @@ import type { Curve } from "./data/frame.ts";
 import type { Wish } from "./data/hub.ts";
 import { problemList, progressBar, stateBadge } from "./run_columns.ts";
 import { reportLink, section } from "./run_screen.ts";
+import { nameOf } from "./data/model.ts";
 import type { Board, Screen } from "./screen.ts";
 import { type Column, plainTable, sortAfter, Table } from "./table.ts";
 
@@ -101,7 +102,8 @@ export class SearchScreen implements Screen {
   }
 
   get title(): string {
-    return this.#board.index.searches.get(this.#id)?.name ?? "Search";
+    const found = this.#board.index.searches.get(this.#id);
+    return found ? nameOf(found) : "Search";
   }
 
   show(): Wish[] {
@@ -116,7 +118,7 @@ export class SearchScreen implements Screen {
     }
     this.#details.refresh(summary);
     const { isRunning, trials, plannedTrials, problems } = summary;
-    setText(this.#head, summary.name);
+    setText(this.#head, nameOf(summary));
     this.#state.update(isRunning ? "running" : "ended");
     this.#progress.update(trials, plannedTrials);
     this.#problems.update([...problems, this.#details.problem]);

@@ -46,6 +46,13 @@ export class Index {
   }
 }
 
+/** Names a run, an experiment or a search: by its folder, or by the root where it is that. */
+export function nameOf(
+  { name, root }: { readonly name: string; readonly root: string },
+): string {
+  return name || root;
+}
+
 /** New points of a run. */
 export type PointsUpdate = Omit<CurvesUpdate, "request">;
 

@@ -1,5 +1,6 @@
 import type { RunSummary } from "../../messages.ts";
 import type { View } from "./address.ts";
+import { nameOf } from "./model.ts";
 import { differing, flatten, valueText } from "./filters.ts";
 import { COLORS, type Curve } from "./frame.ts";
 import {
@@ -54,14 +55,14 @@ export function groupsOf(
         " ",
       )
       : groupTitle(settings, keys);
-    return { name: name || runs[0].name, runs };
+    return { name: name || nameOf(runs[0]), runs };
   }).sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
   if (curves === "runs") {
     const isFew = runs.length <= COLORS * 4;
     let place = 0;
     return titled.flatMap(({ runs }, i) =>
       runs.map((run) => ({
-        name: run.name,
+        name: nameOf(run),
         runs: [run],
         color: isFew ? place++ : i,
       }))
