@@ -144,7 +144,7 @@ export function usualColumns(board: Board): Column<RunRow>[] {
             setText(element, name);
             setAttributes(element, {
               href: board.link({ page: "run", id }),
-              title: name,
+              title: `${run.root}/${run.name}`,
             });
           },
         };

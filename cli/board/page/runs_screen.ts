@@ -19,7 +19,7 @@ import type { Board, Screen } from "./screen.ts";
 import { type Column, sortAfter, Table } from "./table.ts";
 
 /** Settings that become columns by themselves, at most; others can be chosen. */
-const MOST_DIFFERING = 12;
+const MOST_DIFFERING = 8;
 
 /** Charts where none is chosen. */
 export const USUAL_CHARTS: readonly string[] = [
@@ -93,11 +93,11 @@ export class RunTable {
     const { columns, hidden } = this.#board.view;
     const keys = new Set(rows.flatMap((it) => Object.keys(it.settings)));
     for (const { id } of this.#usual) keys.delete(id);
-    const seed = this.#usual.findIndex(({ id }) => id === "seed") + 1;
+    const best = this.#usual.findIndex(({ id }) => id === "best") + 1;
     const all = [
-      ...this.#usual.slice(0, seed),
+      ...this.#usual.slice(0, best),
       ...differing.map((key) => this.#setting(key)),
-      ...this.#usual.slice(seed),
+      ...this.#usual.slice(best),
       ...[...keys].filter((key) => !differing.includes(key)).sort()
         .map((key) => this.#setting(key)),
     ];

@@ -79,8 +79,9 @@ function comparison(
 }
 
 /**
- * Lists the settings in which some of the runs differ. One that only runs of another
- * algorithm have is none.
+ * Lists the settings in which some of the runs differ. One that some lack is among them
+ * where it is part of another setting, such as an option of the environment, that other
+ * runs of the algorithm have.
  */
 export function differing(runs: readonly Settings[]): string[] {
   const first = new Map<string, string>(), found = new Set<string>();
@@ -94,7 +95,9 @@ export function differing(runs: readonly Settings[]): string[] {
         counts.set(key, (counts.get(key) ?? 0) + 1);
       }
     }
-    for (const [key, count] of counts) if (count < group.length) found.add(key);
+    for (const [key, count] of counts) {
+      if (key.includes(".") && count < group.length) found.add(key);
+    }
   }
   return [...found].sort();
 }

@@ -83,7 +83,8 @@ Deno.test("settings within others have dotted names", () => {
 Deno.test("settings differ in values, or where a run of the same algorithm has none", () => {
   const a = { algorithm: "a2c", gamma: 0.9, seed: 0 };
   assertEquals(differing([a, { ...a, seed: 1 }]), ["seed"]);
-  assertEquals(differing([a, { ...a, own: 1 }]), ["own"]);
+  assertEquals(differing([a, { ...a, "o.own": 1 }]), ["o.own"]);
+  assertEquals(differing([a, { ...a, own: 1 }]), []);
   const other = { algorithm: "sac", gamma: 0.9, seed: 0, tau: 1 };
   assertEquals(differing([a, other]), ["algorithm"]);
   assertEquals(differing([a]), []);

@@ -75,27 +75,47 @@ function roundedUp(value: number): number {
   return Number((Math.ceil(value / unit - 1e-9) * unit).toPrecision(12));
 }
 
+/** Returns the least and the most of some numbers at the places that are seen, and next to these. */
+function extent(
+  curves: readonly Line[],
+  [from, to]: readonly [number, number],
+  numbersAt: (line: Line, place: number) => readonly number[],
+): [number, number] {
+  let low = Infinity, high = -Infinity;
+  for (const line of curves) {
+    for (let i = 0; i < line.x.length; i++) {
+      if ((line.x[i + 1] ?? line.x[i]) < from) continue;
+      for (const value of numbersAt(line, i)) {
+        low = Math.min(low, value);
+        high = Math.max(high, value);
+      }
+      if (line.x[i] > to) break;
+    }
+  }
+  return [low, high];
+}
+
 /** Computes the ranges in which curves are seen. */
 export function frameOf(
   curves: readonly Points[],
   { log, zoom }: Pick<Scales, "log" | "zoom">,
 ): Frame {
   const x: [number, number] = zoom === null ? wholeRange(curves) : [...zoom];
-  let low = Infinity, high = -Infinity;
-  const take = (value: number) => {
-    if (!Number.isFinite(value) || log && value <= 0) return;
-    if (value < low) low = value;
-    if (value > high) high = value;
-  };
-  for (const line of curves) {
-    for (let i = 0; i < line.x.length; i++) {
-      // The neighbours of what is seen are drawn, too.
-      if ((line.x[i + 1] ?? line.x[i]) < x[0]) continue;
-      take(line.y[i]);
-      if (line.low) take(line.low[i]);
-      if (line.high) take(line.high[i]);
-      if (line.x[i] > x[1]) break;
-    }
+  const isFit = (value: number) =>
+    Number.isFinite(value) && (!log || value > 0);
+  let [low, high] = extent(curves, x, ({ y }, i) => [y[i]].filter(isFit));
+  // Bands of few runs are so wide that nothing else would be seen.
+  const [least, most] = log
+    ? [low / 3, high * 3]
+    : [low - (high - low) / 2, high + (high - low) / 2];
+  const edges = extent(
+    curves,
+    x,
+    (line, i) => [line.low?.[i] ?? NaN, line.high?.[i] ?? NaN].filter(isFit),
+  );
+  if (edges[0] <= edges[1] && least < most) {
+    low = Math.min(low, Math.max(edges[0], least));
+    high = Math.max(high, Math.min(edges[1], most));
   }
   if (!(low <= high)) [low, high] = log ? [1, 10] : [0, 1];
   if (log) {

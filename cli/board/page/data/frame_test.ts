@@ -26,6 +26,13 @@ Deno.test("heights are those of what is seen", () => {
   assert(y[1] < 3, String(y));
 });
 
+Deno.test("a wide band is seen in part", () => {
+  const band = { ...line([0, 1], [0, 10]), low: [-999, 9], high: [1, 12] };
+  const { y } = frameOf([band], { log: false, zoom: null });
+  assert(y[0] > -7 && y[0] < -4, String(y));
+  assert(y[1] > 12 && y[1] < 13, String(y));
+});
+
 Deno.test("logarithms leave out what has none; nothing at all has a range", () => {
   const { y } = frameOf([line([0, 1, 2], [-1, 0.1, 10])], {
     log: true,

@@ -45,17 +45,11 @@ export function groupsOf(
   const grouped = [
     ...Map.groupBy(runs, ({ settings }) => groupOf(settings, by)).values(),
   ];
-  const keys = by.length > 0
-    ? by
-    : differing(runs.map(({ settings }) => flatten(settings)));
+  const titles = by.length > 0
+    ? new Map(grouped.map((runs) => [runs, titleBy(runs[0], by)]))
+    : titlesOf(grouped);
   const titled = grouped.map((runs) => {
-    const settings = flatten(runs[0].settings);
-    const name = by.length > 0
-      ? by.map((key) => `${key}=${valueText(settings[key])}`).join(
-        " ",
-      )
-      : groupTitle(settings, keys);
-    return { name: name || nameOf(runs[0]), runs };
+    return { name: titles.get(runs) || nameOf(runs[0]), runs };
   }).sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
   if (curves === "runs") {
     const isFew = runs.length <= COLORS * 4;
@@ -72,6 +66,28 @@ export function groupsOf(
     ...it,
     name: it.runs.length > 1 ? `${it.name} (${it.runs.length} runs)` : it.name,
     color,
+  }));
+}
+
+function titleBy({ settings }: RunSummary, by: readonly string[]): string {
+  const flat = flatten(settings);
+  return by.map((key) => `${key}=${valueText(flat[key])}`).join(" ");
+}
+
+/** Names groups by the settings that tell them from others of their task. */
+function titlesOf(
+  groups: readonly RunSummary[][],
+): Map<readonly RunSummary[], string> {
+  const tasks = Map.groupBy(
+    groups,
+    ([{ algorithm, environment }]) => JSON.stringify([algorithm, environment]),
+  );
+  return new Map([...tasks.values()].flatMap((own) => {
+    const keys = differing(own.flat().map(({ settings }) => flatten(settings)));
+    return own.map((runs): [readonly RunSummary[], string] => [
+      runs,
+      groupTitle(flatten(runs[0].settings), keys),
+    ]);
   }));
 }
 

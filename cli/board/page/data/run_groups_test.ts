@@ -12,6 +12,8 @@ function runOf(id: string, settings: Record<string, unknown>): RunSummary {
   return {
     id,
     name: `runs/${id}`,
+    algorithm,
+    environment: settings.env ?? env,
     settings: { algorithm, env, ...settings },
   } as unknown as RunSummary;
 }
@@ -34,6 +36,19 @@ Deno.test("runs are grouped by everything but the seed, or by given settings", (
     1,
   ]]);
   assertEquals(names("runs"), [["runs/a", 1], ["runs/b", 1], ["runs/c", 1]]);
+});
+
+Deno.test("groups are named by what tells them from others of their task", () => {
+  const other = { env: "Acrobot-v1", gamma: 0.5, numEnvs: 9 };
+  const runs = [...RUNS, runOf("d", { seed: 0, ...other })];
+  assertEquals(
+    groupsOf(runs, { curves: "mean", by: [] }).map(({ name }) => name),
+    [
+      "a2c Acrobot-v1",
+      "a2c CartPole-v1 gamma=0.9 (2 runs)",
+      "a2c CartPole-v1 gamma=0.99",
+    ],
+  );
 });
 
 Deno.test("a curve is made again only when its points or its view change", () => {
