@@ -97,7 +97,9 @@ function logged(dir: string): string[] {
     .map((it) => [it[0], Number(it[loss])].join(","));
 }
 
-const SETTINGS = ["--set", "logInterval=2000", "--set", "evaluationInterval=0"];
+/** With one environment training takes longer than looks are apart. */
+const SETTINGS = ["numEnvs=1", "logInterval=2000", "evaluationInterval=0"]
+  .flatMap((it) => ["--set", it]);
 
 const train = (dir: string, ...args: string[]) =>
   start([
@@ -123,7 +125,7 @@ const SCENARIOS: Record<string, (driven: Driven) => Promise<unknown>> = {
   async training({ open }) {
     const page = await open();
     await page.getByText("No runs yet").waitFor();
-    const whole = train(`${folder}/whole`, "--steps", "100000");
+    const whole = train(`${folder}/whole`, "--steps", "150000");
     await untilState(page, "running");
     await page.getByRole("link", { name: "whole" }).click();
     await page.getByRole("heading", { name: "Policy loss" }).waitFor();
@@ -131,7 +133,7 @@ const SCENARIOS: Record<string, (driven: Driven) => Promise<unknown>> = {
     await untilState(page, "ended");
     const isWhole = await untilEqual(page, `${folder}/whole`);
 
-    const long = ["--steps", "400000", "--set", "checkpointInterval=20000"];
+    const long = ["--steps", "350000", "--set", "checkpointInterval=20000"];
     const killed = train(`${folder}/killed`, ...long);
     await page.getByRole("link", { name: "All runs" }).click();
     await page.getByRole("link", { name: "killed" }).click();

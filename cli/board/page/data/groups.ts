@@ -40,7 +40,8 @@ export function groupTitle(
   differing: readonly string[],
 ): string {
   const rest = differing.filter((key) =>
-    !NO_SETTINGS.has(key) && key !== "algorithm" && key !== "env"
+    settings[key] !== undefined && !NO_SETTINGS.has(key) &&
+    key !== "algorithm" && key !== "env"
   );
   return [
     settings.algorithm,

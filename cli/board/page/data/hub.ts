@@ -264,10 +264,11 @@ export class Hub {
 
   #onError(): void {
     this.#close();
-    this.#connect("lost");
+    if (this.#connection === "live") this.#connect("lost");
     this.#wake(this.#waits.retry);
     this.#server.isRefused().then((isRefused) => {
-      if (isRefused && this.#connection === "lost") this.#connect("refused");
+      if (this.#connection === "live") return;
+      this.#connect(isRefused ? "refused" : "lost");
     });
   }
 

@@ -165,6 +165,17 @@ Deno.test("a browser without the cookie is told so", async () => {
     const last = tab.last("connection");
     return last?.type === "connection" && last.connection === "refused";
   });
+  // Another attempt says nothing else, until there is an answer.
+  const before = tab.heard.length;
+  await until(() => server.open$.size === 1);
+  server.stream.onError();
+  await until(() => server.open$.size === 1);
+  assertEquals(tab.heard.length, before);
+  server.stream.onIndex(indexOf());
+  assertEquals(tab.last("connection"), {
+    type: "connection",
+    connection: "live",
+  });
   tab.remove();
   await pause();
 });
