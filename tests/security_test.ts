@@ -493,7 +493,7 @@ Deno.test("plot and list do their work with the permissions of their tasks", asy
   assert(environments.length > 100 && presets.length >= 6);
 });
 
-Deno.test("export, plot and list may do nothing else", async () => {
+Deno.test("export, plot, list and board may do nothing else", async () => {
   const probe = `${dir}/probe.ts`;
   await Deno.writeTextFile(
     probe,
@@ -503,12 +503,17 @@ for (const name of names) {
   const { state } = await Deno.permissions.query({ name });
   if (state === "granted") granted.push(name);
 }
+for (const host of ["127.0.0.1", "0.0.0.0", "localhost", "deno.com"]) {
+  const { state } = await Deno.permissions.query({ name: "net", host });
+  if (state === "granted") granted.push(host);
+}
 console.log(granted.join());`,
   );
   const wanted: Record<string, string> = {
     export: "read,write",
     plot: "read,write",
     list: "read",
+    board: "read,127.0.0.1",
   };
   const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   for (const [name, permissions] of Object.entries(wanted)) {
