@@ -165,7 +165,7 @@ export class Chart {
           },
           {
             ...axis,
-            size: 58,
+            size: 64,
             // Those of the library for logarithms need ranges of whole decades.
             splits: () => yTicks(this.#frame),
             filter: (_, places) => places,

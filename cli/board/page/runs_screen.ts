@@ -227,6 +227,7 @@ export class RunsScreen implements Screen {
         page: "experiment" as const,
         id: it.id,
         name: nameOf(it),
+        root: it.root,
         isRunning: it.isRunning,
         text: [
           `Experiment: ${count(it.finished)} of ${count(it.cells)} cells`,
@@ -237,16 +238,18 @@ export class RunsScreen implements Screen {
         page: "search" as const,
         id: it.id,
         name: nameOf(it),
+        root: it.root,
         isRunning: it.isRunning,
         text: `Search: ${count(it.trials)}${
           it.plannedTrials === null ? "" : ` of ${count(it.plannedTrials)}`
         } trials, best ${it.best === null ? NONE : number(it.best)}`,
       })),
     ];
+    const times = Map.groupBy(cards, ({ name }) => name);
     const shown = this.#cards.show(cards.map(({ id }) => id), makeCard);
-    cards.forEach(({ page, id, name, isRunning, text }, i) => {
+    cards.forEach(({ page, id, name, root, isRunning, text }, i) => {
       const { link, about, state } = shown[i];
-      setText(link, name);
+      setText(link, times.get(name)!.length > 1 ? `${root}/${name}` : name);
       link.href = this.#board.link({ page, id });
       setText(about, text);
       state.update(isRunning ? "running" : "ended");
