@@ -593,7 +593,7 @@ evla @RUN
 Train
   Unknown command 'Train': did you mean 'train'?
 --version
-  Unknown command '--version': expected one of train, experiment, search, eval, play, export, plot, list
+  Unknown command '--version': expected one of train, experiment, search, eval, play, export, plot, board, list
 `;
 
 const linesOf = (text: string) => text.trim().split("\n");

@@ -194,7 +194,7 @@ for (
 
 Deno.test("a run whose cluster is gone says how it resumes", async () => {
   const dir = `${root}/gone`, once = `${root}/once`;
-  const script = { once, diesAfterMs: 1500 };
+  const script = { once, diesWith: `${dir}/checkpoints` };
   const { code, err } = await capture(
     ...["train", "a2c", "--env", "CartPole-v1", "--quiet", "--out", dir],
     ...["--steps", "100000000", "--set", "checkpointInterval=1000"],

@@ -2,6 +2,7 @@
  * A driver without Ray, which hosts processes here and follows a script: what
  * `RayGroup` has for an address. It is started in the place of Python.
  */
+import { existsSync } from "node:fs";
 import { frameOf, FrameReader } from "../../processes/frames.ts";
 
 /** What the driver does. */
@@ -14,6 +15,8 @@ export interface Script {
   copy?: string;
   /** Time after which it dies, in milliseconds. */
   diesAfterMs?: number;
+  /** Path with whose appearance it dies. */
+  diesWith?: string;
   /** More or other than usual of its first message. */
   hello?: object;
   /** Tells that hosts wait for CPUs. */
@@ -169,6 +172,12 @@ tell(1, 0, 0, {
 });
 if (script.diesAfterMs !== undefined) {
   setTimeout(() => Deno.kill(Deno.pid, "SIGKILL"), script.diesAfterMs);
+}
+const { diesWith } = script;
+if (diesWith !== undefined) {
+  setInterval(() => {
+    if (existsSync(diesWith)) Deno.kill(Deno.pid, "SIGKILL");
+  }, 50);
 }
 if (script.waiting) tell(4, 0, 0, script.waiting);
 const frames = new FrameReader({
