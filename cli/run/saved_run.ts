@@ -316,16 +316,17 @@ export function loadCheckpoint(
   choice: CheckpointChoice,
 ): Checkpoint {
   const store = storeOf(run.folder);
+  // A shared agent has no other checkpoint.
+  const isAlone = isShared(run.folder.dir);
   if (typeof choice === "number") return store.load(choice);
   const latest = (): Checkpoint => checkpointsOf(run).next().value!;
-  if (choice === "latest") return latest();
+  if (choice === "latest" && !isAlone) return latest();
   try {
     const best = store.load("best");
     checkOwn(best, run);
     return best;
   } catch (error) {
-    // A shared agent has no other checkpoint.
-    if (isShared(run.folder.dir)) throw error;
+    if (isAlone) throw error;
     const newest = latest();
     const { bestStep } = runStatus(newest.state);
     // A run that has not been evaluated yet has none.

@@ -1,9 +1,11 @@
 /** The card of a shared agent: a model card as Hugging Face's Hub reads them. */
 import type { Space } from "@bellman/types";
 import { describeSpace } from "@bellman/envs";
+import { isStateRecord } from "@bellman/files";
 import { parseYaml } from "../config/yaml.ts";
 import { round } from "../run/evaluation.ts";
 import { shellWord } from "../terminal/command.ts";
+import { CARD_FILE } from "./shared_files.ts";
 
 /** Evaluation that a card reports, to be played again. */
 export interface CardEvaluation {
@@ -210,63 +212,61 @@ export function cardText(claims: CardClaims, source: CardSource): string {
   ].join("\n");
 }
 
-/** Kinds of the values of an evaluation and of seeds. */
-const EVALUATION_KEYS = [
-  ..."seed episodes mean deviation low high least length cut".split(" "),
-];
-const SEEDS_KEYS = "count episodes iqm low high".split(" ");
+/** Numbers of an evaluation, and of seeds. */
+const NUMBERS = {
+  evaluation: "seed episodes mean deviation low high least length cut",
+  seeds: "count episodes iqm low high",
+} as const;
 
-/** Returns what a card claims. */
-export function readClaims(text: string): CardClaims {
+type Values = Record<string, unknown>;
+
+/**
+ * Reads what a card claims, of which nothing is trusted. Its values keep their order,
+ * so that the same card is written of them.
+ *
+ * @throws {SyntaxError} If it lacks something.
+ */
+export function readClaims(card: string): CardClaims {
   const fail = (what: string): never => {
-    throw new SyntaxError(`its head has no ${what}`);
+    throw new SyntaxError(`${CARD_FILE}: its head has no ${what}`);
   };
-  const [, head] = /^---\n([\s\S]*?)\n---\n/.exec(text) ?? [];
-  if (head === undefined) return fail("end");
-  const found = parseYaml(head, { mostValues: 10_000, schema: "core" });
-  const record = (value: unknown, what: string): Record<string, unknown> =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? value as Record<string, unknown>
-      : fail(what);
-  const text_ = (value: unknown, what: string): string =>
+  const record = (value: unknown, what: string): Values =>
+    isStateRecord(value) ? value as Values : fail(what);
+  const textIn = (value: unknown, what: string): string =>
     typeof value === "string" ? value : fail(what);
-  const texts = (value: unknown, what: string): string[] =>
-    Array.isArray(value) ? value.map((it) => text_(it, what)) : fail(what);
-  const numbers = (
-    value: Record<string, unknown>,
-    keys: readonly string[],
-  ): Record<string, number> =>
-    Object.fromEntries(keys.map((key) => {
-      const it = value[key];
-      const isNumber = typeof it === "number" && Number.isFinite(it);
-      return [key, isNumber ? it : fail(key)];
-    }));
-  const whole = record(found, "keys");
+  const textsIn = (value: unknown, what: string): string[] =>
+    Array.isArray(value) ? value.map((it) => textIn(it, what)) : fail(what);
+  const checked = (value: unknown, what: keyof typeof NUMBERS): Values => {
+    const found = record(value, what);
+    const wrong = NUMBERS[what].split(" ")
+      .find((key) => !Number.isFinite(found[key]));
+    return wrong === undefined ? found : fail(`number ${what}.${wrong}`);
+  };
+  const [, head] = /^---\n([\s\S]*?)\n---\n/.exec(card) ?? [];
+  if (head === undefined) return fail("end");
+  const whole = record(
+    parseYaml(head, { mostValues: 10_000, schema: "core" }),
+    "keys",
+  );
   const index = whole["model-index"];
   const model = record(Array.isArray(index) ? index[0] : null, "model-index");
   const own = record(whole.bellman, "part 'bellman'");
-  const evaluation = record(own.evaluation, "evaluation");
-  const seeds = own.seeds === null ? null : record(own.seeds, "seeds");
-  const { success } = evaluation;
+  const evaluation = checked(own.evaluation, "evaluation");
+  const seeds = own.seeds === null ? null : checked(own.seeds, "seeds");
+  textIn(evaluation.engine, "evaluation.engine");
+  if (evaluation.success !== null && !Number.isFinite(evaluation.success)) {
+    fail("number evaluation.success");
+  }
+  if (seeds !== null) textsIn(seeds.commits, "seeds.commits");
   return {
-    name: text_(model.name, "name"),
+    name: textIn(model.name, "name"),
     license: whole.license === undefined
       ? null
-      : text_(whole.license, "license"),
-    version: text_(own.version, "version"),
-    commit: text_(own.commit, "commit"),
-    notShared: texts(own.notShared, "notShared"),
-    evaluation: {
-      ...numbers(evaluation, EVALUATION_KEYS),
-      success: success === null
-        ? null
-        : numbers(evaluation, ["success"]).success,
-      engine: text_(evaluation.engine, "engine"),
-    } as CardEvaluation,
-    seeds: seeds && {
-      ...numbers(seeds, SEEDS_KEYS),
-      isBest: seeds.isBest === true,
-      commits: texts(seeds.commits, "commits"),
-    } as CardSeeds,
+      : textIn(whole.license, "license"),
+    version: textIn(own.version, "version"),
+    commit: textIn(own.commit, "commit"),
+    notShared: textsIn(own.notShared, "notShared"),
+    evaluation: evaluation as unknown as CardEvaluation,
+    seeds: seeds as CardSeeds | null,
   };
 }
