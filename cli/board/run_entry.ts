@@ -1,4 +1,4 @@
-import { AGENT_FILE, EVALUATIONS_CSV } from "../run/shared_agent.ts";
+import { AGENT_FILE, EVALUATIONS_CSV } from "../config/shared_folder.ts";
 import { createHash } from "node:crypto";
 import {
   type Entry,

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import files from "../board/page/texts.json" with { type: "json" };
 import { startBoard } from "../board/server.ts";
-import { runDirOf } from "../run/zoo.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type Command, integerOf, option } from "../terminal/command.ts";
 

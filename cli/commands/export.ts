@@ -7,7 +7,7 @@ import {
 import { policyFile } from "../run/evaluation.ts";
 import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "../run/find_agent.ts";
-import { outputPath } from "../run/shared_agent.ts";
+import { outputPath } from "../config/shared_folder.ts";
 
 /** `export`: writes the agent of a run folder as an ONNX file. */
 export const exportCommand: Command = {

@@ -13,7 +13,7 @@ import { readClaims } from "../share/card.ts";
 import { CARD_FILE } from "../share/shared_files.ts";
 import { readText } from "../terminal/read_text.ts";
 import { round } from "../run/evaluation.ts";
-import { ZOO, zooAgents } from "../run/zoo.ts";
+import { ZOO, zooAgents } from "../config/zoo_agents.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
 import { hintAt, UsageError } from "../terminal/errors.ts";
 

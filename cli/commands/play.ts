@@ -33,7 +33,7 @@ import {
   type SavedAgent,
   withAgent,
 } from "../run/find_agent.ts";
-import { outputPath } from "../run/shared_agent.ts";
+import { outputPath } from "../config/shared_folder.ts";
 
 /** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {

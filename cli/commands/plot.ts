@@ -20,8 +20,8 @@ import {
   runFoldersIn,
 } from "../run/run_curves.ts";
 import { TRUST_OPTION } from "../run/saved_run.ts";
-import { isShared } from "../run/shared_agent.ts";
-import { runDirOf } from "../run/zoo.ts";
+import { isShared } from "../config/shared_folder.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
 
 /** Parses an option with a fixed set of values. */

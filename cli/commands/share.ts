@@ -5,7 +5,7 @@ import {
   valueOf,
 } from "../terminal/command.ts";
 import { TRUST_OPTION } from "../run/saved_run.ts";
-import { runDirOf } from "../run/zoo.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { checkShared } from "../share/check_shared.ts";
 import { shareRun } from "../share/share_run.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -47,7 +47,8 @@ async function share(options: ParsedOptions, io: CommandIo): Promise<number> {
     }),
     withModules: switches.has("with-modules"),
     isTrusted: switches.has("trust"),
-  }, io);
+    io,
+  });
   const bytes = [...files.values()].reduce((sum, it) => sum + it.length, 0);
   io.out(`wrote ${out} (${files.size} files, ${Math.ceil(bytes / 1000)} kB)\n`);
   return 0;
@@ -72,7 +73,7 @@ async function check(options: ParsedOptions, io: CommandIo): Promise<number> {
   const isTrusted = switches.has("trust");
   let count = 0;
   for (const folder of folders) {
-    const problems = await checkShared(runDirOf(folder), { isTrusted }, io);
+    const problems = await checkShared(runDirOf(folder), { isTrusted, io });
     problems.forEach((it) => io.out(`${folder}: ${it}\n`));
     if (problems.length === 0) io.out(`${folder}: holds what it claims\n`);
     count += problems.length;

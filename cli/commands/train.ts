@@ -60,8 +60,9 @@ import {
   TRUST_OPTION,
 } from "../run/saved_run.ts";
 import { resumeLocked } from "../run/resume.ts";
-import { refuseShared, sharedWeights } from "../run/shared_agent.ts";
-import { runDirOf } from "../run/zoo.ts";
+import { refuseShared } from "../config/shared_folder.ts";
+import { sharedWeights } from "../run/initial_weights.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { isOfSeeds, trainSeeds } from "./train_seeds.ts";
 import { notices } from "../run/run_setup.ts";
 

@@ -23,7 +23,7 @@ import {
 } from "./saved_run.ts";
 import type { EnvironmentSpaces } from "./environments.ts";
 import { notices, onAnyEngine, type RunSetup, setUpRun } from "./run_setup.ts";
-import { runDirOf } from "./zoo.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { parseYaml } from "../config/yaml.ts";
 

@@ -1,4 +1,6 @@
 import type { SavedState } from "@bellman/agent";
+import { isStateRecord } from "@bellman/files";
+import type { Checkpoint } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { UsageError } from "../terminal/errors.ts";
 import type { RunSetup } from "./run_setup.ts";
@@ -104,4 +106,47 @@ export function startFrom(setup: RunSetup, weights: InitialWeights): string {
   const anew = names.filter((name) => !fits(name));
   const rest = anew.length === 0 ? "" : `; new are ${anew.join(", ")}`;
   return `Weights: from ${origin}${rest}`;
+}
+
+/** Cuts the weights of a setup's policy out, and the scales that it sees by. */
+export function sharedState(setup: RunSetup): StateTree {
+  const { shared } = setup.algorithm.save() as Record<string, StateTree>;
+  // Workers that learn share one array of parameters.
+  if (isStateRecord(shared)) return { params: shared.params };
+  const { learned: { policy }, scales } = weightsOf(setup, "");
+  return { policy, scales } as unknown as StateTree;
+}
+
+/** Reads the weights of a shared agent; undefined for a checkpoint of a run. */
+export function sharedWeights(
+  { state, step }: Checkpoint,
+  dir: string,
+): InitialWeights | undefined {
+  const { policy, scales } = state as Record<string, StateTree>;
+  if (!isStateRecord(policy) || !isStateRecord(scales)) return undefined;
+  const learned = { policy } as unknown as SavedState;
+  return { origin: `${dir}, step ${step}`, learned, scales };
+}
+
+/**
+ * Gives a setup the weights of a shared agent.
+ *
+ * @returns False for a checkpoint of a run.
+ */
+export function restoreShared(
+  setup: RunSetup,
+  checkpoint: Checkpoint,
+): boolean {
+  const weights = sharedWeights(checkpoint, checkpoint.path);
+  if (weights !== undefined) {
+    startFrom(setup, weights);
+    return true;
+  }
+  const { params } = checkpoint.state as Record<string, StateTree>;
+  if (params === undefined) return false;
+  const { algorithm } = setup;
+  const saved = algorithm.save() as Record<string, StateTree>;
+  if (!isStateRecord(saved.shared)) return false;
+  algorithm.load({ ...saved, shared: { ...saved.shared, params } });
+  return true;
 }

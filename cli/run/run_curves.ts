@@ -24,7 +24,7 @@ import { rewardThreshold } from "./environment_modules.ts";
 import { MAX_ROWS, solvedAt } from "./report.ts";
 import { notices } from "./run_setup.ts";
 import { openRun } from "./saved_run.ts";
-import { logOf } from "./shared_agent.ts";
+import { logOf } from "../config/shared_folder.ts";
 
 /** Quantity along the horizontal axis. */
 type Axis = "steps" | "time" | "episodes";

@@ -18,11 +18,11 @@ import { refuseDevices, refuseLinks } from "./run_entries.ts";
 import type { RunSetup } from "./run_setup.ts";
 import {
   isShared,
-  restoreShared,
   storeOf,
   withSharedModules,
-} from "./shared_agent.ts";
-import { runDirOf } from "./zoo.ts";
+} from "../config/shared_folder.ts";
+import { restoreShared } from "./initial_weights.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { RestoreFailure, UsageError } from "../terminal/errors.ts";
 
 /** An existing run folder, and the configuration that the run began with. */

@@ -1,4 +1,3 @@
-import type { RgbImage } from "@bellman/types";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,69 +6,17 @@ import { frameRateOf, playEpisodes } from "../play/episodes.ts";
 import { GifWriter } from "../play/gif.ts";
 import type { RunSetup } from "../run/run_setup.ts";
 
-/** Pictures a second, and most pictures: twenty seconds. */
-const RATE = 10, MOST_PICTURES = 200;
+/** Longer side in pixels and pictures a second: the next ones where a file of those before is too large. */
+const SIZES = [[300, 10], [240, 10], [240, 5], [160, 5], [100, 2]] as const;
 
-/** Longer side of the pictures in pixels, and how manieth of them is kept: the next ones where those before take too many bytes. */
-const SIZES = [
-  { side: 300, every: 1 },
-  { side: 240, every: 1 },
-  { side: 240, every: 2 },
-  { side: 160, every: 2 },
-  { side: 160, every: 4 },
-  { side: 100, every: 8 },
-] as const;
-
-/** Bytes that are aimed at: a clone holds all of them. */
+/** Bytes that are aimed at, as a clone holds all of the zoo. */
 const WANTED_BYTES = 80_000;
 
-/** Makes a picture smaller; whole pixels are left out. */
-function smaller({ width, height, data }: RgbImage, side: number): RgbImage {
-  const scale = Math.min(1, side / Math.max(width, height));
-  const [w, h] = [width, height].map((it) =>
-    Math.max(1, Math.round(it * scale))
-  );
-  const out = new Uint8Array(3 * w * h);
-  for (let y = 0, to = 0; y < h; y++) {
-    const row = Math.floor(y * height / h) * width;
-    for (let x = 0; x < w; x++, to += 3) {
-      const from = 3 * (row + Math.floor(x * width / w));
-      for (let c = 0; c < 3; c++) out[to + c] = data[from + c];
-    }
-  }
-  return { width: w, height: h, data: out };
-}
-
-/** Records an episode of the setup's agent, or its beginning. */
-async function record(
-  setup: RunSetup,
-  { seed, deterministic }: { seed: number; deterministic: boolean },
-): Promise<{ images: RgbImage[]; captions: string[] }> {
-  const env = setup.environments.single();
-  const every = Math.max(1, Math.round(frameRateOf(env) / RATE));
-  const [{ side }] = SIZES;
-  const images: RgbImage[] = [], captions: string[] = [];
-  await playEpisodes(setup, {
-    env,
-    episodes: 1,
-    deterministic,
-    seed,
-    maxSteps: setup.config.evaluationMaxSteps ?? undefined,
-    show(moment) {
-      if (moment.step % every !== 0) return true;
-      const { width, height } = env.render();
-      const scale = Math.min(1, side / Math.max(width, height));
-      const [w, h] = [width, height].map((it) => Math.round(it * scale));
-      images.push(smaller(env.render({ width: w, height: h }), side));
-      captions.push(captionOf(moment));
-      return images.length < MOST_PICTURES;
-    },
-  });
-  return { images, captions };
-}
+/** Seconds that are shown. */
+const SECONDS = 20;
 
 /**
- * Draws an episode of the setup's agent as a small GIF.
+ * Draws an episode of the setup's agent, or its beginning, as a small GIF.
  *
  * @returns Its bytes.
  * @throws {Error} If the environment cannot draw.
@@ -78,16 +25,32 @@ export async function sharedPicture(
   setup: RunSetup,
   options: { seed: number; deterministic: boolean },
 ): Promise<Uint8Array> {
-  const { images, captions } = await record(setup, options);
   const dir = mkdtempSync(join(tmpdir(), "bellman-share-"));
+  const path = join(dir, "play.gif");
   try {
     let bytes = new Uint8Array();
-    for (const { side, every } of SIZES) {
-      const path = join(dir, "play.gif");
-      const gif = new GifWriter(path, RATE / every);
-      for (let i = 0; i < images.length; i += every) {
-        await gif.show(withCaption(smaller(images[i], side), captions[i]));
-      }
+    for (const [side, rate] of SIZES) {
+      const env = setup.environments.single();
+      const every = Math.max(1, Math.round(frameRateOf(env) / rate));
+      const gif = new GifWriter(path, rate);
+      let scale: number | undefined;
+      await playEpisodes(setup, {
+        ...options,
+        env,
+        episodes: 1,
+        maxSteps: setup.config.evaluationMaxSteps ?? undefined,
+        async show(moment) {
+          if (moment.step % every !== 0) return;
+          if (moment.step / every >= SECONDS * rate) return false;
+          const { width, height } = env.render();
+          scale ??= Math.min(1, side / Math.max(width, height));
+          const image = env.render({
+            width: Math.round(width * scale),
+            height: Math.round(height * scale),
+          });
+          await gif.show(withCaption(image, captionOf(moment)));
+        },
+      });
       await gif.finish();
       bytes = readFileSync(path);
       if (bytes.length <= WANTED_BYTES) break;

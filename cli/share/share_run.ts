@@ -13,24 +13,25 @@ import {
   mkdirSync,
   readdirSync,
   renameSync,
+  rmdirSync,
   rmSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { commitOf } from "../jobs/commit.ts";
 import { readEvaluations } from "../jobs/run_task.ts";
 import packageConfig from "../deno.json" with { type: "json" };
-import { parseYaml } from "../config/yaml.ts";
 import { evaluateSetup, policyFile } from "../run/evaluation.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
 import { findAgent, type SavedAgent, withAgent } from "../run/find_agent.ts";
 import type { RunSetup } from "../run/run_setup.ts";
 import {
   AGENT_FILE,
+  agentName,
   EVALUATIONS_CSV,
   isShared,
   logOf,
-  sharedState,
-} from "../run/shared_agent.ts";
+} from "../config/shared_folder.ts";
+import { sharedState } from "../run/initial_weights.ts";
 import { messageOf, UsageError, writeWhole } from "../terminal/errors.ts";
 import { readText } from "../terminal/read_text.ts";
 import type { CommandIo } from "../terminal/process.ts";
@@ -48,7 +49,6 @@ import {
   SUMS_FILE,
   sumsText,
 } from "./shared_files.ts";
-import { sourceOf } from "./source.ts";
 import { withoutPlaces } from "./without_places.ts";
 
 /** Episodes that a card's numbers are of. */
@@ -61,6 +61,7 @@ export interface ShareOptions {
   license?: string;
   withModules: boolean;
   isTrusted: boolean;
+  io: CommandIo;
 }
 
 /**
@@ -145,43 +146,38 @@ function formerClaims(dir: string): CardClaims | undefined {
   return readClaims(readText(join(dir, CARD_FILE), "the card"));
 }
 
-/** Returns the commit of this program; empty where it is not in a clone. */
-async function ownCommit(): Promise<string> {
-  const { dirname } = import.meta;
-  return dirname === undefined ? "" : await commitOf(dirname);
-}
-
 /** Makes all files of a shared folder but the checksums. */
 async function filesOf(
   setup: RunSetup,
   agent: SavedAgent,
-  { name: given, license, withModules }: ShareOptions,
-  io: CommandIo,
+  { name, license, withModules, io }: ShareOptions,
 ): Promise<Map<string, Uint8Array>> {
-  const { dir, deterministic, seed, checkpoint: { step, notes } } = agent;
+  const { dir, config, deterministic, seed, checkpoint } = agent;
   const policy = policyFile(setup, { deterministic });
   if (policy === undefined) {
     throw new UsageError(
-      `Cannot share ${dir}: an agent of ${agent.config.algorithm} has no policy to export`,
+      `Cannot share ${dir}: an agent of ${config.algorithm} has no policy to export`,
     );
   }
-  const kept = withoutPlaces(notes, { dir, withModules });
-  const former = formerClaims(dir);
-  const files = new Map<string, Uint8Array>(kept.modules);
-  const text = (name: string, content: string) =>
-    files.set(name, new TextEncoder().encode(content));
-  const shared = {
-    config: kept.configText,
-    spaces: notes.spaces,
-    command: kept.command,
+  const kept = withoutPlaces(checkpoint.notes, { dir, withModules });
+  const { modules, command, notShared } = kept;
+  const notes = {
+    config: kept.config,
+    spaces: checkpoint.notes.spaces,
+    command,
   };
-  const stream = writeState(sharedState(setup), {
-    notes: { step, best: true, notes: shared },
+  const { step } = checkpoint;
+  const state = writeState(sharedState(setup), {
+    notes: { step, best: true, notes },
   });
-  files.set(AGENT_FILE, await new Response(stream).bytes());
-  files.set("policy.onnx", policy);
-  text("config.yaml", kept.configText);
-  text(EVALUATIONS_CSV, evaluationsOf(agent));
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const files = new Map([
+    ...modules,
+    [AGENT_FILE, await new Response(state).bytes()],
+    ["policy.onnx", policy],
+    ["config.yaml", bytes(kept.config)],
+    [EVALUATIONS_CSV, bytes(evaluationsOf(agent))],
+  ]);
   try {
     files.set(
       PICTURE_FILE,
@@ -190,75 +186,59 @@ async function filesOf(
   } catch (error) {
     io.err(`No ${PICTURE_FILE}: ${messageOf(error)}\n`);
   }
-  const config = parseYaml(kept.configText) as Record<string, unknown>;
+  for (const it of notShared) {
+    io.err(`Not shared: ${it}; --with-modules copies modules\n`);
+  }
+  const former = formerClaims(dir);
   const claims: CardClaims = {
-    name: given ?? former?.name ??
-      `${config.algorithm}-${String(config.env).replaceAll(/[^\w.-]+/g, "-")}`,
+    name: name ?? former?.name ?? agentName(config),
     license: license?.toLowerCase() ?? former?.license ?? null,
     version: packageConfig.version,
-    commit: await ownCommit(),
-    notShared: [...former?.notShared ?? [], ...kept.notShared],
+    commit: import.meta.dirname ? await commitOf(import.meta.dirname) : "",
+    notShared: [...former?.notShared ?? [], ...notShared],
     evaluation: await playCard(setup, { seed, deterministic }),
     seeds: former?.seeds ?? seedsBeside(dir),
   };
-  kept.notShared.forEach((it) =>
-    io.err(
-      `Not shared: ${it}, which the run names; --with-modules copies modules\n`,
-    )
-  );
-  const source = sourceOf(kept.configText, { step, notes: shared, files });
-  text(CARD_FILE, cardText(claims, source));
-  return files;
+  const hasPicture = files.has(PICTURE_FILE);
+  files.set(CARD_FILE, bytes(cardText(claims, { step, notes, hasPicture })));
+  return files.set(SUMS_FILE, bytes(sumsText(files)));
 }
 
 /**
  * Makes the folder of a shared agent out of a run's.
  *
  * @param dir The run.
- * @param options Folder, name, license, and what may be copied.
- * @param io Streams to print to.
- * @returns Bytes of the folder, by the files' names.
+ * @param options What is shared, and where.
+ * @returns Its files by name.
  */
 export async function shareRun(
   dir: string,
   options: ShareOptions,
-  io: CommandIo,
 ): Promise<Map<string, Uint8Array>> {
-  const { out, isTrusted } = options;
+  const { isTrusted, io } = options, out = resolve(options.out);
   if (existsSync(out) && readdirSync(out).length > 0) {
     throw new UsageError(
-      `Cannot share into ${out}: the folder is not empty, expected a new one`,
+      `Cannot share into ${options.out}: it is not empty, expected a new folder`,
     );
   }
   const switches = new Set(isTrusted ? ["trust"] : []);
-  const agent = findAgent(
-    { positionals: [dir], switches, values: new Map() },
-    "share",
-  );
+  const given = { positionals: [dir], switches, values: new Map() };
+  const agent = findAgent(given, "share");
   let files = new Map<string, Uint8Array>();
   await withAgent(agent, io, async (setup) => {
-    files = await filesOf(setup, agent, options, io);
+    files = await filesOf(setup, agent, options);
   }, evaluationEnvsFor(EPISODES));
-  files.set(SUMS_FILE, new TextEncoder().encode(sumsText(files)));
-  writeFolder(out, files);
-  return files;
-}
-
-/** Writes a folder whole, or not at all. */
-function writeFolder(
-  out: string,
-  files: ReadonlyMap<string, Uint8Array>,
-): void {
-  const path = out.replace(/[/\\]+$/, "");
-  const unfinished = `${path}.unfinished-${Deno.pid}`;
+  const unfinished = `${out}.unfinished-${Deno.pid}`;
   try {
     for (const [name, bytes] of files) {
       mkdirSync(dirname(join(unfinished, name)), { recursive: true });
       writeWhole(join(unfinished, name), bytes);
     }
-    if (existsSync(path)) rmSync(path, { recursive: true });
-    renameSync(unfinished, path);
+    // It may have been filled meanwhile.
+    if (existsSync(out)) rmdirSync(out);
+    renameSync(unfinished, out);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
+  return files;
 }

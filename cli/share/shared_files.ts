@@ -12,7 +12,7 @@ import {
   AGENT_FILE,
   EVALUATIONS_CSV,
   MODULES_FOLDER,
-} from "../run/shared_agent.ts";
+} from "../config/shared_folder.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
 
 export const CARD_FILE = "README.md";
@@ -124,7 +124,7 @@ export function checkFilesOf(dir: string): string[] {
     const lines = text.split("\n");
     if (lines.pop() !== "") throw new SyntaxError("its last line is cut");
     for (const line of lines) {
-      const [, sum, name] = /^([0-9a-f]{64})  (.+)$/.exec(line) ?? [];
+      const [, sum, name] = /^([0-9a-f]{64}) {2}(.+)$/.exec(line) ?? [];
       if (name === undefined || name === SUMS_FILE || sums.has(name)) {
         throw new SyntaxError(
           `'${line.slice(0, 100)}' is no checksum of a file`,

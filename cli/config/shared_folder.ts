@@ -1,18 +1,9 @@
-/** Agents that were cut out of runs to be shared, as `share` writes them. */
-import { type Checkpoint, CheckpointStore, RunFolder } from "@bellman/training";
-import { isStateRecord } from "@bellman/files";
-import type { SavedState } from "@bellman/agent";
-import type { StateTree } from "@bellman/types";
+/** Folders of agents that were cut out of runs to be shared, as `share` writes them. */
+import { CheckpointStore, RunFolder } from "@bellman/training";
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
-import type { ResolvedConfig } from "../config/resolve.ts";
+import type { ResolvedConfig } from "./resolve.ts";
 import { UsageError } from "../terminal/errors.ts";
-import {
-  type InitialWeights,
-  startFrom,
-  weightsOf,
-} from "./initial_weights.ts";
-import type { RunSetup } from "./run_setup.ts";
 
 /** File of weights and scales in a shared folder, in place of checkpoints. */
 export const AGENT_FILE = "agent.safetensors";
@@ -33,6 +24,11 @@ export function isShared(dir: string): boolean {
     !existsSync(new RunFolder(dir).checkpointsDir);
 }
 
+/** Returns the name of an agent's file, or folder, after what it was trained in. */
+export function agentName({ algorithm, env }: ResolvedConfig): string {
+  return `${algorithm}-${env.replaceAll(/[^\w.-]+/g, "-")}`;
+}
+
 /**
  * Returns the path that a command writes to where none is given: in the run's
  * folder, or in the current one, as a shared agent stays as it is.
@@ -41,9 +37,7 @@ export function outputPath(
   { dir, config }: { dir: string; config: ResolvedConfig },
   name: string,
 ): string {
-  if (!isShared(dir)) return join(dir, name);
-  const env = config.env.replaceAll(/[^\w.-]+/g, "-");
-  return `${config.algorithm}-${env}${extname(name)}`;
+  return isShared(dir) ? agentName(config) + extname(name) : join(dir, name);
 }
 
 /** Returns the checkpoints of a run; a shared agent is its own best one. */
@@ -75,47 +69,4 @@ export function refuseShared(dir: string): void {
   throw new UsageError(
     `Cannot resume ${dir}: it is a shared agent, which has no optimizer, replay and environments; 'train --init-from ${dir}' starts a new run from its weights`,
   );
-}
-
-/** Cuts the weights of a setup's policy out, and the scales that it sees by. */
-export function sharedState(setup: RunSetup): StateTree {
-  const { shared } = setup.algorithm.save() as Record<string, StateTree>;
-  // Workers that learn share one array of parameters.
-  if (isStateRecord(shared)) return { params: shared.params };
-  const { learned: { policy }, scales } = weightsOf(setup, "");
-  return { policy, scales } as unknown as StateTree;
-}
-
-/** Reads the weights of a shared agent; undefined for a checkpoint of a run. */
-export function sharedWeights(
-  { state, step }: Checkpoint,
-  dir: string,
-): InitialWeights | undefined {
-  const { policy, scales } = state as Record<string, StateTree>;
-  if (!isStateRecord(policy) || !isStateRecord(scales)) return undefined;
-  const learned = { policy } as unknown as SavedState;
-  return { origin: `${dir}, step ${step}`, learned, scales };
-}
-
-/**
- * Gives a setup the weights of a shared agent.
- *
- * @returns False for a checkpoint of a run.
- */
-export function restoreShared(
-  setup: RunSetup,
-  checkpoint: Checkpoint,
-): boolean {
-  const weights = sharedWeights(checkpoint, checkpoint.path);
-  if (weights !== undefined) {
-    startFrom(setup, weights);
-    return true;
-  }
-  const { params } = checkpoint.state as Record<string, StateTree>;
-  if (params === undefined) return false;
-  const { algorithm } = setup;
-  const saved = algorithm.save() as Record<string, StateTree>;
-  if (!isStateRecord(saved.shared)) return false;
-  algorithm.load({ ...saved, shared: { ...saved.shared, params } });
-  return true;
 }
