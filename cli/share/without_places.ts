@@ -86,13 +86,15 @@ export function withoutPlaces(
     key === "envModules" && isGymnasium(String(given.env))
       ? it.endsWith(".py")
       : !/^(npm|jsr):/.test(it);
-  const config = { ...given, plugin: null };
-  for (const [key, value] of Object.entries(given)) {
-    const named = key === "envModules" || key === "algorithmModules"
-      ? (value as string[]).flatMap((it) => isFile(key, it) ? copied(it) : [it])
-      : placeless(value);
-    if (key !== "plugin") Object.assign(config, { [key]: named });
-  }
+  // A path of this machine, and nothing that the agent needs.
+  const entries = Object.entries({ ...given, plugin: null });
+  const config = Object.fromEntries(entries.map(([key, value]) => [
+    key,
+    key === "envModules" || key === "algorithmModules"
+      ? (value as unknown as string[])
+        .flatMap((it) => isFile(key, it) ? copied(it) : [it])
+      : placeless(value),
+  ]));
   const command = commandOf(String(notes.command ?? ""));
   return { config: stringify(config), command, modules, notShared };
 }
