@@ -74,6 +74,9 @@ const agents = ALGORITHMS.flatMap((definition) => {
     ?.includes("lstm");
   return [
     { title: name, name, settings },
+    ...name === "a2c"
+      ? [{ title: "a2c-loop", name, settings: [...settings, "loop=device"] }]
+      : [],
     ...isRecurrent
       ? [{
         title: `${name}-lstm`,
@@ -112,7 +115,9 @@ for (const { title, name, settings } of agents) {
 
     const from = [
       ...[name, "--steps=40", "--quiet", `--out=${root}/from-${title}`],
-      ...[...sets, "--set=maxEpisodeSteps=20"],
+      // A loop on the device starts from no weights.
+      ...sets.filter((it) => it !== "--set=loop=device"),
+      "--set=maxEpisodeSteps=20",
       "--set=evaluationEpisodes=1",
     ];
     const started = await runCommand(["train", ...from, "--init-from", shared]);
@@ -148,7 +153,7 @@ Deno.test("the same run gives the same bytes, and nothing of its machine", async
     assert(!/\d\d:\d\d:\d\d|time\/seconds/.test(text), `${name} holds a time`);
   }
   const { state } = loadStateSync(`${shared}/agent.safetensors`);
-  assertEquals(Object.keys(state as object), ["policy", "scales"]);
+  assertEquals(Object.keys(state as object), ["weights", "scales"]);
 });
 
 /** The Hub's part of a card's head. */
@@ -304,8 +309,8 @@ Deno.test("weights of another shape, and arrays beyond the file, are refused", a
   copyRun(shared, dir);
   const path = `${dir}/agent.safetensors`;
   const { state, notes } = loadStateSync(path);
-  const { policy } = state as { policy: Record<string, unknown> };
-  delete policy["pi/head/bias"];
+  const { weights } = state as { weights: Record<string, unknown> };
+  delete weights["pi/head/bias"];
   saveStateSync(state, path, { notes });
   const { code, err } = await runCommand(["eval", dir]);
   assertEquals(code, 2);
