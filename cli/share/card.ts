@@ -63,10 +63,12 @@ export interface CardSource {
 
 function seedsText(seeds: CardSeeds): string {
   const { count, isBest, iqm, low, high, episodes, commits } = seeds;
-  const at = commits.map((it) => `, at commit \`${it}\``).join("");
+  const at = commits.map((it) => `\`${it}\``).join(" and ");
   return `${isBest ? "best" : "one"} of ${count} seeds; their IQM is ${
     round(iqm)
-  } [${round(low)}, ${round(high)}] over ${episodes} episodes each${at}`;
+  } [${round(low)}, ${round(high)}] over ${episodes} other episodes each${
+    at === "" ? "" : `, at commit ${at}`
+  }`;
 }
 
 /** Rows of the table: what was measured, and how. */
