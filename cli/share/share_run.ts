@@ -1,5 +1,6 @@
 // @ts-types="@types/d3-dsv"
 import { csvFormatRows } from "d3-dsv";
+import { blockSize } from "@bellman/compute";
 import { SeededRandom } from "@bellman/envs";
 import { writeState } from "@bellman/files";
 import {
@@ -92,8 +93,14 @@ export async function playCard(
     length: result.meanLength,
     cut: result.cut,
     success: result.successRate ?? null,
-    engine: `${setup.engine}, ${Deno.build.arch}`,
+    engine: engineOf(setup),
   };
+}
+
+/** Describes what the last bits of actions depend on: the engine, and kinds of processors. */
+function engineOf({ engine, config }: RunSetup): string {
+  const width = config.engine === "onnx" ? ` in blocks of ${blockSize()}` : "";
+  return `${engine}, on ${Deno.build.arch}${width}`;
 }
 
 /** Sums up the runs beside one of an experiment, of which it is a seed. */
