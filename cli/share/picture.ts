@@ -5,6 +5,7 @@ import { captionOf, withCaption } from "../play/caption.ts";
 import { frameRateOf, playEpisodes } from "../play/episodes.ts";
 import { GifWriter } from "../play/gif.ts";
 import type { RunSetup } from "../run/run_setup.ts";
+import { MOST_PICTURE_BYTES } from "./shared_files.ts";
 
 /** Longer side in pixels and pictures a second: the next ones where a file of those before is too large. */
 const SIZES = [[300, 10], [240, 10], [240, 5], [160, 5], [100, 2]] as const;
@@ -19,7 +20,7 @@ const SECONDS = 20;
  * Draws an episode of the setup's agent, or its beginning, as a small GIF.
  *
  * @returns Its bytes.
- * @throws {Error} If the environment cannot draw.
+ * @throws {Error} If the environment cannot draw, or nothing as small as is wanted.
  */
 export async function sharedPicture(
   setup: RunSetup,
@@ -55,7 +56,8 @@ export async function sharedPicture(
       bytes = readFileSync(path);
       if (bytes.length <= WANTED_BYTES) break;
     }
-    return bytes;
+    if (bytes.length <= MOST_PICTURE_BYTES) return bytes;
+    throw new Error(`it has ${bytes.length} bytes even when small`);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

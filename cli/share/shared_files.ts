@@ -6,7 +6,7 @@ import {
   fstatSync,
   lstatSync,
   readdirSync,
-  readSync,
+  readFileSync,
 } from "node:fs";
 import {
   AGENT_FILE,
@@ -66,13 +66,7 @@ export function readShared(dir: string, name: string, as = name): Uint8Array {
     if (size > most) {
       throw new SyntaxError(`it has ${size} bytes, expected at most ${most}`);
     }
-    const bytes = new Uint8Array(size);
-    for (let at = 0; at < size;) {
-      const count = readSync(file, bytes, at, size - at, at);
-      if (count === 0) throw new SyntaxError("it was cut meanwhile");
-      at += count;
-    }
-    return bytes;
+    return readFileSync(file);
   } finally {
     closeSync(file);
   }
