@@ -35,6 +35,20 @@ export function trainProcess(
   });
 }
 
+/** Module of {@link killMidway}, to be named in `algorithmModules`. */
+export const KILLER = new URL("testdata/killer.ts", import.meta.url).pathname;
+
+/** Trains a run that is killed after some steps. */
+export async function killMidway(
+  args: readonly string[],
+  after: number,
+  env: Record<string, string> = {},
+): Promise<void> {
+  const killed = trainProcess(args, { KILL_AFTER: String(after), ...env });
+  const { signal, stderr } = await killed.output();
+  assertEquals(signal, "SIGKILL", new TextDecoder().decode(stderr));
+}
+
 /** A command line in a separate process, at most two minutes long unless told. */
 export function runProcess(
   args: readonly string[],
