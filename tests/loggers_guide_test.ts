@@ -109,7 +109,7 @@ curlTest(
     const { metrics, status } = mlflow.runs[0];
     // What was logged after the last checkpoint was not sent.
     const last = Math.max(...metrics.map(({ step }) => step));
-  assert(last > 2000 && last <= 3000, `${last}`);
+    assert(last > 2000 && last <= 3000, `${last}`);
     assertEquals(status, "RUNNING");
     const { code, err } = await runProcess(
       ["train", "--resume", run, "--quiet"],
