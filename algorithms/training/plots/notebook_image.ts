@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { escapeMarkup } from "./image.ts";
 
 /**
@@ -36,10 +35,10 @@ export class NotebookImage {
   /** Returns the image by its media type, as `deno jupyter` asks for it. */
   [Symbol.for("Jupyter.display")](): Record<string, string> {
     if (typeof this.data === "string") return { "image/svg+xml": this.data };
-    const base64 = Buffer.from(this.data).toString("base64");
     const text = escapeMarkup(this.description);
     // Not every viewer of notebooks knows image/gif.
-    const html = `<img alt="${text}" src="data:image/gif;base64,${base64}">`;
+    const html =
+      `<img alt="${text}" src="data:image/gif;base64,${this.data.toBase64()}">`;
     return { "text/html": html };
   }
 }
