@@ -4,7 +4,14 @@ import { type ApiLinks, apiPages } from "./api/api_pages.ts";
 import { entriesOf, type Entry, homesOf, symbolsOf } from "./api/symbols.ts";
 import { documentsOf, isThere } from "./pages/documents.ts";
 import { FRONT_FILES, frontPage } from "./pages/front.ts";
-import { layout, links, type Page, SEARCH, STYLE } from "./pages/layout.ts";
+import {
+  layout,
+  type Page,
+  SEARCH,
+  shared,
+  STYLE,
+  top,
+} from "./pages/layout.ts";
 import {
   anchor,
   apiFolder,
@@ -190,10 +197,12 @@ async function playgroundFiles(): Promise<Site> {
       files.set(`playground/${name}`, await Deno.readFile(`${folder}/${name}`));
     }
     const html = await Deno.readTextFile(`${folder}/index.html`);
-    const nav = `<nav aria-label="Sections">\n${
-      anchor(PLAYGROUND, "index.html", "Bellman")
-    }\n${links(PLAYGROUND)}\n</nav>\n`;
-    files.set(PLAYGROUND, html.replace("<header>", (it) => it + nav));
+    files.set(
+      PLAYGROUND,
+      // Its own style sheet comes last.
+      html.replace(/(?=<link rel="stylesheet")/, `${shared(PLAYGROUND)}\n`)
+        .replace("<body>", (it) => `${it}\n${top(PLAYGROUND)}`),
+    );
     return files;
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -29,23 +29,27 @@ npx -y deno@2.9 task board   # all runs in a browser
   return `<pre><code>${highlight(code, "sh")}</code></pre>`;
 }
 
-/** The front page: the README, with actions and pictures. */
+/** The front page: the README, with actions, and its picture beside others. */
 export function frontPage(
   { rendered }: Read,
   agents: readonly Agent[],
   repository?: string,
 ): Page {
-  const [first, ...rest] = rendered.html.split(/(?<=<\/p>\n)/);
-  const [screen, ...parts] = rest.join("").split(/(?=<h2 )/);
-  const shown = agents.filter((it) => playedAt(it) !== undefined);
-  const picture = `<li><img src="${linkTo(FRONT, PICTURE.path)}" alt="${
+  // A title with a sentence, a picture and its caption, then the rest.
+  const [first, picture, caption, ...rest] = rendered.html
+    .split(/(?<=<\/p>\n)/);
+  const other = `<img src="${linkTo(FRONT, PICTURE.path)}" alt="${
     escapeHtml(PICTURE.text)
-  }" loading="lazy">
-<p>${PICTURE.text}</p></li>`;
-  const cards = [picture, ...shown.map((it) => agentCard(FRONT, it))];
+  }">\n<p>${PICTURE.text}.</p>`;
+  const played = agents.filter((it) => playedAt(it) !== undefined);
+  const cards = [
+    `<li>${picture.replaceAll(/<\/?p>/g, "")}${caption}</li>`,
+    `<li>${other}</li>`,
+    ...played.map((it) => agentCard(FRONT, it)),
+  ];
   return {
     address: FRONT,
-    title: `Bellman: reinforcement learning for Deno`,
+    title: "Bellman: reinforcement learning for Deno",
     summary: rendered.summary,
     body: `<div class="hero">
 ${first}
@@ -56,11 +60,9 @@ ${first}
 </p>
 ${commands(repository)}
 </div>
-${screen}
 <ul class="cards">
 ${cards.join("\n")}
 </ul>
-${parts.join("")}`,
-    sections: [],
+${rest.join("")}`,
   };
 }

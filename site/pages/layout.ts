@@ -47,11 +47,8 @@ function shortened(text: string): string {
   return `${line.slice(0, line.lastIndexOf(" ", SUMMARY_LENGTH))} ...`;
 }
 
-/** Writes links to sections of the site; marks the one that a page belongs to. */
-export function links(
-  from: string,
-  names: Readonly<Record<string, string>> = SECTIONS,
-): string {
+/** Writes links; marks the one to the page itself. */
+function links(from: string, names: Readonly<Record<string, string>>): string {
   return Object.entries(names).map(([address, name]) => {
     const current = address === from ? ' aria-current="page"' : "";
     return `<a href="${linkTo(from, address)}"${current}>${name}</a>`;
@@ -72,10 +69,30 @@ ${items.join("\n")}
 </details>`;
 }
 
+/** Writes the style sheet and the program that all pages have. */
+export function shared(address: string): string {
+  return `<link rel="stylesheet" href="${linkTo(address, STYLE)}">
+<script src="${linkTo(address, SEARCH)}" defer></script>`;
+}
+
+/** Writes the top of all pages: sections and search. */
+export function top(address: string): string {
+  return `<header class="top">
+<a class="brand" href="${linkTo(address, "index.html")}">Bellman</a>
+<nav aria-label="Sections">
+${links(address, SECTIONS)}
+</nav>
+<search hidden>
+<input id="search" type="search" role="combobox" aria-label="Search" placeholder="Search: press /" aria-expanded="false" aria-controls="found" aria-autocomplete="list" autocomplete="off" spellcheck="false">
+<p id="search-state" role="status"></p>
+<ul id="found" role="listbox" aria-label="Found" hidden></ul>
+</search>
+</header>`;
+}
+
 /** Writes a page as HTML. */
 export function layout(page: Page): string {
   const { address, title, summary, body, sections = [] } = page;
-  const to = (it: string) => linkTo(address, it);
   const name = address === "index.html" ? title : `${title} · Bellman`;
   return `<!DOCTYPE html>
 <html lang="en">
@@ -87,22 +104,11 @@ export function layout(page: Page): string {
 <meta name="description" content="${escapeHtml(shortened(summary))}">
 <title>${escapeHtml(name)}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${to(STYLE)}">
-<script src="${to(SEARCH)}" defer></script>
+${shared(address)}
 </head>
 <body>
 <a class="skip" href="#content">To the content</a>
-<header class="top">
-<a class="brand" href="${to("index.html")}">Bellman</a>
-<nav aria-label="Sections">
-${links(address)}
-</nav>
-<search hidden>
-<input id="search" type="search" role="combobox" aria-label="Search" placeholder="Search: press /" aria-expanded="false" aria-controls="found" aria-autocomplete="list" autocomplete="off" spellcheck="false">
-<p id="search-state" role="status"></p>
-<ul id="found" role="listbox" aria-label="Found" hidden></ul>
-</search>
-</header>
+${top(address)}
 <div class="columns">
 <main id="content">
 ${body}

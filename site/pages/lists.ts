@@ -16,7 +16,7 @@ export function anchor(from: string, to: string, text: string): string {
 
 /** The first sentence of a text. */
 function firstSentence(text: string): string {
-  const [sentence] = /^.*?[.:](?=\s|$)/s.exec(text) ?? [text];
+  const [sentence] = /^.*?\.(?=\s+[A-Z`]|$)/s.exec(text) ?? [text];
   return sentence.replace(/:$/, ".");
 }
 

@@ -20,7 +20,7 @@ function scoreOf(head: unknown): string {
   if (typeof head !== "object" || head === null) return "";
   for (const [key, value] of Object.entries(head)) {
     if (key === "value" && /^(string|number)$/.test(typeof value)) {
-      return String(value);
+      return String(value).replace("+/-", "±");
     }
     const found = scoreOf(value);
     if (found !== "") return found;

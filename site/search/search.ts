@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** The search in each page: `/` focuses it, arrows and Enter choose what was found. */
 import MiniSearch from "minisearch";
-import { type Found, OPTIONS } from "./terms.ts";
+import { find, type Found, OPTIONS } from "./terms.ts";
 
 type Result = Pick<Found, "title" | "page" | "address">;
 
@@ -18,6 +18,9 @@ let index: Promise<MiniSearch<Found>> | undefined;
 let chosen = -1;
 
 async function load(): Promise<MiniSearch<Found>> {
+  if (location.protocol === "file:") {
+    throw new Error("it needs a web server, as pages from a disk load nothing");
+  }
   const response = await fetch(new URL("search.json", src));
   if (!response.ok) throw new Error(`the server answers ${response.status}`);
   return MiniSearch.loadJSON(await response.text(), OPTIONS);
@@ -61,16 +64,14 @@ async function search(): Promise<void> {
     const loaded = await (index ??= load());
     // Meanwhile more was typed.
     if (query !== input.value.trim()) return;
-    const results = query === "" ? [] : loaded.search(query).slice(0, MOST);
+    const results = query === "" ? [] : find(loaded, query).slice(0, MOST);
     show(results as unknown as Result[]);
     state.textContent = query === "" || results.length > 0
       ? ""
       : "Nothing found";
   } catch (error) {
     index = undefined;
-    state.textContent = location.protocol === "file:"
-      ? "Search needs a web server: a page from a disk may not load the index"
-      : `Cannot load the index: ${(error as Error).message}`;
+    state.textContent = `Cannot search: ${(error as Error).message}`;
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Options } from "minisearch";
+import type MiniSearch from "minisearch";
+import type { Options, SearchResult } from "minisearch";
 
 /** What can be found: a section of a page, a symbol or a setting. */
 export interface Found {
@@ -21,8 +22,13 @@ function wordsOf(text: string): string[] {
   });
 }
 
+/** Words that say nothing about a text. */
+const EMPTY =
+  /^(?:an?|and|are|as|at|be|by|can|do|for|from|how|in|is|its?|my|of|on|or|own|than|that|the|their|to|was|what|where|which|with|you)$/i;
+
 /** Takes the ending off an English word: "resuming" is found as "resume". */
-function stemOf(word: string): string {
+function stemOf(word: string): string | undefined {
+  if (EMPTY.test(word)) return undefined;
   return word.toLowerCase().replace(/(?<=\p{L}{3})(?:ing|ed|es|s|e)$/u, "");
 }
 
@@ -39,3 +45,9 @@ export const OPTIONS: Options<Found> = {
     combineWith: "AND",
   },
 };
+
+/** Finds texts with all words, or, where there are none, with some of them. */
+export function find(index: MiniSearch<Found>, query: string): SearchResult[] {
+  const found = index.search(query);
+  return found.length > 0 ? found : index.search(query, { combineWith: "OR" });
+}
