@@ -1,9 +1,14 @@
-import { fileURLToPath } from "node:url";
 import { type Package, packages, ROOT } from "../tests/tools/packages.ts";
-import { type ApiLinks, apiPages } from "./api/api_pages.ts";
-import { entriesOf, type Entry, homesOf, symbolsOf } from "./api/symbols.ts";
-import { documentsOf, isThere } from "./pages/documents.ts";
-import { FRONT_FILES, frontPage } from "./pages/front.ts";
+import { apiPages } from "./api/api_pages.ts";
+import {
+  entriesOf,
+  type Entry,
+  onceEach,
+  runDeno,
+  symbolsOf,
+} from "./api/symbols.ts";
+import { documentsOf } from "./pages/documents.ts";
+import { frontPage, PONG } from "./pages/front.ts";
 import {
   layout,
   type Page,
@@ -12,29 +17,13 @@ import {
   STYLE,
   top,
 } from "./pages/layout.ts";
-import {
-  anchor,
-  apiFolder,
-  guidesPage,
-  packagesPage,
-  type Read,
-} from "./pages/lists.ts";
+import { guidesPage, packagesPage, type Read } from "./pages/lists.ts";
 import { render } from "./pages/markdown.ts";
-import { Repository, resolverOf } from "./pages/resolve.ts";
-import type { Site } from "./pages/site.ts";
-import {
-  type Agent,
-  agentsOf,
-  playedAt,
-  playLink,
-  zooPage,
-} from "./pages/zoo.ts";
+import { resolverOf, type SourceOf, sourcesOf } from "./pages/resolve.ts";
+import { anchor, type Site } from "./pages/site.ts";
+import { type Agent, agentsOf, playLink, zooPage } from "./pages/zoo.ts";
 import { buildPlayground } from "./playground/build.ts";
 import { INDEX, searchIndex } from "./search/search_index.ts";
-
-const HERE = fileURLToPath(new URL(".", import.meta.url));
-const PLAYGROUND = "playground/index.html";
-const NOT_FOUND = "404.html";
 
 /** Options of a build. */
 export interface BuildOptions {
@@ -42,12 +31,8 @@ export interface BuildOptions {
   base: string;
   /** Address of the repository that source files are shown in. */
   repository?: string;
-  /**
-   * False to leave out the pages of the interfaces, which take most of the time.
-   *
-   * @default true
-   */
-  withApi?: boolean;
+  /** False to leave out the pages of the interfaces, which take most of the time. */
+  withApi: boolean;
 }
 
 /** A site, and addresses of pages that were left out. */
@@ -58,47 +43,57 @@ export interface Built {
 
 /** Builds the site out of the files of the checkout. */
 export async function buildSite(
-  { base, repository: address, withApi = true }: BuildOptions,
+  { base, repository, withApi }: BuildOptions,
 ): Promise<Built> {
-  const repository = new Repository(address);
+  const sourceOf = sourcesOf(repository);
   const all = await packages(), entries = entriesOf(all);
-  const symbols = await symbolsOf(entries);
-  const assets = new Set(FRONT_FILES), site: Site = new Map();
-  const documents = readAll(all, repository, assets);
-  const agents = agentsOf(documents);
-  for (const { folder, ...agent } of agents) {
-    const policy = playedAt({ folder, ...agent });
-    if (policy !== undefined) assets.add(policy);
-    if (isThere(`${folder}/play.gif`)) assets.add(`${folder}/play.gif`);
-  }
+  const symbols = await symbolsOf(entries), once = onceEach(symbols);
+  const site: Site = new Map(), assets = new Set([PONG]);
   const put = (page: Page) => site.set(page.address, layout(page));
-  for (const document of documents) put(pageOf(document, { entries, agents }));
+
+  const documents = readAll(all, sourceOf, assets);
+  const named = (name: string) => documents.find((it) => it.source === name);
+  const titled = (name: string) =>
+    documents.find(({ rendered }) => rendered.title === name);
+  const agents = agentsOf(documents);
+  for (const { picture, policy } of agents) {
+    for (const it of [picture, policy]) if (it !== undefined) assets.add(it);
+  }
+  for (const it of documents) put(pageOf(it, { entries, agents }));
   put(guidesPage(documents));
   put(packagesPage(documents, all));
-  const readme = (name: string) =>
-    documents.find(({ source }) => source === name);
-  put(frontPage(readme("README.md")!, agents, address));
-  put(zooPage(agents, readme("zoo/README.md")?.rendered.html));
-  site.set(NOT_FOUND, notFoundPage(base));
-  const api = {
+  put(frontPage(named("README.md")!, agents, repository));
+  put(zooPage(agents, named("zoo/README.md")));
+  site.set("404.html", notFoundPage(base));
+
+  const names = Map.groupBy(once, ({ name }) => name).values()
+    .filter(({ length }) => length === 1);
+  const links = {
     symbols,
-    homes: homesOf(symbols),
-    readmeOf: (entry: Entry) => readmeOf(entry, documents),
-    sourceOf: (file: string, line: number) => repository.addressOf(file, line),
+    homes: new Map([...names].map(([it]) => [it.name, it.address])),
+    readmeOf: ({ name, owner }: Entry) =>
+      (titled(name) ?? titled(owner.name))!.address,
+    sourceOf,
   };
-  const [, playground, script] = await Promise.all([
-    withApi ? putApi(all, entries, api, put) : undefined,
-    playgroundFiles(),
-    bundle(`${HERE}search/search.ts`),
+  const waiting = withApi ? [...all] : [];
+  /** Adds the pages of interfaces; a process of `deno doc` uses one core. */
+  const work = async () => {
+    for (let it = waiting.shift(); it; it = waiting.shift()) {
+      const own = entries.filter(({ owner }) => owner === it);
+      (await apiPages(own, links)).forEach(put);
+    }
+  };
+  await Promise.all([
+    putPlayground(site),
+    ...Array.from({ length: navigator.hardwareConcurrency }, work),
   ]);
-  for (const [name, bytes] of playground) site.set(name, bytes);
-  site.set(SEARCH, script);
-  site.set(STYLE, await Deno.readTextFile(`${HERE}style.css`));
-  const rendered = documents.map((it) => [it.address, it.rendered] as const);
-  site.set(INDEX, searchIndex(new Map(rendered), symbols));
+  site.set(SEARCH, await scriptOf("site/search/search.ts"));
+  site.set(STYLE, await Deno.readTextFile(`${ROOT}site/style.css`));
+  const texts = documents.map((it) => [it.address, it.rendered] as const);
+  site.set(INDEX, searchIndex(new Map(texts), once));
   for (const it of assets) site.set(it, await Deno.readFile(ROOT + it));
   const addresses = [
-    ...symbols.map((it) => it.address),
+    ...symbols.map(({ address }) => address),
     ...entries.map(({ folder }) => `${folder}/index.html`),
   ];
   return { site, leftOut: new Set(withApi ? [] : addresses) };
@@ -106,11 +101,11 @@ export async function buildSite(
 
 function readAll(
   all: readonly Package[],
-  repository: Repository,
+  sourceOf: SourceOf,
   assets: Set<string>,
 ): Read[] {
   const documents = documentsOf(all);
-  const resolve = resolverOf(documents, repository, assets);
+  const resolve = resolverOf(documents, sourceOf, assets);
   return documents.map((it) => ({
     ...it,
     rendered: render(it.text, resolve(it)),
@@ -125,100 +120,57 @@ function pageOf(
     agents: readonly Agent[];
   },
 ): Page {
-  const { address, rendered: { html, title, summary, sections } } = document;
-  const entry = entries.find(({ name }) => name === title);
-  const agent = agents.find((it) => it.document === document);
-  const added = [
-    entry === undefined ? "" : anchor(
-      address,
-      `${apiFolder(entry.name)}/index.html`,
-      `API of ${entry.name}`,
+  const { address, rendered: { html, ...rendered } } = document;
+  const actions = [
+    ...entries.filter(({ name }) => name === rendered.title).map((it) =>
+      anchor(address, `${it.folder}/index.html`, `API of ${it.name}`)
     ),
-    agent === undefined ? "" : playLink(address, agent),
+    ...agents.filter((it) => it.document === document)
+      .map((it) => playLink(address, it)),
   ].join("");
-  const actions = added === "" ? "" : `<p class="actions">${added}</p>\n`;
-  return {
-    address,
-    title,
-    summary,
-    sections,
-    body: html.replace("</h1>\n", (end) => end + actions),
-  };
-}
-
-/** Address of an entry point's README, or its package's. */
-function readmeOf(
-  { name, owner }: Entry,
-  documents: readonly Read[],
-): string {
-  const titled = (title: string) =>
-    documents.find(({ rendered }) => rendered.title === title);
-  return (titled(name) ?? titled(owner.name))!.address;
-}
-
-/** Adds the pages of all interfaces; each process of `deno doc` uses one core. */
-async function putApi(
-  all: readonly Package[],
-  entries: readonly Entry[],
-  links: ApiLinks,
-  put: (page: Page) => unknown,
-): Promise<void> {
-  const waiting = [...all];
-  const work = async () => {
-    for (let it = waiting.shift(); it; it = waiting.shift()) {
-      const own = entries.filter(({ owner }) => owner === it);
-      (await apiPages(it, own, links)).forEach(put);
-    }
-  };
-  await Promise.all(
-    Array.from({ length: navigator.hardwareConcurrency }, work),
-  );
+  const added = actions && `<p class="actions">${actions}</p>\n`;
+  const body = html.replace("</h1>\n", (end) => end + added);
+  return { address, ...rendered, body };
 }
 
 /** The page that a server shows at any address, so that its links begin with the base. */
 function notFoundPage(base: string): string {
+  const address = "404.html";
+  const front = anchor(address, "index.html", "begin at the front page");
   return layout({
-    address: NOT_FOUND,
+    address,
     title: "Not found",
     summary: "There is no such page.",
-    body: `<h1>Not found</h1>\n<p>There is no such page: search for it, or ${
-      anchor(NOT_FOUND, "index.html", "begin at the front page")
-    }.</p>`,
+    body: `<h1>Not found</h1>
+<p>There is no such page: search for it, or ${front}.</p>`,
   }).replaceAll(/( (?:href|src)=")(?!data:|#)/g, `$1${base}`);
 }
 
-/** Builds the playground as a part of the site. */
-async function playgroundFiles(): Promise<Site> {
+/** Adds the playground, with the top of all pages. */
+async function putPlayground(site: Site): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "bellman-playground-" });
+  const address = "playground/index.html";
   try {
     await buildPlayground(folder);
-    const files: Site = new Map();
     for (const { name } of Deno.readDirSync(folder)) {
-      files.set(`playground/${name}`, await Deno.readFile(`${folder}/${name}`));
+      site.set(`playground/${name}`, await Deno.readFile(`${folder}/${name}`));
     }
     const html = await Deno.readTextFile(`${folder}/index.html`);
-    files.set(
-      PLAYGROUND,
+    site.set(
+      address,
       // Its own style sheet comes last.
-      html.replace(/(?=<link rel="stylesheet")/, `${shared(PLAYGROUND)}\n`)
-        .replace("<body>", (it) => `${it}\n${top(PLAYGROUND)}`),
+      html.replace(/(?=<link rel="stylesheet")/, `${shared(address)}\n`)
+        .replace("<body>", (it) => `${it}\n${top(address)}`),
     );
-    return files;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
 /** Bundles a script that a page runs without being a module. */
-async function bundle(path: string): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["bundle", "--quiet", "--platform=browser", "--minify"],
-      ...["--format=iife", path],
-    ],
-    env: { NO_COLOR: "1" },
-  }).output();
-  const decoder = new TextDecoder();
-  if (!success) throw new Error(decoder.decode(stderr));
-  return decoder.decode(stdout);
+function scriptOf(path: string): Promise<string> {
+  return runDeno([
+    ...["bundle", "--quiet", "--platform=browser", "--minify"],
+    ...["--format=iife", path],
+  ]);
 }

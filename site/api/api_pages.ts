@@ -1,139 +1,112 @@
-import { posix } from "node:path";
-import type { Package } from "../../tests/tools/packages.ts";
+import { readdirSync } from "node:fs";
 import { highlight } from "../pages/highlight.ts";
 import type { Page } from "../pages/layout.ts";
-import { anchor } from "../pages/lists.ts";
-import { linkTo, unescapeHtml } from "../pages/site.ts";
-import { type ApiSymbol, denoDoc, type Entry } from "./symbols.ts";
+import type { SourceOf } from "../pages/resolve.ts";
+import { anchor, linkTo, unescapeHtml } from "../pages/site.ts";
+import { type ApiSymbol, type Entry, runDeno } from "./symbols.ts";
 
-/** What the pages of a package lead to. */
+/** What the pages lead to. */
 export interface ApiLinks {
   /** Symbols of all packages. */
   symbols: readonly ApiSymbol[];
   /** Addresses of symbols by their name, of names that mean one thing. */
   homes: ReadonlyMap<string, string>;
-  /** Address of the README of an entry point; its package's where it has none. */
+  /** Returns the address of the README of an entry point, or of its package. */
   readmeOf(entry: Entry): string;
-  /** Address of a line of a source file; undefined without a repository. */
-  sourceOf(file: string, line: number): string | undefined;
+  sourceOf: SourceOf;
 }
 
-/** A page that `deno doc` wrote. */
+/** A page that `deno doc` wrote: of a module, or of one of its symbols. */
 interface Written {
-  /** Path from the package's folder, of the module or of a symbol. */
-  path: string;
   entry: Entry;
-  /** Name of the symbol; none of a module. */
   symbol?: string;
+  /** True for a member's page, which repeats a part of its symbol's. */
+  isMember: boolean;
 }
 
-/** Path of a written page, whose module is a path and whose symbols lie below `~`. */
-const WRITTEN = /^(?:(.+?)\/)?(?:index|~\/([^.]+)(\..+)?)\.html$/;
-
-/**
- * Finds module and symbol of a written page; undefined for lists that repeat others.
- * A member's page repeats its symbol's.
- */
-function parsePath(
+/** Finds module and symbol of a path; undefined for lists that repeat others. */
+function writtenAt(
   path: string,
   entries: readonly Entry[],
-): { entry: Entry; symbol?: string; isMember: boolean } | undefined {
-  const [match, module, symbol, member] = WRITTEN.exec(path) ?? [];
-  if (match === undefined) return undefined;
-  const [{ owner }] = entries;
+): Written | undefined {
+  const [match, module, symbol, member] =
+    /^(?:(.+?)\/)?(?:index|~\/([^.]+)(\..+)?)\.html$/.exec(path) ?? [];
   const entry = entries.length === 1
     ? entries[0]
-    : entries.find((it) => it.path === `${owner.folder}/${module}`);
-  if (entry === undefined) return undefined;
-  return { entry, symbol, isMember: member !== undefined };
+    : entries.find((it) => it.path === `${it.owner.folder}/${module}`);
+  return match === undefined || entry === undefined
+    ? undefined
+    : { entry, symbol, isMember: member !== undefined };
 }
 
-function addressOf({ folder }: Entry, symbol = "index"): string {
-  return `${folder}/${symbol}.html`;
-}
+const addressOf = ({ folder }: Entry, symbol = "index") =>
+  `${folder}/${symbol}.html`;
 
-/** Writes the pages of a package's interface, as `deno doc` has them. */
+/** Writes the pages of a package's interface, as `deno doc --html` has them. */
 export async function apiPages(
-  owner: Package,
   entries: readonly Entry[],
   links: ApiLinks,
 ): Promise<Page[]> {
   const output = await Deno.makeTempDir({ prefix: "bellman-api-" });
   try {
-    await denoDoc([
-      ...["--html", `--name=${owner.name}`, `--output=${output}`],
-      ...owner.entryPoints,
-    ]);
-    return pathsIn(output).sort().flatMap((path) => {
-      const found = parsePath(path, entries);
-      if (found === undefined || found.isMember) return [];
-      const html = Deno.readTextFileSync(`${output}/${path}`);
-      const { entry, symbol } = found;
-      return [pageOf(html, { path, entry, symbol }, entries, links)];
-    });
+    const { name, entryPoints } = entries[0].owner;
+    const options = ["--html", `--name=${name}`, `--output=${output}`];
+    await runDeno(["doc", ...options, ...entryPoints]);
+    return readdirSync(output, { recursive: true, encoding: "utf8" }).sort()
+      .flatMap((path) => {
+        const written = writtenAt(path, entries);
+        if (written === undefined || written.isMember) return [];
+        const html = Deno.readTextFileSync(`${output}/${path}`);
+        return [pageOf(html, { ...written, path, entries }, links)];
+      });
   } finally {
     await Deno.remove(output, { recursive: true });
   }
 }
 
-function pathsIn(folder: string, path = ""): string[] {
-  return [...Deno.readDirSync(posix.join(folder, path))].flatMap((it) => {
-    const inner = posix.join(path, it.name);
-    if (it.isDirectory) return pathsIn(folder, inner);
-    return inner.endsWith(".html") ? [inner] : [];
-  });
-}
-
 function pageOf(
   html: string,
-  written: Written,
-  entries: readonly Entry[],
+  { path, entry, symbol, entries }: Written & {
+    path: string;
+    entries: readonly Entry[];
+  },
   links: ApiLinks,
 ): Page {
-  const { path, entry, symbol } = written;
   const address = addressOf(entry, symbol);
-  const [, content] =
-    /<div id="content">(.*)<\/div>\s*<\/div>\s*<\/div>\s*<\/body>/s
-      .exec(html) ?? [];
+  const [, content] = /<div id="content">(.*)(?:<\/div>\s*){3}<\/body>/s
+    .exec(html) ?? [];
   if (content === undefined) {
     throw new SyntaxError(
-      `Cannot read ${path} of ${entry.name}: 'deno doc' writes other pages than this version knows`,
+      `Cannot read ${path} of ${entry.name}: 'deno doc' ` +
+        "writes other pages than this version knows",
     );
   }
-  const source = links.symbols.find((it) =>
+  const found = links.symbols.find((it) =>
     it.entry === entry && it.name === symbol
   );
-  const line = source && links.sourceOf(source.file, source.line);
-  const body = linked(
-    cleaned(content, entry.name, line ? `<a href="${line}">source</a>` : ""),
-    { address, path, entries, homes: links.homes },
-  );
+  const source = found && links.sourceOf(found.file, found.line);
   const trail = [
     anchor(address, "packages.html", "Packages"),
     anchor(address, links.readmeOf(entry), entry.owner.name),
     anchor(address, addressOf(entry), `API of ${entry.name}`),
   ];
-  const summary = source?.doc || `The interface of ${entry.name}.`;
+  const others = entries.filter((it) => it !== entry)
+    .map((it) => anchor(address, addressOf(it), it.name)).join(", ");
+  const head = symbol === undefined
+    ? `<h1>${entry.name}</h1>\n${others && `<p>Also ${others}.</p>`}`
+    : "";
+  const body = linked(
+    cleaned(content, entry.name, source && `<a href="${source}">source</a>`),
+    { address, path, entries, homes: links.homes },
+  );
   return {
     address,
     title: symbol === undefined ? entry.name : `${symbol} · ${entry.name}`,
-    summary,
+    summary: found?.doc || `The interface of ${entry.name}.`,
     body: `<nav class="trail" aria-label="Above">${trail.join(" › ")}</nav>
-${symbol === undefined ? moduleHead(address, entry, entries) : ""}
+${head}
 <div class="api">${body}</div>`,
   };
-}
-
-/** Title of a module's page, with the other modules of its package. */
-function moduleHead(
-  address: string,
-  entry: Entry,
-  entries: readonly Entry[],
-): string {
-  const others = entries.filter((it) => it !== entry)
-    .map((it) => anchor(address, addressOf(it), it.name));
-  const list = others.length > 0 ? `<p>Also ${others.join(", ")}.</p>` : "";
-  return `<h1>${entry.name}</h1>\n${list}`;
 }
 
 /**
@@ -141,12 +114,12 @@ function moduleHead(
  *
  * @param source Link to the source, once in a page: `deno doc` repeats it.
  */
-function cleaned(content: string, name: string, source: string): string {
+function cleaned(content: string, name: string, source = ""): string {
   let titles = 0, sources = 0;
   return content
     .replaceAll(/<button class="copyButton".*?<\/button>/gs, "")
     .replaceAll(
-      /<a\s+class="sourceButton"[^>]*>.*?<\/a>/gs,
+      /<a\s+class="sourceButton".*?<\/a>/gs,
       () => sources++ === 0 ? source : "",
     )
     .replaceAll(/<svg.*?<\/svg>/gs, "")
@@ -186,10 +159,10 @@ function linked(
     .replaceAll(/ href="([^"#][^"]*)"/g, (whole, escaped) => {
       const { host, pathname, hash } = new URL(unescapeHtml(escaped), base);
       if (host !== base.host) return whole;
-      const found = parsePath(decodeURIComponent(pathname.slice(1)), entries);
-      if (found === undefined) return "";
-      const to = addressOf(found.entry, found.symbol);
-      return ` href="${linkTo(address, to + hash)}"`;
+      const to = writtenAt(decodeURIComponent(pathname.slice(1)), entries);
+      if (to === undefined) return "";
+      const page = addressOf(to.entry, to.symbol);
+      return ` href="${linkTo(address, page + hash)}"`;
     })
     // Names of type parameters lead to anchors that are not there.
     .replaceAll(
@@ -198,7 +171,8 @@ function linked(
     )
     .replaceAll(/<span class="td-ref">(\w+)<\/span>/g, (whole, name) => {
       const home = homes.get(name);
-      if (home === undefined) return whole;
-      return `<a class="td-ref" href="${linkTo(address, home)}">${name}</a>`;
+      return home === undefined
+        ? whole
+        : `<a class="td-ref" href="${linkTo(address, home)}">${name}</a>`;
     });
 }

@@ -1,5 +1,5 @@
 import { parse } from "@std/yaml";
-import { join, posix } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
 import { type Package, ROOT } from "../../tests/tools/packages.ts";
 
 /** A Markdown file that is a page of the site. */
@@ -14,61 +14,37 @@ export interface Document {
   head: unknown;
 }
 
-const ROOT_FILES = [
-  "README.md",
-  "ARCHITECTURE.md",
-  "CHANGELOG.md",
-  "CONTRIBUTING.md",
-];
-
-/** Folders whose Markdown files are pages, all of them. */
-const FOLDERS = ["docs", "guides", "zoo"];
-
-function* filesIn(folder: string): Generator<string> {
-  const entries = [...Deno.readDirSync(join(ROOT, folder))];
-  for (const { name, isDirectory, isFile } of entries) {
-    const path = posix.join(folder, name);
-    if (isDirectory && name !== "testdata") yield* filesIn(path);
-    else if (isFile) yield path;
-  }
-}
+const ROOT_FILES = ["README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING"]
+  .map((it) => `${it}.md`);
 
 /** True where the checkout has a file or a folder. */
-export function isThere(path: string): boolean {
-  try {
-    Deno.statSync(join(ROOT, path));
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const isThere = (path: string): boolean => existsSync(ROOT + path);
 
-/** Address of the page of a Markdown file. */
-function addressOf(source: string): string {
-  return source.replace(/(^|\/)README\.md$/, "$1index.md")
-    .replace(/\.md$/, ".html");
+/** Lists Markdown files of a folder and those below. */
+function markdownIn(folder: string): string[] {
+  if (!isThere(folder)) return [];
+  return readdirSync(ROOT + folder, { recursive: true, encoding: "utf8" })
+    .map((path) => `${folder}/${path}`)
+    .filter((path) => /\.md$/.test(path) && !path.includes("/testdata/"));
 }
 
 /** Reads a Markdown file, whose head is data. */
 function read(source: string): Document {
-  const whole = Deno.readTextFileSync(join(ROOT, source));
+  const whole = Deno.readTextFileSync(ROOT + source);
   const [front, yaml] = /^---\n(.*?)^---\n/ms.exec(whole) ?? ["", ""];
+  const address = source.replace(/(^|\/)README\.md$/, "$1index.md")
+    .replace(/\.md$/, ".html");
   return {
     source,
-    address: addressOf(source),
+    address,
     text: whole.slice(front.length),
-    head: yaml === "" ? undefined : parse(yaml),
+    head: parse(yaml),
   };
 }
 
-/**
- * Reads the Markdown files that are pages: those of the root and its folders of texts,
- * and READMEs of packages.
- */
+/** Reads the Markdown files of the root, of the folders of texts and of packages. */
 export function documentsOf(packages: readonly Package[]): Document[] {
-  const texts = FOLDERS.filter(isThere).flatMap((it) => [...filesIn(it)])
-    .filter((it) => it.endsWith(".md"));
-  const readmes = packages.flatMap(({ folder }) => [...filesIn(folder)])
-    .filter((it) => posix.basename(it) === "README.md");
+  const texts = ["docs", "guides", "zoo"].flatMap(markdownIn);
+  const readmes = packages.flatMap(({ folder }) => markdownIn(folder));
   return [...ROOT_FILES, ...texts, ...readmes].sort().map(read);
 }

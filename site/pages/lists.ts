@@ -2,94 +2,70 @@ import type { Package } from "../../tests/tools/packages.ts";
 import type { Document } from "./documents.ts";
 import type { Page } from "./layout.ts";
 import type { Rendered } from "./markdown.ts";
-import { escapeHtml, linkTo } from "./site.ts";
+import { anchor, escapeHtml } from "./site.ts";
 
 /** A document with its rendered text. */
 export interface Read extends Document {
   rendered: Rendered;
 }
 
-/** Writes a link from one page to another one. */
-export function anchor(from: string, to: string, text: string): string {
-  return `<a href="${linkTo(from, to)}">${escapeHtml(text)}</a>`;
+/** Writes a title with the first sentence of its text. */
+function entry(from: string, { address, rendered }: Read, more = ""): string {
+  const { title, summary } = rendered;
+  const [sentence] = /^.*?\.(?=\s+[A-Z`]|$)/s.exec(summary) ?? [summary];
+  const about = escapeHtml(sentence.replace(/:$/, "."));
+  return `<dt>${anchor(from, address, title)}${more}</dt>\n<dd>${about}</dd>`;
 }
 
-/** The first sentence of a text. */
-function firstSentence(text: string): string {
-  const [sentence] = /^.*?\.(?=\s+[A-Z`]|$)/s.exec(text) ?? [text];
-  return sentence.replace(/:$/, ".");
-}
-
-function entry(from: string, { address, rendered }: Read): string {
-  const about = escapeHtml(firstSentence(rendered.summary));
-  return `<dt>${anchor(from, address, rendered.title)}</dt>\n<dd>${about}</dd>`;
-}
-
-const titled = (a: Read, b: Read) =>
-  a.rendered.title.localeCompare(b.rendered.title, "en");
+const list = (entries: readonly string[]) =>
+  `<dl class="list">\n${entries.join("\n")}\n</dl>`;
 
 /** The list of guides. */
 export function guidesPage(documents: readonly Read[]): Page {
   const address = "guides/index.html";
-  const guides = documents.filter((it) => it.source.startsWith("guides/"));
-  const entries = guides.toSorted(titled).map((it) => entry(address, it));
+  const guides = documents.filter((it) => it.source.startsWith("guides/"))
+    .toSorted((a, b) => a.rendered.title < b.rendered.title ? -1 : 1);
+  const summary = "The code of each guide runs as a test of every commit.";
   return {
     address,
     title: "Guides",
-    summary: "Guides of Bellman: their code runs as tests.",
+    summary,
     body: `<h1>Guides</h1>
-<p>The code of each guide runs as a test of every commit.</p>
-<dl class="list">
-${entries.join("\n")}
-</dl>`,
+<p>${summary}</p>
+${list(guides.map((it) => entry(address, it)))}`,
   };
 }
 
-/** Folder of the API of an entry point: `api/envs/atari`. */
-export function apiFolder(name: string): string {
-  return name.replace("@bellman/", "api/");
-}
-
-/** The list of packages, with their entry points that have a README. */
+/** The list of packages, with all READMEs in their folders. */
 export function packagesPage(
   documents: readonly Read[],
   packages: readonly Package[],
 ): Page {
   const address = "packages.html";
-  const row = ({ folder, imports: [name] }: Package) => {
-    const read = documents.filter((it) => it.source.startsWith(`${folder}/`))
+  const entriesOf = ({ folder, imports: [name] }: Package) => {
+    const api = `${name.replace("@bellman/", "api/")}/index.html`;
+    const [own, ...inner] = documents
+      .filter((it) => it.source.startsWith(`${folder}/`))
       .toSorted((a, b) => a.source.length - b.source.length);
-    const [own, ...inner] = read;
-    const api = anchor(address, `${apiFolder(name)}/index.html`, "API");
-    const more = inner.map(({ address: to, rendered }) =>
-      anchor(address, to, rendered.title)
-    );
-    return `${
-      entry(address, own).replace("</dt>", ` <small>${api}</small></dt>`)
-    }
-${more.length > 0 ? `<dd>With ${more.join(", ")}.</dd>` : ""}`;
+    return [
+      entry(address, own, ` <small>${anchor(address, api, "API")}</small>`),
+      ...inner.map((it) => entry(address, it)),
+    ];
   };
-  const list = (isAlgorithm: boolean) =>
-    packages.filter((it) => it.isAlgorithm === isAlgorithm)
-      .toSorted((a, b) => a.name < b.name ? -1 : 1).map(row).join("\n");
-  const { address: architecture } = documents.find(({ source }) =>
-    source === "ARCHITECTURE.md"
-  )!;
+  const listOf = (isAlgorithm: boolean) =>
+    list(
+      packages.filter((it) => it.isAlgorithm === isAlgorithm)
+        .toSorted((a, b) => a.name < b.name ? -1 : 1).flatMap(entriesOf),
+    );
   return {
     address,
     title: "Packages",
     summary: "The packages of Bellman, with their interfaces.",
     body: `<h1>Packages</h1>
-<p>How they depend on each other: ${
-      anchor(address, architecture, "architecture")
-    }.</p>
+<p>${anchor(address, "ARCHITECTURE.html", "How they depend on each other")}.</p>
 <h2 id="algorithms">Algorithms</h2>
-<dl class="list">
-${list(true)}
-</dl>
+${listOf(true)}
 <h2 id="parts">Parts</h2>
-<dl class="list">
-${list(false)}
-</dl>`,
+${listOf(false)}`,
   };
 }

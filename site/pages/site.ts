@@ -32,12 +32,17 @@ export function escapeHtml(text: string): string {
 
 /** Reads a text out of HTML without elements. */
 export function unescapeHtml(html: string): string {
-  const names: Record<string, string> = { amp: "&", lt: "<", gt: ">" };
   return html.replaceAll(
-    /&(?:#x([0-9a-f]+)|#(\d+)|(amp|lt|gt|quot));/gi,
-    (_, hex, decimal, name) =>
-      name === undefined
-        ? String.fromCodePoint(parseInt(hex ?? decimal, hex ? 16 : 10))
-        : names[name] ?? '"',
-  );
+    /&#x([\da-f]+);/gi,
+    (_, code) => String.fromCodePoint(parseInt(code, 16)),
+  ).replaceAll("&lt;", "<").replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll(
+      "&amp;",
+      "&",
+    );
+}
+
+/** Writes a link from one page to another one. */
+export function anchor(from: string, to: string, text: string): string {
+  return `<a href="${linkTo(from, to)}">${escapeHtml(text)}</a>`;
 }

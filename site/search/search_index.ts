@@ -32,20 +32,14 @@ function symbolOf({ name, doc, address, entry, settings }: ApiSymbol): Entry[] {
   ];
 }
 
-/**
- * Builds the index of what can be found.
- *
- * @param pages Rendered texts by address.
- * @param symbols Symbols of all packages; what is exported twice is found once.
- */
+/** Builds the index of rendered texts by address, and of symbols. */
 export function searchIndex(
   pages: ReadonlyMap<string, Rendered>,
   symbols: readonly ApiSymbol[],
 ): string {
-  const once = Map.groupBy(symbols, ({ file, line }) => `${file}:${line}`);
   const entries = [
     ...[...pages].flatMap(([address, it]) => sectionsOf(address, it)),
-    ...[...once.values()].flatMap(([first]) => symbolOf(first)),
+    ...symbols.flatMap(symbolOf),
   ];
   const index = new MiniSearch<Found>(OPTIONS);
   index.addAll(entries.map((it, id) => ({ id, ...it })));
