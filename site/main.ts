@@ -1,6 +1,6 @@
 /** Builds the site, or checks it: see `site/README.md`. */
 import { parseArgs } from "@std/cli";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "../tests/tools/packages.ts";
@@ -14,18 +14,16 @@ const MARK = ".bellman-site";
 const refuse = (option: string, expected: string) =>
   new TypeError(`Cannot use ${option}: expected ${expected}`);
 
+/** Refuses a folder with files that are not an earlier site's. */
+function checkFolder(folder: string): void {
+  if (!existsSync(folder) || existsSync(`${folder}/${MARK}`)) return;
+  if (Deno.statSync(folder).isDirectory && !readdirSync(folder).length) return;
+  throw refuse(`--out ${folder}`, "a new or empty folder, or an earlier site");
+}
+
 /** Writes a site into a folder, in the place of an earlier one. */
 async function writeSite(site: Site, folder: string): Promise<void> {
-  if (existsSync(`${folder}/${MARK}`)) {
-    await Deno.remove(folder, { recursive: true });
-  }
-  await Deno.mkdir(folder, { recursive: true });
-  if ([...Deno.readDirSync(folder)].length > 0) {
-    throw refuse(
-      `--out ${folder}`,
-      "a new or empty folder, or an earlier site",
-    );
-  }
+  await Deno.remove(folder, { recursive: true }).catch(() => {});
   for (const [address, content] of [...site, [MARK, ""] as const]) {
     const path = `${folder}/${address}`;
     await Deno.mkdir(dirname(path), { recursive: true });
@@ -78,6 +76,7 @@ function read(args: readonly string[]) {
 
 try {
   const { out, isCheck, ...options } = read(Deno.args);
+  if (!isCheck) checkFolder(out);
   const built = await buildSite(options);
   if (isCheck) {
     const { complaints, outside } = checkSite(built, options);
