@@ -87,7 +87,7 @@ export async function buildSite(
     putPlayground(site),
     ...Array.from({ length: navigator.hardwareConcurrency }, work),
   ]);
-  site.set(SEARCH, await scriptOf("site/search/search.ts"));
+  site.set(SEARCH, await searchScript());
   site.set(STYLE, await Deno.readTextFile(`${ROOT}site/style.css`));
   const texts = documents.map((it) => [it.address, it.rendered] as const);
   site.set(INDEX, searchIndex(new Map(texts), once));
@@ -167,10 +167,13 @@ async function putPlayground(site: Site): Promise<void> {
   }
 }
 
-/** Bundles a script that a page runs without being a module. */
-function scriptOf(path: string): Promise<string> {
-  return runDeno([
+/** Bundles the program that searches, which runs without being a module. */
+async function searchScript(): Promise<string> {
+  const folder = new URL("../..", import.meta.resolve("minisearch"));
+  const license = await Deno.readTextFile(new URL("LICENSE.txt", folder));
+  const script = await runDeno([
     ...["bundle", "--quiet", "--platform=browser", "--minify"],
-    ...["--format=iife", path],
+    ...["--format=iife", "site/search/search.ts"],
   ]);
+  return `/*! minisearch\n${license.trim()}\n*/\n${script}`;
 }

@@ -72,7 +72,7 @@ function resolveLinks(tokens: readonly Token[], resolve: Resolve): void {
     if (token.type === "link_close") token.tag = open.pop()!.tag;
     if (token.type !== "link_open") continue;
     open.push(token);
-    const link = resolve(decodeURI(String(token.attrGet("href"))), "link");
+    const link = resolve(String(token.attrGet("href")), "link");
     if (link === undefined) [token.tag, token.attrs] = ["span", []];
     else token.attrSet("href", link);
   }

@@ -51,7 +51,7 @@ export function resolverOf(
   const addresses = new Map(documents.map((it) => [it.source, it.address]));
   return ({ source, address }) => (link, kind) => {
     if (/^(?:[a-z][a-z\d+.-]*:|#)/i.test(link)) return link;
-    const [relative, anchor] = link.split("#");
+    const [relative, anchor] = decodeURI(link).split("#");
     const path = posix.join(posix.dirname(source), relative).replace(/\/$/, "");
     const page = addresses.get(path) ?? addresses.get(`${path}/README.md`);
     const end = anchor === undefined ? "" : `#${anchor}`;
