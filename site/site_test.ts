@@ -165,7 +165,7 @@ chromiumTest(
 );
 
 chromiumTest("two clicks on the front page, and an agent learns", async () => {
-  assertEquals(await drive("learn"), 2);
+  assertEquals(await drive("learn"), "Training");
 });
 
 interface Played {

@@ -160,7 +160,8 @@ function linked(
       const { host, pathname, hash } = new URL(unescapeHtml(escaped), base);
       if (host !== base.host) return whole;
       const to = writtenAt(decodeURIComponent(pathname.slice(1)), entries);
-      if (to === undefined) return "";
+      // A member's name on its symbol's page has an anchor beside it.
+      if (to === undefined || to.isMember) return "";
       const page = addressOf(to.entry, to.symbol);
       return ` href="${linkTo(address, page + hash)}"`;
     })

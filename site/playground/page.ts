@@ -285,7 +285,7 @@ async function openFile(file: File): Promise<void> {
 async function openAddress(): Promise<void> {
   const given = new URLSearchParams(location.search).get("policy");
   if (given === null) return;
-  element("play-title").scrollIntoView();
+  element("playing-picture").scrollIntoView({ block: "end" });
   show("play-state", `Opening ${given}`);
   try {
     const response = await fetch(new URL(given, location.href));
