@@ -117,12 +117,13 @@ ${head}
 function cleaned(content: string, name: string, source = ""): string {
   let titles = 0, sources = 0;
   return content
+    .replace("<h3>Document Navigation</h3>", "<h3>On this page</h3>")
     .replaceAll(/<button class="copyButton".*?<\/button>/gs, "")
     .replaceAll(
       /<a\s+class="sourceButton".*?<\/a>/gs,
       () => sources++ === 0 ? source : "",
     )
-    .replaceAll(/<svg.*?<\/svg>/gs, "")
+    .replaceAll(/<svg.*?<\/svg>|<nav class="topSymbols">.*?<\/nav>/gs, "")
     .replaceAll(/<code><\/code>| id=""| tabIndex="-1"/g, "")
     .replaceAll(/<(\/?)main\b/g, "<$1div")
     .replaceAll(
