@@ -1,8 +1,9 @@
 import { type Package, packages, ROOT } from "../tests/tools/packages.ts";
-import { apiPages } from "./api/api_pages.ts";
+import { type ApiLinks, apiPages } from "./api/api_pages.ts";
 import {
   entriesOf,
   type Entry,
+  homesOf,
   onceEach,
   runDeno,
   symbolsOf,
@@ -45,7 +46,7 @@ export interface Built {
 export async function buildSite(
   { base, repository, withApi }: BuildOptions,
 ): Promise<Built> {
-  const sourceOf = sourcesOf(repository);
+  const sourceOf = await sourcesOf(repository);
   const all = await packages(), entries = entriesOf(all);
   const symbols = await symbolsOf(entries), once = onceEach(symbols);
   const site: Site = new Map(), assets = new Set([PONG]);
@@ -53,8 +54,6 @@ export async function buildSite(
 
   const documents = readAll(all, sourceOf, assets);
   const named = (name: string) => documents.find((it) => it.source === name);
-  const titled = (name: string) =>
-    documents.find(({ rendered }) => rendered.title === name);
   const agents = agentsOf(documents);
   for (const { picture, policy } of agents) {
     for (const it of [picture, policy]) if (it !== undefined) assets.add(it);
@@ -66,37 +65,40 @@ export async function buildSite(
   put(zooPage(agents, named("zoo/README.md")));
   site.set("404.html", notFoundPage(base));
 
-  const names = Map.groupBy(once, ({ name }) => name).values()
-    .filter(({ length }) => length === 1);
-  const links = {
-    symbols,
-    homes: new Map([...names].map(([it]) => [it.name, it.address])),
-    readmeOf: ({ name, owner }: Entry) =>
-      (titled(name) ?? titled(owner.name))!.address,
-    sourceOf,
-  };
-  const waiting = withApi ? [...all] : [];
-  /** Adds the pages of interfaces; a process of `deno doc` uses one core. */
-  const work = async () => {
-    for (let it = waiting.shift(); it; it = waiting.shift()) {
-      const own = entries.filter(({ owner }) => owner === it);
-      (await apiPages(own, links)).forEach(put);
-    }
-  };
+  const readmeOf = ({ name, owner }: Entry) =>
+    [name, owner.name].map((title) =>
+      documents.find(({ rendered }) => rendered.title === title)
+    ).find((it) => it !== undefined)!.address;
+  const links = { symbols, homes: homesOf(once), readmeOf, sourceOf };
   await Promise.all([
     putPlayground(site),
-    ...Array.from({ length: navigator.hardwareConcurrency }, work),
+    withApi ? putApi(put, entries, links) : undefined,
   ]);
   site.set(SEARCH, await searchScript());
   site.set(STYLE, await Deno.readTextFile(`${ROOT}site/style.css`));
-  const texts = documents.map((it) => [it.address, it.rendered] as const);
-  site.set(INDEX, searchIndex(new Map(texts), once));
+  site.set(INDEX, searchIndex(documents, once));
   for (const it of assets) site.set(it, await Deno.readFile(ROOT + it));
   const addresses = [
     ...symbols.map(({ address }) => address),
     ...entries.map(({ folder }) => `${folder}/index.html`),
   ];
   return { site, leftOut: new Set(withApi ? [] : addresses) };
+}
+
+/** Adds the pages of interfaces; each process of `deno doc` uses one core. */
+async function putApi(
+  put: (page: Page) => void,
+  entries: readonly Entry[],
+  links: ApiLinks,
+): Promise<void> {
+  const waiting = [...Map.groupBy(entries, ({ owner }) => owner).values()];
+  const work = async () => {
+    for (let own = waiting.shift(); own; own = waiting.shift()) {
+      (await apiPages(own, links)).forEach(put);
+    }
+  };
+  const { hardwareConcurrency } = navigator;
+  await Promise.all(Array.from({ length: hardwareConcurrency }, work));
 }
 
 function readAll(

@@ -97,3 +97,10 @@ export function onceEach(symbols: readonly ApiSymbol[]): ApiSymbol[] {
     ...Map.groupBy(sorted, ({ file, line }) => `${file}:${line}`).values(),
   ].map(([first]) => first);
 }
+
+/** Returns addresses of symbols by their name, of names that mean one thing. */
+export function homesOf(once: readonly ApiSymbol[]): Map<string, string> {
+  const groups = Map.groupBy(once, ({ name }) => name).values()
+    .filter(({ length }) => length === 1);
+  return new Map([...groups].map(([it]) => [it.name, it.address]));
+}

@@ -83,9 +83,9 @@ export function top(address: string): string {
 ${links(address, SECTIONS)}
 </nav>
 <search hidden>
-<input id="search" type="search" role="combobox" aria-label="Search" placeholder="Search: press /" aria-expanded="false" aria-controls="found" aria-autocomplete="list" autocomplete="off" spellcheck="false">
-<p id="search-state" role="status"></p>
-<ul id="found" role="listbox" aria-label="Found" hidden></ul>
+<input id="site-search" type="search" role="combobox" aria-label="Search" placeholder="Search: press /" aria-expanded="false" aria-controls="site-found" aria-autocomplete="list" autocomplete="off" spellcheck="false">
+<p id="site-state" role="status"></p>
+<ul id="site-found" role="listbox" aria-label="Found" hidden></ul>
 </search>
 </header>`;
 }
@@ -107,10 +107,10 @@ export function layout(page: Page): string {
 ${shared(address)}
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#site-content">To the content</a>
 ${top(address)}
 <div class="columns">
-<main id="content">
+<main id="site-content">
 ${body}
 </main>
 ${contents(sections)}

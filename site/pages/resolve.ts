@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { ROOT } from "../../tests/tools/packages.ts";
+import { commitOf } from "../../cli/jobs/commit.ts";
 import { type Document, isThere } from "./documents.ts";
 import type { Resolve } from "./markdown.ts";
 import { linkTo } from "./site.ts";
@@ -13,19 +14,15 @@ export type SourceOf = (path: string, line?: number) => string | undefined;
  * @param repository Its address; without one there are no links to it.
  * @throws {TypeError} If the commit is unknown.
  */
-export function sourcesOf(repository?: string): SourceOf {
+export async function sourcesOf(repository?: string): Promise<SourceOf> {
   if (repository === undefined) return () => undefined;
-  const { success, stdout } = new Deno.Command("git", {
-    args: ["rev-parse", "HEAD"],
-    cwd: ROOT,
-    stderr: "null",
-  }).outputSync();
-  if (!success) {
+  // The length of a short one depends on the clone.
+  const commit = await commitOf(ROOT, { isShort: false });
+  if (commit === "") {
     throw new TypeError(
       `Cannot link to ${repository} as the commit is unknown: expected a checkout of git`,
     );
   }
-  const commit = new TextDecoder().decode(stdout).trim();
   return (path, line) => {
     const kind = Deno.statSync(ROOT + path).isDirectory ? "tree" : "blob";
     const anchor = line === undefined ? "" : `#L${line}`;
@@ -48,7 +45,11 @@ export function resolverOf(
   sourceOf: SourceOf,
   assets: Set<string>,
 ): (document: Document) => Resolve {
-  const addresses = new Map(documents.map((it) => [it.source, it.address]));
+  const addresses = new Map([
+    ["zoo/README.md", "zoo/index.html"],
+    ["guides/README.md", "guides/index.html"],
+    ...documents.map((it) => [it.source, it.address] as const),
+  ]);
   return ({ source, address }) => (link, kind) => {
     if (/^(?:[a-z][a-z\d+.-]*:|#)/i.test(link)) return link;
     const [relative, anchor] = decodeURI(link).split("#");
@@ -57,8 +58,9 @@ export function resolverOf(
     const end = anchor === undefined ? "" : `#${anchor}`;
     if (page !== undefined) return linkTo(address, page + end);
     // The check finds it.
-    if (!isThere(path)) return link;
-    if (kind === "link" && !path.startsWith("zoo/")) return sourceOf(path);
+    if (path.startsWith("..") || !isThere(path)) return link;
+    const isShown = kind === "picture" || path.startsWith("zoo/");
+    if (!isShown || !Deno.statSync(ROOT + path).isFile) return sourceOf(path);
     assets.add(path);
     return linkTo(address, path);
   };

@@ -11,9 +11,9 @@ const MOST = 10;
 // Of the site, whatever the page is.
 const { src } = document.currentScript as HTMLScriptElement;
 const element = (id: string) => document.getElementById(id)!;
-const input = element("search") as HTMLInputElement;
-const list = element("found");
-const state = element("search-state");
+const input = element("site-search") as HTMLInputElement;
+const list = element("site-found");
+const state = element("site-state");
 let index: Promise<MiniSearch<Found>> | undefined;
 let chosen = -1;
 
@@ -44,7 +44,7 @@ function optionOf({ title, page, address }: Result, i: number): HTMLLIElement {
   link.tabIndex = -1;
   link.textContent = title;
   where.textContent = page;
-  item.id = `found-${i}`;
+  item.id = `site-found-${i}`;
   item.role = "option";
   link.append(where);
   item.append(link);

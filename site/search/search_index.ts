@@ -1,6 +1,6 @@
 import MiniSearch from "minisearch";
 import type { ApiSymbol } from "../api/symbols.ts";
-import type { Rendered } from "../pages/markdown.ts";
+import type { Read } from "../pages/lists.ts";
 import { type Found, OPTIONS } from "./terms.ts";
 
 /** Address of the index. */
@@ -9,11 +9,11 @@ export const INDEX = "search.json";
 type Entry = Omit<Found, "id">;
 
 /** Sections of a page. */
-function sectionsOf(address: string, { title, sections }: Rendered): Entry[] {
-  return sections.map(({ id, title: own, text }) => ({
-    title: own,
+function sectionsOf({ address, rendered }: Read): Entry[] {
+  return rendered.sections.map(({ id, title, text }) => ({
+    title,
     text,
-    page: id === "" ? "" : title,
+    page: id === "" ? "" : rendered.title,
     address: id === "" ? address : `${address}#${id}`,
   }));
 }
@@ -32,13 +32,13 @@ function symbolOf({ name, doc, address, entry, settings }: ApiSymbol): Entry[] {
   ];
 }
 
-/** Builds the index of rendered texts by address, and of symbols. */
+/** Builds the index of documents and symbols. */
 export function searchIndex(
-  pages: ReadonlyMap<string, Rendered>,
+  documents: readonly Read[],
   symbols: readonly ApiSymbol[],
 ): string {
   const entries = [
-    ...[...pages].flatMap(([address, it]) => sectionsOf(address, it)),
+    ...documents.flatMap(sectionsOf),
     ...symbols.flatMap(symbolOf),
   ];
   const index = new MiniSearch<Found>(OPTIONS);

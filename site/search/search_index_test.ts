@@ -22,12 +22,12 @@ const SYMBOL = {
   }],
 } as unknown as ApiSymbol;
 
-const pages = new Map(
-  Object.entries(PAGES)
-    .map(([address, text]) => [address, render(text, (link) => link)]),
-);
+const documents = Object.entries(PAGES).map(([address, text]) => {
+  const rendered = render(text, (link) => link);
+  return { address, source: "", text, head: null, rendered };
+});
 const index = MiniSearch.loadJSON<Found>(
-  searchIndex(pages, [SYMBOL]),
+  searchIndex(documents, [SYMBOL]),
   OPTIONS,
 );
 

@@ -30,10 +30,10 @@ async function search(page: Page, query: string): Promise<string> {
   await page.keyboard.press("/");
   await page.keyboard.press("Control+A");
   await page.keyboard.type(query);
-  const first = page.locator("#found li").first();
+  const first = page.locator("#site-found li").first();
   await page.waitForFunction(
     (query) =>
-      document.querySelector<HTMLInputElement>("#search")!.value === query,
+      document.querySelector<HTMLInputElement>("#site-search")!.value === query,
     query,
   );
   await first.waitFor();
@@ -135,7 +135,7 @@ async function fromDisk(): Promise<void> {
     await page.goto(`file://${site}/guides/search.html`);
     await page.keyboard.press("/");
     await page.keyboard.type("a");
-    const said = page.locator("#search-state:not(:empty)");
+    const said = page.locator("#site-state:not(:empty)");
     await said.waitFor();
     const search = await said.textContent();
     const link = page.getByRole("link", { name: "Playground" });
