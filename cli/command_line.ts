@@ -13,6 +13,7 @@ import { listCommand } from "./commands/list.ts";
 import { playCommand } from "./commands/play.ts";
 import { plotCommand } from "./commands/plot.ts";
 import { searchCommand } from "./commands/search.ts";
+import { shareCommand } from "./commands/share.ts";
 import { trainCommand } from "./commands/train.ts";
 import {
   type CommandIo,
@@ -37,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   playCommand,
   exportCommand,
   plotCommand,
+  shareCommand,
   boardCommand,
   listCommand,
 ];

@@ -1,5 +1,5 @@
 /**
- * The command line: `train`, `experiment`, `eval`, `play`, `plot` and `list`. It
+ * The command line: `train`, `experiment`, `eval`, `play`, `plot`, `share` and `list`. It
  * parses, validates, wires the packages and prints. {@linkcode loadRun} opens what it
  * leaves.
  *

@@ -89,6 +89,7 @@ export {
 export * from "./polyak.ts";
 export * from "./random_bits.ts";
 export * from "./random_stream.ts";
+export { blockSize } from "./runtime/onnx_session.ts";
 export * from "./tidy.ts";
 export {
   switchCase,

@@ -2,18 +2,13 @@
 import { ALGORITHMS } from "@bellman/cli";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
-import { assertResumes, BOX_ONLY, runCommand, trainWell } from "./runs.ts";
-
-/** Settings of a small run of an algorithm. */
-function smallSettings(
-  { smallConfig = {}, startWorkers }: (typeof ALGORITHMS)[number],
-): string[] {
-  const own = Object.entries(smallConfig)
-    .map(([key, value]) => `${key}=${JSON.stringify(value)}`);
-  return startWorkers
-    ? ["numEnvs=1", "workers=2", ...own]
-    : ["numEnvs=2", ...own];
-}
+import {
+  assertResumes,
+  BOX_ONLY,
+  runCommand,
+  smallSettings,
+  trainWell,
+} from "./runs.ts";
 
 /** Environments, and settings that make another kind of agent. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {

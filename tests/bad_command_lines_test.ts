@@ -544,6 +544,30 @@ export @RUN --out /dev/stdout
   Cannot write the policy to /dev/stdout: expected a file that ends in .onnx
 export @RUN --out @RUN/config.yaml
   Cannot write the policy to @RUN/config.yaml: expected a file that ends in .onnx
+share @RUN
+  Cannot share without --out: expected a new folder, as in '--out agent'
+share --out @new
+  Cannot share 0 runs: expected one run folder, as in 'share runs/a2c-CartPole-v1-seed0 --out agent'
+share @none --out @new
+  Cannot open run @none: there is no such folder
+share @RUN --out @RUN
+  Cannot share into @RUN: it is not empty, expected a new folder
+share @RUN --out @RUN/config.yaml
+  Cannot use the file @RUN/config.yaml: a part of its path is not a folder
+share @RUN --out @new --name a/b
+  Cannot use --name a/b: expected up to 100 letters, digits, '-', '_' and '.'
+share @RUN --out @new --license 'M I T'
+  Cannot use --license M I T: expected the name of a license, such as MIT
+share @RUN --out @new --check
+  Cannot use --out with --check: it is for a folder that is made
+share --check
+  Cannot check 0 folders: expected at least one, as in 'share --check agent'
+share --check @none
+  Cannot check @none: expected the folder of a shared agent
+eval zoo:a2c/CartPole-v2
+  Unknown agent 'zoo:a2c/CartPole-v2': did you mean 'zoo:a2c/CartPole-v1'?
+train --resume zoo:none
+  Unknown agent 'zoo:none': expected one of …
 plot @RUN --key
   Cannot read '--key': expected a value, as in '--key STATISTIC'
 plot @RUN --key ''
@@ -593,7 +617,7 @@ evla @RUN
 Train
   Unknown command 'Train': did you mean 'train'?
 --version
-  Unknown command '--version': expected one of train, experiment, search, eval, play, export, plot, board, list
+  Unknown command '--version': expected one of train, experiment, search, eval, play, export, plot, share, board, list
 `;
 
 const linesOf = (text: string) => text.trim().split("\n");

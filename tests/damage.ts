@@ -125,14 +125,14 @@ async function specimens(root: string): Promise<RunSpecimen[]> {
 }
 
 /** Every file below a folder. */
-function filesOf(dir: string): string[] {
+export function filesOf(dir: string): string[] {
   return [...Deno.readDirSync(dir)].flatMap(({ name, isDirectory }) =>
     isDirectory ? filesOf(`${dir}/${name}`) : [`${dir}/${name}`]
   ).sort();
 }
 
 /** Damages a file; says what was done. */
-function damageFile(path: string, random: SeededRandom): string {
+export function damageFile(path: string, random: SeededRandom): string {
   const kind = random.uniform();
   const name = path.split("/").at(-1);
   const bytes = Deno.readFileSync(path);

@@ -6,7 +6,8 @@
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { existsSync } from "node:fs";
-import { remainsOf, runCommand, trainProcess } from "./runs.ts";
+import { KILLER, killMidway, remainsOf, runCommand } from "./runs.ts";
+import { guideCode } from "./testdata/guide_code.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 // Inside of the workspace, where its packages have their names.
@@ -23,13 +24,8 @@ function writeCode(
   name: string,
   [language, suffix]: [string, string] = ["ts", "ts"],
 ): string {
-  const text = Deno.readTextFileSync(`${ROOT}guides/${guide}.md`);
-  const at = text.indexOf(below);
-  const block = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "ms");
-  const code = at < 0 ? null : block.exec(text.slice(at));
-  assert(code !== null, `no code below '${below}' of ${guide}.md`);
   const path = `${dir}/${name}.${suffix}`;
-  Deno.writeTextFileSync(path, code[1]);
+  Deno.writeTextFileSync(path, guideCode(guide, below, language));
   return path;
 }
 
@@ -47,29 +43,6 @@ async function output(...args: string[]): Promise<string> {
   return out;
 }
 
-/** Module of a logger that kills its process after some steps, where it is told so. */
-const killer = `${dir}/killer.ts`;
-Deno.writeTextFileSync(
-  killer,
-  `import { registerLogger } from "@bellman/cli";
-const last = Number(Deno.env.get("KILL_AFTER") ?? Infinity);
-registerLogger(() => ({
-  write({ step }) {
-    if (step > last) Deno.kill(Deno.pid, "SIGKILL");
-  },
-  close() {},
-}));
-`,
-);
-
-/** Trains a run that is killed between two checkpoints. */
-async function killMidway(args: string[], after: number): Promise<void> {
-  const { signal, stderr } = await trainProcess(args, {
-    KILL_AFTER: String(after),
-  }).output();
-  assertEquals(signal, "SIGKILL", new TextDecoder().decode(stderr));
-}
-
 const LINES = { reinforce: 60, "my-dqn": 100, "my-ppo": 100 };
 
 for (const [name, file] of Object.entries(FILES)) {
@@ -81,7 +54,7 @@ for (const [name, file] of Object.entries(FILES)) {
     const most = LINES[name as keyof typeof LINES];
     assert(lines.length <= most, `${lines.length} lines without imports`);
     const args = [
-      ...[name, `--set=algorithmModules=[${file}, ${killer}]`],
+      ...[name, `--set=algorithmModules=[${file}, ${KILLER}]`],
       ...["--env=CartPole-v1", "--quiet", "--steps=6000"],
       ...["--set=checkpointInterval=1000", "--set=evaluationInterval=2000"],
       "--set=evaluationEpisodes=2",
@@ -176,7 +149,7 @@ Deno.test({
     const args = [
       ...["a2c", `--config=${yaml}`, "--quiet", "--steps=6000"],
       ...["--set=checkpointInterval=500", "--set=evaluationEpisodes=2"],
-      `--set=algorithmModules=[${killer}]`,
+      `--set=algorithmModules=[${KILLER}]`,
     ];
     const killed = `${dir}/walk-killed`, whole = `${dir}/walk`;
     await killMidway([...args, `--out=${killed}`], 2200);

@@ -1,6 +1,8 @@
 /** The packages bundled for pages, and in Node. */
 import { assert, assertEquals } from "@std/assert";
+import { trainWell } from "./runs.ts";
 import { learn } from "./testdata/eager_agent.ts";
+import { guideCode } from "./testdata/guide_code.ts";
 import { bundle, nodes, nodeTest, runProgram } from "./testdata/run_node.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 import { chromiumTest, copyWasm, inPage } from "./testdata/run_page.ts";
@@ -107,6 +109,55 @@ nodeTest(
         assertEquals(err, "");
         assertEquals(JSON.parse(out), expected);
       }
+    }),
+);
+
+/** Waits for a return that no untrained agent has; the size of the picture, and the colours in it. */
+const WATCH = `(async () => {
+  const score = () => Number(document.querySelector("p").textContent.slice(7));
+  while (!(score() > 60)) await new Promise((it) => setTimeout(it, 20));
+  const { width, height } = document.querySelector("canvas");
+  const context = document.querySelector("canvas").getContext("2d");
+  const { data } = context.getImageData(0, 0, width, height);
+  return [width, height, new Set(new Uint32Array(data.buffer)).size];
+})()`;
+
+/** Writes the page of the guide, with the runtime next to it. */
+async function writePage(page: string): Promise<void> {
+  const code = (language: string) =>
+    guideCode("node_and_pages", "## A page with your own agent", language);
+  const [address] = code("js").match(/https:.*onnxruntime-web@.*dist/)!;
+  const script = code("js").replace(address, ".");
+  // Inside of the workspace, where the packages have their names.
+  const source = `${ROOT}.examples-page-${crypto.randomUUID()}.js`;
+  await Deno.writeTextFile(source, script);
+  await bundle(new URL(`file://${source}`), `${page}/page.js`, {
+    platform: "browser",
+  }).finally(() => Deno.remove(source));
+  await Deno.writeTextFile(`${page}/index.html`, code("html"));
+  const wasm = "ort-wasm-simd-threaded.wasm";
+  const runtime = folderOf("onnxruntime-web/wasm");
+  await Deno.copyFile(new URL(wasm, runtime), `${page}/${wasm}`);
+}
+
+chromiumTest(
+  "the guide's page plays with a run's agent",
+  () =>
+    withFolder(async (folder) => {
+      const run = `${folder}/run`, page = `${folder}/page`;
+      await trainWell([
+        ...["a2c", "--env=CartPole-v1", "--quiet", "--steps=50000"],
+        `--out=${run}`,
+      ]);
+      await writePage(page);
+      await Deno.copyFile(`${run}/policy.onnx`, `${page}/policy.onnx`);
+      const { values: [[width, height, colours]], complaints } = await inPage(
+        page,
+        WATCH,
+      ) as { values: number[][]; complaints: string[] };
+      assertEquals([width, height], [600, 400]);
+      assert(colours > 3, `${colours}`);
+      assertEquals(complaints, []);
     }),
 );
 

@@ -1,4 +1,5 @@
 /** Runs of the command line for tests, and what they leave. */
+import type { ALGORITHMS } from "@bellman/cli";
 import { CheckpointStore } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { assertEquals } from "@std/assert";
@@ -9,6 +10,17 @@ const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 
 /** Names of the algorithms that take no other actions than those of a box. */
 export const BOX_ONLY: readonly string[] = ["td3", "ddpg"];
+
+/** Settings of a small run of an algorithm. */
+export function smallSettings(
+  { smallConfig = {}, startWorkers }: (typeof ALGORITHMS)[number],
+): string[] {
+  const own = Object.entries(smallConfig)
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  return startWorkers
+    ? ["numEnvs=1", "workers=2", ...own]
+    : ["numEnvs=2", ...own];
+}
 
 /** `train` in a separate process, with variables of its environment. */
 export function trainProcess(
@@ -21,6 +33,20 @@ export function trainProcess(
     stderr: "piped",
     env: { NO_COLOR: "1", ...env },
   });
+}
+
+/** Module of {@link killMidway}, to be named in `algorithmModules`. */
+export const KILLER = new URL("testdata/killer.ts", import.meta.url).pathname;
+
+/** Trains a run that is killed after some steps. */
+export async function killMidway(
+  args: readonly string[],
+  after: number,
+  env: Record<string, string> = {},
+): Promise<void> {
+  const killed = trainProcess(args, { KILL_AFTER: String(after), ...env });
+  const { signal, stderr } = await killed.output();
+  assertEquals(signal, "SIGKILL", new TextDecoder().decode(stderr));
 }
 
 /** A command line in a separate process, at most two minutes long unless told. */

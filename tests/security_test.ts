@@ -493,7 +493,7 @@ Deno.test("plot and list do their work with the permissions of their tasks", asy
   assert(environments.length > 100 && presets.length >= 6);
 });
 
-Deno.test("export, plot, list and board may do nothing else", async () => {
+Deno.test("export, plot, list, board and site may do nothing else", async () => {
   const probe = `${dir}/probe.ts`;
   await Deno.writeTextFile(
     probe,
@@ -514,6 +514,7 @@ console.log(granted.join());`,
     plot: "read,write",
     list: "read",
     board: "read,127.0.0.1",
+    site: "read,write,run",
   };
   const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   for (const [name, permissions] of Object.entries(wanted)) {

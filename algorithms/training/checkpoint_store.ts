@@ -68,6 +68,16 @@ export interface Checkpoint extends CheckpointInfo {
   readonly warnings: readonly string[];
 }
 
+/** Options of a {@link CheckpointStore}. */
+export interface CheckpointStoreOptions {
+  /**
+   * Name of the file of the best one.
+   *
+   * @default "best.safetensors"
+   */
+  best?: string;
+}
+
 /** Checkpoints of a folder. */
 export interface CheckpointList {
   /** The numbered ones, oldest first. */
@@ -86,7 +96,6 @@ interface Label {
 }
 
 const NUMBERED = /^step_(\d+)\.safetensors$/;
-const BEST = "best.safetensors";
 
 /**
  * Checkpoints in a folder. Each is a file in the safetensors format
@@ -115,14 +124,20 @@ const BEST = "best.safetensors";
 export class CheckpointStore {
   /** The folder. */
   readonly dir: string;
+  readonly #best: string;
 
   /**
    * Names the folder of checkpoints.
    *
    * @param dir The folder; it is made with the first checkpoint.
+   * @param options Name of the best one's file.
    */
-  constructor(dir: string) {
+  constructor(
+    dir: string,
+    { best = "best.safetensors" }: CheckpointStoreOptions = {},
+  ) {
     this.dir = dir;
+    this.#best = best;
   }
 
   /**
@@ -149,7 +164,7 @@ export class CheckpointStore {
     fs().mkdirSync(this.dir, { recursive: true });
     this.#removeLeftovers();
     const name = `step_${String(step).padStart(9, "0")}.safetensors`;
-    const path = paths().join(this.dir, best ? BEST : name);
+    const path = paths().join(this.dir, best ? this.#best : name);
     saveStateSync(state, path, { notes: { step, best, notes } });
     if (!best) this.#keepLast(keepLast);
     return { step, path, best };
@@ -167,7 +182,7 @@ export class CheckpointStore {
   load(which: number | "latest" | "best" = "latest"): Checkpoint {
     if (which === "latest") return this.newest().next().value as Checkpoint;
     const path = which === "best"
-      ? paths().join(this.dir, BEST)
+      ? paths().join(this.dir, this.#best)
       : this.#numbered().find(({ step }) => step === which)?.path;
     if (path === undefined || !fs().existsSync(path)) {
       const steps = this.#numbered().map(({ step }) => step).join(", ");
@@ -243,7 +258,7 @@ export class CheckpointStore {
       }
     };
     const checkpoints = this.#numbered().flatMap(good);
-    const path = paths().join(this.dir, BEST);
+    const path = paths().join(this.dir, this.#best);
     const [best] = fs().existsSync(path) ? good({ path }) : [];
     return { checkpoints, best, warnings };
   }

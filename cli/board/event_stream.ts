@@ -254,7 +254,7 @@ class Sender {
     if (!await this.#writer.room()) return false;
     const { logStamp } = entry;
     try {
-      const log = fileIn(entry.place, "progress.csv", MOST_BYTES.log);
+      const log = fileIn(entry.place, entry.logName, MOST_BYTES.log);
       const points = await readCurves(log, choice, {
         position: runs.get(run)!,
         turns: this.#turns,

@@ -121,7 +121,9 @@ function diskOf(dir: string): Record<string, number> {
 }
 
 /** Writes the command lines that a person may want next. */
-function commandsOf({ place, summary }: RunEntry): Record<string, string> {
+function commandsOf(
+  { place, summary, isShared }: RunEntry,
+): Record<string, string> {
   const given = givenPath(place);
   // What a terminal would take for commands of its own.
   if (/[\p{Cc}\p{Cf}]/u.test(given)) return {};
@@ -131,7 +133,7 @@ function commandsOf({ place, summary }: RunEntry): Record<string, string> {
   return {
     ...state !== "running" && state !== "ended" && state !== "stopped" &&
       { resume: task(`train --resume ${path}`) },
-    ...state === "ended" && totalSteps !== null &&
+    ...state === "ended" && !isShared && totalSteps !== null &&
       {
         prolong: task(`train --resume ${path} --steps ${2 * totalSteps}`),
       },

@@ -1,3 +1,4 @@
+import { AGENT_FILE, EVALUATIONS_CSV } from "../config/shared_folder.ts";
 import { createHash } from "node:crypto";
 import {
   type Entry,
@@ -60,8 +61,12 @@ const OF_RUN = ["progress.csv", "config.sig", "run.lock", "failure.txt"];
 /** Returns true for the names in a run's folder. */
 export function isRun(names: ReadonlySet<string>): boolean {
   return OF_RUN.some((it) => names.has(it)) ||
-    names.has("config.yaml") && names.has("checkpoints");
+    names.has("config.yaml") &&
+      ["checkpoints", AGENT_FILE].some((it) => names.has(it));
 }
+
+/** Log of a run. */
+const LOG = "progress.csv";
 
 /** Milliseconds after its last row for which a run is looked at often. */
 const FRESH_MS = 60_000;
@@ -85,7 +90,7 @@ interface Reading<T> {
 
 const READINGS: { [Part in keyof Contents]: Reading<Contents[Part]> } = {
   config: { name: "config.yaml", read: readSettings },
-  log: { name: "progress.csv", most: MOST_BYTES.log, read: readLogEnd },
+  log: { name: LOG, most: MOST_BYTES.log, read: readLogEnd },
   reason: {
     name: "report.html",
     most: MOST_BYTES.report,
@@ -151,6 +156,16 @@ export class RunEntry {
     return this.#contents.config;
   }
 
+  /** True for an agent that was cut out of a run to be shared. */
+  get isShared(): boolean {
+    return this.#names.has(AGENT_FILE) && !this.#names.has(LOG);
+  }
+
+  /** Name of the log: of a shared agent's, its evaluations are left. */
+  get logName(): string {
+    return this.isShared ? EVALUATIONS_CSV : LOG;
+  }
+
   /** True where a file of that name was found in its folder. */
   has(name: string): boolean {
     return this.#names.has(name);
@@ -166,8 +181,9 @@ export class RunEntry {
     const stamp = lookAt(dir, ".")?.stamp;
     // It is gone, as the next look at everything will find.
     if (stamp === undefined) return false;
-    const log = this.#names.has("progress.csv") || this.#folder !== stamp
-      ? lookAt(dir, "progress.csv")
+    if (this.#folder !== stamp) this.#names = namesIn(dir).names;
+    const log = this.#names.has(this.logName)
+      ? lookAt(dir, this.logName)
       : undefined;
     const isChanged = this.#folder !== stamp ||
       this.logStamp !== (log?.stamp ?? "");
@@ -175,7 +191,6 @@ export class RunEntry {
       ? await lockState(dir, "run.lock")
       : this.#lock;
     if (!isChanged && lock === this.#lock) return false;
-    if (this.#folder !== stamp) this.#names = namesIn(dir).names;
     this.#folder = stamp;
     this.#lock = lock;
     this.logStamp = log?.stamp ?? "";
@@ -189,7 +204,8 @@ export class RunEntry {
 
   /** Reads a file again, if it is another one than it was. */
   #read<Part extends keyof Contents>(part: Part, found?: Entry): void {
-    const { name, most, read }: Reading<Contents[Part]> = READINGS[part];
+    const { most, read, ...reading }: Reading<Contents[Part]> = READINGS[part];
+    const name = part === "log" ? this.logName : reading.name;
     const entry = this.#names.has(name.split("/")[0])
       ? found ?? lookAt(dirOf(this.place), name)
       : undefined;
@@ -212,6 +228,7 @@ export class RunEntry {
     if (this.#lock === "held") return { state: "running" };
     if (failure !== undefined) return { state: "failed", reason: failure };
     if (reason !== undefined) return stateOf(reason);
+    if (this.isShared) return { state: "ended", reason: "a shared agent" };
     if (this.#contents.evaluated !== undefined) return { state: "ended" };
     if (this.#lock === "left") return { state: "killed" };
     if (this.#lock === "unclear") return { state: "unknown" };

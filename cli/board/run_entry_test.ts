@@ -129,3 +129,16 @@ Deno.test("what is wrong with a configuration is said, and the rest goes on", as
     assertEquals([summary.step, summary.settings], [30, {}]);
   }
 });
+
+Deno.test("a shared agent has ended, and shows the evaluations of its run", async () => {
+  const evaluations = "time/steps,eval/return_mean\n10,5\n20,7\n30,6\n";
+  makeRun(`${root}/shared`, {
+    files: { "agent.safetensors": "", "evaluations.csv": evaluations },
+  });
+  const entry = await look("shared");
+  const { state, reason, step, lastEvaluation, bestEvaluation } = entry.summary;
+  assertEquals([state, reason, step], ["ended", "a shared agent", 30]);
+  assertEquals(lastEvaluation, { step: 30, value: 6 });
+  assertEquals(bestEvaluation, { step: 20, value: 7 });
+  assertEquals(entry.logName, "evaluations.csv");
+});

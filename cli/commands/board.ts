@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import files from "../board/page/texts.json" with { type: "json" };
 import { startBoard } from "../board/server.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type Command, integerOf, option } from "../terminal/command.ts";
 
@@ -42,7 +43,7 @@ export const boardCommand: Command = {
       fallback: PORT,
     });
     const { positionals } = options;
-    const roots = positionals.length > 0 ? positionals : FOLDERS;
+    const roots = positionals.length > 0 ? positionals.map(runDirOf) : FOLDERS;
     const missing = roots.filter((it) => !isFolder(it));
     const board = startBoard({ roots, port, files });
     io.out(`${board.url}\n`);

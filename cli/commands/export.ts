@@ -7,6 +7,7 @@ import {
 import { policyFile } from "../run/evaluation.ts";
 import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "../run/find_agent.ts";
+import { outputPath } from "../config/shared_folder.ts";
 
 /** `export`: writes the agent of a run folder as an ONNX file. */
 export const exportCommand: Command = {
@@ -26,9 +27,9 @@ export const exportCommand: Command = {
   ],
   async run(options, io) {
     const agent = findAgent(options, "export", { environment: false });
-    const { config, folder, deterministic, checkpoint: { step } } = agent;
+    const { config, deterministic, checkpoint: { step } } = agent;
     const batchSize = integerOf(options, "batch", { fallback: undefined });
-    const path = valueOf(options, "out") ?? folder.policyPath;
+    const path = valueOf(options, "out") ?? outputPath(agent, "policy.onnx");
     // What is there is replaced, so it should be no other file of the run's.
     if (!path.endsWith(".onnx")) {
       throw new UsageError(

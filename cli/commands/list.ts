@@ -9,6 +9,11 @@ import {
   option,
   type ParsedOptions,
 } from "../terminal/command.ts";
+import { readClaims } from "../share/card.ts";
+import { CARD_FILE } from "../share/shared_files.ts";
+import { readText } from "../terminal/read_text.ts";
+import { round } from "../run/evaluation.ts";
+import { ZOO, zooAgents } from "../config/zoo_agents.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
 import { hintAt, UsageError } from "../terminal/errors.ts";
 
@@ -109,6 +114,32 @@ function presetsAsText(presets: readonly Preset[]): string {
   ).join("\n");
 }
 
+/** Lists the trained agents that come with the repository. */
+function zooListing() {
+  return zooAgents().map(({ name, dir }) => {
+    const card = readText(`${dir}/${CARD_FILE}`, "the card");
+    const { mean, deviation, episodes } = readClaims(card).evaluation;
+    const bytes = [...Deno.readDirSync(dir)]
+      .reduce((sum, it) => sum + Deno.statSync(`${dir}/${it.name}`).size, 0);
+    return { name: ZOO + name, mean, deviation, episodes, bytes };
+  });
+}
+
+function zooAsText(agents: ReturnType<typeof zooListing>): string {
+  const rows = agents.map(({ name, mean, deviation, episodes, bytes }) => [
+    name,
+    `${round(mean)} ± ${round(deviation)}`,
+    `${episodes} episodes`,
+    `${Math.ceil(bytes / 1000)} kB`,
+  ]);
+  const widths = [0, 1, 2].map((i) =>
+    Math.max(0, ...rows.map((it) => it[i].length))
+  );
+  return rows.map((row) =>
+    `${row.map((it, i) => it.padEnd(widths[i] ?? 0)).join("  ")}\n`
+  ).join("");
+}
+
 /** Imports algorithms of the user's own; other settings have no meaning here. */
 async function importNamed(options: ParsedOptions): Promise<void> {
   const other = options.values.get("set")
@@ -124,8 +155,9 @@ async function importNamed(options: ParsedOptions): Promise<void> {
 /** `list`: the algorithms, environments and presets there are. */
 export const listCommand: Command = {
   name: "list",
-  usage: "[ALGORITHM] [PRESET] [OPTIONS]",
-  summary: "List algorithms, environments and presets, or print a preset.",
+  usage: "[ALGORITHM] [PRESET] [OPTIONS] | list zoo",
+  summary:
+    "List algorithms, environments and presets, print a preset, or list the trained agents of the zoo.",
   options: [
     option("all", "List all Atari games."),
     option(
@@ -136,6 +168,11 @@ export const listCommand: Command = {
   ],
   async run(options, io) {
     const isJson = options.switches.has("json");
+    if (options.positionals.join() === "zoo") {
+      const zoo = zooListing();
+      io.out(isJson ? `${JSON.stringify({ zoo })}\n` : zooAsText(zoo));
+      return 0;
+    }
     await importNamed(options);
     if (options.positionals.length > 0) {
       const presets = presetsNamed(options.positionals);

@@ -2,7 +2,7 @@ import { EventLoopBreak } from "@bellman/training";
 import type { Env, RenderOptions, RgbImage } from "@bellman/types";
 import type { RunSetup } from "../run/run_setup.ts";
 import { existsSync, statSync } from "node:fs";
-import { extname, join } from "node:path";
+import { extname } from "node:path";
 import {
   type Command,
   integerOf,
@@ -30,8 +30,10 @@ import {
   findAgent,
   MAX_STEPS_OPTION,
   maxStepsOf,
+  type SavedAgent,
   withAgent,
 } from "../run/find_agent.ts";
+import { outputPath } from "../config/shared_folder.ts";
 
 /** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {
@@ -55,7 +57,7 @@ interface Output {
 
 async function outputOf(
   options: ParsedOptions,
-  { dir, io }: { dir: string; io: CommandIo },
+  { agent, io }: { agent: SavedAgent; io: CommandIo },
 ): Promise<Output> {
   const framesPerSecond = integerOf(options, "fps", { fallback: undefined });
   const [gif, mp4, png] = ["gif", "mp4", "png"]
@@ -104,7 +106,7 @@ async function outputOf(
       `Cannot write a GIF of ${framesPerSecond} pictures a second: expected at most ${MOST_GIF}; use --mp4 FILE, or a lower --fps with --every N, which looks as fast`,
     );
   }
-  const path = gif ?? join(dir, "play.gif");
+  const path = gif ?? outputPath(agent, "play.gif");
   await checkVideoPath(path, ".gif");
   const open = (rate: number) => new GifWriter(path, rate);
   return { most: MOST_GIF, hasCaption: true, open };
@@ -199,8 +201,8 @@ export const playCommand: Command = {
     integerOf(options, "every", { fallback: 1 });
     const asked = maxStepsOf(options);
     const agent = findAgent(options, "play");
-    const { dir, seed, deterministic } = agent;
-    const output = await outputOf(options, { dir, io });
+    const { seed, deterministic } = agent;
+    const output = await outputOf(options, { agent, io });
     const isCaptioned = output.hasCaption &&
       !options.switches.has("no-caption");
     let sink: PictureSink | undefined;

@@ -20,6 +20,8 @@ import {
   runFoldersIn,
 } from "../run/run_curves.ts";
 import { TRUST_OPTION } from "../run/saved_run.ts";
+import { isShared } from "../config/shared_folder.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
 
 /** Parses an option with a fixed set of values. */
@@ -56,7 +58,7 @@ function numberOf(
 }
 
 /** Reads what is drawn, and how, before any run is read. */
-function choiceOf(options: ParsedOptions) {
+function choiceOf(options: ParsedOptions, dirs: readonly string[]) {
   const smoothing = numberOf(options, "smooth", {
     minimum: 0,
     maximum: 0.5,
@@ -73,7 +75,9 @@ function choiceOf(options: ParsedOptions) {
     );
   }
   return {
-    key: valueOf(options, "key") ?? "rollout/return_mean",
+    // Of training, a shared agent has the evaluations alone.
+    key: valueOf(options, "key") ??
+      (dirs.some(isShared) ? "eval/return_mean" : "rollout/return_mean"),
     x: wordOf(options, "x", AXES),
     band,
     aggregate,
@@ -160,16 +164,17 @@ export const plotCommand: Command = {
     TRUST_OPTION,
   ],
   async run(options, io) {
-    const dirs = options.positionals;
+    const dirs = options.positionals.map(runDirOf);
     if (dirs.length === 0) {
       throw new UsageError(
         "Cannot plot 0 runs: expected at least one run folder, as in 'plot runs/*'",
       );
     }
-    const choice = choiceOf(options);
+    const choice = choiceOf(options, dirs);
     const { key, x } = choice;
     const file = `${key.replaceAll("/", "-")}.svg`;
-    const out = valueOf(options, "out") ?? `${dirs[0]}/${file}`;
+    const out = valueOf(options, "out") ??
+      (isShared(dirs[0]) ? file : `${dirs[0]}/${file}`);
     const extension = out.match(/\.(svg|html)$/)?.[1];
     if (extension === undefined) {
       throw new UsageError(

@@ -60,6 +60,9 @@ import {
   TRUST_OPTION,
 } from "../run/saved_run.ts";
 import { resumeLocked } from "../run/resume.ts";
+import { refuseShared } from "../config/shared_folder.ts";
+import { sharedWeights } from "../run/initial_weights.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { isOfSeeds, trainSeeds } from "./train_seeds.ts";
 import { notices } from "../run/run_setup.ts";
 
@@ -107,6 +110,8 @@ async function savedWeights(
 ): Promise<InitialWeights> {
   const options = { positionals: [dir], switches, values: new Map() };
   const agent = findAgent(options, "start from", { environment: false });
+  const shared = sharedWeights(agent.checkpoint, dir);
+  if (shared !== undefined) return shared;
   let weights: InitialWeights;
   await withAgent(agent, io, (setup) => {
     weights = weightsOf(setup, `${dir}, step ${agent.checkpoint.step}`);
@@ -198,6 +203,7 @@ async function resumeRun(
     );
   }
   const isTrusted = options.switches.has("trust");
+  refuseShared(dir);
   const saved = openRun(dir, { isTrusted });
   const warnings = admitRun(saved, { command: "resume", isTrusted });
   if (!saved.isOwn && !isTrusted) refuseForeignFolder(dir);
@@ -298,7 +304,7 @@ export const trainCommand: Command = {
     try {
       return resumed === undefined
         ? await startRun(options, output)
-        : await resumeRun(resumed, options, output);
+        : await resumeRun(runDirOf(resumed), options, output);
     } finally {
       await release();
     }

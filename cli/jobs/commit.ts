@@ -1,7 +1,10 @@
-/** Returns the commit of a folder; empty where it has none. */
-export async function commitOf(cwd: string): Promise<string> {
+/** Returns the commit of a folder, in short or whole; empty where it has none. */
+export async function commitOf(
+  cwd: string,
+  { isShort = true } = {},
+): Promise<string> {
   try {
-    const args = ["rev-parse", "--short", "HEAD"];
+    const args = ["rev-parse", ...isShort ? ["--short"] : [], "HEAD"];
     const { stdout } = await new Deno.Command("git", { args, cwd }).output();
     return new TextDecoder().decode(stdout).trim();
   } catch {

@@ -23,6 +23,7 @@ import {
 } from "./saved_run.ts";
 import type { EnvironmentSpaces } from "./environments.ts";
 import { notices, onAnyEngine, type RunSetup, setUpRun } from "./run_setup.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { parseYaml } from "../config/yaml.ts";
 
@@ -76,7 +77,7 @@ export function maxStepsOf(options: ParsedOptions): number | undefined {
 
 /** A trained agent as a command line names it. */
 export interface SavedAgent {
-  /** The run folder, as it was given. */
+  /** The run folder, as it was given, or that of the zoo's agent. */
   dir: string;
   folder: RunFolder;
   config: ResolvedConfig;
@@ -92,7 +93,7 @@ export interface SavedAgent {
 }
 
 function runOf({ positionals }: ParsedOptions, command: string): string {
-  if (positionals.length === 1) return positionals[0];
+  if (positionals.length === 1) return runDirOf(positionals[0]);
   throw new UsageError(
     `Cannot ${command} ${positionals.length} runs: expected one run folder, as in '${command} runs/a2c-CartPole-v1-seed0'`,
   );

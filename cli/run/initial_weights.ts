@@ -1,4 +1,6 @@
 import type { SavedState } from "@bellman/agent";
+import { isStateRecord } from "@bellman/files";
+import type { Checkpoint } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { UsageError } from "../terminal/errors.ts";
 import type { RunSetup } from "./run_setup.ts";
@@ -31,16 +33,15 @@ function learnedOf({ algorithm, config }: RunSetup): SavedState {
  * @param origin Run and step, for messages.
  */
 export function weightsOf(setup: RunSetup, origin: string): InitialWeights {
-  const { scales } = setup.environments;
-  const saved = SCALES.flatMap((name) => {
-    const statistics = scales[name]?.statistics.save();
+  return { origin, learned: learnedOf(setup), scales: scalesOf(setup) };
+}
+
+/** Saves the statistics of what is scaled. */
+function scalesOf({ environments }: RunSetup): Record<string, StateTree> {
+  return Object.fromEntries(SCALES.flatMap((name) => {
+    const statistics = environments.scales[name]?.statistics.save();
     return statistics === undefined ? [] : [[name, statistics]];
-  });
-  return {
-    origin,
-    learned: learnedOf(setup),
-    scales: Object.fromEntries(saved),
-  };
+  }));
 }
 
 type Part = SavedState[string];
@@ -104,4 +105,79 @@ export function startFrom(setup: RunSetup, weights: InitialWeights): string {
   const anew = names.filter((name) => !fits(name));
   const rest = anew.length === 0 ? "" : `; new are ${anew.join(", ")}`;
   return `Weights: from ${origin}${rest}`;
+}
+
+/** Places of what acts in the states of agents: of one, of workers, of a loop on the device. */
+const PLACES = [
+  ["learned", "policy"],
+  ["shared", "params"],
+  ["loop", "learned", "policy"],
+];
+
+function partAt(state: StateTree, path: readonly string[]): StateTree {
+  return path.reduce<StateTree | undefined>(
+    (it, key) => isStateRecord(it) ? it[key] : undefined,
+    state,
+  ) ?? null;
+}
+
+/** Returns a state in which another part lies at a place. */
+function withPart(
+  state: StateTree,
+  [key, ...rest]: readonly string[],
+  part: StateTree,
+): StateTree {
+  if (key === undefined) return part;
+  const record = state as Record<string, StateTree>;
+  return { ...record, [key]: withPart(record[key], rest, part) };
+}
+
+/** Cuts out of a setup the weights that act, and the scales that they see by. */
+export function sharedState(setup: RunSetup): StateTree {
+  const saved = setup.algorithm.save();
+  const [weights] = PLACES.map((it) => partAt(saved, it))
+    .filter((it) => it !== null);
+  return { weights, scales: scalesOf(setup) };
+}
+
+/** Reads the weights of a shared agent; undefined for others, and for those of workers. */
+export function sharedWeights(
+  { state, step }: Checkpoint,
+  dir: string,
+): InitialWeights | undefined {
+  const { weights, scales } = state as Record<string, StateTree>;
+  if (!isStateRecord(weights) || !isStateRecord(scales)) return undefined;
+  const learned = { policy: weights } as unknown as SavedState;
+  return { origin: `${dir}, step ${step}`, learned, scales };
+}
+
+/**
+ * Gives a setup the weights and scales of a shared agent.
+ *
+ * @returns False for a checkpoint of a run.
+ * @throws {UsageError} If they are of another policy.
+ */
+export function restoreShared(
+  { algorithm, environments }: RunSetup,
+  { state, path }: Checkpoint,
+): boolean {
+  const { weights, scales } = state as Record<string, StateTree>;
+  if (weights === undefined || !isStateRecord(scales)) return false;
+  const saved = algorithm.save();
+  const place = PLACES.find((it) => partAt(saved, it) !== null)!;
+  const own = partAt(saved, place);
+  const different = isStateRecord(own)
+    ? differenceOf(own as unknown as Part, weights as unknown as Part)
+    : undefined;
+  if (different !== undefined) {
+    throw new UsageError(`Cannot use ${path}: its policy has ${different}`);
+  }
+  algorithm.load(withPart(saved, place, weights));
+  for (const name of SCALES) {
+    const statistics = scales[name];
+    if (statistics !== undefined) {
+      environments.scales[name]?.statistics.load(statistics);
+    }
+  }
+  return true;
 }

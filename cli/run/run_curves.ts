@@ -24,6 +24,7 @@ import { rewardThreshold } from "./environment_modules.ts";
 import { MAX_ROWS, solvedAt } from "./report.ts";
 import { notices } from "./run_setup.ts";
 import { openRun } from "./saved_run.ts";
+import { logOf } from "../config/shared_folder.ts";
 
 /** Quantity along the horizontal axis. */
 type Axis = "steps" | "time" | "episodes";
@@ -226,10 +227,10 @@ export function loggedRuns(
   const runs = dirs.map(({ run, group }) => {
     const { folder, config, notices: lines } = openRun(run, { isTrusted });
     lines.forEach(notices(io));
+    const path = logOf(folder);
     // A run that failed at its start has no such file.
-    const hasLog = existsSync(folder.progressPath);
-    const rows = hasLog
-      ? readProgress(folder.progressPath, { maxRows: MAX_ROWS })
+    const rows = existsSync(path)
+      ? readProgress(path, { maxRows: MAX_ROWS })
       : [];
     return { run, group, config, rows, episodesPath: folder.episodesPath };
   });

@@ -1,6 +1,5 @@
 import {
   type Checkpoint,
-  CheckpointStore,
   openRunFolder,
   RunFolder,
   type RunStatus,
@@ -17,6 +16,13 @@ import { codeOf, type RunCode } from "./environment_modules.ts";
 import { keyProblem, originalConfig } from "./ownership.ts";
 import { refuseDevices, refuseLinks } from "./run_entries.ts";
 import type { RunSetup } from "./run_setup.ts";
+import {
+  isShared,
+  storeOf,
+  withSharedModules,
+} from "../config/shared_folder.ts";
+import { restoreShared } from "./initial_weights.ts";
+import { runDirOf } from "../config/zoo_agents.ts";
 import { RestoreFailure, UsageError } from "../terminal/errors.ts";
 
 /** An existing run folder, and the configuration that the run began with. */
@@ -49,16 +55,16 @@ export function openRun(
       "Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0",
     );
   }
-  const folder = new RunFolder(dir);
+  const folder = new RunFolder(runDirOf(dir));
   const { configPath, signaturePath, checkpointsDir } = folder;
   // Another folder may be of any size.
   const parts = [configPath, signaturePath, checkpointsDir];
-  if (!parts.some((it) => existsSync(it))) openRunFolder(dir);
-  refuseDevices(dir);
+  if (!parts.some((it) => existsSync(it))) openRunFolder(folder.dir);
+  refuseDevices(folder.dir);
   const { current, signed, kept } = copiesOf(folder);
-  if (!isTrusted && !kept?.isOwn) refuseLinks(dir);
+  if (!isTrusted && !kept?.isOwn) refuseLinks(folder.dir);
   const saved = savedConfig(folder, [kept?.text, current]);
-  if (saved === undefined && signed === undefined) openRunFolder(dir);
+  if (saved === undefined && signed === undefined) openRunFolder(folder.dir);
   const isAsItIs = isTrusted && signed === undefined && kept !== undefined &&
     isConfigOf(kept.text, folder);
   const configText = isAsItIs ? kept.text : saved ?? kept?.text;
@@ -147,10 +153,10 @@ export function prolonged(run: SavedRun, totalTimesteps: number): SavedRun {
  * one's where no other can be read.
  */
 function savedConfig(
-  { checkpointsDir }: RunFolder,
+  folder: RunFolder,
   copies: readonly (string | undefined)[],
 ): string | undefined {
-  const store = new CheckpointStore(checkpointsDir);
+  const store = storeOf(folder);
   const { checkpoints, best } = store.list();
   const configs = [best, ...checkpoints].reverse()
     .flatMap((it) => it === undefined ? [] : [store.notes(it.step).config]);
@@ -176,7 +182,7 @@ function runConfigOf(
       }`,
     );
   }
-  return configOfFile({ name, text });
+  return withSharedModules(configOfFile({ name, text }), dir);
 }
 
 /** Resolves a run's file; an algorithm of the user's own is not imported yet. */
@@ -309,15 +315,18 @@ export function loadCheckpoint(
   run: Pick<SavedRun, "folder" | "configText">,
   choice: CheckpointChoice,
 ): Checkpoint {
-  const store = new CheckpointStore(run.folder.checkpointsDir);
+  const store = storeOf(run.folder);
+  // A shared agent has no other checkpoint.
+  const isAlone = isShared(run.folder.dir);
   if (typeof choice === "number") return store.load(choice);
   const latest = (): Checkpoint => checkpointsOf(run).next().value!;
-  if (choice === "latest") return latest();
+  if (choice === "latest" && !isAlone) return latest();
   try {
     const best = store.load("best");
     checkOwn(best, run);
     return best;
   } catch (error) {
+    if (isAlone) throw error;
     const newest = latest();
     const { bestStep } = runStatus(newest.state);
     // A run that has not been evaluated yet has none.
@@ -345,7 +354,7 @@ function loadCopy(
   step: number,
 ): Checkpoint | undefined {
   try {
-    const copy = new CheckpointStore(run.folder.checkpointsDir).load(step);
+    const copy = storeOf(run.folder).load(step);
     checkOwn(copy, run);
     return copy;
   } catch {
@@ -362,7 +371,7 @@ function loadCopy(
 export function checkpointsOf(
   run: Pick<SavedRun, "folder" | "configText">,
 ): Generator<Checkpoint, void> {
-  return new CheckpointStore(run.folder.checkpointsDir)
+  return storeOf(run.folder)
     .newest((checkpoint) => checkOwn(checkpoint, run));
 }
 
@@ -394,6 +403,7 @@ export function checkResumable(
 
 /** Restores the agent and the environments of a setup from a checkpoint. */
 export function restoreSetup(setup: RunSetup, checkpoint: Checkpoint): void {
+  if (restoreShared(setup, checkpoint)) return;
   const { algorithm, env } = checkpoint.state as Record<string, StateTree>;
   if (algorithm === undefined || env === undefined) {
     throw new UsageError(

@@ -211,9 +211,20 @@ let found: number | undefined;
 
 /**
  * Finds the channels that ONNX Runtime's blocked convolutions hold side by side
- * on this machine: 16, 8, or 0 where it has no such convolutions. It has no
+ * on this machine: 16, 8, or 0 where it has no such convolutions. The last bits of
+ * what it computes may differ between machines of other numbers. It has no
  * function for that, so two pixels are put into its layout to see where the
  * second comes to lie.
+ *
+ * @returns The number of channels.
+ *
+ * @example
+ * ```ts
+ * import { blockSize } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ *
+ * assert([0, 4, 8, 16, 32].includes(blockSize()));
+ * ```
  */
 export function blockSize(): number {
   return found ??= findBlockSize();

@@ -225,6 +225,8 @@ element("save-checkpoint").addEventListener(
 const playingScreen = new Screen("playing-picture");
 let player: ReturnType<typeof startWorker<PlayerRequest, PlayerReport>>;
 let isPlaying = false;
+/** True until the policy that the address names has been opened. */
+let playsWhenOpened = false;
 
 /** Shows whether the policy plays. */
 function setPlaying(plays: boolean): void {
@@ -233,6 +235,7 @@ function setPlaying(plays: boolean): void {
 }
 
 function failPlaying(message: string): void {
+  playsWhenOpened = false;
   show("play-error", message);
   show("play-state", "");
   setPlaying(false);
@@ -248,6 +251,8 @@ function hearPlayer(report: PlayerReport): void {
       const origin = [algorithm, environment, version].filter(Boolean);
       show("play-state", ["Opened", ...origin].join(" · "));
       button("play-start").disabled = false;
+      if (playsWhenOpened) element<HTMLFormElement>("play").requestSubmit();
+      playsWhenOpened = false;
       break;
     }
     case "played":
@@ -273,6 +278,22 @@ async function openFile(file: File): Promise<void> {
     player.post({ type: "open", name: file.name, bytes });
   } catch (error) {
     failPlaying((error as Error).message);
+  }
+}
+
+/** Opens and plays the policy that the address names: `?policy=FILE`, of this site. */
+async function openAddress(): Promise<void> {
+  const given = new URLSearchParams(location.search).get("policy");
+  if (given === null) return;
+  element("playing-picture").scrollIntoView({ block: "end" });
+  show("play-state", `Opening ${given}`);
+  try {
+    const response = await fetch(new URL(given, location.href));
+    if (!response.ok) throw new Error(`the server answers ${response.status}`);
+    playsWhenOpened = true;
+    await openFile(new File([await response.blob()], given));
+  } catch (error) {
+    failPlaying(`Cannot load ${given}: ${(error as Error).message}`);
   }
 }
 
@@ -325,4 +346,6 @@ element("play-pause").addEventListener("click", () => {
 select("env").replaceChildren(...TRAINED.map((id) => new Option(id)));
 select("play-env").replaceChildren(...PLAYED.map((id) => new Option(id)));
 select("env").addEventListener("change", describe);
+show("train-state", "");
 describe();
+openAddress();

@@ -18,12 +18,12 @@ import {
 import type { Actor, ObservationScaling, Space } from "@bellman/types";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { pythonWithOnnxRuntime } from "./python.ts";
+import { pythonWith } from "./python.ts";
 
 /** Lengths of batches that each file is given, and calls of each. */
 const CALLS = { 1: 50, 7: 20, 64: 10 };
 const HERE = new URL(".", import.meta.url).pathname;
-const python = pythonWithOnnxRuntime();
+const python = pythonWith("onnxruntime");
 
 interface Tensor {
   data: number[];

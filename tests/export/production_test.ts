@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { runCommand } from "../runs.ts";
-import { pythonWithOnnxRuntime } from "./python.ts";
+import { pythonWith } from "./python.ts";
 
 const GUIDE = new URL("../../guides/to_production.md", import.meta.url);
 const text = await Deno.readTextFile(GUIDE);
@@ -48,7 +48,7 @@ async function output(program: string, ...args: string[]): Promise<string> {
   return out.trim();
 }
 
-const python = pythonWithOnnxRuntime("onnxruntime, gymnasium");
+const python = pythonWith("onnxruntime, gymnasium");
 const SHORT = ["--steps=120000", "--set=evaluationEpisodes=4"];
 const KINDS = {
   likeliest: SHORT,

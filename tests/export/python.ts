@@ -1,14 +1,10 @@
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /**
- * Finds a Python that has the package onnxruntime: `BELLMAN_PYTHON`, or one of
- * the project's virtual environments.
- *
- * @param modules What it must be able to import.
+ * Finds a Python that has some modules, such as `"onnxruntime, gymnasium"`:
+ * `BELLMAN_PYTHON`, or one of the project's virtual environments.
  */
-export function pythonWithOnnxRuntime(
-  modules: string = "onnxruntime",
-): string | undefined {
+export function pythonWith(modules: string): string | undefined {
   const candidates = [
     Deno.env.get("BELLMAN_PYTHON"),
     `${ROOT}.venv/onnx/bin/python`,

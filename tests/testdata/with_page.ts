@@ -14,8 +14,10 @@ const FLAGS = [
 /** Types of the files that a page loads. */
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css",
+  gif: "image/gif",
   html: "text/html",
   js: "text/javascript",
+  svg: "image/svg+xml",
   wasm: "application/wasm",
 };
 
@@ -55,7 +57,7 @@ export async function withPage(
 ): Promise<void> {
   const requested: string[] = [];
   const answer = async ({ url }: Request): Promise<Response> => {
-    const { pathname } = new URL(url);
+    const pathname = decodeURIComponent(new URL(url).pathname);
     const name = pathname.replace(prefix, "") || "index.html";
     const typed = (type: string) => ({ headers: { "content-type": type } });
     const type = TYPES[name.split(".").at(-1)!] ?? "text/plain";

@@ -31,6 +31,14 @@ const STEPS: Step[] = [
   { name: "release configuration", args: tool("jsr_config", "--check") },
   { name: "licenses", args: tool("licenses", "--check") },
   { name: "results", args: tool("results_tables", "--check") },
+  {
+    name: "site",
+    args: [
+      ...["run", "--no-check", "--no-prompt", "-P=site", "site/main.ts"],
+      // Pages of interfaces take ten times as long: a long test checks them.
+      ...["--check", "--no-api"],
+    ],
+  },
   { name: "imports", args: tool("imports") },
   { name: "house", args: tool("house") },
   { name: "publish", args: ["publish", "--dry-run", "--allow-dirty"] },

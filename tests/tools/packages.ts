@@ -8,6 +8,8 @@ export interface Package {
   folder: string;
   /** Its entry points, relative to the root. */
   entryPoints: string[];
+  /** Names that the entry points are imported by, in the same order. */
+  imports: string[];
   /** True for an algorithm: a folder of `algorithms` with a `config.ts`. */
   isAlgorithm: boolean;
 }
@@ -40,15 +42,17 @@ export async function packages(): Promise<Package[]> {
       await Deno.readTextFile(`${ROOT}${folder}/deno.json`),
     );
     if (config.license === undefined) continue;
-    const entries = typeof config.exports === "string"
-      ? [config.exports]
-      : Object.values<string>(config.exports);
+    const exported: Record<string, string> = typeof config.exports === "string"
+      ? { ".": config.exports }
+      : config.exports;
     found.push({
       name: config.name,
       folder,
       isAlgorithm: folder.startsWith("algorithms/") &&
         existsSync(`${ROOT}${folder}/config.ts`),
-      entryPoints: entries.map((it) => `${folder}/${it.replace(/^\.\//, "")}`),
+      entryPoints: Object.values(exported)
+        .map((it) => `${folder}/${it.replace(/^\.\//, "")}`),
+      imports: Object.keys(exported).map((it) => config.name + it.slice(1)),
     });
   }
   return found;

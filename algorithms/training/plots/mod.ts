@@ -1,7 +1,7 @@
 /**
  * Plots of the training loop, without a page or a script: curves over runs, a
- * report of a run, and Q values over actions. Loads Observable Plot, which the
- * loop itself does without.
+ * report of a run, Q values over actions, and episodes as animations; notebooks
+ * show them. Loads Observable Plot, which the loop itself does without.
  *
  * @example
  * ```ts
@@ -14,10 +14,12 @@
  *
  * @module
  */
+export * from "./animation.ts";
 export * from "./curves.ts";
 export * from "./intervals.ts";
 export { escapeMarkup } from "./image.ts";
 export { BAND_WORDS, type CurveBand, type CurveRun, valueAt } from "./lines.ts";
+export * from "./notebook_image.ts";
 export * from "./q_values/plot_q_values.ts";
 export * from "./report.ts";
 export * from "./search_figures.ts";

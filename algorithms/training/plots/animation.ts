@@ -1,0 +1,237 @@
+import type { RgbImage } from "@bellman/types";
+import gifenc from "gifenc";
+
+/** Most images a second of a GIF: viewers slow shorter delays down. */
+const MOST_FRAMES_PER_SECOND = 50;
+
+type Color = [red: number, green: number, blue: number];
+
+/** The used part of gifenc, which has no types. */
+interface Gifenc {
+  GIFEncoder(options: { auto: boolean }): {
+    writeHeader(): void;
+    writeFrame(
+      pixels: Uint8Array,
+      width: number,
+      height: number,
+      options: {
+        first: boolean;
+        palette: Color[];
+        delay: number;
+        transparent: boolean;
+        transparentIndex: number;
+        dispose: number;
+      },
+    ): void;
+    finish(): void;
+    bytes(): Uint8Array<ArrayBuffer>;
+    reset(): void;
+  };
+  quantize(rgba: Uint8Array, colors: number): Color[];
+  applyPalette(rgba: Uint8Array, palette: Color[]): Uint8Array;
+}
+
+const { GIFEncoder, quantize, applyPalette } = gifenc as Gifenc;
+
+/** Index of pixels that stay as in the last image. */
+const UNCHANGED = 0;
+
+/** Largest number of colours; one index represents unchanged pixels. */
+const MOST_COLORS = 255;
+
+/** Disposal: the next image is drawn over this one. */
+const KEEP = 1;
+
+/** Returns the milliseconds of an image: whole hundredths of a second, right in sum. */
+function delayOf(index: number, framesPerSecond: number): number {
+  const hundredths = (count: number) =>
+    Math.round(100 * count / framesPerSecond);
+  return 10 * (hundredths(index + 1) - hundredths(index));
+}
+
+/** Indices of an image's pixels in its palette, and the palette. */
+interface Indexed {
+  pixels: Uint8Array;
+  palette: Color[];
+}
+
+/** Gives each pixel its colour, or `UNCHANGED` where it is as in the image before. */
+function indexColors({ data }: RgbImage, before?: Uint8Array): Indexed {
+  const pixels = new Uint8Array(data.length / 3);
+  const indices = new Map<number, number>();
+  for (let i = 0; i < pixels.length; i++) {
+    if (isUnchanged(i, data, before)) continue;
+    const color = data[3 * i] << 16 | data[3 * i + 1] << 8 | data[3 * i + 2];
+    let index = indices.get(color);
+    if (index === undefined) {
+      if (indices.size === MOST_COLORS) return nearestColors(data, before);
+      index = indices.size + 1;
+      indices.set(color, index);
+    }
+    pixels[i] = index;
+  }
+  const colors = [...indices.keys()]
+    .map((it): Color => [it >> 16, it >> 8 & 255, it & 255]);
+  return { pixels, palette: [[0, 0, 0], ...colors] };
+}
+
+/** The same with the colours that suit an image of many. */
+function nearestColors(data: Uint8Array, before?: Uint8Array): Indexed {
+  const rgba = new Uint8Array(data.length / 3 * 4).fill(255);
+  for (let i = 0; 4 * i < rgba.length; i++) {
+    for (let c = 0; c < 3; c++) rgba[4 * i + c] = data[3 * i + c];
+  }
+  const palette = quantize(rgba, MOST_COLORS);
+  const pixels = applyPalette(rgba, palette)
+    .map((it, i) => isUnchanged(i, data, before) ? UNCHANGED : it + 1);
+  return { pixels, palette: [[0, 0, 0], ...palette] };
+}
+
+function isUnchanged(
+  pixel: number,
+  data: Uint8Array,
+  before: Uint8Array | undefined,
+): boolean {
+  const at = 3 * pixel;
+  return before !== undefined && before[at] === data[at] &&
+    before[at + 1] === data[at + 1] && before[at + 2] === data[at + 2];
+}
+
+/**
+ * Encodes an animated GIF that loops, image by image; only the last one is kept.
+ * Colours are exact; images of more than 255 colours get the best ones.
+ *
+ * @example
+ * ```ts
+ * import { GifEncoder } from "@bellman/training/plots";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const encoder = new GifEncoder(20);
+ * const start = encoder.add({ width: 1, height: 1, data: Uint8Array.of(255, 0, 0) });
+ * assertEquals(new TextDecoder().decode(start.slice(0, 6)), "GIF89a");
+ * assertEquals(encoder.finish().length, 1);
+ * ```
+ */
+export class GifEncoder {
+  readonly #framesPerSecond: number;
+  readonly #encoder = GIFEncoder({ auto: false });
+  #before: RgbImage | undefined;
+  #count = 0;
+
+  /**
+   * Begins an animation.
+   *
+   * @param framesPerSecond Frame rate, at most 50.
+   * @throws {RangeError} If that is no rate of a GIF.
+   */
+  constructor(framesPerSecond: number) {
+    if (
+      !(framesPerSecond > 0 && framesPerSecond <= MOST_FRAMES_PER_SECOND)
+    ) {
+      throw new RangeError(
+        `Cannot animate at ${framesPerSecond} images a second: expected more than 0 and at most ${MOST_FRAMES_PER_SECOND}`,
+      );
+    }
+    this.#framesPerSecond = framesPerSecond;
+  }
+
+  /**
+   * Adds an image.
+   *
+   * @param image The image, of the size of those before.
+   * @returns The next bytes of the file.
+   * @throws {RangeError} If its size is another one.
+   */
+  add(image: RgbImage): Uint8Array<ArrayBuffer> {
+    const { width, height } = image, before = this.#before;
+    const { pixels, palette } = indexColors(image, before?.data);
+    if (before === undefined) this.#encoder.writeHeader();
+    else if (before.width !== width || before.height !== height) {
+      throw new RangeError(
+        `Cannot animate an image of ${width} by ${height} pixels: expected ${before.width} by ${before.height}, as the one before`,
+      );
+    }
+    this.#before = { width, height, data: image.data.slice() };
+    this.#encoder.writeFrame(pixels, width, height, {
+      first: before === undefined,
+      palette,
+      delay: delayOf(this.#count++, this.#framesPerSecond),
+      transparent: before !== undefined,
+      transparentIndex: UNCHANGED,
+      dispose: KEEP,
+    });
+    return this.#bytes();
+  }
+
+  /**
+   * Ends the animation.
+   *
+   * @returns The last bytes of the file.
+   */
+  finish(): Uint8Array<ArrayBuffer> {
+    this.#encoder.finish();
+    return this.#bytes();
+  }
+
+  /** Takes the bytes that were encoded since the last call. */
+  #bytes(): Uint8Array<ArrayBuffer> {
+    const bytes = this.#encoder.bytes();
+    this.#encoder.reset();
+    return bytes;
+  }
+}
+
+/** Options of {@link renderAnimation}. */
+export interface AnimationOptions {
+  /**
+   * Images per second: an environment's `framesPerSecond` is its own speed.
+   *
+   * @default 30
+   */
+  framesPerSecond?: number;
+}
+
+/**
+ * Draws images, such as those of an episode, as an animated GIF that loops.
+ *
+ * @param images The images, of one size.
+ * @param options Frame rate.
+ * @returns The bytes of the file.
+ * @throws {RangeError} If there is no image, one has another size, or there is no
+ * such rate.
+ *
+ * @example
+ * ```ts
+ * import { make } from "@bellman/envs";
+ * import { renderAnimation } from "@bellman/training/plots";
+ * import { assert } from "@std/assert";
+ *
+ * const env = make("CartPole-v1");
+ * env.reset({ seed: 0 });
+ * const images = Array.from({ length: 5 }, () => {
+ *   env.step(1);
+ *   return env.render({ width: 90, height: 60 });
+ * });
+ * const gif = renderAnimation(images, { framesPerSecond: env.framesPerSecond });
+ * assert(gif.length < 5000);
+ * ```
+ */
+export function renderAnimation(
+  images: Iterable<RgbImage>,
+  { framesPerSecond = 30 }: AnimationOptions = {},
+): Uint8Array<ArrayBuffer> {
+  const encoder = new GifEncoder(framesPerSecond);
+  const parts = Array.from(images, (image) => encoder.add(image));
+  if (parts.length === 0) {
+    throw new RangeError("Cannot animate 0 images: expected at least one");
+  }
+  parts.push(encoder.finish());
+  const sizes = parts.map(({ length }) => length);
+  const gif = new Uint8Array(sizes.reduce((sum, size) => sum + size));
+  let place = 0;
+  for (const part of parts) {
+    gif.set(part, place);
+    place += part.length;
+  }
+  return gif;
+}

@@ -1,0 +1,251 @@
+// @ts-types="@types/d3-dsv"
+import { csvFormatRows } from "d3-dsv";
+import { blockSize } from "@bellman/compute";
+import { SeededRandom } from "@bellman/envs";
+import { writeState } from "@bellman/files";
+import {
+  interquartileMean,
+  stratifiedBootstrap,
+  studentInterval,
+} from "@bellman/statistics";
+import { readProgress } from "@bellman/training";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { commitOf } from "../jobs/commit.ts";
+import { readEvaluations } from "../jobs/run_task.ts";
+import packageConfig from "../deno.json" with { type: "json" };
+import { evaluateSetup, policyFile } from "../run/evaluation.ts";
+import { evaluationEnvsFor } from "../run/environments.ts";
+import { findAgent, type SavedAgent, withAgent } from "../run/find_agent.ts";
+import type { RunSetup } from "../run/run_setup.ts";
+import {
+  AGENT_FILE,
+  agentName,
+  EVALUATIONS_CSV,
+  isShared,
+  logOf,
+} from "../config/shared_folder.ts";
+import { sharedState } from "../run/initial_weights.ts";
+import { messageOf, UsageError, writeWhole } from "../terminal/errors.ts";
+import { readText } from "../terminal/read_text.ts";
+import type { CommandIo } from "../terminal/process.ts";
+import {
+  type CardClaims,
+  type CardEvaluation,
+  type CardSeeds,
+  cardText,
+  readClaims,
+} from "./card.ts";
+import { sharedPicture } from "./picture.ts";
+import {
+  CARD_FILE,
+  PICTURE_FILE,
+  SUMS_FILE,
+  sumsText,
+} from "./shared_files.ts";
+import { withoutPlaces } from "./without_places.ts";
+
+/** Episodes that a card's numbers are of. */
+const EPISODES = 100;
+
+/** What `share` is told. */
+export interface ShareOptions {
+  out: string;
+  name?: string;
+  license?: string;
+  withModules: boolean;
+  isTrusted: boolean;
+  io: CommandIo;
+}
+
+/**
+ * Plays the episodes of a card.
+ *
+ * @param setup The agent.
+ * @param options Seed of the episodes, and how actions are chosen.
+ */
+export async function playCard(
+  setup: RunSetup,
+  { seed, deterministic, episodes = EPISODES }: {
+    seed: number;
+    deterministic: boolean;
+    episodes?: number;
+  },
+): Promise<CardEvaluation> {
+  const result = await evaluateSetup(setup, { episodes, deterministic, seed });
+  const { interval } = studentInterval(result.returns);
+  const [low, high] = interval ?? [result.meanReturn, result.meanReturn];
+  return {
+    seed,
+    episodes,
+    mean: result.meanReturn,
+    deviation: result.stdReturn,
+    low,
+    high,
+    least: result.minReturn,
+    length: result.meanLength,
+    cut: result.cut,
+    success: result.successRate ?? null,
+    engine: engineOf(setup),
+  };
+}
+
+/** Describes what the last bits of actions depend on: the engine, and kinds of processors. */
+function engineOf({ engine, config }: RunSetup): string {
+  const width = config.engine === "onnx" ? ` in blocks of ${blockSize()}` : "";
+  return `${engine}, on ${Deno.build.arch}${width}`;
+}
+
+/** Sums up the runs beside one of an experiment, of which it is a seed. */
+function seedsBeside(dir: string): CardSeeds | null {
+  const own = readEvaluations(dir);
+  const parent = dirname(resolve(dir));
+  if (own === undefined || !/^seed-\d+$/.test(basename(resolve(dir)))) {
+    return null;
+  }
+  const all = readdirSync(parent).filter((it) => /^seed-\d+$/.test(it))
+    .map((it) => readEvaluations(join(parent, it)))
+    .filter((it) => it !== undefined && it.episodes === own.episodes);
+  if (all.length < 2) return null;
+  const means = all.map((it) => it!.best.meanReturn);
+  const { value, interval } = stratifiedBootstrap(
+    means.map((it) => [it]),
+    interquartileMean,
+    { random: new SeededRandom(0) },
+  );
+  const [low, high] = interval ?? [value, value];
+  return {
+    count: all.length,
+    isBest: own.best.meanReturn >= Math.max(...means),
+    episodes: own.episodes,
+    iqm: value,
+    low,
+    high,
+    commits: [...new Set(all.map((it) => it!.commit))].filter(Boolean).sort(),
+  };
+}
+
+/** Writes the evaluations of a run's log, without its times. */
+function evaluationsOf({ folder }: SavedAgent): string {
+  const path = logOf(folder);
+  const rows = (existsSync(path) ? readProgress(path) : [])
+    .filter(({ statistics }) => "eval/return_mean" in statistics);
+  const names = [
+    ...new Set(rows.flatMap((it) => Object.keys(it.statistics))),
+  ].filter((it) => it.startsWith("eval/"));
+  const columns = ["time/steps", ...names];
+  const cells = rows.map(({ statistics }) =>
+    columns.map((it) => String(statistics[it] ?? ""))
+  );
+  return `${csvFormatRows([columns, ...cells])}\n`;
+}
+
+/** Returns the card of an agent that was shared before, whose evidence is gone. */
+function formerClaims(dir: string): CardClaims | undefined {
+  if (!isShared(dir)) return undefined;
+  return readClaims(readText(join(dir, CARD_FILE), "the card"));
+}
+
+/** Makes all files of a shared folder but the checksums. */
+async function filesOf(
+  setup: RunSetup,
+  agent: SavedAgent,
+  { name, license, withModules, io }: ShareOptions,
+): Promise<Map<string, Uint8Array>> {
+  const { dir, config, deterministic, seed, checkpoint } = agent;
+  const policy = policyFile(setup, { deterministic });
+  if (policy === undefined) {
+    throw new UsageError(
+      `Cannot share ${dir}: an agent of ${config.algorithm} has no policy to export`,
+    );
+  }
+  const kept = withoutPlaces(checkpoint.notes, { dir, withModules });
+  const { modules, command, notShared } = kept;
+  const notes = {
+    config: kept.config,
+    spaces: checkpoint.notes.spaces,
+    command,
+  };
+  const { step } = checkpoint;
+  const state = writeState(sharedState(setup), {
+    notes: { step, best: true, notes },
+  });
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const files = new Map([
+    ...modules,
+    [AGENT_FILE, await new Response(state).bytes()],
+    ["policy.onnx", policy],
+    ["config.yaml", bytes(kept.config)],
+    [EVALUATIONS_CSV, bytes(evaluationsOf(agent))],
+  ]);
+  try {
+    files.set(
+      PICTURE_FILE,
+      await sharedPicture(setup, { seed, deterministic }),
+    );
+  } catch (error) {
+    io.err(`No ${PICTURE_FILE}: ${messageOf(error)}\n`);
+  }
+  for (const it of notShared) {
+    io.err(`Not shared: ${it}; --with-modules copies modules\n`);
+  }
+  const former = formerClaims(dir);
+  const claims: CardClaims = {
+    name: name ?? former?.name ?? agentName(config),
+    license: license?.toLowerCase() ?? former?.license ?? null,
+    version: packageConfig.version,
+    commit: import.meta.dirname ? await commitOf(import.meta.dirname) : "",
+    notShared: [...former?.notShared ?? [], ...notShared],
+    evaluation: await playCard(setup, { seed, deterministic }),
+    seeds: former?.seeds ?? seedsBeside(dir),
+  };
+  const hasPicture = files.has(PICTURE_FILE);
+  files.set(CARD_FILE, bytes(cardText(claims, { step, notes, hasPicture })));
+  return files.set(SUMS_FILE, bytes(sumsText(files)));
+}
+
+/**
+ * Makes the folder of a shared agent out of a run's.
+ *
+ * @param dir The run.
+ * @param options What is shared, and where.
+ * @returns Its files by name.
+ */
+export async function shareRun(
+  dir: string,
+  options: ShareOptions,
+): Promise<Map<string, Uint8Array>> {
+  const { isTrusted, io } = options, out = resolve(options.out);
+  if (existsSync(out) && readdirSync(out).length > 0) {
+    throw new UsageError(
+      `Cannot share into ${options.out}: it is not empty, expected a new folder`,
+    );
+  }
+  const switches = new Set(isTrusted ? ["trust"] : []);
+  const given = { positionals: [dir], switches, values: new Map() };
+  const agent = findAgent(given, "share");
+  let files = new Map<string, Uint8Array>();
+  await withAgent(agent, io, async (setup) => {
+    files = await filesOf(setup, agent, options);
+  }, evaluationEnvsFor(EPISODES));
+  const unfinished = `${out}.unfinished-${Deno.pid}`;
+  try {
+    for (const [name, bytes] of files) {
+      mkdirSync(dirname(join(unfinished, name)), { recursive: true });
+      writeWhole(join(unfinished, name), bytes);
+    }
+    // It may have been filled meanwhile.
+    if (existsSync(out)) rmdirSync(out);
+    renameSync(unfinished, out);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return files;
+}

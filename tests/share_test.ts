@@ -1,0 +1,334 @@
+/** Agents of every algorithm are shared, checked and used. */
+import { ALGORITHMS, loadRun } from "@bellman/cli";
+import { loadStateSync, saveStateSync } from "@bellman/files";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { parse } from "@std/yaml";
+import { createHash } from "node:crypto";
+import { damageEach } from "./damage_loop.ts";
+import { SHARE_DAMAGES } from "./share_damage.ts";
+import {
+  BOX_ONLY,
+  copyRun,
+  runCommand,
+  runProcess,
+  smallSettings,
+  trainWell,
+} from "./runs.ts";
+
+const root = await Deno.makeTempDir({ prefix: "bellman-share-" });
+addEventListener("unload", () => Deno.removeSync(root, { recursive: true }));
+
+/** Runs a command line that must go well, and returns what it printed. */
+async function well(...args: string[]): Promise<string> {
+  const { code, out, err } = await runCommand(args);
+  assertEquals([code, err], [0, ""]);
+  return out;
+}
+
+/** Trains a small agent into a new folder. */
+async function trainSmall(name: string, args: readonly string[]) {
+  const run = `${root}/${name}`;
+  await trainWell([
+    ...args,
+    "--set=maxEpisodeSteps=20",
+    "--set=evaluationEpisodes=2",
+    "--quiet",
+    `--out=${run}`,
+  ]);
+  return run;
+}
+
+/** Returns from a folder before to one that was shared from it. */
+async function share(run: string, ...options: string[]): Promise<string> {
+  const out = `${run}-shared`;
+  await well("share", run, "--out", out, ...options);
+  return out;
+}
+
+/** Names of the files of a folder. */
+function namesIn(dir: string): string[] {
+  return [...Deno.readDirSync(dir)].map(({ name }) => name).sort();
+}
+
+const FILES = [
+  "README.md",
+  "SHA256SUMS",
+  "agent.safetensors",
+  "config.yaml",
+  "evaluations.csv",
+  "play.gif",
+  "policy.onnx",
+];
+
+/** Environment variants of each algorithm. */
+const agents = ALGORITHMS.flatMap((definition) => {
+  const { name, schema: { properties } } = definition;
+  const env = BOX_ONLY.includes(name) ? "Pendulum-v1" : "CartPole-v1";
+  const settings = [`env=${env}`, ...smallSettings(definition)];
+  const isRecurrent = (properties.network?.enum as string[] | undefined)
+    ?.includes("lstm");
+  return [
+    { title: name, name, settings },
+    ...name === "a2c"
+      ? [{ title: "a2c-loop", name, settings: [...settings, "loop=device"] }]
+      : [],
+    ...isRecurrent
+      ? [{
+        title: `${name}-lstm`,
+        name,
+        settings: [...settings, "network=lstm"],
+      }]
+      : [],
+  ];
+});
+
+for (const { title, name, settings } of agents) {
+  Deno.test(`an agent of ${title} is shared, checked, and plays as in its run`, async () => {
+    const sets = settings.map((it) => `--set=${it}`);
+    const run = await trainSmall(title, [name, "--steps=240", ...sets]);
+    const shared = await share(run);
+    assertEquals(namesIn(shared), FILES);
+    assertStringIncludes(
+      await well("share", "--check", shared),
+      "holds what it claims",
+    );
+    const returnsOf = async (dir: string) =>
+      JSON.parse(await well("eval", dir, "--episodes=5", "--json")).returns;
+    assertEquals(await returnsOf(shared), await returnsOf(run));
+
+    const policy = `${root}/${title}.onnx`, gif = `${root}/${title}.gif`;
+    await well("export", shared, "--out", policy);
+    assertEquals(
+      Deno.readFileSync(policy),
+      Deno.readFileSync(`${run}/policy.onnx`),
+    );
+    await well("play", shared, "--gif", gif);
+    assert(Deno.statSync(gif).size > 1000);
+    const loaded = await loadRun(shared);
+    assertEquals(loaded.config.algorithm, name);
+    loaded.close();
+
+    const from = [
+      ...[name, "--steps=40", "--quiet", `--out=${root}/from-${title}`],
+      // A loop on the device starts from no weights.
+      ...sets.filter((it) => it !== "--set=loop=device"),
+      "--set=maxEpisodeSteps=20",
+      "--set=evaluationEpisodes=1",
+    ];
+    const started = await runCommand(["train", ...from, "--init-from", shared]);
+    const isWorkers = settings.includes("workers=2");
+    assertEquals(started.code, isWorkers ? 2 : 0, started.err);
+    if (isWorkers) assertStringIncludes(started.err, "Cannot start from");
+    const resumed = await runCommand(["train", "--resume", shared]);
+    assertEquals(resumed.code, 2);
+    assertMatch(resumed.err, /^error: Cannot resume .*--init-from.*\n$/);
+  });
+}
+
+/** Scaled agents, whose folders the tests below copy. */
+const SCALED = [
+  ...["a2c", "--env=CartPole-v1", "--steps=240"],
+  ...["--set=normalizeObservation=true", "--set=hiddenSizes=[8]"],
+];
+const run = await trainSmall("scaled", [...SCALED, "--seed=3"]);
+const other = await trainSmall("other", [...SCALED, "--seed=4"]);
+const shared = await share(run, "--license", "MIT", "--name", "small");
+
+Deno.test("the same run gives the same bytes, and nothing of its machine", async () => {
+  const moved = `${root}/elsewhere`;
+  copyRun(run, moved);
+  const again = await share(moved, "--license", "MIT", "--name", "small");
+  for (const name of FILES) {
+    const bytes = Deno.readFileSync(`${shared}/${name}`);
+    assertEquals(bytes, Deno.readFileSync(`${again}/${name}`), name);
+    const text = new TextDecoder("latin1").decode(bytes);
+    // A short name of a host may be anything.
+    const host = Deno.hostname().padEnd(5, "?");
+    for (const word of [root, "/home/", "file://", host]) {
+      assert(!text.includes(word), `${name} holds ${word}`);
+    }
+    assert(!/\d\d:\d\d:\d\d|time\/seconds/.test(text), `${name} holds a time`);
+  }
+  const { state } = loadStateSync(`${shared}/agent.safetensors`);
+  assertEquals(Object.keys(state as object), ["weights", "scales"]);
+});
+
+/** The Hub's part of a card's head. */
+interface Card {
+  "model-index": {
+    name: string;
+    results: { dataset: { type: string }; metrics: { value: string }[] }[];
+  }[];
+}
+
+Deno.test("a card has the Hub's head, the numbers, and commands that run", () => {
+  const card = Deno.readTextFileSync(`${shared}/README.md`);
+  for (
+    const line of [
+      "library_name: bellman",
+      'license: "mit"',
+      '  name: "small"',
+      "| training seed | 3 |",
+      "deno task eval small --episodes 100",
+    ]
+  ) assert(card.split("\n").includes(line), line);
+  const [, head] = card.split("---\n");
+  const [model] = (parse(head) as Card)["model-index"];
+  const [{ dataset, metrics: [metric] }] = model.results;
+  assertEquals([model.name, dataset.type], ["small", "CartPole-v1"]);
+  assertMatch(metric.value, /^\d+\.\d\d \+\/- \d+\.\d\d$/);
+  assertMatch(
+    card,
+    /\| episodes \| 100 from seed 30000, deterministic actions/,
+  );
+  assertMatch(card, /deno task train a2c --env CartPole-v1 [^\n]*--seed 3/);
+});
+
+/** Copies the shared folder, changes it, and makes its checksums anew. */
+async function forged(name: string, change: (dir: string) => void) {
+  const dir = `${root}/forged-${name}`;
+  copyRun(shared, dir);
+  change(dir);
+  const sums = namesIn(dir).filter((it) => it !== "SHA256SUMS").map((it) => {
+    const hash = createHash("sha256").update(Deno.readFileSync(`${dir}/${it}`));
+    return `${hash.digest("hex")}  ${it}\n`;
+  });
+  Deno.writeTextFileSync(`${dir}/SHA256SUMS`, sums.join(""));
+  const { code, out } = await runCommand(["share", "--check", dir]);
+  assertEquals(code, 1);
+  return out;
+}
+
+/** Replaces a text in a file, where it must be. */
+function edit(path: string, from: string | RegExp, to: string): void {
+  const text = Deno.readTextFileSync(path);
+  const edited = text.replace(from, to);
+  assert(edited !== text, `${path} lacks ${from}`);
+  Deno.writeTextFileSync(path, edited);
+}
+
+Deno.test("claims that do not hold are found behind right checksums", async () => {
+  const mean = /"mean":([\d.]+)/, row = /deviation \| [^|]+\|/;
+  const lines = {
+    head: await forged("head", (dir) => {
+      edit(`${dir}/README.md`, mean, '"mean":499');
+    }),
+    table: await forged("table", (dir) => {
+      edit(`${dir}/README.md`, row, "deviation | 500 ± 0 |");
+    }),
+    config: await forged("config", (dir) => {
+      edit(`${dir}/config.yaml`, "seed: 3", "seed: 4");
+    }),
+    policy: await forged("policy", (dir) => {
+      Deno.copyFileSync(`${other}/policy.onnx`, `${dir}/policy.onnx`);
+    }),
+  };
+  assertMatch(lines.head, /"mean":499.* expected .*"mean":1?\d\d?[.,]/);
+  assertStringIncludes(lines.table, "deviation | 500 ± 0 |");
+  assertStringIncludes(lines.config, "config.yaml is not the configuration");
+  assertStringIncludes(lines.policy, "policy.onnx is another policy");
+});
+
+Deno.test("checksums lead nowhere else", async () => {
+  const lines: Record<string, (dir: string) => void> = {
+    'SHA256SUMS cannot be used: it names "../scaled/config.yaml"': (dir) =>
+      edit(`${dir}/SHA256SUMS`, "README.md", "../scaled/config.yaml"),
+    'SHA256SUMS cannot be used: it names "/etc/passwd"': (dir) =>
+      edit(`${dir}/SHA256SUMS`, "README.md", "/etc/passwd"),
+    "README.md cannot be read: it is a link": (dir) => {
+      Deno.removeSync(`${dir}/README.md`);
+      Deno.symlinkSync(`${run}/config.yaml`, `${dir}/README.md`);
+    },
+    "SHA256SUMS cannot be used: it is a link": (dir) => {
+      Deno.renameSync(`${dir}/SHA256SUMS`, `${root}/sums`);
+      Deno.symlinkSync(`${root}/sums`, `${dir}/SHA256SUMS`);
+    },
+    "more.txt is not in SHA256SUMS": (dir) =>
+      Deno.writeTextFileSync(`${dir}/more.txt`, "more"),
+    "play.gif cannot be read: it has 600000 bytes, expected at most 500000": (
+      dir,
+    ) => Deno.writeFileSync(`${dir}/play.gif`, new Uint8Array(600_000)),
+  };
+  for (const [i, [line, change]] of Object.entries(lines).entries()) {
+    const dir = `${root}/odd-${i}`;
+    copyRun(shared, dir);
+    change(dir);
+    const { code, out } = await runCommand(["share", "--check", dir]);
+    assertEquals([code, out], [1, `${dir}: ${line}\n`]);
+  }
+});
+
+Deno.test("a module is shared on demand, and opened where it is trusted", async () => {
+  const module = `${root}/marked_env.ts`;
+  const mark = `${root}/imported`;
+  const envs = new URL("../envs/mod.ts", import.meta.url).href;
+  Deno.writeTextFileSync(
+    module,
+    `import { CART_POLE, DynamicsEnv, register } from "${envs}";
+try { Deno.writeTextFileSync("${mark}", ""); } catch { /* not allowed */ }
+register({ id: "Marked-v1", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_POLE) });
+`,
+  );
+  const own = await trainSmall("own", [
+    ...["a2c", "--env=Marked-v1", "--steps=80", "--set=hiddenSizes=[8]"],
+    `--set=envModules=[${module}]`,
+  ]);
+  const without = `${root}/without`;
+  const { code, err } = await runCommand(["share", own, "--out", without]);
+  assertEquals(code, 0, err);
+  assertStringIncludes(err, "Not shared: marked_env.ts");
+  const card = Deno.readTextFileSync(`${without}/README.md`);
+  assertStringIncludes(card, "- Not shared: `marked_env.ts`");
+  assertStringIncludes(
+    Deno.readTextFileSync(`${without}/config.yaml`),
+    "envModules: []",
+  );
+
+  const within = `${root}/within`;
+  const copied = await runCommand(
+    ["share", own, "--out", within, "--with-modules"],
+  );
+  assertEquals(copied.code, 0, copied.err);
+  assertEquals(namesIn(`${within}/modules`), ["marked_env.ts"]);
+  Deno.removeSync(mark);
+  for (const args of [["eval", within], ["share", "--check", within]]) {
+    const { code, out, err } = await runCommand(args);
+    assert(code !== 0);
+    assertStringIncludes(out + err, "read that code first, then add --trust");
+  }
+  // This process has registered the environment already.
+  const trusted = await runProcess(["share", "--check", "--trust", within]);
+  assertEquals(trusted.code, 0, trusted.out + trusted.err);
+});
+
+Deno.test("weights of another shape, and arrays beyond the file, are refused", async () => {
+  const dir = `${root}/shapes`;
+  copyRun(shared, dir);
+  const path = `${dir}/agent.safetensors`;
+  const { state, notes } = loadStateSync(path);
+  const { weights } = state as { weights: Record<string, unknown> };
+  delete weights["pi/head/bias"];
+  saveStateSync(state, path, { notes });
+  const { code, err } = await runCommand(["eval", dir]);
+  assertEquals(code, 2);
+  assertMatch(err, /its policy has pi\/head\/bias none, expected \[2\]/);
+  // The length of the header, and with it all that follows.
+  const bytes = Deno.readFileSync(path);
+  bytes.set([255, 255, 255], 0);
+  Deno.writeFileSync(path, bytes);
+  const cut = await runCommand(["eval", dir]);
+  assertEquals([cut.code, cut.err.trimEnd().split("\n").length], [2, 1]);
+});
+
+Deno.test("40 damaged shared folders: each is found, and nothing crashes", async () => {
+  const { failures } = await damageEach(SHARE_DAMAGES, {
+    damages: 40,
+    seed: 3,
+  });
+  assertEquals(failures, []);
+});
