@@ -10,7 +10,10 @@ export function guideCode(
 ): string {
   const text = Deno.readTextFileSync(new URL(`${guide}.md`, GUIDES));
   const at = text.indexOf(below);
-  const block = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "ms");
+  const block = new RegExp(
+    `^\`\`\`${language}(?: ignore)?\\n(.*?)^\`\`\``,
+    "ms",
+  );
   const code = at < 0 ? null : block.exec(text.slice(at));
   assert(code !== null, `no code below '${below}' of ${guide}.md`);
   return code[1];
