@@ -27,8 +27,8 @@ const VARIANTS = {
   },
   sac: {
     environments: ["Pendulum-v1"],
-    steps: 12_000,
-    set: { checkpointInterval: 500, learningStarts: 100 },
+    steps: 40_000,
+    set: { checkpointInterval: 1_000, learningStarts: 100 },
   },
 };
 const PLAN = {

