@@ -129,7 +129,7 @@ export function runtimeVersion(): string {
 
 function load(): Runtime {
   try {
-    return openLibrary(native(), libraryPath());
+    return openRuntime(native(), libraryPath());
   } catch (error) {
     const { code } = error as { code?: string };
     if (!code?.endsWith("MODULE_NOT_FOUND")) throw error;
@@ -143,7 +143,7 @@ function load(): Runtime {
 const GET_API = 0;
 const GET_VERSION_STRING = 1;
 
-function openLibrary(
+function openRuntime(
   { open, functionAt, text }: Native,
   path: string,
 ): Runtime {

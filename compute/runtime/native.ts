@@ -1,5 +1,5 @@
 /** Functions of native libraries, by Deno's own means or by koffi in Node. */
-import { builtin, isDeno } from "@bellman/files";
+import { builtin, isDeno, openLibrary } from "@bellman/files";
 
 /** Type of a parameter or result; a buffer is the memory of an array. */
 export type NativeType = "pointer" | "buffer" | "usize" | "i32" | "u32";
@@ -56,7 +56,7 @@ const byDeno: Native = {
   open(path, symbols) {
     const optional = Object.entries(symbols)
       .map(([name, it]) => [name, { ...it, optional: true }]);
-    return Deno.dlopen(path, Object.fromEntries(optional)).symbols as never;
+    return openLibrary(path, Object.fromEntries(optional)) as never;
   },
   functionAt(table, place, type) {
     const view = new Deno.UnsafePointerView(table as never);

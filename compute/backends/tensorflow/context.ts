@@ -1,3 +1,4 @@
+import { openLibrary } from "@bellman/files";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 const encoder = new TextEncoder();
@@ -121,7 +122,7 @@ export function loadFailure(error: unknown): string {
  */
 export function openTensorFlow(path: string): TensorFlowSymbols {
   try {
-    return Deno.dlopen(path, SYMBOLS).symbols;
+    return openLibrary(path, SYMBOLS);
   } catch (error) {
     throw new Error(
       `Cannot open the TensorFlow library '${path}': ${loadFailure(error)}`,

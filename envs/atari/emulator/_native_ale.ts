@@ -1,4 +1,5 @@
 import { cString, foreign } from "../../_foreign.ts";
+import { openLibrary } from "@bellman/files";
 import { installCommand, isFile } from "@bellman/files/installed";
 import { INSTALL_ATARI, libraryPath } from "./installed.ts";
 import type { AtariGame } from "./roms.ts";
@@ -51,7 +52,7 @@ export interface Emulator {
 /** Only errors are logged: what goes wrong without ending the process. */
 const ERRORS_ONLY = 2;
 
-function openLibrary(path: string): AleSymbols {
+function openAle(path: string): AleSymbols {
   if (!isFile(path)) {
     throw new Error(
       `Cannot find the Arcade Learning Environment at '${path}': run '${
@@ -60,7 +61,7 @@ function openLibrary(path: string): AleSymbols {
     );
   }
   try {
-    return Deno.dlopen(path, SYMBOLS).symbols;
+    return openLibrary(path, SYMBOLS);
   } catch (error) {
     const why = (error as Error).message.split("\n")[0]
       .replaceAll("Could not open library: ", "");
@@ -83,7 +84,7 @@ export function aleLibrary(): AleSymbols {
   const path = libraryPath();
   let symbols = opened.get(path);
   if (symbols === undefined) {
-    symbols = openLibrary(path);
+    symbols = openAle(path);
     symbols.setLoggerMode(ERRORS_ONLY);
     opened.set(path, symbols);
   }

@@ -1,4 +1,5 @@
 import { foreign, optional } from "../../_foreign.ts";
+import { openLibrary } from "@bellman/files";
 import { tellPermission } from "@bellman/files/installed";
 import { type CLayout, readCLayout } from "./_c_layout.ts";
 
@@ -78,7 +79,7 @@ function reasonOf(error: unknown): string {
 
 function open(path: string): MujocoSymbols {
   try {
-    return Deno.dlopen(path, SYMBOLS).symbols;
+    return openLibrary(path, SYMBOLS);
   } catch (error) {
     throw new Error(
       `Cannot open the MuJoCo library '${path}': ${reasonOf(error)}`,
