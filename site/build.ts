@@ -1,3 +1,4 @@
+import { denoOutput } from "../tests/tools/deno_output.ts";
 import { type Package, packages, ROOT } from "../tests/tools/packages.ts";
 import { type ApiLinks, apiPages } from "./api/api_pages.ts";
 import {
@@ -5,7 +6,6 @@ import {
   type Entry,
   homesOf,
   onceEach,
-  runDeno,
   symbolsOf,
 } from "./api/symbols.ts";
 import { documentsOf } from "./pages/documents.ts";
@@ -173,7 +173,7 @@ async function putPlayground(site: Site): Promise<void> {
 async function searchScript(): Promise<string> {
   const folder = new URL("../..", import.meta.resolve("minisearch"));
   const license = await Deno.readTextFile(new URL("LICENSE.txt", folder));
-  const script = await runDeno([
+  const script = await denoOutput([
     ...["bundle", "--quiet", "--platform=browser", "--minify"],
     ...["--format=iife", "site/search/search.ts"],
   ]);

@@ -1,9 +1,10 @@
 import { readdirSync } from "node:fs";
+import { denoOutput } from "../../tests/tools/deno_output.ts";
 import { highlight } from "../pages/highlight.ts";
 import type { Page } from "../pages/layout.ts";
 import type { SourceOf } from "../pages/resolve.ts";
 import { anchor, linkTo, unescapeHtml } from "../pages/site.ts";
-import { type ApiSymbol, type Entry, runDeno } from "./symbols.ts";
+import type { ApiSymbol, Entry } from "./symbols.ts";
 
 /** What the pages lead to. */
 export interface ApiLinks {
@@ -51,7 +52,7 @@ export async function apiPages(
   try {
     const { name, entryPoints } = entries[0].owner;
     const options = ["--html", `--name=${name}`, `--output=${output}`];
-    await runDeno(["doc", ...options, ...entryPoints]);
+    await denoOutput(["doc", ...options, ...entryPoints]);
     return readdirSync(output, { recursive: true, encoding: "utf8" }).sort()
       .flatMap((path) => {
         const written = writtenAt(path, entries);

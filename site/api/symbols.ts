@@ -1,3 +1,4 @@
+import { denoOutput } from "../../tests/tools/deno_output.ts";
 import { type Package, ROOT } from "../../tests/tools/packages.ts";
 
 /** A module that is imported by a name. */
@@ -35,18 +36,6 @@ interface Declaration extends Documented {
   def?: { properties?: Documented[] };
 }
 
-/** Runs a command of Deno in the root, and returns its output. */
-export async function runDeno(args: readonly string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-  }).output();
-  const decoder = new TextDecoder();
-  if (!success) throw new Error(decoder.decode(stderr));
-  return decoder.decode(stdout);
-}
-
 /** Lists the entry points of packages. */
 export function entriesOf(packages: readonly Package[]): Entry[] {
   return packages.flatMap((owner) =>
@@ -71,7 +60,7 @@ export async function symbolsOf(
   entries: readonly Entry[],
 ): Promise<ApiSymbol[]> {
   const paths = entries.map(({ path }) => path);
-  const { nodes } = JSON.parse(await runDeno(["doc", "--json", ...paths]));
+  const { nodes } = JSON.parse(await denoOutput(["doc", "--json", ...paths]));
   type Node = { name: string; declarations: Declaration[] };
   return entries.flatMap((entry) => {
     const { symbols } = nodes[`file://${ROOT}${entry.path}`];

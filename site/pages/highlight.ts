@@ -5,7 +5,7 @@ import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
-import { escapeHtml } from "./site.ts";
+import { escapeMarkup } from "@bellman/training/plots";
 
 const LANGUAGES = { bash, json, python, typescript, xml, yaml };
 for (const [name, language] of Object.entries(LANGUAGES)) {
@@ -14,6 +14,6 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
 
 /** Writes code as HTML with classes for its colours; that of other languages as it is. */
 export function highlight(code: string, language: string): string {
-  if (hljs.getLanguage(language) === undefined) return escapeHtml(code);
+  if (hljs.getLanguage(language) === undefined) return escapeMarkup(code);
   return hljs.highlight(code, { language, ignoreIllegals: true }).value;
 }

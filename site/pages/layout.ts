@@ -1,5 +1,6 @@
 import type { Section } from "./markdown.ts";
-import { escapeHtml, linkTo } from "./site.ts";
+import { escapeMarkup } from "@bellman/training/plots";
+import { linkTo } from "./site.ts";
 
 /** A page without what all pages share. */
 export interface Page {
@@ -59,7 +60,7 @@ function contents(sections: readonly Section[]): string {
   const listed = sections.filter(({ level }) => level === 2);
   if (listed.length < 3) return "";
   const items = listed.map(({ id, title }) =>
-    `<li><a href="#${id}">${escapeHtml(title)}</a></li>`
+    `<li><a href="#${id}">${escapeMarkup(title)}</a></li>`
   );
   return `<details class="contents">
 <summary>On this page</summary>
@@ -101,8 +102,8 @@ export function layout(page: Page): string {
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="description" content="${escapeHtml(shortened(summary))}">
-<title>${escapeHtml(name)}</title>
+<meta name="description" content="${escapeMarkup(shortened(summary))}">
+<title>${escapeMarkup(name)}</title>
 <link rel="icon" href="data:,">
 ${shared(address)}
 </head>

@@ -2,7 +2,8 @@ import type { Package } from "../../tests/tools/packages.ts";
 import type { Document } from "./documents.ts";
 import type { Page } from "./layout.ts";
 import type { Rendered } from "./markdown.ts";
-import { anchor, escapeHtml } from "./site.ts";
+import { escapeMarkup } from "@bellman/training/plots";
+import { anchor } from "./site.ts";
 
 /** A document with its rendered text. */
 export interface Read extends Document {
@@ -13,7 +14,7 @@ export interface Read extends Document {
 function entry(from: string, { address, rendered }: Read, more = ""): string {
   const { title, summary } = rendered;
   const [sentence] = /^.*?\.(?=\s+[A-Z`]|$)/s.exec(summary) ?? [summary];
-  const about = escapeHtml(sentence.replace(/:$/, "."));
+  const about = escapeMarkup(sentence.replace(/:$/, "."));
   return `<dt>${anchor(from, address, title)}${more}</dt>\n<dd>${about}</dd>`;
 }
 

@@ -1,3 +1,4 @@
+import { escapeMarkup } from "@bellman/training/plots";
 import { posix } from "node:path";
 
 /** Files of the site by their address: the path from its root. */
@@ -18,18 +19,6 @@ export function linkTo(from: string, to: string): string {
   return anchor === undefined ? path : `${path}#${anchor}`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-
-/** Writes a text as HTML, in an element or in an attribute. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (it) => ENTITIES[it]);
-}
-
 /** Reads a text out of HTML without elements. */
 export function unescapeHtml(html: string): string {
   return html.replaceAll(
@@ -44,5 +33,5 @@ export function unescapeHtml(html: string): string {
 
 /** Writes a link from one page to another one. */
 export function anchor(from: string, to: string, text: string): string {
-  return `<a href="${linkTo(from, to)}">${escapeHtml(text)}</a>`;
+  return `<a href="${linkTo(from, to)}">${escapeMarkup(text)}</a>`;
 }

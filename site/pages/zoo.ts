@@ -2,7 +2,8 @@ import { PLAYED } from "../playground/protocol.ts";
 import { isThere } from "./documents.ts";
 import type { Page } from "./layout.ts";
 import type { Read } from "./lists.ts";
-import { anchor, escapeHtml, linkTo } from "./site.ts";
+import { escapeMarkup } from "@bellman/training/plots";
+import { anchor, linkTo } from "./site.ts";
 
 /** An agent of the zoo, as its card says. */
 export interface Agent {
@@ -60,10 +61,10 @@ export function agentCard(from: string, agent: Agent): string {
   const { document, name, score, picture } = agent;
   const image = picture &&
     `<img src="${linkTo(from, picture)}" alt="${
-      escapeHtml(`An episode of ${name}`)
+      escapeMarkup(`An episode of ${name}`)
     }" loading="lazy">\n`;
   return `<li>${image ?? ""}<p>${anchor(from, document.address, name)}${
-    score === undefined ? "" : `<br>return ${escapeHtml(score)}`
+    score === undefined ? "" : `<br>return ${escapeMarkup(score)}`
   }</p>\n${playLink(from, agent)}</li>`;
 }
 

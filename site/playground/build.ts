@@ -1,7 +1,8 @@
 /** Builds the playground: `deno task site:playground --out DIR`. */
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "@std/cli";
+import { denoOutput } from "../../tests/tools/deno_output.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const MODULES = ["page.ts", "trainer.ts", "player.ts"];
@@ -24,15 +25,11 @@ const COPIED = {
  */
 export async function buildPlayground(out: string): Promise<void> {
   await Deno.mkdir(out, { recursive: true });
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["bundle", "--quiet", "--platform=browser", "--minify"],
-      `--outdir=${out}`,
-      ...MODULES.map((name) => HERE + name),
-    ],
-    env: { NO_COLOR: "1" },
-  }).output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  await denoOutput([
+    ...["bundle", "--quiet", "--platform=browser", "--minify"],
+    `--outdir=${resolve(out)}`,
+    ...MODULES.map((name) => HERE + name),
+  ]);
   for (const name of ["index.html", "style.css"]) {
     await Deno.copyFile(HERE + name, `${out}/${name}`);
   }

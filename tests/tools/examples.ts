@@ -2,7 +2,8 @@
  * Checks that every module, exported function and class has an example in its
  * documentation, and that nothing else has one.
  */
-import { packages, ROOT } from "./packages.ts";
+import { denoOutput } from "./deno_output.ts";
+import { packages } from "./packages.ts";
 
 interface JsDoc {
   tags?: { kind: string }[];
@@ -19,11 +20,8 @@ interface DocModule {
 }
 
 async function modulesOf(entryPoint: string): Promise<DocModule[]> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["doc", "--json", entryPoint],
-    cwd: ROOT,
-  }).output();
-  return Object.values(JSON.parse(new TextDecoder().decode(stdout)).nodes);
+  const output = await denoOutput(["doc", "--json", entryPoint]);
+  return Object.values(JSON.parse(output).nodes);
 }
 
 const hasExample = (doc: JsDoc | undefined): boolean =>

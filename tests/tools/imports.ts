@@ -3,6 +3,7 @@
  * import that leaves its package, no package that imports itself by name, and
  * dependencies in the one direction that ARCHITECTURE.md draws.
  */
+import { denoOutput } from "./deno_output.ts";
 import { type Package, packages, ROOT } from "./packages.ts";
 
 /** Packages that each may import beside the types; one missing here, none. */
@@ -64,11 +65,7 @@ interface Module {
 }
 
 async function moduleGraph(entryPoint: string): Promise<Module[]> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", entryPoint],
-    cwd: ROOT,
-  }).output();
-  return JSON.parse(new TextDecoder().decode(stdout)).modules;
+  return JSON.parse(await denoOutput(["info", "--json", entryPoint])).modules;
 }
 
 /** True where an algorithm has workers, which make environments of their own. */

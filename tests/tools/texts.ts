@@ -4,6 +4,7 @@
  * that import text. `--check` only tells whether they are current.
  */
 import { fileURLToPath } from "node:url";
+import { denoOutput } from "./deno_output.ts";
 import { ROOT } from "./packages.ts";
 
 /**
@@ -18,6 +19,8 @@ const PAGES: Readonly<
     worker: [],
   },
 };
+
+const BUNDLE = ["bundle", "--quiet", "--platform=browser", "--minify"];
 
 async function folders(): Promise<string[]> {
   const found = [
@@ -46,21 +49,6 @@ async function textsOf(folder: string): Promise<[string, string][]> {
   );
 }
 
-/** Bundles a module. */
-async function bundled(path: string): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["bundle", "--quiet", "--platform=browser", "--minify"],
-      path,
-    ],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-  }).output();
-  const decoder = new TextDecoder();
-  if (!success) throw new Error(decoder.decode(stderr));
-  return decoder.decode(stdout);
-}
-
 /** Reads the license of a package, which its copies must hold. */
 async function licenseOf(name: string): Promise<string> {
   let folder = new URL(".", import.meta.resolve(name));
@@ -81,7 +69,7 @@ async function pageOf(folder: string): Promise<[string, string][]> {
       `${name}.js`,
       [
         ...await Promise.all(packages.map(licenseOf)),
-        await bundled(`${folder}/${name}.ts`),
+        await denoOutput([...BUNDLE, `${folder}/${name}.ts`]),
       ].join(""),
     ],
   );

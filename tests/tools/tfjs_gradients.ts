@@ -6,6 +6,7 @@
  * the file is current.
  */
 import * as tf from "@tensorflow/tfjs";
+import { denoOutput } from "./deno_output.ts";
 import { ROOT } from "./packages.ts";
 
 const PACKAGE = "@tensorflow/tfjs";
@@ -88,12 +89,8 @@ async function make(folder: string): Promise<string> {
     `import "./core/register_all_gradients.js";
      import "./core/public/chained_ops/register_all_chained_ops.js";`,
   );
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "-q", "--minify", `--external=${PACKAGE}`, main],
-    env: { NO_COLOR: "1" },
-  }).output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
-  return HEADER + new TextDecoder().decode(stdout);
+  const flags = ["-q", "--minify", `--external=${PACKAGE}`];
+  return HEADER + await denoOutput(["bundle", ...flags, main]);
 }
 
 const folder = await Deno.makeTempDir();
