@@ -127,7 +127,7 @@ async function curvesOf(
   } as const;
   for (const { id, run, state } of cells) {
     if (run === undefined || state !== "finished") continue;
-    const log = fileIn(run.place, "progress.csv", MOST_BYTES.log);
+    const log = fileIn(run.place, run.logName, MOST_BYTES.log);
     const points = await readCurves(log, choice, { position: "", turns })
       .catch(() => undefined);
     const curve = points?.curves[name];

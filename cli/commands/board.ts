@@ -1,6 +1,4 @@
 import { statSync } from "node:fs";
-import files from "../board/page/texts.json" with { type: "json" };
-import { startBoard } from "../board/server.ts";
 import { runDirOf } from "../config/zoo_agents.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type Command, integerOf, option } from "../terminal/command.ts";
@@ -45,6 +43,11 @@ export const boardCommand: Command = {
     const { positionals } = options;
     const roots = positionals.length > 0 ? positionals.map(runDirOf) : FOLDERS;
     const missing = roots.filter((it) => !isFolder(it));
+    // Loads the whole page: only where it is served.
+    const [{ startBoard }, { default: files }] = await Promise.all([
+      import("../board/server.ts"),
+      import("../board/page/texts.json", { with: { type: "json" } }),
+    ]);
     const board = startBoard({ roots, port, files });
     io.out(`${board.url}\n`);
     if (!options.switches.has("quiet")) {

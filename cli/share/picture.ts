@@ -1,9 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { captionOf, withCaption } from "../play/caption.ts";
 import { frameRateOf, playEpisodes } from "../play/episodes.ts";
-import { GifWriter } from "../play/gif.ts";
 import type { RunSetup } from "../run/run_setup.ts";
 import { MOST_PICTURE_BYTES } from "./shared_files.ts";
 
@@ -26,39 +22,34 @@ export async function sharedPicture(
   setup: RunSetup,
   options: { seed: number; deterministic: boolean },
 ): Promise<Uint8Array> {
-  const dir = mkdtempSync(join(tmpdir(), "bellman-share-"));
-  const path = join(dir, "play.gif");
-  try {
-    let bytes = new Uint8Array();
-    for (const [side, rate] of SIZES) {
-      const env = setup.environments.single();
-      const every = Math.max(1, Math.round(frameRateOf(env) / rate));
-      const gif = new GifWriter(path, rate);
-      let scale: number | undefined;
-      await playEpisodes(setup, {
-        ...options,
-        env,
-        episodes: 1,
-        maxSteps: setup.config.evaluationMaxSteps ?? undefined,
-        async show(moment) {
-          if (moment.step % every !== 0) return;
-          if (moment.step / every >= SECONDS * rate) return false;
-          const { width, height } = env.render();
-          scale ??= Math.min(1, side / Math.max(width, height));
-          const image = env.render({
-            width: Math.round(width * scale),
-            height: Math.round(height * scale),
-          });
-          await gif.show(withCaption(image, captionOf(moment)));
-        },
-      });
-      await gif.finish();
-      bytes = readFileSync(path);
-      if (bytes.length <= WANTED_BYTES) break;
-    }
-    if (bytes.length <= MOST_PICTURE_BYTES) return bytes;
-    throw new Error(`it has ${bytes.length} bytes even when small`);
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
+  // Loads the library of all plots: only where a GIF is made.
+  const { GifEncoder } = await import("@bellman/training/plots");
+  let bytes = new Uint8Array();
+  for (const [side, rate] of SIZES) {
+    const env = setup.environments.single();
+    const every = Math.max(1, Math.round(frameRateOf(env) / rate));
+    const gif = new GifEncoder(rate), parts: Uint8Array<ArrayBuffer>[] = [];
+    let scale: number | undefined;
+    await playEpisodes(setup, {
+      ...options,
+      env,
+      episodes: 1,
+      maxSteps: setup.config.evaluationMaxSteps ?? undefined,
+      show(moment) {
+        if (moment.step % every !== 0) return;
+        if (parts.length >= SECONDS * rate) return false;
+        const { width, height } = env.render();
+        scale ??= Math.min(1, side / Math.max(width, height));
+        const image = env.render({
+          width: Math.round(width * scale),
+          height: Math.round(height * scale),
+        });
+        parts.push(gif.add(withCaption(image, captionOf(moment))));
+      },
+    });
+    bytes = await new Blob([...parts, gif.finish()]).bytes();
+    if (bytes.length <= WANTED_BYTES) break;
   }
+  if (bytes.length <= MOST_PICTURE_BYTES) return bytes;
+  throw new Error(`it has ${bytes.length} bytes even when small`);
 }

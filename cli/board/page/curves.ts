@@ -7,6 +7,7 @@ import {
   Kept,
   labelled,
   make,
+  menu,
   setAttributes,
   setValue,
 } from "./dom.ts";
@@ -98,12 +99,7 @@ export class Curves {
       make(
         "div",
         { class: "controls" },
-        make(
-          "details",
-          { class: "menu" },
-          make("summary", {}, "Charts"),
-          this.#choices,
-        ),
+        menu("Charts", this.#choices),
         labelled("Over", this.#x),
         ...isSingle ? [] : [
           labelled("Draw", this.#curves),

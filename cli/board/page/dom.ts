@@ -129,6 +129,11 @@ export function labelled(
   return make("label", attributes, make("span", {}, text), field);
 }
 
+/** Makes a menu that a click on its name opens. */
+export function menu(name: string, content: HTMLElement): HTMLDetailsElement {
+  return make("details", { class: "menu" }, make("summary", {}, name), content);
+}
+
 /** Makes a choice of values by their texts. */
 export function choice<Value extends string>(
   options: Readonly<Record<Value, string>>,

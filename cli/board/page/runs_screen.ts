@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { RunSummary } from "../messages.ts";
 import { Curves } from "./curves.ts";
-import { Kept, labelled, make, setText, setValue } from "./dom.ts";
+import { Kept, labelled, make, menu, setText, setValue } from "./dom.ts";
 import { matcherOf, sortBy } from "./data/filters.ts";
 import { count, NONE, number } from "./data/format.ts";
 import type { Wish } from "./data/hub.ts";
@@ -54,12 +54,7 @@ export class RunTable {
       make(
         "div",
         { class: "controls" },
-        make(
-          "details",
-          { class: "menu" },
-          make("summary", {}, "Columns"),
-          choices,
-        ),
+        menu("Columns", choices),
       ),
       this.#table.element,
     );
