@@ -2,6 +2,7 @@
  * A search whose processes are killed at random moments, its driver, the process of a
  * run and Python, draws the same trials with the same numbers as one that is not.
  */
+import { shuffle } from "@bellman/buffers";
 import { SeededRandom } from "@bellman/envs";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { hasOptuna } from "../../cli/search/testdata/has_optuna.ts";
@@ -61,13 +62,18 @@ function kill(pid: number): void {
   }
 }
 
-/** Runs a search to its end, and kills one of its processes again and again. */
+/**
+ * Runs a search to its end, and kills one of its processes again and again, each of
+ * the three as often: a run that is killed three times in a row has failed.
+ */
 async function killedSearch(
   args: readonly string[],
   { count, random }: { count: number; random: SeededRandom },
 ): Promise<{ kills: Record<string, number>; left: number[] }> {
   const kills = { driver: 0, run: 0, python: 0 }, left = new Set<number>();
-  let killedRuns = 0;
+  const names = Object.keys(kills) as (keyof typeof kills)[];
+  const order = Int32Array.from(names.keys());
+  let turn = 0;
   for (;;) {
     const driver = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "-q", "--no-check", MAIN, ...args],
@@ -83,16 +89,15 @@ async function killedSearch(
       await new Promise((resolve) =>
         setTimeout(resolve, random.uniform(50, 1_300))
       );
-      if (isKilled || kills.driver + kills.run + kills.python >= count) break;
+      if (isKilled || turn >= count) break;
       const children = await childrenOf(driver.pid);
       children.forEach((it) => left.add(it));
-      const drawn = (["driver", "run", "python"] as const)[random.integer(3)];
-      // A run that is ended again and again before it has begun counts as failed.
-      const which = drawn === "run" && killedRuns === 2 ? "driver" : drawn;
+      if (turn % 3 === 0) shuffle(order, random);
+      const which = names[order[turn % 3]];
       const pid = await find(driver.pid, which);
       if (pid === undefined) continue;
       kills[which]++;
-      killedRuns = which === "run" ? killedRuns + 1 : 0;
+      turn++;
       kill(pid);
       if (which === "driver") break;
     }
