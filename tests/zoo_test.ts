@@ -46,7 +46,7 @@ for (const { name } of agents) {
 }
 
 Deno.test("the zoo is listed, and small enough for a clone", async () => {
-  assert(agents.length >= 11);
+  assert(agents.length >= 12);
   const { code, out } = await runCommand(["list", "zoo", "--json"]);
   assertEquals(code, 0);
   const { zoo } = JSON.parse(out) as {
