@@ -3,7 +3,7 @@
  * The board's server beside many runs: its first answers, new rows, memory and time of
  * a processor, and a training with and without it, in turn.
  */
-import { eventsOf } from "./testdata/requests.ts";
+import { askerOf, eventsOf, type ServerEvent } from "./testdata/requests.ts";
 import { HEADER, makeRun, rowsOf } from "./testdata/folders.ts";
 
 const ROOT = new URL("../..", import.meta.url);
@@ -36,10 +36,6 @@ async function startBoard(folder: string) {
   const child = deno("board", ["board", folder, "--port=0", "--quiet"]).spawn();
   const { value } = await child.stdout.pipeThrough(new TextDecoderStream())
     .getReader().read();
-  const url = new URL(value!.trim());
-  const traded = await fetch(url, { redirect: "manual" });
-  await traded.body?.cancel();
-  const cookie = traded.headers.get("set-cookie")!.split(";")[0];
   // Deno itself reads files of the system with all permissions alone.
   const proc = (name: string) => {
     const args = [`/proc/${child.pid}/${name}`];
@@ -47,8 +43,7 @@ async function startBoard(folder: string) {
     return new TextDecoder().decode(stdout);
   };
   return {
-    get: (path: string, signal?: AbortSignal) =>
-      fetch(url.origin + path, { headers: { cookie }, signal }),
+    ...await askerOf(value!.trim()),
     memory: () => Number(/VmHWM:\s+(\d+)/.exec(proc("status"))![1]) / 1000,
     /** Seconds of a processor's time. */
     cpu: () => {
@@ -60,6 +55,15 @@ async function startBoard(folder: string) {
       await child.status;
     },
   };
+}
+
+/** Reads a stream until it is aborted. */
+async function readOn(events: AsyncIterable<ServerEvent>): Promise<void> {
+  try {
+    for await (const _ of events);
+  } catch {
+    // It was aborted.
+  }
 }
 
 /** Part of a processor that the board takes. */
@@ -111,9 +115,7 @@ async function measure(runs: number, rows: number): Promise<void> {
     seen.push(-performance.now() + await until(1));
   }
   const writing = setInterval(() => [0, 1].forEach((run) => append(run)), 200);
-  const reading = (async () => {
-    for await (const _ of events);
-  })().catch(() => {});
+  const reading = readOn(events);
   const live = await partOf(board);
   clearInterval(writing);
   controller.abort();
@@ -152,9 +154,7 @@ async function measureTraining(): Promise<void> {
     const events = eventsOf(
       await board.get("/api/events?version=", controller.signal),
     );
-    const reading = (async () => {
-      for await (const _ of events);
-    })().catch(() => {});
+    const reading = readOn(events);
     beside.push(await train(`${folder}/beside-${pair}`));
     controller.abort();
     await reading;

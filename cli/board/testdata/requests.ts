@@ -8,21 +8,29 @@ export interface AskedBoard extends Board {
   get(path: string): Promise<Response>;
 }
 
+/** Trades the token of a board's address for the cookie, and asks with it. */
+export async function askerOf(address: string) {
+  const traded = await fetch(address, { redirect: "manual" });
+  await traded.body?.cancel();
+  const cookie = traded.headers.get("set-cookie")!.split(";")[0];
+  const { origin } = new URL(address);
+  return {
+    cookie,
+    get: (path: string, signal?: AbortSignal) =>
+      fetch(origin + path, { headers: { cookie }, signal }),
+  };
+}
+
 /** Starts a board on a free port, and trades its token for the cookie. */
 export async function askedBoard(
   roots: readonly string[],
   files: Readonly<Record<string, string>> = { "board.js": "1;" },
 ): Promise<AskedBoard> {
   const board = startBoard({ roots, port: 0, files });
-  const traded = await fetch(board.url, { redirect: "manual" });
-  await traded.body?.cancel();
-  const cookie = traded.headers.get("set-cookie")!.split(";")[0];
-  const { origin, port } = new URL(board.url);
   return {
     ...board,
-    port: Number(port),
-    cookie,
-    get: (path) => fetch(origin + path, { headers: { cookie } }),
+    port: Number(new URL(board.url).port),
+    ...await askerOf(board.url),
   };
 }
 
