@@ -12,8 +12,3 @@ export function foreign<
 export function optional<T>(declared: T): T & { optional: true } {
   return { ...declared, optional: true };
 }
-
-/** Encodes a text for a C function. */
-export function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
-}

@@ -27,7 +27,7 @@ export {
   type NpyDtype,
 } from "./npy.ts";
 export { kindOf, openPlainSync, type PlainFileUse } from "./plain_file.ts";
-export { openLibrary } from "./native_library.ts";
+export { cString, openLibrary } from "./native_library.ts";
 export { builtin, type Builtins, rewordError, toPath } from "./runtime.ts";
 export {
   decodeSafetensors,

@@ -1,4 +1,4 @@
-/** How a library is loaded again to keep it (glibc's and Apple's dlfcn.h). */
+/** Modes in which a library is loaded again to keep it (dlfcn.h of glibc and Apple). */
 const RTLD_LAZY = 1;
 const RTLD_NODELETE: Partial<Record<typeof Deno.build.os, number>> = {
   linux: 0x1000,
@@ -13,6 +13,24 @@ const KEEP = {
     optional: true,
   },
 } as const satisfies Deno.ForeignLibraryInterface;
+
+/**
+ * Encodes a text for a C function.
+ *
+ * @param text The text.
+ * @returns Its bytes in UTF-8, and a zero.
+ *
+ * @example
+ * ```ts
+ * import { cString } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(cString("é"), Uint8Array.of(0xc3, 0xa9, 0));
+ * ```
+ */
+export function cString(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${text}\0`);
+}
 
 /**
  * Opens a native library for the rest of the process, in Deno only. One that is
@@ -45,8 +63,8 @@ export function openLibrary<S extends Deno.ForeignLibraryInterface>(
   const library = Deno.dlopen(path, symbols);
   const noDelete = RTLD_NODELETE[Deno.build.os];
   if (noDelete !== undefined) {
-    const name = new TextEncoder().encode(`${path}\0`);
-    Deno.dlopen(path, KEEP).symbols.dlopen?.(name, RTLD_LAZY | noDelete);
+    const { dlopen } = Deno.dlopen(path, KEEP).symbols;
+    dlopen?.(cString(path), RTLD_LAZY | noDelete);
   }
   return library.symbols;
 }

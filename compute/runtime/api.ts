@@ -1,6 +1,7 @@
 /** The part of ONNX Runtime's C interface that compiled functions need. */
 import {
   builtin,
+  cString,
   environmentVariable,
   permissionState,
   toPath,
@@ -97,13 +98,6 @@ export type Api = {
 
 /** Version of the table that is requested: new enough for all of these. */
 const API_VERSION = 17;
-
-const encoder = new TextEncoder();
-
-/** Encodes text as bytes that end in zero. */
-export function cString(text: string): Uint8Array<ArrayBuffer> {
-  return encoder.encode(text + "\0");
-}
 
 /** The library, loaded. */
 interface Runtime {

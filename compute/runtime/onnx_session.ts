@@ -1,6 +1,7 @@
+import { cString } from "@bellman/files";
 import type { DType, TensorData } from "../graph/graph.ts";
 import { ELEMENT_TYPES, encodeModel } from "../onnx/model_builder.ts";
-import { type Api, check, create, cString, loadApi } from "./api.ts";
+import { type Api, check, create, loadApi } from "./api.ts";
 import type { Pointer } from "./native.ts";
 
 /** A tensor whose numbers an array holds. */

@@ -1,5 +1,5 @@
-import { builtin } from "@bellman/files";
-import { CStruct, utf8 } from "./c_struct.ts";
+import { builtin, cString } from "@bellman/files";
+import { CStruct } from "./c_struct.ts";
 import {
   API,
   API_BYTES,
@@ -334,8 +334,4 @@ function tableOf(path: string): Deno.PointerObject {
     fail(path, "expected a PJRT plugin, which has a function GetPjrtApi");
   }
   return table ?? fail(path, "its GetPjrtApi returns nothing");
-}
-
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return utf8(`${text}\0`);
 }

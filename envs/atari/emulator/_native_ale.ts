@@ -1,5 +1,5 @@
-import { cString, foreign } from "../../_foreign.ts";
-import { openLibrary } from "@bellman/files";
+import { foreign } from "../../_foreign.ts";
+import { cString, openLibrary } from "@bellman/files";
 import { installCommand, isFile } from "@bellman/files/installed";
 import { INSTALL_ATARI, libraryPath } from "./installed.ts";
 import type { AtariGame } from "./roms.ts";

@@ -1,4 +1,4 @@
-import { cString } from "../../_foreign.ts";
+import { cString } from "@bellman/files";
 import type { CField, CLayout } from "./_c_layout.ts";
 import { type NativeLibrary, tryModel } from "./_native_library.ts";
 import {
