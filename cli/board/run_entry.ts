@@ -71,6 +71,12 @@ const LOG = "progress.csv";
 /** Milliseconds after its last row for which a run is looked at often. */
 const FRESH_MS = 60_000;
 
+/**
+ * Milliseconds within which a second change of a folder may leave its time as it was:
+ * the coarsest clock of a file system, that of FAT.
+ */
+const CLOCK_MS = 2000;
+
 /** What the files of a run hold; read again where they change. */
 interface Contents {
   config: RunSettings;
@@ -178,14 +184,18 @@ export class RunEntry {
    */
   async look(): Promise<boolean> {
     const dir = dirOf(this.place);
-    const stamp = lookAt(dir, ".")?.stamp;
+    const folder = lookAt(dir, ".");
     // It is gone, as the next look at everything will find.
-    if (stamp === undefined) return false;
-    if (this.#folder !== stamp) this.#names = namesIn(dir).names;
+    if (folder === undefined) return false;
+    const { stamp, changed } = folder, before = this.#names;
+    if (this.#folder !== stamp || Date.now() - changed < CLOCK_MS) {
+      this.#names = namesIn(dir).names;
+    }
     const log = this.#names.has(this.logName)
       ? lookAt(dir, this.logName)
       : undefined;
     const isChanged = this.#folder !== stamp ||
+      this.#names.symmetricDifference(before).size > 0 ||
       this.logStamp !== (log?.stamp ?? "");
     const lock = isChanged || this.#names.has("run.lock")
       ? await lockState(dir, "run.lock")

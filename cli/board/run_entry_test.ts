@@ -102,6 +102,22 @@ Deno.test("a run is looked at again where it has changed, and its rest is calcul
   assertEquals(await entry.look(), false);
 });
 
+Deno.test("a file that comes in the tick of the clock in which a run was looked at is found", async () => {
+  const dir = `${root}/tick`, time = new Date();
+  makeRun(dir, { log: `${HEADER}\n${rowsOf(0, 20)}` });
+  Deno.utimeSync(dir, time, time);
+  const entry = await look("tick");
+  assertEquals(await entry.look(), false);
+  Deno.writeTextFileSync(
+    `${dir}/report.html`,
+    "<dt>Stopped</dt><dd>completed</dd>",
+  );
+  Deno.utimeSync(dir, time, time);
+  assertEquals(await entry.look(), true);
+  assertEquals(entry.summary.state, "ended");
+  assertEquals(await entry.look(), false);
+});
+
 Deno.test("what is wrong with a configuration is said, and the rest goes on", async () => {
   const bomb = `a: &a [${"x,".repeat(90)}]\n` +
     ["b", "c", "d", "e", "f", "g"].map((it, i) =>
