@@ -121,6 +121,8 @@ export class RunEntry {
   /** The log, as it was found: it differs where there is something new. */
   logStamp = "";
   #folder = "";
+  /** False where the names may change without the folder's time. */
+  #isSettled = false;
   #names: ReadonlySet<string> = new Set();
   #lock: LockState = "none";
   #contents: Partial<Contents> = {};
@@ -188,7 +190,8 @@ export class RunEntry {
     // It is gone, as the next look at everything will find.
     if (folder === undefined) return false;
     const { stamp, changed } = folder, before = this.#names;
-    if (this.#folder !== stamp || Date.now() - changed < CLOCK_MS) {
+    if (this.#folder !== stamp || !this.#isSettled) {
+      this.#isSettled = Date.now() - changed >= CLOCK_MS;
       this.#names = namesIn(dir).names;
     }
     const log = this.#names.has(this.logName)
