@@ -28,7 +28,7 @@ interface Count {
   value?: number;
 }
 
-const CODE_LINES = 400;
+const CODE_LINES = 600;
 const PRIVATE_CODE_LINES = 100;
 const FOLDER_SOURCES = 20;
 const QUESTION = /^(What|How|Whether|Where|Who|Which|When)\b/;
