@@ -1,4 +1,4 @@
-import { openPlainSync } from "./plain_file.ts";
+import { namingFile, openPlainSync } from "./plain_file.ts";
 import { builtin, inPieces } from "./runtime.ts";
 
 /** Content of a file: text, bytes, or bytes in pieces. */
@@ -56,7 +56,9 @@ export async function replaceFile(
     await fs.rename(temporary, path);
   } catch (error) {
     await fs.rm(temporary, { force: true }).catch(() => {});
-    throw error;
+    return namingFile(path, () => {
+      throw error;
+    });
   } finally {
     inUse.delete(temporary);
   }
@@ -99,7 +101,9 @@ export function replaceFileSync(path: string, content: FileContent): void {
   } catch (error) {
     const left = fs.lstatSync(temporary, { throwIfNoEntry: false });
     if (left !== undefined && !left.isDirectory()) fs.rmSync(temporary);
-    throw error;
+    return namingFile(path, () => {
+      throw error;
+    });
   } finally {
     inUse.delete(temporary);
   }

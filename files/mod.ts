@@ -26,7 +26,12 @@ export {
   type NpyData,
   type NpyDtype,
 } from "./npy.ts";
-export { kindOf, openPlainSync, type PlainFileUse } from "./plain_file.ts";
+export {
+  kindOf,
+  namingFile,
+  openPlainSync,
+  type PlainFileUse,
+} from "./plain_file.ts";
 export { cString, openLibrary } from "./native_library.ts";
 export { builtin, type Builtins, rewordError, toPath } from "./runtime.ts";
 export {

@@ -102,3 +102,39 @@ function checkPlain(path: string, found: Stats): void {
     `Cannot open ${path}: it is ${kind}, expected a file`,
   );
 }
+
+/**
+ * Writes to an open file, and names it in errors of the system, which knows its number
+ * alone.
+ *
+ * @param path Path of the file.
+ * @param write Writes.
+ * @returns What `write` returns.
+ * @throws {Error} What `write` throws, with the path.
+ *
+ * @example
+ * ```ts
+ * import { namingFile } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ * import { closeSync, openSync, writeSync } from "node:fs";
+ *
+ * const path = await Deno.makeTempFile();
+ * const file = openSync(path, "r");
+ * try {
+ *   namingFile(path, () => writeSync(file, "text"));
+ * } catch (error) {
+ *   assertEquals((error as { path?: string }).path, path);
+ * }
+ * closeSync(file);
+ * ```
+ */
+export function namingFile<T>(path: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof Error && "code" in error) {
+      Object.assign(error, { path: (error as { path?: string }).path ?? path });
+    }
+    throw error;
+  }
+}

@@ -18,7 +18,8 @@ async function withDisk(
     try {
       await use(disk);
     } finally {
-      await new Deno.Command("umount", { args: [disk] }).output();
+      // What failed on it may have left files open.
+      await new Deno.Command("umount", { args: ["--lazy", disk] }).output();
     }
   } finally {
     await Deno.remove(disk);

@@ -1,4 +1,9 @@
-import { builtin, replaceFileSync, syncFolder } from "@bellman/files";
+import {
+  builtin,
+  namingFile,
+  replaceFileSync,
+  syncFolder,
+} from "@bellman/files";
 
 // Looked up where they are used: pages have none.
 const fs = () => builtin("node:fs");
@@ -170,8 +175,10 @@ function claim(
   let file = -1;
   if (!succeeds(() => file = fs().openSync(configPath, "wx"))) return false;
   try {
-    fs().writeFileSync(file, configText);
-    fs().fsyncSync(file);
+    namingFile(configPath, () => {
+      fs().writeFileSync(file, configText);
+      fs().fsyncSync(file);
+    });
     if (signatureText !== undefined) {
       replaceFileSync(signaturePath, signatureText);
     }

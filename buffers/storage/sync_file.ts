@@ -1,4 +1,4 @@
-import { builtin, openPlainSync } from "@bellman/files";
+import { builtin, namingFile, openPlainSync } from "@bellman/files";
 
 /** A file that is read and written at any position, one call after the other. */
 export class SyncFile {
@@ -34,13 +34,16 @@ export class SyncFile {
   write(position: number, bytes: Uint8Array): void {
     for (let start = 0; start < bytes.length;) {
       const rest = bytes.length - start, at = position + start;
-      start += this.#fs.writeSync(this.#file, bytes, start, rest, at);
+      start += namingFile(
+        this.path,
+        () => this.#fs.writeSync(this.#file, bytes, start, rest, at),
+      );
     }
   }
 
   /** Brings it to the disk. */
   sync(): void {
-    this.#fs.fsyncSync(this.#file);
+    namingFile(this.path, () => this.#fs.fsyncSync(this.#file));
   }
 
   /** Closes it. */

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from "node:crypto";
 import { closeSync, existsSync, lstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { kindOf, openPlainSync } from "@bellman/files";
+import { kindOf, namingFile, openPlainSync } from "@bellman/files";
 import { fileError, UsageError } from "../terminal/errors.ts";
 
 /*
@@ -229,8 +229,16 @@ export function lockFile(
       started: new Date(performance.timeOrigin).toISOString(),
       host: Deno.hostname(),
     };
-    file.truncateSync();
-    file.writeSync(new TextEncoder().encode(`${JSON.stringify(self)}\n`));
+    const text = new TextEncoder().encode(`${JSON.stringify(self)}\n`);
+    try {
+      namingFile(path, () => {
+        file.truncateSync();
+        file.writeSync(text);
+      });
+    } catch (error) {
+      file.close();
+      throw error;
+    }
     return {
       release() {
         // Before others are let in, so that none of them holds a removed file.
@@ -265,9 +273,13 @@ function nameOf(holder: Holder | undefined): string {
 function openLock(path: string): Deno.FsFile | undefined {
   const use = { read: true, write: true };
   const found = lstatSync(path, { throwIfNoEntry: false });
-  const kind = found && kindOf(found);
+  // What has a second name may be another file of the user's, which is emptied here.
+  const kind = found &&
+    (kindOf(found) ?? (found.nlink > 1 ? "a file of two names" : undefined));
   if (kind !== undefined) {
-    throw new UsageError(`Cannot use ${path}: it is ${kind}, expected a file`);
+    throw new UsageError(
+      `Cannot use ${path}: it is ${kind}, expected a file of its own`,
+    );
   }
   try {
     return Deno.openSync(path, { ...use, createNew: found === undefined });

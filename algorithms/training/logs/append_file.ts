@@ -1,4 +1,9 @@
-import { builtin, openPlainSync, replaceFileSync } from "@bellman/files";
+import {
+  builtin,
+  namingFile,
+  openPlainSync,
+  replaceFileSync,
+} from "@bellman/files";
 import type { Hash } from "node:crypto";
 import type { StateTree } from "@bellman/types";
 
@@ -104,7 +109,8 @@ export class AppendFile {
 
   /** Appends a line. */
   append(line: string): void {
-    fs().writeFileSync(this.#opened(), new TextEncoder().encode(`${line}\n`));
+    const bytes = new TextEncoder().encode(`${line}\n`);
+    namingFile(this.#path, () => fs().writeFileSync(this.#opened(), bytes));
     this.#hash.update(`${line}\n`);
     this.#lines++;
   }
@@ -177,7 +183,7 @@ export class AppendFile {
   }
 
   flush(): void {
-    fs().fsyncSync(this.#opened());
+    namingFile(this.#path, () => fs().fsyncSync(this.#opened()));
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { builtin, openPlainSync } from "@bellman/files";
+import { builtin, namingFile, openPlainSync } from "@bellman/files";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 // @ts-types="crc-32"
 import crc32c from "crc-32/crc32c.js";
@@ -103,7 +103,8 @@ export class TensorBoardLogger implements Logger {
 
   /** Brings the events to the disk. */
   flush(): void {
-    if (this.#file !== undefined) fs().fsyncSync(this.#file);
+    const file = this.#file;
+    if (file !== undefined) namingFile(this.#path, () => fs().fsyncSync(file));
   }
 
   /** Saves length and hash of each file, for checkpoints. */
@@ -158,9 +159,13 @@ export class TensorBoardLogger implements Logger {
   #write(...fields: readonly Field[]): void {
     const wallTime = double(event.wallTime, this.#now() / 1000);
     const record = encodeRecord(wallTime, ...fields);
-    fs().writeFileSync(this.#file!, record);
+    namingFile(this.#path, () => fs().writeFileSync(this.#file!, record));
     this.#written!.hash.update(record);
     this.#written!.bytes += record.length;
+  }
+
+  get #path(): string {
+    return paths().join(this.#dir, this.#written!.name);
   }
 
   /** Opens a file whose name sorts after those that are there: readers go by the name. */
@@ -176,8 +181,8 @@ export class TensorBoardLogger implements Logger {
     const name = `events.out.tfevents.${
       String(time).padStart(10, "0")
     }.bellman`;
-    this.#file = openPlainSync(paths().join(this.#dir, name), "create");
     this.#written = { name, bytes: 0, hash: newHash() };
+    this.#file = openPlainSync(this.#path, "create");
     this.#write(text(event.fileVersion, "brain.Event:2"));
   }
 }
