@@ -263,6 +263,39 @@ Deno.test("checksums lead nowhere else", async () => {
   }
 });
 
+Deno.test("what a share that was killed has left goes with the next, nothing else", async () => {
+  const run = await trainSmall("left", ["a2c", "--steps=40"]);
+  const out = `${root}/parent/agent`, home = `${root}/parent/home`;
+  const left = `${out}.unfinished-${crypto.randomUUID()}`;
+  for (const folder of [left, home, `${out}.unfinished-notes`]) {
+    Deno.mkdirSync(folder, { recursive: true });
+    Deno.writeTextFileSync(`${folder}/mine.txt`, "mine");
+  }
+  Deno.writeTextFileSync(`${out}.lock`, "{}");
+  // Where somebody who guesses the name would have the files.
+  const link = `${out}.unfinished-${Deno.pid}`;
+  Deno.symlinkSync(home, link);
+  const linked = `${out}.unfinished-${crypto.randomUUID()}`;
+  Deno.symlinkSync(home, linked);
+  await well("share", run, "--out", out);
+  assertEquals(namesIn(out), FILES);
+  assertEquals(namesIn(home), ["mine.txt"]);
+  assertEquals(namesIn(`${root}/parent`), [
+    ...["agent", `agent.unfinished-${Deno.pid}`, "agent.unfinished-notes"],
+    "home",
+  ]);
+  assertEquals(Deno.statSync(out).mode, Deno.statSync(home).mode);
+  // A second name is another file of the user's, which a lock would empty.
+  const other = `${root}/parent/other`;
+  Deno.linkSync(`${home}/mine.txt`, `${other}.lock`);
+  const { code, err } = await runCommand(["share", run, "--out", other]);
+  assertEquals([code, err], [
+    2,
+    `error: Cannot use ${other}.lock: it is a file of two names, expected a file of its own\n`,
+  ]);
+  assertEquals(Deno.readTextFileSync(`${home}/mine.txt`), "mine");
+});
+
 Deno.test("a module is shared on demand, and opened where it is trusted", async () => {
   const module = `${root}/marked_env.ts`;
   const mark = `${root}/imported`;

@@ -24,6 +24,7 @@ import packageConfig from "../deno.json" with { type: "json" };
 import { evaluateSetup, policyFile } from "../run/evaluation.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
 import { findAgent, type SavedAgent, withAgent } from "../run/find_agent.ts";
+import { lockFile } from "../run/ownership.ts";
 import type { RunSetup } from "../run/run_setup.ts";
 import {
   AGENT_FILE,
@@ -235,8 +236,34 @@ export async function shareRun(
   await withAgent(agent, io, async (setup) => {
     files = await filesOf(setup, agent, options);
   }, evaluationEnvsFor(EPISODES));
-  const unfinished = `${out}.unfinished-${Deno.pid}`;
+  writeFolder(out, files);
+  return files;
+}
+
+/** Writes a new folder as a whole or not at all. */
+function writeFolder(
+  out: string,
+  files: ReadonlyMap<string, Uint8Array>,
+): void {
+  const parent = dirname(out), prefix = `${basename(out)}.unfinished-`;
+  mkdirSync(parent, { recursive: true });
+  const lock = lockFile(
+    `${out}.lock`,
+    (holder) => `Cannot share into ${out}: ${holder} does so at present`,
+  );
+  const removeUnfinished = () => {
+    for (const name of readdirSync(parent)) {
+      const isOurs = name.startsWith(prefix) &&
+        ID.test(name.slice(prefix.length));
+      if (isOurs) rmSync(join(parent, name), { recursive: true });
+    }
+  };
   try {
+    // What a process that was killed has left.
+    removeUnfinished();
+    // Nobody can have put a link there.
+    const unfinished = join(parent, prefix + crypto.randomUUID());
+    mkdirSync(unfinished);
     for (const [name, bytes] of files) {
       mkdirSync(dirname(join(unfinished, name)), { recursive: true });
       writeWhole(join(unfinished, name), bytes);
@@ -245,7 +272,10 @@ export async function shareRun(
     if (existsSync(out)) rmdirSync(out);
     renameSync(unfinished, out);
   } finally {
-    rmSync(unfinished, { recursive: true, force: true });
+    removeUnfinished();
+    lock.release();
   }
-  return files;
 }
+
+/** A name that nobody can guess. */
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
