@@ -4,6 +4,7 @@ import { csvParse } from "d3-dsv";
 import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
 import { capture, type Captured } from "../testdata/capture.ts";
+import { mount, testWithDisk } from "../../tests/disks.ts";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
 import { hasPython, scriptedPython } from "../cluster/testdata/scripted_ray.ts";
 import { lockExperiment } from "../experiment/folder.ts";
@@ -83,6 +84,30 @@ Deno.test("an experiment ends with every cell, and the same command then runs no
   const kept = await capture("experiment", both.dir);
   assertEquals([kept.code, kept.out.includes("Running")], [0, false]);
 });
+
+testWithDisk(
+  "a full disk stops an experiment, and the same command goes on with more room",
+  "size=200k",
+  async (disk) => {
+    const { dir, run, results } = experimentIn(`${disk}/e`);
+    const plan = { seeds: 3 };
+    const full = await run(plan, "--jobs", "1");
+    assertEquals([full.code, full.err.split("\n").length], [1, 2], full.err);
+    assertMatch(
+      full.err,
+      /^error: The experiment in .*\/e stopped: .*Cannot use the f\w+ .*: the disk is full; resume it with: deno task experiment .*\n$/,
+    );
+    await mount(disk, "remount,size=50m");
+    const { code, out, err } = await run(plan, "--jobs", "1");
+    assertEquals(code, 0, err);
+    assertMatch(out, /^Running [23] of 3 cells/);
+    assertEquals(
+      results().map(({ state }) => state),
+      Array(3).fill("finished"),
+    );
+    assert(!existsSync(`${dir}/runs/wide/CartPole-v1/seed-2/failure.txt`));
+  },
+);
 
 clustered(
   "an experiment on a cluster has the results of one here",

@@ -5,7 +5,14 @@ import { type RunCluster, runClusterOf } from "../config/cluster.ts";
 import { notices } from "../run/run_setup.ts";
 import { round } from "../run/evaluation.ts";
 import { integerOf, type ParsedOptions, valueOf } from "../terminal/command.ts";
-import { messageOf, UsageError, writeWhole } from "../terminal/errors.ts";
+import {
+  fileError,
+  isDiskFull,
+  messageOf,
+  RunFailure,
+  UsageError,
+  writeWhole,
+} from "../terminal/errors.ts";
 import {
   type CommandIo,
   exitCodeOf,
@@ -349,6 +356,13 @@ export async function runExperiment(
       if (!signal.aborted) notices(io)(messageOf(error));
     }
     return tellEnd(cells, { io, dir, command, signal, report });
+  } catch (error) {
+    const message = messageOf(fileError(error) ?? error);
+    if (!isDiskFull(message)) throw error;
+    throw new RunFailure(
+      `The experiment in ${dir} stopped: ${message}; resume it with: ${command}`,
+      { cause: error },
+    );
   } finally {
     await runs?.close();
     await release();

@@ -10,7 +10,7 @@ import {
 } from "../jobs/run_task.ts";
 import { gibibytes, machineMemory } from "../run/memory.ts";
 import { holderOf } from "../run/ownership.ts";
-import { messageOf } from "../terminal/errors.ts";
+import { isDiskFull, RunFailure } from "../terminal/errors.ts";
 import {
   type Cell,
   type CellResult,
@@ -108,7 +108,11 @@ export class CellDriver {
     return this.#running;
   }
 
-  /** Runs the cells until all have ended, or the signal stops them. */
+  /**
+   * Runs the cells until all have ended, or the signal stops them.
+   *
+   * @throws {RunFailure} If the disk is full: the others would fail, too.
+   */
   run(): Promise<void> {
     const { jobs, signal } = this.#options;
     const places = Math.min(jobs, this.#waiting.length);
@@ -210,6 +214,9 @@ export class CellDriver {
       this.#waiting.unshift(readCell(cell));
       return;
     }
+    if (isDiskFull(end.message)) {
+      throw new RunFailure(`${nameOf(cell)}: ${end.message}`);
+    }
     if (!wasKilled(end)) return this.#fail(cell, end.message);
     const what = `${nameOf(cell)} was ended by ${end.signal ?? "a signal"}`;
     if (this.#killed.has(nameOf(cell))) {
@@ -241,14 +248,8 @@ export class CellDriver {
   }
 
   #fail(cell: CellResult, message: string): void {
-    try {
-      recordFailure(cell, message);
-      this.#record(readCell(cell));
-    } catch (error) {
-      // A disk that is full: the next command runs the cell again.
-      this.#options.onNotice(messageOf(error));
-      this.#record({ ...readCell(cell), state: "failed", message });
-    }
+    recordFailure(cell, message);
+    this.#record(readCell(cell));
   }
 
   #keep(cell: CellResult): void {

@@ -82,6 +82,13 @@ export function fileProblem(error: unknown): string | undefined {
   return FILE_PROBLEMS[(error as { code?: string } | null)?.code ?? ""];
 }
 
+/** True for the last line of a run for which the disk, or the user's share of it, has no room. */
+export function isDiskFull(message: string): boolean {
+  return ["ENOSPC", "EDQUOT"].some((code) =>
+    message.includes(FILE_PROBLEMS[code])
+  );
+}
+
 /**
  * Turns an error of the file system into one that a person can act on; undefined
  * for any other.
