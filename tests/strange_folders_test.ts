@@ -236,6 +236,19 @@ test("checkpoints of a run of one's own may lie on another disk", async () => {
   assertEquals([moved.code, moved.err], [0, ""]);
 });
 
+test("a link to a run is taken for the run where one has made it oneself", async () => {
+  const folder = copy(), link = `${dir}/link`;
+  await Deno.symlink(folder, link);
+  asUser("maker");
+  const [resume] = commandsOn(link);
+  const { code, err } = await capture(...resume, "--quiet");
+  assertEquals(code, 0, err);
+  asUser("other");
+  for (const args of commandsOn(link)) {
+    await checkRefused(args, { folder, says: `${link} is a link` });
+  }
+});
+
 Deno.test("nothing of the current folder is imported [Gymnasium]", {
   ignore: !hasGymnasium(),
 }, async () => {

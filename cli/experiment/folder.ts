@@ -1,6 +1,7 @@
 import { stringify } from "@std/yaml";
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { holderOf, lockFile, type RunLock } from "../run/ownership.ts";
+import { refuseLinksIn } from "../run/run_entries.ts";
 import { fileError, UsageError, writeWhole } from "../terminal/errors.ts";
 import type { Shard } from "./cells.ts";
 import type { Plan } from "./plan.ts";
@@ -21,9 +22,10 @@ export function resultsPath(dir: string): string {
 /**
  * Checks that a folder may hold an experiment: a new one, or one that holds one.
  *
- * @throws {UsageError} If it holds anything else.
+ * @throws {UsageError} If it holds anything else, or links.
  */
 export function checkFolder(dir: string): void {
+  refuseLinksIn(dir);
   if (!existsSync(dir)) return;
   let names: string[];
   try {

@@ -23,6 +23,7 @@ import type { CommandIo } from "../terminal/process.ts";
 import { rewardThreshold } from "./environment_modules.ts";
 import { MAX_ROWS, solvedAt } from "./report.ts";
 import { notices } from "./run_setup.ts";
+import { refuseLinksIn } from "./run_entries.ts";
 import { openRun } from "./saved_run.ts";
 import { logOf } from "../config/shared_folder.ts";
 
@@ -185,12 +186,13 @@ export type GroupedRun = Pick<LoggedRun, "run" | "group">;
  * Lists the run folders of those that are given: experiments are replaced by
  * theirs, whose variants are their groups.
  *
- * @throws {UsageError} If an experiment has no runs.
+ * @throws {UsageError} If an experiment has no runs, or links.
  */
 export function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
   const experiments = dirs.filter(isExperiment);
   return dirs.flatMap((dir): GroupedRun[] => {
     if (!isExperiment(dir)) return [{ run: dir }];
+    refuseLinksIn(dir);
     const found = foldersIn(`${dir}/${EXPERIMENT_RUNS}`).flatMap((variant) =>
       foldersIn(variant).flatMap(foldersIn).map((run) => ({
         run,

@@ -4,10 +4,19 @@ import {
   existsSync,
   lstatSync,
   readdirSync,
+  realpathSync,
   rmSync,
   type Stats,
 } from "node:fs";
-import { basename, join } from "node:path";
+import {
+  basename,
+  dirname,
+  isAbsolute,
+  join,
+  relative,
+  resolve,
+  sep,
+} from "node:path";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { type ParsedOptions, valueOf } from "../terminal/command.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -103,6 +112,94 @@ export function refuseLinks(dir: string): void {
       }, and it is no run that you made on this machine; put a copy in its place, or add --trust`,
     );
   }
+}
+
+function isLink(path: string): boolean {
+  // Behind a separator at its end, what it leads to would be looked at.
+  return lstatSync(resolve(path), { throwIfNoEntry: false })
+    ?.isSymbolicLink() ?? false;
+}
+
+/** End of the path of a run that lies in the folder of an experiment or a search. */
+const OF_GROUP =
+  /\/(runs\/[^/]+\/[^/]+|(trials|confirmation)\/\d+(\/[^/]+)?)\/seed-\d+$/;
+
+/**
+ * Refuses a run that is a link, or lies behind one in the folder of its experiment or
+ * search: what is written there is another run's.
+ *
+ * @param dir The run's folder.
+ * @param options True where this user made the run: one that is of no experiment or
+ * search may lie on another disk.
+ * @throws {UsageError} If it is.
+ */
+export function refuseLinkedRun(
+  dir: string,
+  { isOwn }: { isOwn: boolean },
+): void {
+  let path = resolve(dir);
+  const [below] = OF_GROUP.exec(path.replaceAll(sep, "/")) ?? [];
+  if (below === undefined && isOwn) return;
+  for (const _ of (below ?? "").split("/")) {
+    if (isLink(path)) {
+      throw new UsageError(
+        `Cannot use the run ${dir}: ${path} is a link; name the folder that it leads to, or add --trust`,
+      );
+    }
+    path = dirname(path);
+  }
+}
+
+/**
+ * Refuses links in the folder of an experiment or a search, which may be somebody
+ * else's: they would lead what is written and removed out of it.
+ *
+ * @param dir The folder, which may not exist yet.
+ * @throws {UsageError} If it is a link, or there is one at any depth.
+ */
+export function refuseLinksIn(dir: string): void {
+  const refuse = (path: string, hint: string) =>
+    new UsageError(`Cannot use the folder ${dir}: ${path} is a link; ${hint}`);
+  if (isLink(dir)) throw refuse("it", "name the folder that it leads to");
+  const folders = [dir];
+  for (let folder = folders.pop(); folder; folder = folders.pop()) {
+    for (const entry of entriesIn(folder)) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) folders.push(path);
+      if (!entry.isSymbolicLink()) continue;
+      throw refuse(path, "put a copy of what it leads to in its place");
+    }
+  }
+}
+
+/** Lists a folder, which another process may have removed. */
+function entriesIn(dir: string) {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/**
+ * Removes a file or a folder, unless links on its way lead out of a folder.
+ *
+ * @param root The folder.
+ * @param path What is removed, if it is there.
+ * @throws {UsageError} If it lies elsewhere; nothing is removed then.
+ */
+export function removeInside(root: string, path: string): void {
+  const parent = dirname(path);
+  if (!existsSync(parent)) return;
+  // A link itself is removed, and not what it leads to.
+  const within = relative(realpathSync(root), realpathSync(parent));
+  if (within.split(sep)[0] === ".." || isAbsolute(within)) {
+    throw new UsageError(
+      `Cannot remove ${path}: links lead out of ${root} there`,
+    );
+  }
+  rmSync(path, { recursive: true, force: true });
 }
 
 /**

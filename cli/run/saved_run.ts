@@ -14,7 +14,7 @@ import { parseMapping } from "../config/yaml.ts";
 import { readText } from "../terminal/read_text.ts";
 import { codeOf, type RunCode } from "./environment_modules.ts";
 import { keyProblem, originalConfig } from "./ownership.ts";
-import { refuseDevices, refuseLinks } from "./run_entries.ts";
+import { refuseDevices, refuseLinkedRun, refuseLinks } from "./run_entries.ts";
 import type { RunSetup } from "./run_setup.ts";
 import {
   isShared,
@@ -62,7 +62,9 @@ export function openRun(
   if (!parts.some((it) => existsSync(it))) openRunFolder(folder.dir);
   refuseDevices(folder.dir);
   const { current, signed, kept } = copiesOf(folder);
-  if (!isTrusted && !kept?.isOwn) refuseLinks(folder.dir);
+  const isOfUser = kept?.isOwn ?? false;
+  if (!isTrusted) refuseLinkedRun(folder.dir, { isOwn: isOfUser });
+  if (!isTrusted && !isOfUser) refuseLinks(folder.dir);
   const saved = savedConfig(folder, [kept?.text, current]);
   if (saved === undefined && signed === undefined) openRunFolder(folder.dir);
   const isAsItIs = isTrusted && signed === undefined && kept !== undefined &&
@@ -110,6 +112,31 @@ export function savedConfigOf(dir: string): ResolvedConfig | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Reads the configurations that a run would go on with, trusted or not: those of its
+ * checkpoints, where it has some. That takes a while; of one that has ended, the
+ * saved one is enough.
+ *
+ * @param dir The run's folder.
+ * @param options True where it has ended.
+ * @returns None where there is no run, or none that can be read.
+ */
+export function presentConfigsOf(
+  dir: string,
+  { hasEnded }: { hasEnded: boolean },
+): ResolvedConfig[] {
+  if (!existsSync(dir)) return [];
+  const saved = savedConfigOf(dir) ?? [];
+  if (hasEnded) return [saved].flat();
+  return [false, true].flatMap((isTrusted) => {
+    try {
+      return openRun(dir, { isTrusted }).config;
+    } catch {
+      return saved;
+    }
+  });
 }
 
 function isConfigOf(text: string, folder: RunFolder): boolean {
@@ -230,7 +257,7 @@ function editsOf(
  * @param trust Option that trusts it.
  * @returns The error; undefined where there is no code.
  */
-export function refusalOf(
+function refusalOf(
   { modules, options, files }: RunCode,
   what: string,
   trust = "--trust",
@@ -247,6 +274,21 @@ export function refusalOf(
   return new UsageError(
     `Cannot ${what} and would ${code.join(", ")}; ${hint}, then add ${trust}`,
   );
+}
+
+/**
+ * Refuses a plan, which may be somebody else's, that names code or files.
+ *
+ * @param config Configuration of runs of the plan, before anything is imported.
+ * @param what Command and plan, or part of it.
+ * @throws {UsageError} If it names some.
+ */
+export function admitPlan(config: ResolvedConfig, what: string): void {
+  const refusal = refusalOf(
+    codeOf(config),
+    `${what}: its plan may be somebody else's`,
+  );
+  if (refusal !== undefined) throw refusal;
 }
 
 /**
