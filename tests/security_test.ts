@@ -278,6 +278,78 @@ Deno.test("Python's modules, and texts that it may take for some, need trust, to
   }
 });
 
+/** Settings that name code or files, and environments that they are used with. */
+const NAMING: [set: object, ...environments: string[]][] = [
+  [{}, "gym:evil:CartPole-v1"],
+  [{}, "CartPole-v1", "gym:evil:CartPole-v1"],
+  [{}, "CartPole-v1", "Acrobot-v1", "gym:evil.py:CartPole-v1"],
+  [{ envModules: ["MODULE"] }, "CartPole-v1"],
+  [{ envModules: ["MODULE"] }, "CartPole-v1", "Marked-v0"],
+  [{ env_modules: ["MODULE"] }, "CartPole-v1"],
+  [{ envModules: ["evil"] }, "gym:CartPole-v1"],
+  [{ algorithmModules: ["MODULE"] }, "CartPole-v1"],
+  [{ algorithm_modules: ["MODULE"] }, "CartPole-v1", "Acrobot-v1"],
+  [{ wrappers: ["evil:Wrapper"] }, "gym:CartPole-v1"],
+  [{ envKwargs: { a: [{ b: "evil:X" }] } }, "gym:CartPole-v1"],
+  [{ envKwargs: { file: "/etc/passwd" } }, "HalfCheetah-v5"],
+  [{ evaluationEnvKwargs: { file: "../a.xml" } }, "CartPole-v1", "Hopper-v5"],
+];
+
+Deno.test("plans of both kinds that name code at any place need trust", async () => {
+  asUser("maker");
+  const marker = `${dir}/imported-by-plan`, evil = `${dir}/evil_plan.ts`;
+  await Deno.writeTextFile(
+    evil,
+    `Deno.writeTextFileSync(${JSON.stringify(marker)}, "");\n`,
+  );
+  const config = `${dir}/evil_config.yaml`;
+  for (const [given, ...environments] of NAMING) {
+    const text = JSON.stringify(given).replace("MODULE", evil);
+    const set = JSON.parse(text);
+    await Deno.writeTextFile(config, text);
+    const scores = Object.fromEntries(
+      environments.map((it) => [it, { low: 0, high: 1 }]),
+    );
+    const search = {
+      ...{ algorithm: "a2c", preset: "none", trials: 1, environments, set },
+      ...environments.length > 1 ? { scores } : {},
+      space: { gamma: [0.9, 0.99] },
+    };
+    const variant = { algorithm: "a2c", preset: "none" };
+    const experiments = [
+      { environments, set, variants: { a: variant } },
+      { environments, variants: { a: variant, b: { ...variant, set } } },
+      { environments, variants: { b: { algorithm: "a2c", config } } },
+      { variants: { b: { ...variant, environments, set } } },
+    ];
+    const plans: [command: string, plan: object][] = [
+      ["search", search],
+      ...experiments.map((it): [string, object] => ["experiment", it]),
+    ];
+    for (const [command, plan] of plans) {
+      const path = `${dir}/evil.yaml`, out = `${dir}/never`;
+      await Deno.writeTextFile(path, JSON.stringify(plan));
+      const ways = command === "search"
+        ? [[], [`--export-optuna=${dir}/never.log`]]
+        : [[], ["--report"], ["--print"]];
+      for (const way of ways) {
+        const { code, out: printed, err } = await capture(
+          ...[command, path, "--out", out, ...way],
+        );
+        assertEquals([code, printed], [2, ""], `${text} ${err}`);
+        assertMatch(
+          err,
+          /^error: Cannot (search evil.yaml|run [ab] on .*): its plan may be somebody else's and would (import|give|read) .*, then add --trust\n$/,
+        );
+      }
+    }
+  }
+  assertEquals([marker, `${dir}/never`].map((it) => existsSync(it)), [
+    false,
+    false,
+  ]);
+});
+
 Deno.test("files that options of an environment name need trust", async () => {
   asUser("maker");
   const cases = ["envKwargs", "evaluationEnvKwargs"].flatMap((key) =>

@@ -1,4 +1,5 @@
 import { unsecured } from "@bellman/envs/ray";
+import { CheckpointStore, RunFolder } from "@bellman/training";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { type JobEnd, lastLine } from "../jobs/job.ts";
@@ -12,6 +13,7 @@ import {
 } from "../jobs/run_task.ts";
 import { commitOf } from "../jobs/commit.ts";
 import { lockFile, lockRun } from "../run/ownership.ts";
+import { admitRun, openRun } from "../run/saved_run.ts";
 import { fileProblem, RunFailure, UsageError } from "../terminal/errors.ts";
 import { adoptRun, configIn } from "./carried.ts";
 import {
@@ -57,6 +59,19 @@ function lockFolder(dir: string): () => void {
     lock.release();
     throw error;
   }
+}
+
+/**
+ * Refuses what `train --resume` would refuse here: a node, where nobody has signed
+ * anything, is told to trust the run.
+ */
+function admitHere({ dir, resume = [] }: RunTask): void {
+  const { checkpointsDir } = new RunFolder(dir);
+  const { best, checkpoints } = new CheckpointStore(checkpointsDir).list();
+  // It is begun anew.
+  if (best === undefined && checkpoints.length === 0) return;
+  const isTrusted = resume.includes("--trust");
+  admitRun(openRun(dir, { isTrusted: true }), { command: "resume", isTrusted });
 }
 
 function endOf(
@@ -167,7 +182,7 @@ export class ClusterRuns {
     if (this.#isOver) throw this.#loss();
     const { task } = placed, { code } = this.#options;
     const train = configIn(task.train, { code, folder: this.#program.folder });
-    // What the run names was allowed here.
+    admitHere(task);
     const resume = [...new Set([...task.resume ?? [], "--trust"])];
     const start = { ...task, train, resume, commit: this.#commit };
     this.#runs.set(run, placed);

@@ -5,9 +5,9 @@ import {
   readEvaluations,
   type RunTask,
 } from "../jobs/run_task.ts";
-import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
+import { loadEnvironment } from "../run/environment_modules.ts";
 import { runChecker } from "../run/run_setup.ts";
-import { refusalOf, savedConfigOf } from "../run/saved_run.ts";
+import { admitPlan, presentConfigsOf } from "../run/saved_run.ts";
 import { type ParsedOptions, taskLine, wordsOf } from "../terminal/command.ts";
 import { asInputError, messageOf, UsageError } from "../terminal/errors.ts";
 import { type Cell, type CellResult, nameOf } from "./cells.ts";
@@ -96,10 +96,7 @@ export async function resolveSettings(
       };
       const config = await configFromOptions(variant.algorithm, seeded, {
         admit(config) {
-          if (isTrusted) return;
-          const what = `run ${key}: its plan may be somebody else's`;
-          const refusal = refusalOf(codeOf(config), what);
-          if (refusal !== undefined) throw refusal;
+          if (!isTrusted) admitPlan(config, `run ${key}`);
         },
         onNotice: (line) => onNotice(`${key}: ${line}`),
       });
@@ -175,27 +172,31 @@ export function taskOf(
 
 /** Settings that a run resolves for its machine, unless they are given. */
 const OF_MACHINE = ["engine", "backend", "plugin", "threads", "workers"];
-/** Settings whose paths a run makes absolute, and the seed, which is in the cell's name. */
-const OF_CELL = ["envModules", "algorithmModules", "wrappers", "seed"];
+/** Settings whose paths a run makes absolute. */
+const PATHS: readonly string[] = ["envModules", "algorithmModules", "wrappers"];
 
-/** Lists the settings in which a cell that exists differs from the plan. */
-function changedKeys(
-  cell: CellResult,
+/**
+ * Lists the settings in which a run that exists differs from the one that is planned.
+ *
+ * @param dir The run's folder.
+ * @param planned Configuration of the run.
+ * @param options True where it has ended.
+ */
+export function changedKeys(
+  dir: string,
   planned: ResolvedConfig,
-  episodes: number,
+  options: { hasEnded: boolean },
 ): string[] {
-  const saved = savedConfigOf(cell.dir);
   const isOpen = (key: string) =>
-    OF_CELL.includes(key) ||
+    PATHS.includes(key) && (planned[key] as unknown[]).length > 0 ||
     OF_MACHINE.includes(key) && [null, "auto"].includes(planned[key] as null);
   const text = (value: unknown) => JSON.stringify(value ?? null);
-  const keys = saved === undefined
-    ? []
-    : Object.keys({ ...saved, ...planned }).filter((key) =>
+  const keys = presentConfigsOf(dir, options).flatMap((saved) =>
+    Object.keys({ ...saved, ...planned }).filter((key) =>
       !isOpen(key) && text(saved[key]) !== text(planned[key])
-    );
-  const evaluated = readEvaluations(cell.dir)?.episodes ?? episodes;
-  return evaluated === episodes ? keys : [...keys, "episodes"];
+    )
+  );
+  return [...new Set(keys)];
 }
 
 /**
@@ -209,9 +210,13 @@ export function checkUnchanged(
   { episodes }: Plan,
 ): void {
   for (const cell of cells) {
-    if (cell.state === "missing") continue;
+    const { dir, seed, state } = cell;
     const { config } = settings.get(keyOf(cell))!;
-    const keys = changedKeys(cell, config, episodes);
+    const keys = changedKeys(dir, { ...config, seed }, {
+      hasEnded: state === "finished",
+    });
+    const evaluated = readEvaluations(dir)?.episodes ?? episodes;
+    if (evaluated !== episodes) keys.push("episodes");
     if (keys.length === 0) continue;
     throw new UsageError(
       `Cannot change ${keys.join(", ")} of ${

@@ -11,12 +11,12 @@ import {
 import { runConfigSchema } from "../config/schema.ts";
 import { type Entry, validateEntries } from "../config/settings.ts";
 import { parseMapping } from "../config/yaml.ts";
-import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
+import { loadEnvironment } from "../run/environment_modules.ts";
 import { atariScale } from "../experiment/atari_scale.ts";
 import { checkName, folderOf, SCALE, type Scale } from "../experiment/plan.ts";
 import { randomReturns } from "../experiment/report/random_returns.ts";
 import { scaleOf } from "../experiment/report/scales.ts";
-import { refusalOf } from "../run/saved_run.ts";
+import { admitPlan } from "../run/saved_run.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { readText } from "../terminal/read_text.ts";
 import type { Params } from "./record.ts";
@@ -242,14 +242,14 @@ export async function readPlan(
   }
   const environments = readEnvironments(given, origin);
   const settings = readSettings(set as object, String(algorithm), origin);
-  const first = openConfig(String(algorithm), environments[0], {
-    preset: given.preset as string | undefined,
-    settings,
-  });
-  const what = `search ${origin}: it may be somebody else's`;
-  const refusal = isTrusted ? undefined : refusalOf(codeOf(first), what);
-  if (refusal !== undefined) throw refusal;
-  await importAlgorithmModules(first);
+  const open = environments.map((it) =>
+    openConfig(String(algorithm), it, {
+      preset: given.preset as string | undefined,
+      settings,
+    })
+  );
+  if (!isTrusted) open.forEach((it) => admitPlan(it, `search ${origin}`));
+  await importAlgorithmModules(open[0]);
   const space = readSpace(given.space, {
     algorithm: String(algorithm),
     origin,
@@ -373,6 +373,30 @@ export async function completeScores(
   return Object.fromEntries(await Promise.all(scales));
 }
 
+/**
+ * Reads the complete scores that a search was begun with.
+ *
+ * @param scores What its record holds.
+ * @param plan The plan.
+ * @param dir Folder of the search.
+ * @throws {UsageError} If some are missing.
+ */
+export function keptScores(
+  scores: unknown,
+  { environments }: SearchPlan,
+  dir: string,
+): SearchPlan["scores"] {
+  if (environments.length === 1) return {};
+  const kept = environments.map((it) => {
+    const { low, high } = Object(Object(scores)[it]);
+    if (Number.isFinite(low) && low < high && high < Infinity) {
+      return [it, { low, high }];
+    }
+    throw new UsageError(`Cannot resume ${dir}: it has no scores of ${it}`);
+  });
+  return Object.fromEntries(kept);
+}
+
 /** Keys of a plan that may differ when a search goes on. */
 const FREE: ReadonlySet<string> = new Set(["name", "trials", "confirm"]);
 
@@ -380,7 +404,7 @@ const FREE: ReadonlySet<string> = new Set(["name", "trials", "confirm"]);
 export function changesOf(plan: SearchPlan, begun: SearchPlan): string[] {
   const text = (value: unknown) => JSON.stringify(value) ?? "";
   return (Object.keys(plan) as (keyof SearchPlan)[]).filter((key) =>
-    !FREE.has(key) && text(plan[key]) !== text(begun[key])
+    !FREE.has(key) && text(plan[key]) !== text(Object(begun)[key])
   );
 }
 
