@@ -93,6 +93,8 @@ export class SearchEntry {
       const { descriptor: file } = openInside(inside);
       const record = new SearchRecord(RECORD, { isRead: true, file });
       closeSync(file);
+      const { damage } = record;
+      if (damage !== undefined) this.#problem = `${RECORD}: ${damage}`;
       this.#trials = record.trials;
       const [first] = record.events;
       this.#plan = shownPlan(first?.op === "begin" ? first.plan : undefined);

@@ -24,17 +24,16 @@ import { checkCarried } from "../cluster/carried.ts";
 import { ClusterRuns } from "../cluster/cluster_runs.ts";
 import { RUN_CLUSTER_OPTIONS, runClusterOf } from "../config/cluster.ts";
 import { lockFile } from "../run/ownership.ts";
+import { refuseLinksIn } from "../run/run_entries.ts";
 import { bestFiles, describeResult, rangeOf } from "../search/best.ts";
-import {
-  candidatesOf,
-  confirmTrials,
-  freshSeeds,
-} from "../search/confirmation.ts";
+import { candidatesOf, confirmTrials } from "../search/confirmation.ts";
+import { freshSeeds } from "../search/trial_runs.ts";
 import { OptunaSampler } from "../search/optuna.ts";
 import {
   changesOf,
   completeScores,
   configOf,
+  keptScores,
   readPlan,
   type SearchPlan,
 } from "../search/plan.ts";
@@ -47,6 +46,7 @@ import { progressOn } from "../search/progress.ts";
 /** Finds the folder of a search, which may not exist yet. */
 function folderOf(plan: SearchPlan, options: ParsedOptions): string {
   const dir = valueOf(options, "out") ?? `searches/${plan.name}`;
+  refuseLinksIn(dir);
   if (!existsSync(dir) || existsSync(`${dir}/${SEARCH_FILE}`)) return dir;
   const refuse = (why: string) =>
     new UsageError(
@@ -107,7 +107,7 @@ async function begin(
     );
   }
   if (first.sampler === sampler.name) {
-    return { ...plan, scores: first.scores as SearchPlan["scores"] };
+    return { ...plan, scores: keptScores(first.scores, plan, dir) };
   }
   throw new UsageError(
     `Cannot resume ${dir}: its trials were drawn by ${first.sampler}, not ${sampler.name}, which would draw others`,
@@ -118,7 +118,7 @@ async function begin(
 async function exportJournal(
   plan: SearchPlan,
   options: ParsedOptions,
-  path: string,
+  { path, io }: { path: string; io: CommandIo },
 ): Promise<string> {
   const dir = folderOf(plan, options);
   if (existsSync(path)) {
@@ -129,6 +129,9 @@ async function exportJournal(
   }
   const { space, seed, name } = plan;
   const record = new SearchRecord(`${dir}/${SEARCH_FILE}`, { isRead: true });
+  if (record.damage !== undefined) {
+    io.err(`Left out of ${dir}/${SEARCH_FILE}: ${record.damage}\n`);
+  }
   const study = new OptunaSampler({ space, sampler: "tpe", seed });
   try {
     await study.start();
@@ -223,8 +226,14 @@ async function runSearch(
       `${dir}/search.lock`,
       (holder) => `Cannot search in ${dir}: ${holder} does so at present`,
     );
-    record = new SearchRecord(`${dir}/${SEARCH_FILE}`);
+    const path = `${dir}/${SEARCH_FILE}`;
+    record = new SearchRecord(path);
     const onNotice = (line: string) => progress.print(`${line}\n`);
+    if (record.damage !== undefined) {
+      onNotice(
+        `${path} is damaged: ${record.damage}; the search goes on from the line before, and ${path}.damaged is the file as it was`,
+      );
+    }
     const begun = { dir, sampler, onNotice, signal };
     if (cluster !== undefined) {
       runs = await ClusterRuns.open({ ...cluster, onNotice });
@@ -326,7 +335,7 @@ export const searchCommand: Command = {
     });
     const journal = valueOf(options, "export-optuna");
     if (journal === undefined) return await runSearch(plan, options, io);
-    io.out(`${await exportJournal(plan, options, journal)}\n`);
+    io.out(`${await exportJournal(plan, options, { path: journal, io })}\n`);
     return 0;
   },
 };

@@ -11,10 +11,11 @@ import { scoreOf, type SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
 import { bestOf, givenParams, type SearchOptions } from "./search.ts";
 import {
+  checkRun,
+  confirmingRuns,
+  freshSeeds,
   makeTrialRun,
-  runsOf,
   taskOf,
-  trialName,
   type TrialRun,
 } from "./trial_runs.ts";
 
@@ -42,11 +43,6 @@ export interface Confirmation {
   failures: { trial: Trial; run: TrialRun; message: string }[];
 }
 
-/** Lists the seeds of the confirmation: those after the trials' own. */
-export function freshSeeds({ seeds, confirm }: SearchPlan): number[] {
-  return Array.from({ length: confirm.seeds }, (_, i) => seeds + i);
-}
-
 /** Chooses the trials that are confirmed: the best ones, and the first one. */
 export function candidatesOf(
   trials: readonly Trial[],
@@ -57,16 +53,6 @@ export function candidatesOf(
   return first?.state !== "complete" || best.includes(first)
     ? best
     : [...best, first];
-}
-
-/** Lists the runs of a trial on fresh seeds. */
-function confirmingRuns(
-  { plan, dir }: SearchOptions,
-  { number }: Trial,
-  seeds: readonly number[],
-): TrialRun[] {
-  const folder = `${dir}/confirmation/${trialName(number)}`;
-  return runsOf(folder, plan.environments, seeds);
 }
 
 /** Runs the candidates on fresh seeds: the seeds outermost, those that are done already are kept. */
@@ -81,7 +67,12 @@ export async function confirmTrials(
     trials.flatMap((trial) =>
       confirmingRuns(options, trial, [seed]).map((run) => ({ trial, run }))
     )
-  ).filter(({ run }) => readEvaluations(run.dir) === undefined);
+  ).filter(({ trial, run }) => {
+    const hasEnded = readEvaluations(run.dir) !== undefined;
+    const params = givenParams(trial);
+    checkRun(plan, run, { number: trial.number, params, hasEnded });
+    return !hasEnded;
+  });
   await inPlaces(jobs, async (_, signal) => {
     while (!signal.aborted) {
       const next = rest.shift();

@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   readFileSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
-import { openPlainSync } from "@bellman/files";
+import { namingFile, openPlainSync } from "@bellman/files";
 import type { Evaluation } from "../jobs/run_task.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError, writeWhole } from "../terminal/errors.ts";
 
 /** Values of the searched settings by name. */
 export type Params = Readonly<Record<string, unknown>>;
@@ -73,6 +74,9 @@ function readLine(text: string, before: string): Line | undefined {
   }
 }
 
+/** What the first line has, whichever letter of it is damaged. */
+const FIRST = /"op":"begin"|,"check":"[0-9a-f]{16}"}$/;
+
 /**
  * The record of a search, `trials.jsonl`: a line per event, which is on the disk
  * before anything is done about it. Whatever ends the process, the search goes on
@@ -86,15 +90,17 @@ export class SearchRecord {
   #path: string;
   #file: number;
   #check = "";
+  #damage: string | undefined;
 
   /**
    * Opens a record, which may be a new one. A last line without its end, which a
-   * process that was killed has left, is cut off.
+   * process that was killed has left, is cut off; a line that is not as it was written
+   * is, with all that follows, and the file as it was stays as `PATH.damaged`.
    *
    * @param path The file.
    * @param options True where the file is left as it is: another process may write it;
    * and the file, where it is open already.
-   * @throws {UsageError} If another line is not as it was written.
+   * @throws {UsageError} If it is no record, or has a second name.
    */
   constructor(
     path: string,
@@ -108,10 +114,17 @@ export class SearchRecord {
     this.#file = file;
     try {
       const bytes = readFileSync(this.#file);
-      const end = bytes.lastIndexOf("\n") + 1;
-      const lines = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
-      lines.forEach((line, i) => this.#read(line, i + 1));
-      if (!isRead && end < bytes.length) ftruncateSync(this.#file, end);
+      const end = this.#readLines(bytes);
+      if (isRead) return;
+      // Which may be a file of the user's.
+      if (fstatSync(this.#file).nlink > 1) {
+        throw new UsageError(
+          `Cannot use ${path}: it has a second name elsewhere; put a copy in its place`,
+        );
+      }
+      if (end === bytes.length) return;
+      if (this.#damage !== undefined) writeWhole(`${path}.damaged`, bytes);
+      ftruncateSync(this.#file, end);
     } catch (error) {
       this.close();
       throw error;
@@ -123,14 +136,18 @@ export class SearchRecord {
     return this.#trials;
   }
 
+  /** Line that was damaged when it was opened, if one was. */
+  get damage(): string | undefined {
+    return this.#damage;
+  }
+
   /** Writes an event to the disk, and then takes it in. */
   append(event: SearchEvent): void {
     const { text, check } = lineOf(event, this.#check);
-    let bytes = new TextEncoder().encode(`${text}\n`);
-    while (bytes.length > 0) {
-      bytes = bytes.subarray(writeSync(this.#file, bytes));
-    }
-    fsyncSync(this.#file);
+    namingFile(this.#path, () => {
+      writeFileSync(this.#file, `${text}\n`);
+      fsyncSync(this.#file);
+    });
     this.#check = check;
     // As a later process reads it.
     this.#take(JSON.parse(JSON.stringify(event)));
@@ -141,25 +158,43 @@ export class SearchRecord {
     closeSync(this.#file);
   }
 
-  #read(line: string, number: number): void {
-    const read = readLine(line, this.#check);
-    if (read !== undefined && this.#take(read.event)) {
-      this.#check = read.check;
-      return;
+  /** Reads lines as long as they are as they were written, and returns their end. */
+  #readLines(bytes: Uint8Array): number {
+    const decoder = new TextDecoder();
+    let start = 0, number = 1;
+    for (let end; (end = bytes.indexOf(0x0a, start)) >= 0; start = end + 1) {
+      const text = decoder.decode(bytes.subarray(start, end));
+      const line = readLine(text, this.#check);
+      if (line === undefined || !this.#take(line.event)) {
+        const problem = `line ${number} is not as the search wrote it`;
+        if (number === 1 && !FIRST.test(text)) {
+          throw new UsageError(
+            `Cannot use ${this.#path}: ${problem}; restore the file from a copy, or search in another folder with --out`,
+          );
+        }
+        this.#damage = problem;
+        return start;
+      }
+      this.#check = line.check;
+      number++;
     }
-    throw new UsageError(
-      `Cannot use ${this.#path}: line ${number} is not as the search wrote it; restore the file from a copy, or search in another folder with --out`,
-    );
+    return start;
   }
 
-  /** Adds an event to the trials; returns false where it cannot follow the others. */
+  /** Adds an event to the trials, unless it cannot follow the others. */
   #take(event: SearchEvent): boolean {
-    this.#events.push(event);
-    if (event.op === "begin") return this.#events.length === 1;
+    const isTaken = this.#follow(event);
+    if (isTaken) this.#events.push(event);
+    return isTaken;
+  }
+
+  #follow(event: SearchEvent): boolean {
+    if (event.op === "begin") return this.#events.length === 0;
     if (event.op === "ask") {
       const { trial: number, params } = event;
+      if (number !== this.#trials.length) return false;
       this.#trials.push({ number, params, state: "running", evaluations: [] });
-      return number === this.#trials.length - 1;
+      return true;
     }
     const trial = this.#trials[event.trial];
     if (trial?.state !== "running") return false;
@@ -168,11 +203,23 @@ export class SearchRecord {
       // Another name would be one of every array.
       if (!Number.isSafeInteger(run) || run < 0) return false;
       if (run > trial.evaluations.length) return false;
+      if (!Number.isSafeInteger(step) || !Number.isFinite(value)) return false;
       (trial.evaluations[run] ??= []).push({ step, value });
       return true;
     }
-    const { state, value, message } = event;
+    const { op, state, value, message } = event;
+    if (op !== "tell" || !Object.hasOwn(ENDS, state)) return false;
+    if (!ENDS[state]({ value, message })) return false;
     Object.assign(trial, { state, value, message });
     return true;
   }
 }
+
+/** What is told with the ends of trials. */
+const ENDS: Readonly<
+  Record<"complete" | "pruned" | "failed", (end: Partial<Trial>) => boolean>
+> = {
+  complete: ({ value }) => Number.isFinite(value),
+  pruned: () => true,
+  failed: ({ message }) => typeof message === "string",
+};

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { UsageError } from "../terminal/errors.ts";
 import { type SearchEvent, SearchRecord } from "./record.ts";
 
@@ -74,25 +74,101 @@ Deno.test("a record that is cut anywhere keeps its whole lines, and goes on", ()
     }
   }));
 
-Deno.test("a record whose whole lines were changed is refused in one line", () =>
+/** Damages a record, and checks that it goes on from the lines before. */
+function checkDamaged(path: string, bytes: Uint8Array, good: number): void {
+  Deno.writeFileSync(path, bytes);
+  const read = new SearchRecord(path, { isRead: true });
+  read.close();
+  const record = new SearchRecord(path);
+  record.close();
+  const told = `line ${good + 1} is not as the search wrote it`;
+  assertEquals([read.damage, record.damage], [told, told]);
+  assertEquals([read.events, record.events], [
+    EVENTS.slice(0, good),
+    EVENTS.slice(0, good),
+  ]);
+  assertEquals(Deno.readFileSync(`${path}.damaged`), bytes);
+  write(path, EVENTS.slice(good));
+  assertEquals(eventsIn(path), EVENTS);
+}
+
+Deno.test("a record goes on from the last line that is as it was written", () =>
   inFolder((path) => {
     write(path);
     const whole = Deno.readTextFileSync(path), lines = whole.split("\n");
-    const changed = [
-      whole.replace("0.375", "0.376"),
-      whole.replace("-1.5", "-1.50"),
-      [...lines.slice(0, 2), ...lines.slice(3)].join("\n"),
-      [...lines.slice(0, 3), ...lines.slice(2)].join("\n"),
-      `\n${whole}`,
-      whole.replace('"check"', '"chekc"'),
-      `${whole}{}\n`,
-      `${whole}null\n`,
+    const changed: [string, number][] = [
+      [whole.replace("0.375", "0.376"), 5],
+      [whole.replace("-1.5", "-1.50"), 2],
+      [[...lines.slice(0, 2), ...lines.slice(3)].join("\n"), 2],
+      [[...lines.slice(0, 3), ...lines.slice(2)].join("\n"), 3],
+      [whole.replace('"check"', '"chekc"'), 0],
+      [`${whole}{}\n`, 7],
+      [`${whole}null\n`, 7],
     ];
-    for (const text of changed) {
+    for (const [text, good] of changed) {
+      checkDamaged(path, new TextEncoder().encode(text), good);
+    }
+  }));
+
+Deno.test("a record goes on whichever bit of it is flipped", () =>
+  inFolder((path) => {
+    write(path);
+    const whole = Deno.readFileSync(path);
+    const lineOf = (at: number) =>
+      new TextDecoder().decode(whole.subarray(0, at)).split("\n").length - 1;
+    for (let bit = 0; bit < 8 * (whole.length - 1); bit += 59) {
+      const at = bit >> 3;
+      const bytes = whole.slice();
+      bytes[at] ^= 1 << (bit & 7);
+      checkDamaged(path, bytes, lineOf(at));
+    }
+  }));
+
+/** Events that follow no others, with checksums that are right. */
+const IMPOSSIBLE: object[] = [
+  ...["text", null, [1], { valueOf: 1 }].flatMap((value) => [
+    { op: "report", trial: 0, run: 0, step: 80, value },
+    { op: "report", trial: 0, run: 0, step: value, value: 1 },
+    { op: "report", trial: 0, run: value, step: 80, value: 1 },
+    { op: "tell", trial: 0, state: "complete", value },
+    { op: "tell", trial: 0, state: value },
+    { op: "tell", trial: value, state: "pruned" },
+    { op: value, trial: 0 },
+  ]),
+  { op: "tell", trial: 0, state: "running" },
+  { op: "tell", trial: 0, state: "toString" },
+  { op: "tell", trial: 0, state: "failed", message: 3 },
+  { op: "ask", trial: 7, params: {} },
+  { op: "begin", plan: {}, sampler: "random", scores: {} },
+];
+
+Deno.test("events that somebody else has made up are damage", () =>
+  inFolder((path) => {
+    for (const event of IMPOSSIBLE) {
+      Deno.writeTextFileSync(path, "");
+      write(path, [...EVENTS.slice(0, 2), event as SearchEvent]);
+      checkDamaged(path, Deno.readFileSync(path), 2);
+    }
+  }));
+
+Deno.test("a file that is no record, or another one's, is left as it is", () =>
+  inFolder((path) => {
+    write(path);
+    const whole = Deno.readTextFileSync(path);
+    for (const text of ["my notes\n", "{}\n", `\n${whole}`, "\0\0\n"]) {
       Deno.writeTextFileSync(path, text);
       const error = assertThrows(() => new SearchRecord(path), UsageError);
-      assert(/^Cannot use .*: line \d is not as/.test(error.message));
+      assertMatch(error.message, /^Cannot use .*: line 1 is not as/);
       assertEquals(Deno.readTextFileSync(path), text);
+    }
+    for (const text of [whole, whole.replace("-1.5", "-2"), `${whole}{`]) {
+      Deno.writeTextFileSync(path, text);
+      const other = `${path}.other`;
+      Deno.linkSync(path, other);
+      const error = assertThrows(() => new SearchRecord(path), UsageError);
+      assertMatch(error.message, /^Cannot use .*: it has a second name/);
+      assertEquals(Deno.readTextFileSync(path), text);
+      Deno.removeSync(other);
     }
   }));
 

@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { inPlaces } from "../jobs/job.ts";
 import {
   type Evaluation,
@@ -6,18 +7,22 @@ import {
   type RunEvent,
   type StartRun,
 } from "../jobs/run_task.ts";
-import { fileProblem, RunFailure, UsageError } from "../terminal/errors.ts";
+import { RunFailure, UsageError } from "../terminal/errors.ts";
 import { paramsOfFirst, scoreOf, type SearchPlan } from "./plan.ts";
 import { isPruned, objectiveOf, type PruningRule } from "./pruner.ts";
 import type { SearchRecord, Trial } from "./record.ts";
 import type { Sampler } from "./sampler.ts";
 import { isInSpace } from "./space.ts";
 import {
+  changesOfRun,
+  checkRun,
+  confirmingRuns,
   countEvaluations,
+  freshSeeds,
   makeTrialRun,
   removeCheckpoints,
   type RunEnd,
-  runsOf,
+  runsOfTrial,
   taskOf,
   trialName,
   type TrialRun,
@@ -25,9 +30,6 @@ import {
 
 /** Failures in a row that stop a search. */
 const MOST_FAILURES = 10;
-
-/** Part of the last line of a run for which the disk has no room. */
-const DISK_FULL = fileProblem({ code: "ENOSPC" })!;
 
 /** What a search works with. */
 export interface SearchOptions {
@@ -58,14 +60,10 @@ export function givenParams({ number, params }: Trial): Trial["params"] {
   return number === 0 ? {} : params;
 }
 
-/** Lists the runs of a trial. */
-export function runsOfTrial(
-  { plan, dir }: Pick<SearchOptions, "plan" | "dir">,
-  { number }: Trial,
-): TrialRun[] {
-  const seeds = Array.from({ length: plan.seeds }, (_, i) => i);
-  const folder = `${dir}/trials/${trialName(number)}`;
-  return runsOf(folder, plan.environments, seeds);
+/** True where a record's trial has settings that the plan gives it. */
+function isOfPlan({ number, params }: Trial, plan: SearchPlan): boolean {
+  if (number > 0) return isInSpace(params, plan.space);
+  return JSON.stringify(params) === JSON.stringify(paramsOfFirst(plan));
 }
 
 /**
@@ -91,11 +89,17 @@ export class Search {
       evaluations: countEvaluations(plan),
     };
     this.#begun = record.trials.filter(({ state }) => state === "running");
-    for (const { number, params } of record.trials.slice(1)) {
-      if (isInSpace(params, plan.space)) continue;
-      throw new UsageError(
-        `Cannot resume ${options.dir}: the settings of trial ${number} are not in its space`,
-      );
+    for (const trial of record.trials) {
+      const { number, state } = trial;
+      if (!isOfPlan(trial, plan)) {
+        throw new UsageError(
+          `Cannot resume ${options.dir}: the settings of trial ${number} are not in its space`,
+        );
+      }
+      const params = givenParams(trial), hasEnded = state !== "running";
+      for (const run of runsOfTrial(options, trial)) {
+        checkRun(plan, run, { number, params, hasEnded });
+      }
     }
   }
 
@@ -132,8 +136,31 @@ export class Search {
       ? paramsOfFirst(plan)
       : await sampler.ask(number, record.events);
     if (params === undefined) return undefined;
+    const trial: Trial = { number, params, state: "running", evaluations: [] };
+    this.#makeRoom(trial);
     record.append({ op: "ask", trial: number, params });
     return record.trials[number];
+  }
+
+  /** Moves runs of other settings away, which a record that was damaged has left. */
+  #makeRoom(trial: Trial): void {
+    const { plan, dir, onNotice } = this.#options;
+    const params = givenParams(trial), options = { params, hasEnded: false };
+    const kinds = {
+      trials: runsOfTrial(this.#options, trial),
+      confirmation: confirmingRuns(this.#options, trial, freshSeeds(plan)),
+    };
+    for (const [kind, runs] of Object.entries(kinds)) {
+      if (runs.every((it) => changesOfRun(plan, it, options).length === 0)) {
+        continue;
+      }
+      const folder = `${dir}/${kind}/${trialName(trial.number)}`;
+      const aside = `${folder}.${Date.now()}`;
+      renameSync(folder, aside);
+      onNotice(
+        `${folder} holds runs of other settings than trial ${trial.number} has: it is ${aside} now`,
+      );
+    }
   }
 
   async #runTrial(trial: Trial, signal: AbortSignal): Promise<void> {
@@ -166,7 +193,12 @@ export class Search {
     await this.#inTurn(() => {
       if (trial.state !== "running") return;
       const value = objectiveOf(trial, this.#rule.objective);
-      this.#tell(trial, { state: "complete", value });
+      // Of returns at the edge of doubles, a mean may have none.
+      if (Number.isFinite(value)) {
+        this.#tell(trial, { state: "complete", value });
+      } else {
+        this.#fail(trial, { code: 1, message: "its score is no number" });
+      }
     });
   }
 
@@ -227,13 +259,15 @@ export class Search {
   ): void {
     const { plan, record } = this.#options;
     const known = trial.evaluations[index]?.at(-1)?.step ?? -1;
+    const score = scoreOf(plan, environment, value);
     if (trial.state !== "running" || step <= known) return;
+    if (!Number.isFinite(score)) return;
     record.append({
       op: "report",
       trial: trial.number,
       run: index,
       step,
-      value: scoreOf(plan, environment, value),
+      value: score,
     });
     this.#prune(trial, pruned);
   }
@@ -257,8 +291,6 @@ export class Search {
     if (isFirst && trial.number === 0 && code === 2) {
       throw new UsageError(message);
     }
-    // So would all others, and with more room this one may not.
-    if (message.includes(DISK_FULL)) throw new RunFailure(message);
     this.#tell(trial, { state: "failed", message });
     if (this.#failures < MOST_FAILURES) return;
     throw new RunFailure(
@@ -281,7 +313,7 @@ export class Search {
 
   #removeCheckpoints(trial: Trial): void {
     runsOfTrial(this.#options, trial).forEach(({ dir }) =>
-      removeCheckpoints(dir)
+      removeCheckpoints(this.#options.dir, dir)
     );
   }
 

@@ -10,6 +10,7 @@ import { parseSvg } from "../../algorithms/training/testdata/parse_svg.ts";
 import { capture, type Captured } from "../testdata/capture.ts";
 import { mount, testWithDisk } from "../../tests/disks.ts";
 import { lockFile } from "../run/ownership.ts";
+import { type SearchEvent, SearchRecord } from "./record.ts";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
 import { hasPython, scriptedPython } from "../cluster/testdata/scripted_ray.ts";
 import { hasOptuna } from "./testdata/has_optuna.ts";
@@ -51,6 +52,87 @@ async function withSearch(
 
 function recordOf(dir: string): string {
   return Deno.readTextFileSync(`${dir}/trials.jsonl`);
+}
+
+/** Copies a folder, in place of what is there. */
+function putCopy(from: string, to: string): void {
+  Deno.mkdirSync(to, { recursive: true });
+  for (const { name, isDirectory } of Deno.readDirSync(from)) {
+    if (isDirectory) putCopy(`${from}/${name}`, `${to}/${name}`);
+    else Deno.copyFileSync(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
+/** Checks that a search of three trials goes on with a damaged record. */
+async function checkMended(
+  search: () => Promise<Captured>,
+  dir: string,
+): Promise<void> {
+  const path = `${dir}/trials.jsonl`, record = recordOf(dir);
+  const lines = record.split("\n");
+  const asked = lines.findIndex((it) => it.includes('"ask","trial":2'));
+  // As if several at a time had been drawn in another order.
+  putCopy(`${dir}/trials/0001`, `${dir}/trials/0002`);
+  Deno.writeTextFileSync(path, record.replace(lines[asked], "?"));
+  const { code, err } = await search();
+  assertEquals(code, 0, err);
+  const [told, moved, ...rest] = err.trimEnd().split("\n");
+  assertEquals(
+    told,
+    `${path} is damaged: line ${
+      asked + 1
+    } is not as the search wrote it; the search goes on from the line before, and ${path}.damaged is the file as it was`,
+  );
+  assertMatch(
+    moved,
+    /trials\/0002 holds runs of other settings than trial 2 has: it is .*trials\/0002\.\d+ now$/,
+  );
+  assertEquals(rest, []);
+  assertEquals(recordOf(dir), record);
+}
+
+/** Checks that no run is taken for another trial's, and no settings from anywhere. */
+async function checkOwnRuns(
+  search: () => Promise<Captured>,
+  dir: string,
+): Promise<void> {
+  const path = `${dir}/trials.jsonl`, record = recordOf(dir);
+  const lines = record.split("\n");
+  const end = lines.findIndex((it) => it.includes('"tell","trial":2'));
+  const unfinished = `${lines.slice(0, end).join("\n")}\n`;
+  const cases: [string, string, string][] = [
+    [record, "trials/0001/seed-0", "trials/0002/seed-0"],
+    [unfinished, "trials/0001/seed-0", "trials/0002/seed-0"],
+    [record, "confirmation/0000/seed-1", "confirmation/0000/seed-2"],
+  ];
+  for (const [record, from, to] of cases) {
+    Deno.renameSync(`${dir}/${to}`, `${dir}/whole`);
+    putCopy(`${dir}/${from}`, `${dir}/${to}`);
+    Deno.writeTextFileSync(path, record);
+    const { code, err } = await search();
+    assertEquals(code, 2, err);
+    assertMatch(
+      err,
+      /^error: Cannot use the run .* for trial \d: it has another (learningRate|seed); move it away\n$/,
+    );
+    assertEquals(recordOf(dir), record);
+    Deno.removeSync(`${dir}/${to}`, { recursive: true });
+    Deno.renameSync(`${dir}/whole`, `${dir}/${to}`);
+  }
+  const { events: [begin, first] } = new SearchRecord(path);
+  for (const params of [null, { learningRate: "x" }, { seed: 3 }]) {
+    Deno.removeSync(path);
+    const forged = new SearchRecord(path);
+    forged.append(begin);
+    forged.append({ ...first, params } as unknown as SearchEvent);
+    forged.close();
+    const { code, err } = await search();
+    assertEquals([code, err], [
+      2,
+      `error: Cannot resume ${dir}: the settings of trial 0 are not in its space\n`,
+    ]);
+  }
+  Deno.writeTextFileSync(path, record);
 }
 
 Deno.test("a search tries, confirms and reports, and the same command goes on", () =>
@@ -97,6 +179,9 @@ Deno.test("a search tries, confirms and reports, and the same command goes on", 
     assertMatch(again.out, /^Resuming .*, 3 of them done\n/);
     assertEquals(recordOf(dir), record);
     assertEquals(Deno.readTextFileSync(`${dir}/search.html`), page);
+    await checkMended(() => search(text), dir);
+    assertEquals(Deno.readTextFileSync(`${dir}/search.html`), page);
+    await checkOwnRuns(() => search(text), dir);
     const more = await search(text, "--trials", "4");
     assertEquals(more.code, 0, more.err);
     assertMatch(more.out, /\nTrial 3: .*; 4 of 4\n/);

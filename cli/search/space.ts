@@ -203,6 +203,7 @@ export function isInSpace(
   params: Readonly<Record<string, unknown>>,
   space: Space,
 ): boolean {
-  return Object.keys(params).every((key) => Object.hasOwn(space, key)) &&
-    Object.entries(space).every(([key, it]) => isIn(params[key], it));
+  return Object.keys(Object(params)).every((key) =>
+    Object.hasOwn(space, key)
+  ) && Object.entries(space).every(([key, it]) => isIn(params?.[key], it));
 }

@@ -1,6 +1,6 @@
-import { rmSync } from "node:fs";
 import { CheckpointStore, RunFolder } from "@bellman/training";
 import { folderOf } from "../experiment/plan.ts";
+import { changedKeys } from "../experiment/settings.ts";
 import { wasKilled } from "../jobs/job.ts";
 import {
   evaluationSeed,
@@ -11,8 +11,10 @@ import {
   startRun,
 } from "../jobs/run_task.ts";
 import { holderOf } from "../run/ownership.ts";
+import { removeInside } from "../run/run_entries.ts";
+import { isDiskFull, RunFailure, UsageError } from "../terminal/errors.ts";
 import { configOf, type SearchPlan, settingsOf } from "./plan.ts";
-import type { Params } from "./record.ts";
+import type { Params, Trial } from "./record.ts";
 
 /** A run of a trial. */
 export interface TrialRun {
@@ -34,7 +36,7 @@ export function trialName(number: number): string {
  * @param environments Environments of the plan.
  * @param seeds Seeds of the runs.
  */
-export function runsOf(
+function runsOf(
   folder: string,
   environments: readonly string[],
   seeds: readonly number[],
@@ -47,6 +49,34 @@ export function runsOf(
       return { dir: `${below}/seed-${seed}`, environment, seed };
     })
   );
+}
+
+/** A search's plan, and its folder. */
+type Place = { plan: SearchPlan; dir: string };
+
+/** Lists the runs of a trial. */
+export function runsOfTrial(
+  { plan, dir }: Place,
+  { number }: Trial,
+): TrialRun[] {
+  const seeds = Array.from({ length: plan.seeds }, (_, i) => i);
+  const folder = `${dir}/trials/${trialName(number)}`;
+  return runsOf(folder, plan.environments, seeds);
+}
+
+/** Lists the seeds of the confirmation: those after the trials' own. */
+export function freshSeeds({ seeds, confirm }: SearchPlan): number[] {
+  return Array.from({ length: confirm.seeds }, (_, i) => seeds + i);
+}
+
+/** Lists the runs of a trial on fresh seeds. */
+export function confirmingRuns(
+  { plan, dir }: Place,
+  { number }: Trial,
+  seeds: readonly number[],
+): TrialRun[] {
+  const folder = `${dir}/confirmation/${trialName(number)}`;
+  return runsOf(folder, plan.environments, seeds);
 }
 
 /** How runs are made. */
@@ -86,6 +116,47 @@ export function taskOf(
   };
 }
 
+/**
+ * Lists the settings in which a run that exists is not that of a trial.
+ *
+ * @param plan The plan.
+ * @param run The run.
+ * @param options Settings of the trial, none for the first one, and true where the
+ * run has ended, which may have been prolonged.
+ */
+export function changesOfRun(
+  plan: SearchPlan,
+  { dir, environment, seed }: TrialRun,
+  { params, hasEnded }: { params: Params; hasEnded: boolean },
+): string[] {
+  const planned = { ...configOf(plan, environment, params), seed };
+  return changedKeys(dir, planned, { hasEnded })
+    .filter((key) => !(hasEnded && key === "totalTimesteps"));
+}
+
+/**
+ * Refuses a run in the place of a trial's that has other settings.
+ *
+ * @throws {UsageError} If it has; the message names them.
+ */
+export function checkRun(
+  plan: SearchPlan,
+  run: TrialRun,
+  { number, ...options }:
+    & { number: number }
+    & Parameters<
+      typeof changesOfRun
+    >[2],
+): void {
+  const keys = changesOfRun(plan, run, options);
+  if (keys.length === 0) return;
+  throw new UsageError(
+    `Cannot use the run ${run.dir} for trial ${number}: it has another ${
+      keys.join(", ")
+    }; move it away`,
+  );
+}
+
 /** Counts the evaluations of a run. */
 export function countEvaluations(plan: SearchPlan): number {
   const { evaluationInterval, totalTimesteps } = configOf(
@@ -97,11 +168,15 @@ export function countEvaluations(plan: SearchPlan): number {
   return Math.ceil(totalTimesteps / evaluationInterval);
 }
 
-/** Removes what resumes a run: it is not needed any more. */
-export function removeCheckpoints(dir: string): void {
+/**
+ * Removes what resumes a run: it is not needed any more.
+ *
+ * @param root Folder of the search.
+ * @param dir The run's folder.
+ */
+export function removeCheckpoints(root: string, dir: string): void {
   const { checkpointsDir, replayPath } = new RunFolder(dir);
-  rmSync(checkpointsDir, { recursive: true, force: true });
-  rmSync(replayPath, { force: true });
+  for (const path of [checkpointsDir, replayPath]) removeInside(root, path);
 }
 
 /** Starts without any progress after which a run has failed. */
@@ -151,6 +226,8 @@ export interface MakeOptions {
 /**
  * Makes a run in a job of its own. One that a signal ends, as for want of memory,
  * is resumed, unless that happens again and again.
+ *
+ * @throws {RunFailure} If the disk is full.
  */
 export async function makeTrialRun(
   task: RunTask,
@@ -175,8 +252,10 @@ export async function makeTrialRun(
     if (end.code === 0) return "done";
     if (end.wasStopped || pruned?.aborted) return "stopped";
     if (!wasKilled(end)) {
-      const { code, message } = end;
-      return { code, message: message.replace(HOW_TO_RESUME, "") };
+      const message = end.message.replace(HOW_TO_RESUME, "");
+      // So would all others, and with more room this one may not.
+      if (isDiskFull(message)) throw new RunFailure(message);
+      return { code: end.code, message };
     }
     lost = latestStep(task.dir) > before ? 0 : lost + 1;
     if (lost < MOST_LOST) continue;
