@@ -526,6 +526,12 @@ export interface Algorithm {
    * @default 1
    */
   readonly updatesInCall?: number;
+  /**
+   * Ends the episodes that run, as the environments are reset: the last step of each
+   * is truncated, with the observation that it led to, and recurrent memory is empty.
+   * The training loop calls it before it resets the environments, and when it is done.
+   */
+  endEpisodes?(): void;
   /** Saves parameters, optimizer, counters, random streams and buffers. */
   save(): StateTree;
   /** Restores a state that `save` returned. */
@@ -552,7 +558,8 @@ export interface StepsTaken {
  * Algorithm that steps its own environments, in workers or in one program with its
  * updates: the training loop gets none.
  */
-export interface SteppingAlgorithm extends Omit<Algorithm, "act" | "observe"> {
+export interface SteppingAlgorithm
+  extends Omit<Algorithm, "act" | "observe" | "endEpisodes"> {
   /** Takes steps and learns from them; `update` then returns the statistics. */
   advance(): StepsTaken;
 }

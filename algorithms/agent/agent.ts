@@ -288,6 +288,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   act(observations: Batch, actionMasks?: Uint8Array): ActionArray {
     checkActionMasks(actionMasks, this.#masks?.length ?? 0);
     this.#masks?.set(actionMasks!);
+    const { overdue = 0 } = this.experience;
+    for (let i = 1; i <= overdue; i++) this.#learn(i === overdue);
     this.#sync("action");
     this.#decision = this.#decide(observations);
     return this.#toEnv(this.#decision.actions);
@@ -345,6 +347,44 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.#actor.observe(step);
     this.#decision = undefined;
     this.#count(steps);
+  }
+
+  /**
+   * Ends the episodes that run, to be called whenever the environments are reset by
+   * anything but a step, before or after: the last step of each episode is truncated,
+   * with the observation that it led to, rollouts, segments and returns of several
+   * steps end there, and recurrent memory is empty. A decision that no step followed
+   * is dropped. `train` calls it; after `load`, it is for those who do not restore the
+   * environments as well. Nothing changes where no episode runs.
+   *
+   * @example
+   * ```ts
+   * import { DQN } from "@bellman/dqn";
+   * import { selectBackend } from "@bellman/compute";
+   * import { makeVec } from "@bellman/envs";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await selectBackend("cpu");
+   * const env = makeVec("CartPole-v1", { numEnvs: 1 });
+   * const agent = new DQN(env, { config: { hiddenSizes: [8] } });
+   * for (let call = 0; call < 2; call++) {
+   *   agent.endEpisodes(); // or the last step would lead to this first observation
+   *   let observations = env.reset();
+   *   for (let i = 0; i < 5; i++) {
+   *     const step = env.step(agent.act(observations));
+   *     agent.observe(step);
+   *     agent.update();
+   *     observations = step.observations;
+   *   }
+   * }
+   * assertEquals(agent.updates, 0); // learningStarts is 1000
+   * agent.close();
+   * ```
+   */
+  endEpisodes(): void {
+    this.#decision = undefined;
+    this.experience.endEpisodes(this.#actor.state);
+    this.#actor.starts.fill(1);
   }
 
   #count(steps: number): void {

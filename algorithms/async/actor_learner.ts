@@ -252,6 +252,11 @@ class ActorSteps extends Windows {
     this.#note();
   }
 
+  override endEpisodes(): void {
+    super.endEpisodes();
+    this.#note();
+  }
+
   /** Records the next window. */
   #note(): void {
     const { progress } = this.#options;

@@ -54,6 +54,10 @@ import type { TrainOptions } from "./train_options.ts";
  * the same; loggers and checkpoint store drop what is later than the
  * checkpoint.
  *
+ * Without it, the environment is reset, which the algorithm is told
+ * (`endEpisodes`), at the end too: one algorithm may be trained several times. Its
+ * episodes then go on in no other call.
+ *
  * @param algorithm Algorithm to train. It is not closed.
  * @param env Environment to train in; none where the algorithm steps its own. It is
  * not closed.
@@ -61,6 +65,7 @@ import type { TrainOptions } from "./train_options.ts";
  * @returns Facts about the end of the run.
  * @throws {TrainingDivergedError} When a loss or parameter is no longer finite.
  * @throws {RangeError} When a number among the options cannot be used.
+ * @throws {TypeError} When evaluations would reset the environment of training.
  *
  * @example
  * ```ts
@@ -105,12 +110,13 @@ export async function train(
   env: VecEnv | undefined,
   options: TrainOptions,
 ): Promise<TrainResult> {
+  const { progress, loggers = [] } = options ?? {};
   try {
     return await new TrainingLoop(algorithm, env, options).run();
   } finally {
     // After an error the bar would stand before its message.
-    options.progress?.clear?.();
-    for (const logger of options.loggers ?? []) logger.close();
+    progress?.clear?.();
+    for (const logger of loggers) logger.close();
   }
 }
 
@@ -158,7 +164,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     env: VecEnv | undefined,
     options: TrainOptions,
   ) {
-    checkOptions(options);
+    checkOptions(options, env);
     this.algorithm = algorithm;
     this.env = env;
     this.totalTimesteps = options.totalTimesteps;
@@ -206,6 +212,7 @@ class TrainingLoop implements TrainContext, ProgressState {
       await this.#resume(resumeFrom);
     } else {
       if (this.env !== undefined) {
+        this.#endEpisodes();
         this.#observations = this.env.reset(start);
         const { numEnvs } = this.env;
         checkObservations(this.#observations, { numEnvs, step: 0 });
@@ -226,7 +233,12 @@ class TrainingLoop implements TrainContext, ProgressState {
     for (const callback of this.#options.callbacks ?? []) {
       await callback.onEnd?.(this, result);
     }
+    this.#endEpisodes();
     return result;
+  }
+
+  #endEpisodes(): void {
+    if ("endEpisodes" in this.algorithm) this.algorithm.endEpisodes?.();
   }
 
   async #loop(): Promise<string> {

@@ -1,5 +1,5 @@
 import { isStateRecord, isTypedArray } from "@bellman/files";
-import type { SavedRows, StateTree, Statistics } from "@bellman/types";
+import type { SavedRows, StateTree, Statistics, VecEnv } from "@bellman/types";
 import type { Callback, Listener, TrainContext } from "./callbacks.ts";
 import type {
   Checkpoint,
@@ -11,9 +11,28 @@ import type { Divergence } from "./diverged.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import type { TrainOptions } from "./train_options.ts";
 
-/** Throws a one-line RangeError on numbers that make no sense. */
-export function checkOptions(options: TrainOptions): void {
+/**
+ * Throws a one-line RangeError on numbers that make no sense, and a TypeError where
+ * evaluations share an environment, or what is inside of it, with training.
+ */
+export function checkOptions(
+  options: TrainOptions | undefined,
+  env: VecEnv | undefined,
+): void {
+  if (options?.totalTimesteps === undefined) {
+    throw new RangeError(
+      "Cannot train without totalTimesteps: expected a whole number of at least 1, or Infinity",
+    );
+  }
   const { evaluation, checkpoints } = options;
+  if (
+    evaluation &&
+    layersOf(evaluation.env).some((it) => layersOf(env).includes(it))
+  ) {
+    throw new TypeError(
+      "Cannot evaluate in the environment of training, which each evaluation would reset: expected another one as evaluation.env",
+    );
+  }
   const counts: [string, number | undefined][] = [
     ["totalTimesteps", options.totalTimesteps],
     ["logInterval", options.logInterval],
@@ -32,6 +51,12 @@ export function checkOptions(options: TrainOptions): void {
       `Cannot train with ${name} ${value}: it must be a whole number of at least 1`,
     );
   }
+}
+
+/** Lists an environment and, of wrappers, those inside. */
+function layersOf(env: VecEnv | undefined): VecEnv[] {
+  const { env: inside } = (env ?? {}) as { env?: VecEnv };
+  return env === undefined ? [] : [env, ...layersOf(inside)];
 }
 
 /** Parts of a checkpoint's state. */

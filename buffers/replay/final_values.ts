@@ -78,6 +78,14 @@ export class FinalValues {
     this.#write(this.#append(slot), values, row, 1);
   }
 
+  /** Makes an entry for a slot of the latest step, of what comes after it. */
+  pushNewest(slot: number, env: number): void {
+    const to = this.#append(slot);
+    for (const { data, leaf: { size } } of this.#rows) {
+      data!.copyWithin(to * size, env * size, (env + 1) * size);
+    }
+  }
+
   #write(
     to: number,
     values: readonly ArrayLike<number>[],

@@ -104,6 +104,11 @@ export class ReplayBuffer {
     return this.#ring.length;
   }
 
+  /** Rows that were added since it was made or cleared, those that are gone included. */
+  get added(): number {
+    return this.#ring.total * this.#ring.numEnvs;
+  }
+
   /** True where each further row takes the place of another. */
   get full(): boolean {
     return this.#ring.held === this.#ring.steps;
@@ -245,6 +250,37 @@ export class ReplayBuffer {
   slots(): Int32Array {
     const slots = new Int32Array(this.#ring.length);
     return slots.map((_, row) => this.#ring.slotAt(row));
+  }
+
+  /**
+   * Ends the episodes that the latest step left running, as the next step begins
+   * others: what comes next stays the value that was added as such.
+   *
+   * @param flag Field that says so: cut off, or ended for good.
+   *
+   * @example
+   * ```ts
+   * import { ReplayBuffer } from "@bellman/buffers";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const number = { shape: [], dtype: "float32" } as const;
+   * const flag = { shape: [], dtype: "uint8" } as const;
+   * const buffer = new ReplayBuffer({
+   *   capacity: 10,
+   *   fields: { observation: number, terminated: flag, truncated: flag },
+   *   episodes: { next: { nextObservation: "observation" } },
+   * });
+   * const goesOn = { terminated: [0], truncated: [0] };
+   * buffer.add({ observation: [0], nextObservation: [1], ...goesOn });
+   * buffer.endEpisodes();
+   * buffer.add({ observation: [7], nextObservation: [8], ...goesOn });
+   * const { nextObservation, truncated } = buffer.gather([0, 1]);
+   * assertEquals(nextObservation, Float32Array.of(1, 8));
+   * assertEquals(truncated, Uint8Array.of(1, 0));
+   * ```
+   */
+  endEpisodes(flag: "truncated" | "terminated" = "truncated"): void {
+    this.#memory.endEpisodes(flag);
   }
 
   /** Removes all rows; its arrays stay. */

@@ -86,6 +86,18 @@ export class ReplayMemory {
     loadRows(this, rows);
   }
 
+  /** Ends the episodes that the latest step left running. */
+  endEpisodes(flag: "terminated" | "truncated"): void {
+    const { ring: { newest, numEnvs }, episodes, finals } = this;
+    if (episodes === undefined || newest < 0) return;
+    for (let env = 0; env < numEnvs; env++) {
+      const slot = newest + env;
+      if (episodes.ended(slot)) continue;
+      episodes[flag][slot] = 1;
+      finals?.pushNewest(slot, env);
+    }
+  }
+
   /** Gives up all rows, those in a storage too. */
   clear(): void {
     this.ring.setTotal(0);

@@ -93,6 +93,20 @@ export interface Experience {
    */
   add(decision: Decision, step: VecStep): void;
   /**
+   * Truncates the episodes that the last step left running, with the observations
+   * that it led to: the environments are reset. Nothing is left to do where no step
+   * was recorded since the last update, or ever.
+   *
+   * @param state Recurrent state after that step `[numEnvs, stateSize]`.
+   */
+  endEpisodes(state: Float32Array): void;
+  /**
+   * Updates to take before the next decision, as `endEpisodes` completed their batches.
+   *
+   * @default 0
+   */
+  readonly overdue?: number;
+  /**
    * Returns the number of updates to take now: 0 after most steps.
    *
    * @param moment Progress of the run.

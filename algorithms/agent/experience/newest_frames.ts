@@ -64,6 +64,11 @@ export class NewestFrames {
     transition.nextObservation = this.#copy(nextObservation, this.#frames[1]);
   }
 
+  /** Takes the next stacks for the first of their episodes. */
+  begin(): void {
+    this.#starts.fill(1);
+  }
+
   /** Forgets which stacks are an episode's first. */
   forget(): void {
     this.#starts.fill(-1);

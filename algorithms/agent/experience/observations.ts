@@ -49,6 +49,12 @@ export interface RewardScale {
    * as `span` rewards.
    */
   scale(rewards: ArrayLike<number>, target: Float32Array, span?: number): void;
+  /**
+   * Begins the sums of rewards anew, as all environments are reset.
+   *
+   * @default it has none
+   */
+  reset?(): void;
   /** Saves the statistics as plain data. */
   save(): StateTree;
   /** Restores what `save` returned. */

@@ -403,11 +403,19 @@ class Replay implements Experience {
     });
   }
 
+  endEpisodes(): void {
+    const { bootstrapTruncated = true } = this.#options;
+    this.replay.buffer
+      .endEpisodes(bootstrapTruncated ? "truncated" : "terminated");
+    this.#runtime.rewards?.reset?.();
+    this.#newest?.begin();
+  }
+
   due({ steps }: Moment): number {
     const { numEnvs } = this.#runtime;
     const { learningStarts, trainFrequency = 1, gradientSteps = 1 } =
       this.#options;
-    if (this.replay.buffer.length < learningStarts) return 0;
+    if (this.replay.buffer.added < learningStarts) return 0;
     if (steps / numEnvs % trainFrequency !== 0) return 0;
     return gradientSteps === -1 ? trainFrequency * numEnvs : gradientSteps;
   }

@@ -187,7 +187,7 @@ class Rollout implements Experience {
   readonly #read: (given: Observed) => ObservationInputArrays;
   /** All observations of a rollout and those after it, for values at the end. */
   readonly #all: ObservationInputArrays | undefined;
-  /** Observations after the last step, where values are taken at the end. */
+  /** Observations after the last step, where values are taken. */
   readonly #last: ObservationInputArrays;
   readonly #buffer: RolloutBuffer;
   readonly #data: RolloutData;
@@ -220,7 +220,7 @@ class Rollout implements Experience {
         this.#all,
         (all) => all.subarray(all.length - all.length / (numSteps + 1)),
       )
-      : observationBuffer(policy, isPrepared ? numEnvs : 0);
+      : observationBuffer(policy, values ? numEnvs : 0);
     if (values === "acting" || options.recorded) {
       this.record = (output) => ({
         ...(values === "acting" && { values: valueOf(output) }),
@@ -311,6 +311,7 @@ class Rollout implements Experience {
       ...(state.length > 0 && { masks: starts }),
       ...(actionMasks && { actionMasks }),
     });
+    if (this.#values) setParts(this.#last, this.#read(step.observations));
     if (this.#buffer.full) this.#end(decision, step);
   }
 
@@ -327,18 +328,30 @@ class Rollout implements Experience {
   }
 
   /** Ends a rollout with the values of the observations after it. */
-  #end({ nextState }: Decision, step: VecStep): void {
-    if (this.#values === undefined) return;
-    const last = this.#read(step.observations);
-    if (this.#options.values === "end") {
-      setParts(this.#last, last);
-      return;
-    }
-    const { terminated, truncated } = step;
+  #end({ nextState }: Decision, { terminated, truncated }: VecStep): void {
+    if (this.#options.values !== "acting") return;
     const ends = terminated.map((end, i) => end | truncated[i]);
     const starts = Float32Array.from(ends);
     const memory = { state: nextState!, starts };
-    this.#data.lastValues.set(this.#values(last, memory));
+    this.#data.lastValues.set(this.#values!(this.#last, memory));
+  }
+
+  endEpisodes(state: Float32Array): void {
+    const { length, full } = this.#buffer;
+    const { numEnvs, numSteps, terminated, truncated, finalValues } =
+      this.#data;
+    const running = Array.from(
+      { length: numEnvs },
+      (_, env) => env * numSteps + length - 1,
+    ).filter((row) => !(terminated[row] || truncated[row]));
+    if (length === 0 || full || running.length === 0) return;
+    const values = this.#options.bootstrapTruncated
+      ? this.#values?.(this.#last, { state, starts: this.#none })
+      : undefined;
+    for (const row of running) {
+      truncated[row] = 1;
+      if (values) finalValues[row] = values[Math.floor(row / numSteps)];
+    }
   }
 
   due(): number {

@@ -148,7 +148,9 @@ class Segments implements Experience {
   readonly #rows: Readonly<Record<string, TensorData>>;
   #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
   readonly #view: (kept: ObservationInputArrays) => ObservationInputArrays;
+  /** Observations after the last step, and the actions that they allow. */
   readonly #next: ObservationInputArrays;
+  readonly #nextMasks: Uint8Array;
   readonly #scaledRewards: Float32Array;
   /** Weights of new segments. */
   readonly #equalWeights: Float32Array;
@@ -240,6 +242,7 @@ class Segments implements Experience {
     this.#equalWeights = new Float32Array(numEnvs).fill(1);
     this.#filled = new Int32Array(numEnvs);
     this.#choices = choices;
+    this.#nextMasks = new Uint8Array(numEnvs * choices);
   }
 
   get #hasPriorities(): boolean {
@@ -251,7 +254,7 @@ class Segments implements Experience {
   }
 
   add(decision: Decision, step: VecStep): void {
-    const { bootstrapTruncated = true, initialState, numSteps } = this.#options;
+    const { bootstrapTruncated = true, initialState } = this.#options;
     const { observations: { encoder }, rewards, numEnvs } = this.#runtime;
     const { terminated, truncated } = step;
     const buffer = this.replay?.buffer;
@@ -268,13 +271,11 @@ class Segments implements Experience {
       terminated,
       truncated,
     });
-    const lastMasks = this.#choices > 0
-      ? nextActionMasks(step, this.#choices)
-      : undefined;
+    if (this.#choices > 0) {
+      this.#nextMasks.set(nextActionMasks(step, this.#choices));
+    }
     const data = this.#rows as Record<string, Float32Array>;
-    /** Rows that are still needed: for steps, and the last one. */
-    const left = numSteps - this.#length - 1;
-    const needed = left === 0 ? 0 : left + 1;
+    this.#length++;
     for (let env = 0; env < numEnvs; env++) {
       const isCut = truncated[env] > terminated[env];
       const row = this.#append(decision.observations, {
@@ -288,16 +289,38 @@ class Segments implements Experience {
       data.terminated[row] = terminated[env] ||
         +(isCut && !bootstrapTruncated);
       data.taken[row] = 1;
-      if (!isCut || !bootstrapTruncated) continue;
-      if (this.#filled[env] + needed < this.#size) {
-        this.#append(last, { env, start: 0, actionMasks: lastMasks });
-      } else {
-        data.taken[row] = 0;
-        this.#dropped++;
-      }
+      if (isCut && bootstrapTruncated) this.#cut(env, row);
     }
-    this.#length++;
     if (this.#isFull) this.#end(step, buffer);
+  }
+
+  /** Follows a truncated step by its last observation, or drops it for lack of a row. */
+  #cut(env: number, row: number): void {
+    /** Rows that are still needed: for steps, and the last one. */
+    const left = this.#options.numSteps - this.#length;
+    const needed = left === 0 ? 0 : left + 1;
+    if (this.#filled[env] + needed < this.#size) {
+      const actionMasks = this.#choices > 0 ? this.#nextMasks : undefined;
+      this.#append(this.#next, { env, start: 0, actionMasks });
+    } else {
+      this.#rows.taken[row] = 0;
+      this.#dropped++;
+    }
+  }
+
+  endEpisodes(): void {
+    const { bootstrapTruncated = true } = this.#options;
+    this.#runtime.rewards?.reset?.();
+    this.#newest?.begin();
+    // The last observation of a full segment follows its last step.
+    if (this.#length === 0 || this.#isFull) return;
+    const { taken, terminated } = this.#rows;
+    for (let env = 0; env < this.#filled.length; env++) {
+      const row = env * this.#size + this.#filled[env] - 1;
+      if (taken[row] === 0 || terminated[row] > 0) continue;
+      if (bootstrapTruncated) this.#cut(env, row);
+      else terminated[row] = 1;
+    }
   }
 
   #begin({ state }: Decision, isZero: boolean): void {
@@ -445,12 +468,19 @@ class Segments implements Experience {
     return this.#dropped > 0 ? { steps_dropped: this.#dropped } : {};
   }
 
+  /** What follows the last step, by names of the batch. */
+  get #allNext(): Record<string, TensorData | Uint8Array> {
+    const parts = nameParts("observations", this.#next);
+    return { ...parts, actionMasks: this.#nextMasks };
+  }
+
   save(): StateTree {
     return {
       rows: copyArrays(this.#rows),
       filled: this.#filled.slice(),
       length: this.#length,
       dropped: this.#dropped,
+      next: copyArrays(this.#allNext),
       replay: this.replay?.save() ?? null,
     };
   }
@@ -462,6 +492,8 @@ class Segments implements Experience {
     this.#filled.set(saved.filled as Int32Array);
     this.#length = saved.length as number;
     this.#dropped = saved.dropped as number;
+    // Older agents lack them, and play as well.
+    if (saved.next !== undefined) restoreArrays(this.#allNext, saved.next);
     this.replay?.load(saved.replay);
     this.#newest?.forget();
   }

@@ -186,6 +186,16 @@ export class Windows implements Experience {
     this.#end.ended = this.#end.terminated || step.truncated[0] === 1;
   }
 
+  /** Ends the episode at the last step; what is not learned from yet is then overdue. */
+  endEpisodes(): void {
+    if (this.#length > 0) this.#end.ended = true;
+  }
+
+  /** Windows of an episode that has ended, which the next step would write over. */
+  get overdue(): number {
+    return this.#end.ended ? this.due() : 0;
+  }
+
   /** Writes a row, or that of each part. */
   #write(name: string, row: ObservationInputArrays, at: number): void {
     const parts = nameParts(name, row);
