@@ -270,6 +270,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return this.#moment.updates;
   }
 
+  /** Calls of `update` that learn, for a step of one environment, once learning has begun. */
+  get updatesPerStep(): number | undefined {
+    return this.experience.updatesPerStep;
+  }
+
   /** Copy of the policy's current parameters, by path. */
   get params(): Readonly<Record<string, ArrayWithShape>> {
     this.#sync("action");

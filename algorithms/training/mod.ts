@@ -14,7 +14,7 @@
  * import { assertEquals } from "@std/assert";
  *
  * // Guess a number between 0 and 9; the closer, the better.
- * const env: VecEnv = {
+ * const makeEnv = (): VecEnv => ({
  *   numEnvs: 1,
  *   observationSpace: { type: "multiBinary", n: 1 },
  *   actionSpace: { type: "discrete", n: 2 },
@@ -30,7 +30,7 @@
  *   load: () => {},
  *   observations: () => new Float32Array(1),
  *   close: () => {},
- * };
+ * });
  *
  * // Try one number after the other and keep the best.
  * function guesser(): Algorithm {
@@ -53,13 +53,16 @@
  *
  * const store = new CheckpointStore(await Deno.makeTempDir());
  * const options = {
- *   evaluation: { env, everyTimesteps: 5 },
+ *   evaluation: { env: makeEnv(), everyTimesteps: 5 },
  *   checkpoints: { store },
  * };
- * const first = await train(guesser(), env, { ...options, totalTimesteps: 5 });
+ * const first = await train(guesser(), makeEnv(), {
+ *   ...options,
+ *   totalTimesteps: 5,
+ * });
  * assertEquals(first.bestEvaluation?.meanReturn, -3);
  *
- * const second = await train(guesser(), env, {
+ * const second = await train(guesser(), makeEnv(), {
  *   ...options,
  *   totalTimesteps: 10,
  *   resumeFrom: store.load("latest").state,

@@ -234,7 +234,25 @@ class TrainingLoop implements TrainContext, ProgressState {
       await callback.onEnd?.(this, result);
     }
     this.#endEpisodes();
+    if (this.#hasEnded()) this.#warnOfFewUpdates();
     return result;
+  }
+
+  /** Warns of a run that made less than a hundredth of the updates that its steps were to bring. */
+  #warnOfFewUpdates(): void {
+    const { step, updates, algorithm: { updatesPerStep = 0 } } = this;
+    const due = Math.round(step * updatesPerStep);
+    if (updates > 0 ? updates * 100 >= due : updatesPerStep === 0) return;
+    // deno-lint-ignore no-console -- by default warnings go there
+    const { onWarning = (line) => console.warn(line) } = this.#options;
+    const count = (number: number) => number.toLocaleString("en-US");
+    onWarning(
+      `The run learned next to nothing: ${count(step)} steps brought ${
+        count(updates)
+      } of ${
+        count(due)
+      } updates; expected more steps, or an earlier first update (learningStarts, numSteps)`,
+    );
   }
 
   #endEpisodes(): void {

@@ -129,9 +129,10 @@ export interface TrainOptions {
    */
   resumeFrom?: StateTree;
   /**
-   * Takes a line about each damaged file when a run is resumed.
+   * Takes a line about each damaged file when a run is resumed, and one where a run
+   * ends that has made next to no updates.
    *
-   * @default none
+   * @default console.warn for the latter, none for files
    */
   onWarning?: (line: string) => void;
   /** Ends the run when aborted, with a checkpoint and `stopReason: "interrupted"`. */

@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { makeVec } from "@bellman/envs";
 import { type Callback, stop } from "./callbacks.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
@@ -7,6 +12,7 @@ import type {
   Batch,
   StateTree,
   SteppingAlgorithm,
+  VecEnv,
   VecStep,
 } from "@bellman/types";
 import { EpisodeTracker } from "./episodes.ts";
@@ -715,4 +721,72 @@ Deno.test("training acts by the masks of the environment", async () => {
   await train(algorithm, env, { totalTimesteps: 30, seed: 1 });
   assertEquals(seen.length, 10);
   assertEquals(new Set(seen.map(String)).size > 1, true);
+});
+
+Deno.test("a run that ends with less than a hundredth of its updates tells so, and others do not", async () => {
+  const warnedOf = async (updatesPerStep: number, totalTimesteps: number) => {
+    const lines: string[] = [];
+    const algorithm = Object.assign(new ToyAlgorithm(4), { updatesPerStep });
+    await train(algorithm, new ToyEnv(4), {
+      totalTimesteps,
+      onWarning: (line) => lines.push(line),
+    });
+    return lines;
+  };
+  // The toy updates at each 20th step.
+  assertEquals(await warnedOf(1 / 20, 2000), []);
+  assertEquals(await warnedOf(5, 2000), []);
+  assertEquals(await warnedOf(6, 2000), [
+    "The run learned next to nothing: 2,000 steps brought 100 of 12,000 updates; expected more steps, or an earlier first update (learningStarts, numSteps)",
+  ]);
+  const [none] = await warnedOf(1, 16);
+  assertStringIncludes(none, "16 steps brought 0 of 16 updates");
+});
+
+Deno.test("an algorithm is told of each reset, and of the end", async () => {
+  const told: string[] = [];
+  const env = new ToyEnv(4), reset = env.reset.bind(env);
+  env.reset = (options) => (told.push("reset"), reset(options));
+  const algorithm = Object.assign(new ToyAlgorithm(4), {
+    endEpisodes: () => void told.push("told"),
+  });
+  await train(algorithm, env, { totalTimesteps: 4 });
+  await train(algorithm, env, { totalTimesteps: 4 });
+  const call = ["told", "reset", "told"];
+  assertEquals(told, [...call, ...call]);
+});
+
+Deno.test("evaluations do not reset the environment of training", async () => {
+  class Around extends ToyEnv {
+    constructor(readonly env: VecEnv) {
+      super(env.numEnvs);
+    }
+  }
+  const inside = new ToyEnv(4), around = new Around(inside);
+  for (
+    const [env, other] of [[inside, inside], [around, inside], [inside, around]]
+  ) {
+    const error = await assertRejects(() =>
+      train(new ToyAlgorithm(4), env, {
+        totalTimesteps: 4,
+        evaluation: { env: other },
+      }), TypeError);
+    assertStringIncludes(
+      error.message,
+      "Cannot evaluate in the environment of training",
+    );
+  }
+});
+
+Deno.test("training says how long it is", async () => {
+  for (const options of [{}, undefined]) {
+    const error = await assertRejects(
+      () => train(new ToyAlgorithm(4), new ToyEnv(4), options as TrainOptions),
+      RangeError,
+    );
+    assertStringIncludes(
+      error.message,
+      "Cannot train without totalTimesteps: expected a whole",
+    );
+  }
 });

@@ -66,6 +66,16 @@ export class NaiveReplay {
     return rows;
   }
 
+  /** Cuts the episodes that the last step left running. */
+  endEpisodes(flag: "terminated" | "truncated"): void {
+    const last = this.history.at(-1) ?? [];
+    last.forEach((row, env) => {
+      if (row.terminated || row.truncated) return;
+      last[env] = { ...row, [flag]: 1 };
+    });
+    this.#present = undefined;
+  }
+
   #observeAll(random: Random): Seen[] {
     const { numEnvs } = this.#options;
     return Array.from({ length: numEnvs }, () => this.#observe(random));

@@ -205,6 +205,10 @@ function operate(pair: Pair, random: Random): void {
   else if (chance < 0.93) {
     pair.buffer.clear();
     pair.naive.clear();
+  } else if (chance < 0.98) {
+    const flag = choose(random, ["truncated", "terminated"] as const);
+    pair.buffer.endEpisodes(flag);
+    pair.naive.endEpisodes(flag);
   }
 }
 

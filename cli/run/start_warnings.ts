@@ -6,6 +6,7 @@ export function startWarnings({ config, environments }: RunSetup): string[] {
   const { maxEpisodeSteps = Infinity } = environments.training.spec ?? {};
   return [
     ...withoutUpdate(config),
+    ...withoutReplay(config),
     ...maxEpisodeSteps === Infinity
       ? [
         `${config.env} has no limit of steps, so that an episode may never end: --set maxEpisodeSteps=1000 sets one`,
@@ -22,10 +23,28 @@ function withoutUpdate(config: ResolvedConfig): string[] {
     ? ["learningStarts", learningStarts]
     : ["numSteps", Number(numSteps ?? 0) * numEnvs];
   if (startsAfter <= totalTimesteps) return [];
-  const count = (number: number) => number.toLocaleString("en-US");
   return [
     `The run will learn nothing: ${algorithm} makes its first update after ${
       count(startsAfter)
     } steps (${setting}), the run has ${count(totalTimesteps)}`,
   ];
+}
+
+/** Warns of a run that is too short to replay any of its segments. */
+function withoutReplay(config: ResolvedConfig): string[] {
+  const { algorithm, totalTimesteps, numEnvs, replayStart, replayRatio } =
+    config;
+  const startsAfter = Number(replayStart ?? 0) * numEnvs;
+  if (replayRatio === 0 || startsAfter <= totalTimesteps) return [];
+  return [
+    `The run will replay nothing: ${algorithm} replays from ${
+      count(startsAfter)
+    } steps on (replayStart for each environment), the run has ${
+      count(totalTimesteps)
+    }`,
+  ];
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-US");
 }

@@ -1,5 +1,9 @@
 /** Resets of the environments that an agent is told of, in every form of every algorithm. */
+import type { ReplayBuffer } from "@bellman/buffers";
 import { selectBackend } from "@bellman/compute";
+import { DQN } from "@bellman/dqn";
+import { box, discrete, Env, SyncVecEnv, VecFrameStack } from "@bellman/envs";
+import { evaluate, train } from "@bellman/training";
 import type { VecStep } from "@bellman/types";
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import {
@@ -92,3 +96,102 @@ for (const form of forms) {
     }
   });
 }
+
+/** Counts up from 0, without an end. */
+class Count extends Env {
+  readonly observationSpace = box({ low: 0, high: 1e6, shape: [1] });
+  readonly actionSpace = discrete(2);
+  #at = 0;
+
+  reset(options?: { seed?: number }) {
+    this.seed(options);
+    return Float32Array.of(this.#at = 0);
+  }
+
+  step() {
+    const observation = Float32Array.of(++this.#at);
+    return { observation, reward: 1, terminated: false, truncated: false };
+  }
+
+  override save() {
+    return { at: this.#at };
+  }
+}
+
+/** Steps of agents that are reset in every way: as many as there are resets. */
+async function resetInEveryWay(
+  { nSteps, frames, numEnvs }: Record<"nSteps" | "frames" | "numEnvs", number>,
+) {
+  const makeEnv = () => {
+    const counts = Array.from({ length: numEnvs }, () => () => new Count());
+    const env = new SyncVecEnv(counts);
+    return frames > 1 ? new VecFrameStack(env, { size: frames }) : env;
+  };
+  const agentFor = (seed: number) =>
+    new DQN(env, {
+      seed,
+      engine: "eager",
+      config: { nSteps, hiddenSizes: [4], batchSize: 4, learningStarts: 8 },
+    });
+  const env = makeEnv(), first = agentFor(1), second = agentFor(2);
+  const stop = ({ step }: { step: number }) =>
+    step >= 7 * numEnvs ? "stop" as const : undefined;
+  const totalTimesteps = 11 * numEnvs;
+  const evaluation = { env: makeEnv(), everyTimesteps: 5, maxSteps: 3 };
+  const options = { totalTimesteps, evaluation };
+  await train(first, env, { ...options, callbacks: [{ onStep: stop }] });
+  await train(first, env, options);
+  await evaluate(first.policy(), env, { episodes: 1, maxSteps: 3 });
+  let observations = env.reset();
+  for (let i = 0; i < 5; i++) {
+    const step = env.step(first.act(observations));
+    first.observe(step);
+    first.update();
+    observations = step.observations;
+  }
+  first.act(observations); // and no step follows
+  first.endEpisodes();
+  second.load(structuredClone(first.save()));
+  await train(second, env, options);
+  const { buffer } = (second as unknown as {
+    experience: { replay: { buffer: ReplayBuffer } };
+  }).experience.replay;
+  first.close();
+  second.close();
+  return { batch: buffer.gather(buffer.slots()), resets: 4 };
+}
+
+Deno.test("each row of replay leads to the number that follows, however often the environments are reset", async () => {
+  const kinds = [[1, 1, 2], [3, 1, 1], [1, 3, 1], [3, 3, 2]];
+  for (const [nSteps, frames, numEnvs] of kinds) {
+    const { batch, resets } = await resetInEveryWay({
+      nSteps,
+      frames,
+      numEnvs,
+    });
+    const { slots, observation, nextObservation, reward, discount } =
+      batch as Record<string, Float32Array>;
+    const flags = batch as Record<string, Uint8Array>;
+    assertEquals(slots.length, (7 + 11 + 5 + 11) * numEnvs);
+    assertEquals(flags.terminated.some((it) => it > 0), false);
+    const cut = flags.truncated.reduce((sum, it) => sum + it, 0);
+    assertEquals(cut, nSteps * resets * numEnvs);
+    for (let row = 0; row < slots.length; row++) {
+      const length = nSteps === 1
+        ? 1
+        : Math.round(Math.log(discount[row]) / Math.log(0.99));
+      assertAlmostEquals(reward[row], (1 - 0.99 ** length) / 0.01, 1e-5);
+      const stack = (
+        of: Float32Array,
+      ) => [...of.slice(row * frames, (row + 1) * frames)];
+      const newest = stack(observation).at(-1)!;
+      const upTo = (last: number) =>
+        Array.from(
+          { length: frames },
+          (_, i) => Math.max(0, last - frames + 1 + i),
+        );
+      assertEquals(stack(observation), upTo(newest));
+      assertEquals(stack(nextObservation), upTo(newest + length));
+    }
+  }
+});

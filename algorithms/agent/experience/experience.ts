@@ -107,6 +107,12 @@ export interface Experience {
    */
   readonly overdue?: number;
   /**
+   * Rounds of updates that a step of one environment brings once there are enough.
+   *
+   * @default unknown
+   */
+  readonly updatesPerStep?: number;
+  /**
    * Returns the number of updates to take now: 0 after most steps.
    *
    * @param moment Progress of the run.

@@ -33,7 +33,7 @@ export interface ReplayOptions extends ReplayStoreOptions {
   readonly bufferSize: number;
   /** Batch size in transitions. */
   readonly batchSize: number;
-  /** Transitions that are collected before the first update. */
+  /** Steps of all environments that are collected before the first update. */
   readonly learningStarts: number;
   /**
    * Steps of all environments between two rounds of updates.
@@ -147,13 +147,18 @@ export function checkReplay(
     & { readonly replay?: string },
   { of, numEnvs, ...context }:
     & { readonly of: string; readonly numEnvs: number }
-    & Partial<Pick<AgentContext, "observationSpace" | "goals">>,
+    & Partial<
+      Pick<AgentContext, "observationSpace" | "goals" | "stackedFrames">
+    >,
 ): void {
   if (options.hindsight) checkHindsight(options, { of, ...context });
-  const { bufferSize } = options;
-  if (bufferSize < numEnvs) {
+  const { bufferSize } = options, { stackedFrames = 1 } = context;
+  if (bufferSize < numEnvs * stackedFrames) {
+    const steps = stackedFrames === 1
+      ? "a step"
+      : `the ${stackedFrames} frames of a stack`;
     throw new RangeError(
-      `Cannot run ${of} with bufferSize = ${bufferSize}: expected room for a step of ${numEnvs} environments`,
+      `Cannot run ${of} with bufferSize = ${bufferSize}: expected room for ${steps} of ${numEnvs} environments`,
     );
   }
   for (const key of ["learningStarts", "batchSize"] as const) {
@@ -401,6 +406,11 @@ class Replay implements Experience {
         nextActionMask: nextActionMasks(step, this.#choices),
       }),
     });
+  }
+
+  get updatesPerStep(): number {
+    const { trainFrequency = 1 } = this.#options;
+    return 1 / (trainFrequency * this.#runtime.numEnvs);
   }
 
   endEpisodes(): void {

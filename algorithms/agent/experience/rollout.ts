@@ -354,6 +354,11 @@ class Rollout implements Experience {
     }
   }
 
+  get updatesPerStep(): number {
+    const { numSteps, numEnvs } = this.#data;
+    return 1 / (numSteps * numEnvs);
+  }
+
   due(): number {
     return this.#buffer.full ? 1 : 0;
   }
@@ -443,7 +448,7 @@ class Rollout implements Experience {
     this.#buffer.load(saved.buffer as RolloutBufferState);
     this.#initialState.set(saved.initialState as Float32Array);
     this.#data.lastValues.set(saved.lastValues as Float32Array);
-    // Older files lack them, but hold no full rollout, which needs them.
+    // Older files lack them, but hold no full rollout: only a reset needs them then.
     const last = saved.lastObservations as ObservationInputArrays | undefined;
     if (last !== undefined) setParts(this.#last, last);
   }

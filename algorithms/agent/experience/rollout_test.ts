@@ -109,7 +109,8 @@ Deno.test("a rollout that was saved without the last observations goes on", () =
   const saved = agent.save() as Record<string, Record<string, StateTree>>;
   const { lastObservations: _, ...experience } = saved.experience;
   other.load({ ...saved, experience });
-  assertEquals(other.save(), agent.save());
+  const { experience: restored } = other.save() as typeof saved;
+  assertEquals({ ...restored, lastObservations: _ }, saved.experience);
   agent.close();
   other.close();
 });

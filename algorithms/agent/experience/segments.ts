@@ -409,6 +409,10 @@ class Segments implements Experience {
     return frames;
   }
 
+  get updatesPerStep(): number {
+    return 1 / (this.#options.numSteps * this.#runtime.numEnvs);
+  }
+
   due(_: Moment, random: RandomStream): number {
     if (!this.#isFull) return 0;
     const { replayStart, replayRatio } = this.#options;
