@@ -76,6 +76,7 @@ export * from "./wrappers/record_info_statistics.ts";
 export { RunningMeanStd } from "./wrappers/running_mean_std.ts";
 export * from "./wrappers/time_limit.ts";
 export * from "./wrappers/transforms.ts";
+export * from "./wrappers/channels_last.ts";
 
 import "./classic_control/register.ts";
 export { ACROBOT } from "./classic_control/acrobot.ts";

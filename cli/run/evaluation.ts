@@ -10,7 +10,7 @@ import { policyMetadata } from "../config/policy_metadata.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { evaluationEnvsFor } from "./environments.ts";
-import { flattenedText } from "./scaled_environments.ts";
+import { flattenedText, turnedText } from "./scaled_environments.ts";
 import { mkdir } from "node:fs/promises";
 import type { Algorithm } from "@bellman/types";
 import { UsageError, writeWhole } from "../terminal/errors.ts";
@@ -90,13 +90,16 @@ export function policyFile(
     deterministic?: boolean;
   } = {},
 ): Uint8Array | undefined {
-  const flattened = flattenedText(environments.spaces.observationSpace);
+  const { observationSpace } = environments.spaces;
+  const flattened = flattenedText(observationSpace);
+  const turned = turnedText(observationSpace);
   return algorithm.exportPolicy?.({
     batchSize,
     deterministic,
     metadata: {
       ...policyMetadata(config),
       ...flattened && { "flattened observations": flattened },
+      ...turned && { "channels put last": turned },
     },
   });
 }

@@ -1,8 +1,10 @@
 /** Wrappers and scales of a run's environments. They work in a page as well. */
 import {
+  channelAxis,
   flattenedParts,
   ObservationNormalizer,
   RewardNormalizer,
+  VecChannelsLast,
   VecClipReward,
   VecFlattenObservation,
   VecFrameStack,
@@ -69,6 +71,20 @@ export function flattenedText(space: Space): string | undefined {
     .join(", ");
 }
 
+/**
+ * Describes the images of a space whose channels are put last, if there are some, each
+ * with its shape.
+ */
+export function turnedText(space: Space): string | undefined {
+  const parts = space.type === "dict" ? space.spaces : { "": space };
+  const shapes = Object.entries(parts).flatMap(([name, part]) =>
+    part.type === "box" && channelAxis(part.shape) !== undefined
+      ? [`${name} [${part.shape.join(", ")}]`.trim()]
+      : []
+  );
+  return shapes.length > 0 ? shapes.join(", ") : undefined;
+}
+
 /** True for boxes and dicts with one of floats: other spaces are of one scale already. */
 function hasScale(space: Space): boolean {
   return space.type === "box" ||
@@ -89,7 +105,11 @@ export function scaledEnvironments(
 ): ScaledEnvironments {
   const { frameStack } = config;
   const flat = (env: VecEnv): VecEnv =>
-    isNested(env.observationSpace) ? new VecFlattenObservation(env) : env;
+    isNested(env.observationSpace)
+      ? new VecFlattenObservation(env)
+      : turnedText(env.observationSpace)
+      ? new VecChannelsLast(env)
+      : env;
   const stacked = (env: VecEnv): VecEnv =>
     frameStack > 1 ? new VecFrameStack(env, { size: frameStack }) : env;
 

@@ -1,10 +1,15 @@
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { RunSetup } from "./run_setup.ts";
+import { turnedText } from "./scaled_environments.ts";
 
 /** Lists what a user should know before a run trains, a line each. */
 export function startWarnings({ config, environments }: RunSetup): string[] {
   const { maxEpisodeSteps = Infinity } = environments.training.spec ?? {};
+  const turned = turnedText(environments.spaces.observationSpace);
   return [
+    ...turned === undefined ? [] : [
+      `Images without channels on the last axis, ${turned}, are seen as [height, width, channels] (VecChannelsLast), by policy.onnx too`,
+    ],
     ...withoutUpdate(config),
     ...withoutReplay(config),
     ...maxEpisodeSteps === Infinity

@@ -15,6 +15,7 @@ import { checkOptions, oneOf, type OptionKinds, whole } from "../_options.ts";
 import { ended, type MutableStep, relay } from "../_steps.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
+import { channelAxis } from "./channels_last.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
 /** Settings of the frame stacks. */
@@ -34,8 +35,10 @@ export interface FrameStackOptions {
   padding?: "reset" | "zero";
   /**
    * Axis along which observations are stacked: the last one becomes `size` times
-   * as long, or a new one of that length comes first. Along a new first axis the
-   * stacks of a single environment share their frames: each is kept once.
+   * as long, or a new one of that length comes first. Instead of the last one it is
+   * that of the channels, where {@linkcode channelAxis} says so: the first, or a new
+   * last one of gray images. Along a new first axis the stacks of a single environment
+   * share their frames: each is kept once.
    *
    * @default "last"
    */
@@ -76,9 +79,13 @@ function stackLayout(space: Space, options: FrameStackOptions) {
   );
   const isZeroPadded = padding === "zero";
   const frame = elementCount(space);
-  const shape = space.shape.length === 0 ? [1] : space.shape;
+  const place = axis === "last" ? channelAxis(space.shape) : undefined;
+  const shape = space.shape.length === 0 || place === "none"
+    ? [...space.shape, 1]
+    : space.shape;
   const channels = shape.at(-1)!;
-  const run = axis === "first" ? frame : channels;
+  const isFirst = axis === "first" || place === "first";
+  const run = isFirst ? frame : channels;
   // Zeros before an episode's first observation are values, too.
   const widen = (end: "low" | "high"): number | number[] => {
     const bound = repeatBound(space[end], { size, run });
@@ -93,7 +100,9 @@ function stackLayout(space: Space, options: FrameStackOptions) {
     space: box({
       low: widen("low"),
       high: widen("high"),
-      shape: axis === "first"
+      shape: place === "first"
+        ? [shape[0] * size, ...shape.slice(1)]
+        : axis === "first"
         ? [size, ...space.shape]
         : [...shape.slice(0, -1), channels * size],
       dtype: space.dtype,
@@ -106,7 +115,7 @@ function stackLayout(space: Space, options: FrameStackOptions) {
     run,
     isZeroPadded,
     /** Observations in a stack, where stacks along the last axis share them. */
-    sharedFrames: axis === "last" && !isZeroPadded ? size : undefined,
+    sharedFrames: isFirst || isZeroPadded ? undefined : size,
   };
 }
 

@@ -104,3 +104,17 @@ export function denseLayer(
     parameter(params, `${name}/bias`),
   );
 }
+
+/** Smallest side of an image that the layers of `cnn` fit into. */
+export const SMALLEST_IMAGE = 36;
+
+/** Tells of images whose channels come first or that have none, as in `@bellman/envs`. */
+export function channelAxis(
+  shape: readonly number[],
+): "first" | "none" | undefined {
+  const [height, width] = shape.slice(-2);
+  if (!(Math.min(height, width) >= SMALLEST_IMAGE)) return undefined;
+  if (shape.length === 2) return "none";
+  const isFirst = shape.length === 3 && shape[0] < SMALLEST_IMAGE;
+  return isFirst ? "first" : undefined;
+}

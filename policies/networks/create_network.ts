@@ -10,7 +10,7 @@ import {
 } from "./feed_forward.ts";
 import * as tf from "@tensorflow/tfjs";
 import { type Params, tidy } from "@bellman/compute";
-import { flattenRows, sizeOf } from "./_layers.ts";
+import { channelAxis, flattenRows, sizeOf, SMALLEST_IMAGE } from "./_layers.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
 import { nest, type Network, scope } from "./network.ts";
 
@@ -106,17 +106,15 @@ function forImages(options: CreateNetworkOptions): CreateNetworkOptions {
   return { ...options, activation: undefined };
 }
 
-/** Smallest side of an image that the layers of `cnn` fit into. */
-const SMALLEST_IMAGE = 36;
-
 /**
  * Chooses the network of the name `auto`.
  *
  * @param inputShape Shape of one input.
  * @param options Shapes of its parts, if it has some, and their networks.
- * @returns `cnn` for images `[height, width, channels]` of at least 36x36, `parts`
- * where a part is such an image or has a network of its own, `mlp` for everything
- * else.
+ * @returns `cnn` for images `[height, width, channels]` of at least 36x36, and for
+ * those whose channels come first or that have none, which it refuses with a hint;
+ * `parts` where a part is such an image or has a network of its own, `mlp` for
+ * everything else.
  *
  * @example
  * ```ts
@@ -141,7 +139,9 @@ export function networkFor(
 }
 
 function isImage(shape: readonly number[]): boolean {
-  return shape.length === 3 && Math.min(shape[0], shape[1]) >= SMALLEST_IMAGE;
+  const isLast = shape.length === 3 &&
+    Math.min(shape[0], shape[1]) >= SMALLEST_IMAGE;
+  return isLast || channelAxis(shape) !== undefined;
 }
 
 /**

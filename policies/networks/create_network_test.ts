@@ -155,7 +155,7 @@ Deno.test("auto is cnn for images of at least 36x36, mlp for everything else", (
     [[36, 36, 1], "cnn"],
     [[35, 84, 3], "mlp"],
     [[84, 35, 3], "mlp"],
-    [[84, 84], "mlp"],
+    [[35, 84], "mlp"],
     [[48], "mlp"],
   ];
   for (const [inputShape, name] of shapes) {
@@ -165,6 +165,20 @@ Deno.test("auto is cnn for images of at least 36x36, mlp for everything else", (
         .map(([path, { shape }]) => [path, shape])
     );
     assertEquals(auto, named);
+  }
+});
+
+Deno.test("images whose channels come first, or that have none, are no vectors by accident", () => {
+  for (const inputShape of [[3, 84, 84], [12, 40, 50], [84, 84]]) {
+    const { message } = assertThrows(
+      () => createNetwork("auto", { inputShape }),
+      RangeError,
+    );
+    assertEquals(
+      message,
+      `Cannot convolve inputs of shape [${inputShape}]: images must be [height, width, channels], as VecChannelsLast around the environment makes them; or network: mlp (flat for a part), where they are no images`,
+    );
+    assertEquals(createNetwork("mlp", { inputShape }).outputSize, 64);
   }
 });
 

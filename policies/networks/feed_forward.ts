@@ -1,7 +1,13 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
-import { denseLayer, flattenRows, initLayer, sizeOf } from "./_layers.ts";
+import {
+  channelAxis,
+  denseLayer,
+  flattenRows,
+  initLayer,
+  sizeOf,
+} from "./_layers.ts";
 import { orthogonal } from "./initializers.ts";
 import {
   type Activation,
@@ -288,9 +294,13 @@ function flatFeatures(
   layers: readonly ConvLayer[],
   padding: "valid" | "same",
 ): number {
-  if (inputShape.length !== 3) {
+  const place = channelAxis(inputShape);
+  if (place !== undefined || inputShape.length !== 3) {
+    const hint = place === undefined
+      ? ""
+      : ", as VecChannelsLast around the environment makes them; or network: mlp (flat for a part), where they are no images";
     throw new RangeError(
-      `Cannot convolve inputs of shape [${inputShape}]: images must be [height, width, channels]`,
+      `Cannot convolve inputs of shape [${inputShape}]: images must be [height, width, channels]${hint}`,
     );
   }
   const after = (length: number) =>
