@@ -396,9 +396,6 @@ async function conclude(
     await writeReport(run, { result });
     return interrupted();
   }
-  const { algorithm } = setup;
-  // Before the best agent takes the place of the last one.
-  const hasLearned = !(algorithm instanceof Agent) || algorithm.updates > 0;
   let agents;
   try {
     agents = await evaluateAgents(run, result);
@@ -434,7 +431,6 @@ async function conclude(
   const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`
   );
-  if (!hasLearned) lines.unshift(`${NO_UPDATE}\n`);
   io.out(
     `${result.stopReason}: ${result.step} steps in ${
       round(result.elapsedSeconds)
@@ -444,9 +440,6 @@ ${lines.join("")}Run folder: ${folder.dir}
   );
   return 0;
 }
-
-/** Message of a run that has learned nothing. */
-const NO_UPDATE = "No update was made: the agent is as it was in the beginning";
 
 /** Describes the last episodes of training. */
 function describeEpisodes({ episodes, meanReturn }: TrainResult): string {
