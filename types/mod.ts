@@ -395,6 +395,8 @@ export interface Actor {
   act(observations: Batch, actionMasks?: Uint8Array): Awaitable<Batch>;
   /** Records each step, so that recurrent actors reset the rows that ended. */
   observe?(step: VecStep): void;
+  /** Empties its memory, as the environments are reset: `evaluate` calls it. */
+  endEpisodes?(): void;
   /** Frees the actor's resources. */
   close?(): void;
 }

@@ -389,7 +389,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   endEpisodes(): void {
     this.#decision = undefined;
     this.experience.endEpisodes(this.#actor.state);
-    this.#actor.starts.fill(1);
+    this.#actor.endEpisodes();
   }
 
   #count(steps: number): void {
@@ -478,6 +478,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       act: (observations, masks) =>
         actor.act(read(observations as Observed), masks),
       observe: (step) => actor.observe(step),
+      endEpisodes: () => actor.endEpisodes(),
     };
   }
 

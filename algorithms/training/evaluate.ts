@@ -312,6 +312,7 @@ export async function evaluate(
       : { seed, keepSeeds: true };
   while (!envs.every(({ isDone }) => isDone)) {
     let observations = env.reset(start);
+    actor.endEpisodes?.();
     start = undefined;
     for (const evaluated of envs) evaluated.begin();
     checkObservations(observations, { numEnvs, step: steps });

@@ -49,10 +49,11 @@ Deno.test("the number of episodes is exact, however many copies there are", asyn
 });
 
 Deno.test("recurrent actors see each step, promises are waited for", async () => {
-  let observed = 0;
+  let observed = 0, emptied = 0;
   const actor: Actor = {
     act: (batch) => Promise.resolve(batch),
     observe: () => void observed++,
+    endEpisodes: () => void emptied++,
   };
   const env = new FixedEnv([5]);
   await evaluate(actor, env, { episodes: 2, seed: 7 });
@@ -60,6 +61,7 @@ Deno.test("recurrent actors see each step, promises are waited for", async () =>
   assertEquals(env.seeds, [7]);
   await evaluate(actor, env, { episodes: 1 });
   assertEquals(env.seeds, [7, undefined]);
+  assertEquals(emptied, 2);
 });
 
 Deno.test("returns that the environment records are taken, own sums otherwise", async () => {

@@ -328,6 +328,8 @@ export interface Actor {
   act(observations: unknown, actionMasks?: Uint8Array): ActionArray;
   /** Observes each step, so that recurrent states are reset after an end. */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
+  /** Empties the recurrent states, as all environments are reset. */
+  endEpisodes(): void;
 }
 
 /** Options of {@link PolicyActor}. */
@@ -521,6 +523,11 @@ export class PolicyActor implements Actor, PolicyMemory {
     for (let i = 0; i < this.starts.length; i++) {
       this.starts[i] = step.terminated[i] | step.truncated[i];
     }
+  }
+
+  /** Empties the recurrent states, as all environments are reset. */
+  endEpisodes(): void {
+    this.starts.fill(1);
   }
 
   /** Saves the random numbers, the noise and the recurrent states. */

@@ -206,6 +206,8 @@ Deno.test("a recurrent policy forgets at the end of an episode", () => {
   const second = actor.act([0, 1]);
   assertEquals(second.slice(0, 2), first.slice(0, 2));
   assert(second.slice(2).some((it, i) => it !== first[2 + i]));
+  actor.endEpisodes();
+  assertEquals(actor.act([0, 1]), first);
 });
 
 Deno.test("it acts in a whole number of copies", () => {

@@ -138,7 +138,7 @@ async function resetInEveryWay(
     step >= 7 * numEnvs ? "stop" as const : undefined;
   const totalTimesteps = 11 * numEnvs;
   const evaluation = { env: makeEnv(), everyTimesteps: 5, maxSteps: 3 };
-  const options = { totalTimesteps, evaluation };
+  const options = { totalTimesteps, evaluation, onWarning: () => {} };
   await train(first, env, { ...options, callbacks: [{ onStep: stop }] });
   await train(first, env, options);
   await evaluate(first.policy(), env, { episodes: 1, maxSteps: 3 });
