@@ -472,7 +472,7 @@ class Segments implements Experience {
     return this.#dropped > 0 ? { steps_dropped: this.#dropped } : {};
   }
 
-  /** What follows the last step, by names of the batch. */
+  /** Observations and masks after the last step, by names of the batch. */
   get #allNext(): Record<string, TensorData | Uint8Array> {
     const parts = nameParts("observations", this.#next);
     return { ...parts, actionMasks: this.#nextMasks };
