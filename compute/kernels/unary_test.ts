@@ -1,5 +1,7 @@
+import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
+import { compile } from "../compile/compile.ts";
 import type { DType } from "../graph/graph.ts";
 import { seeds, shapes } from "../testdata/arbitrary_shapes.ts";
 import {
@@ -9,7 +11,7 @@ import {
   given,
   testCompiled,
 } from "../testdata/compiled_agrees.ts";
-import { testCompiledEngines } from "../testdata/engines.ts";
+import { testCompiledEngines, testEngines } from "../testdata/engines.ts";
 
 interface UnaryCase {
   readonly fn: (x: tf.Tensor) => tf.Tensor;
@@ -102,4 +104,50 @@ for (const [name, { fn, of, whole, except = [] }] of Object.entries(CASES)) {
       inputs: [given(shape, { dtype, seed })],
     }), 5);
   }
+}
+
+/** Numbers where functions reach their bounds, of both signs, between NaN. */
+const SATURATING = (() => {
+  const bits = (it: number) => new Int32Array(Float32Array.of(it).buffer)[0];
+  const between = (from: number, to: number) => {
+    const length = Math.ceil((bits(to) - bits(from)) / 256);
+    const all = Int32Array.from({ length }, (_, i) => bits(from) + 256 * i);
+    return [...new Float32Array(all.buffer)];
+  };
+  const numbers = [...between(3.75, 4.25), ...between(7.5, 18)];
+  return Float32Array.from(
+    [NaN, numbers, numbers.map((it) => -it), NaN].flat(),
+  );
+})();
+
+const slope = (fn: (x: tf.Tensor) => tf.Tensor) => (x: tf.Tensor) =>
+  tf.grad(fn)(x);
+
+for (
+  const [name, { fn, low = -1, high = 1 }] of Object.entries<
+    { fn: (x: tf.Tensor) => tf.Tensor; low?: number; high?: number }
+  >({
+    "tanh": { fn: tf.tanh },
+    "tanh's square": { fn: (x) => tf.square(tf.tanh(x)), low: 0 },
+    "tanh's slope": { fn: slope(tf.tanh), low: 0 },
+    // Products alone take this one.
+    "a hidden layer's slope": {
+      fn: slope((x) => tf.matMul(tf.tanh(x) as tf.Tensor2D, [[1]])),
+      low: 0,
+    },
+    "erf": { fn: tf.erf },
+    "expm1": { fn: tf.expm1, high: Infinity },
+    "sigmoid": { fn: tf.sigmoid, low: 0 },
+  })
+) {
+  testEngines(`no number leaves the range of ${name}`, (engine) => {
+    const { y } = compile(({ x }) => ({ y: fn(x) }), {
+      name,
+      inputs: { x: { shape: [SATURATING.length, 1], dtype: "float32" } },
+      engine,
+    }).run({ x: SATURATING });
+    const outside = SATURATING.filter((_, i) => !(y[i] >= low && y[i] <= high));
+    // What is no number stays none.
+    assertEquals([...outside], [NaN, NaN]);
+  });
 }

@@ -1,5 +1,16 @@
-import { type Graph, type Node, sameShape, type Value } from "../graph.ts";
-import { bothWays, rewrite, type Rewriter } from "./rewrite.ts";
+import {
+  consumersOf,
+  type Graph,
+  type Node,
+  sameShape,
+  type Value,
+} from "../graph.ts";
+import {
+  bothWays,
+  eliminateDeadCode,
+  rewrite,
+  type Rewriter,
+} from "./rewrite.ts";
 
 /** Operations that become others with a bias of each column or channel. */
 const BIASED: Readonly<Record<string, string>> = {
@@ -100,6 +111,38 @@ export function recognizeReluGradient(graph: Graph): Graph {
       return rewriter.add("ReluGrad", [dy, y], { from: node });
     }
     return undefined;
+  });
+}
+
+/** Operations whose own rounding is greater than the last bit of tanh. */
+const ROUNDING: ReadonlySet<string> = new Set(["BatchMatMul", "TanhSlope"]);
+
+/**
+ * Makes the slope of tanh, `1 - y^2`, one operation that is not below 0. ONNX
+ * Runtime's tanh exceeds 1 by the last bit: it is cut off, but where products
+ * alone take it, as that would cost a small network 5 % of its updates.
+ */
+export function recognizeTanhSlope(graph: Graph): Graph {
+  const sloped = eliminateDeadCode(rewrite(graph, (node, rewriter) => {
+    if (node.op !== "Sub" || rewriter.fillOf(node.inputs[0]) !== 1) {
+      return undefined;
+    }
+    const square = rewriter.producerOf(node.inputs[1], "Square");
+    const tanh = square && rewriter.producerOf(square.inputs[0], "Tanh");
+    return tanh && sameShape(tanh.outputs[0].shape, node.outputs[0].shape)
+      ? rewriter.add("TanhSlope", square.inputs, { from: node })
+      : undefined;
+  }));
+  const consumers = consumersOf(sloped);
+  const outputs = new Set(sloped.outputs.map(({ value }) => value));
+  return rewrite(sloped, (node, rewriter) => {
+    const [y] = node.outputs;
+    if (node.op !== "Tanh" || outputs.has(y)) return undefined;
+    if (!consumers.get(y)?.every(({ op }) => ROUNDING.has(op))) {
+      return undefined;
+    }
+    const attributes = { isRounded: true };
+    return rewriter.add("Tanh", node.inputs, { attributes, from: node });
   });
 }
 

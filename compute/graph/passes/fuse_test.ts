@@ -9,7 +9,9 @@ import {
   fuseSumOfSquares,
   recognizeLogSoftmax,
   recognizeReluGradient,
+  recognizeTanhSlope,
 } from "./fuse.ts";
+import { optimize } from "./optimize.ts";
 import { removeAliases } from "./redundancy.ts";
 import { eliminateDeadCode } from "./rewrite.ts";
 
@@ -249,4 +251,27 @@ Deno.test("many numbers that are put together for their squares are summed part 
     return { y: tf.sum(tf.square(whole)), whole };
   };
   assertEquals(sumOfSquares(alsoWhole, 20_000), ["Concat", "SumOfSquares"]);
+});
+
+Deno.test("tanh that products alone take is not cut off, and its slope is one operation", () => {
+  const cut = (fn: (given: Given) => Record<string, tf.Tensor>) => {
+    const graph = trace((given: Given) => fn(given), {
+      x: float(5, 3),
+      w: float(3, 4),
+      b: float(4),
+    });
+    const { nodes } = recognizeTanhSlope(optimize(graph, { fuse: false }));
+    return nodes.filter(({ op }) => op.startsWith("Tanh"))
+      .map(({ op, attributes }) => attributes.isRounded ? `${op} *` : op);
+  };
+  const layer = (x: tf.Tensor, w: tf.Tensor) =>
+    tf.matMul(tf.tanh(x) as tf.Tensor2D, w as tf.Tensor2D);
+  assertEquals(cut(({ x, w }) => ({ y: layer(x, w) })), ["Tanh *"]);
+  assertEquals(
+    cut(({ x, w }) => ({ dx: tf.grad((x) => layer(x, w))(x) })),
+    ["Tanh *", "TanhSlope"],
+  );
+  // What comes out of the program, or is computed with, is within the bounds.
+  assertEquals(cut(({ x }) => ({ y: tf.tanh(x) })), ["Tanh"]);
+  assertEquals(cut(({ x }) => ({ y: tf.square(tf.tanh(x)) })), ["Tanh"]);
 });

@@ -6,6 +6,7 @@ import {
   fuseSumOfSquares,
   recognizeLogSoftmax,
   recognizeReluGradient,
+  recognizeTanhSlope,
 } from "./fuse.ts";
 import { removeAliases, shareCommonSubexpressions } from "./redundancy.ts";
 import { eliminateDeadCode } from "./rewrite.ts";
@@ -32,6 +33,7 @@ const FUSIONS = [
   sliceProducts,
   convolveBeforeScaling,
   recognizeReluGradient,
+  recognizeTanhSlope,
   fuseBias,
   fuseSumOfSquares,
   skipZeroRows,
