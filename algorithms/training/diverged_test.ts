@@ -101,6 +101,7 @@ Deno.test("a loss that is not finite stops the run and keeps the last good check
     assertEquals([statistic, step, updates], ["value_loss", 20, 5]);
   }
   assertEquals(logger.rows.at(-1)!.statistics["train/value_loss"], -Infinity);
+  assertEquals(logger.ends, ["failure", "failure", "failure"]);
   assertEquals(logger.closed, 3);
   await Deno.remove(dir, { recursive: true });
 });

@@ -89,6 +89,7 @@ export {
   type LoggedImage,
   type Logger,
   type LogRow,
+  type RunEnd,
 } from "./logs/logger.ts";
 export * from "./logs/read_logs.ts";
 export {

@@ -3,7 +3,7 @@ import type { TrainContext } from "./callbacks.ts";
 import { mean } from "./episodes.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import { infoNumbers } from "./logs/line_loggers.ts";
-import type { LoggedEpisode, Logger } from "./logs/logger.ts";
+import type { LoggedEpisode, Logger, RunEnd } from "./logs/logger.ts";
 import { groupedName } from "./logs/statistics.ts";
 import { nextMultiple, stepsOfPart, uniqueNames } from "./training_state.ts";
 import type { TrainOptions } from "./train_options.ts";
@@ -93,6 +93,10 @@ export class RunLog {
   end(context: TrainContext): void {
     const isMore = Object.keys(this.#recorded).length > 0;
     if (this.#loggedAt !== context.step || isMore) this.#row(context);
+  }
+
+  status(status: RunEnd): void {
+    for (const logger of this.#loggers) logger.writeEnd?.(status);
   }
 
   #row(context: TrainContext): void {

@@ -228,6 +228,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     if (this.#savedAt !== this.step || this.#savedEnd !== this.#hasEnded()) {
       await this.#checkpoint();
     }
+    if (this.#hasEnded()) this.#log.status("success");
     progress?.finish(this);
     const result = this.#result(stopReason);
     for (const callback of this.#options.callbacks ?? []) {
@@ -498,6 +499,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     const checkpoint = this.#lastCheckpoint ??
       this.#options.checkpoints?.store.list().checkpoints.at(-1)?.path;
     const place = { step, updates, checkpoint };
+    this.#log.status("failure");
     return new TrainingDivergedError({ ...diverged, ...place });
   }
 

@@ -543,6 +543,20 @@ Deno.test("an abort writes a checkpoint and ends the run", async () => {
   await Deno.remove(dir, { recursive: true });
 });
 
+Deno.test("the end of a run is logged, unless it may go on", async () => {
+  const endsOf = async (options: Partial<TrainOptions>) => {
+    const logger = new MemoryLogger();
+    await train(new ToyAlgorithm(4), new ToyEnv(4), {
+      totalTimesteps: 20,
+      loggers: [logger],
+      ...options,
+    });
+    return logger.ends;
+  };
+  assertEquals(await endsOf({}), ["success"]);
+  assertEquals(await endsOf({ signal: AbortSignal.abort() }), []);
+});
+
 Deno.test("settings are logged when a run begins, not when it is resumed", async () => {
   const dir = await Deno.makeTempDir();
   const store = new CheckpointStore(dir);

@@ -33,6 +33,9 @@ export type Hyperparameters = Readonly<
   Record<string, string | number | boolean | null>
 >;
 
+/** Ends of a run: all was done, or a number was no longer finite. */
+export type RunEnd = "success" | "failure";
+
 /**
  * Log of a run; a custom one is an object with `write` and `close`. All methods
  * are synchronous, so that what was logged before a checkpoint is in the file before
@@ -47,6 +50,8 @@ export interface Logger {
   writeEpisode?(episode: LoggedEpisode): void;
   /** Logs one image. The training loop does not: {@link Callback} may. */
   writeImage?(image: LoggedImage): void;
+  /** Logs the end of a run, unless it was interrupted and may go on. */
+  writeEnd?(status: RunEnd): void;
   /** Brings what was written to the disk. Called before each checkpoint. */
   flush?(): void;
   /** Names the logger in checkpoints; two of one name are numbered in order. */

@@ -4,7 +4,13 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import crc32c from "crc-32/crc32c.js";
 import type { Hash } from "node:crypto";
 import type { StateTree, Statistics } from "@bellman/types";
-import type { Hyperparameters, LoggedImage, Logger, LogRow } from "./logger.ts";
+import type {
+  Hyperparameters,
+  LoggedImage,
+  Logger,
+  LogRow,
+  RunEnd,
+} from "./logger.ts";
 
 // Looked up where they are used: pages have none.
 const fs = () => builtin("node:fs");
@@ -24,7 +30,7 @@ export interface TensorBoardLoggerOptions {
 /**
  * Writes rows to an event file that TensorBoard shows, a scalar per statistic,
  * hyperparameters for its table of runs, and images. Values that are not finite
- * are left out.
+ * are left out; those beyond float32, which its scalars are, become its largest.
  *
  * A resumed run begins another file, with a mark that makes readers drop the
  * events after the step from which it resumes.
@@ -78,15 +84,39 @@ export class TensorBoardLogger implements Logger {
   }
 
   /**
-   * Writes the settings of a run, for the tab of hyperparameters.
+   * Writes the settings of a run, for the table of runs: its columns are the
+   * settings of all runs in it.
    *
    * @param settings Numbers, texts, truth values; null is left out.
    */
   writeHyperparameters(settings: Hyperparameters): void {
-    const time = this.#now() / 1000;
-    this.#append(
-      message(event.summary, ...hyperparameterValues(settings, time)),
-    );
+    const own = Object.entries(settings).filter(([, one]) => one !== null)
+      .map(([name, one]) =>
+        message(
+          start.settings,
+          text(entry.key, name),
+          message(entry.value, anyOf(one!)),
+        )
+      );
+    const time = double(start.time, this.#now() / 1000);
+    this.#session("session_start_info", message(data.start, ...own, time));
+  }
+
+  /**
+   * Writes how a run ended, for the table of runs.
+   *
+   * @param status Its status there.
+   */
+  writeEnd(status: RunEnd): void {
+    const fields = [
+      integer(end.status, end.statuses[status]),
+      double(end.time, this.#now() / 1000),
+    ];
+    this.#session("session_end_info", message(data.end, ...fields));
+  }
+
+  #session(tag: string, content: Field): void {
+    this.#append(message(event.summary, pluginValue(tag, content)));
   }
 
   /**
@@ -219,20 +249,11 @@ const plugin = { name: 1, content: 2 };
 const session = { status: 1, start: 1 };
 // Those of tensor.proto, and of api.proto and plugin_data.proto of TensorBoard's hparams.
 const tensor = { type: 1, float: 1, shape: 2, dimension: 2, size: 1 };
-const data = { version: 1, experiment: 2, start: 3 };
-const experiment = { settings: 4, metrics: 5 };
-const setting = {
-  name: 1,
-  type: 4,
-  types: { string: 1, boolean: 2, number: 3 },
-};
-const metric = { name: 1, tag: 2 };
+const data = { version: 1, start: 3, end: 4 };
 const start = { settings: 1, time: 5 };
+const end = { status: 1, time: 2, statuses: { success: 1, failure: 2 } };
 const entry = { key: 1, value: 2 };
 const any = { number: 2, string: 3, boolean: 4 };
-
-/** Statistics in the table of runs. */
-const METRICS = ["eval/return_mean", "rollout/return_mean"];
 
 /** Field of a message: writes its tag and its value. */
 export type Field = (writer: BinaryWriter) => unknown;
@@ -255,8 +276,12 @@ export function text(field: number, value: string): Field {
   return (writer) => writer.tag(field, wire.lengthDelimited).string(value);
 }
 
+/** Largest number of float32. */
+const MAX_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
+
 function float(field: number, value: number): Field {
-  return (writer) => writer.tag(field, wire.bit32).float(value);
+  const inside = Math.max(-MAX_FLOAT32, Math.min(value, MAX_FLOAT32));
+  return (writer) => writer.tag(field, wire.bit32).float(inside);
 }
 
 function bytes(field: number, value: Uint8Array): Field {
@@ -345,44 +370,13 @@ function pluginValue(tag: string, content: Field): Field {
   );
 }
 
-/** Makes the values of what the table of runs is to show, and the settings of this one. */
-function hyperparameterValues(
-  settings: Hyperparameters,
-  time: number,
-): Field[] {
-  const given = Object.entries(settings).filter((it) => it[1] !== null) as [
-    string,
-    string | number | boolean,
-  ][];
-  const columns = given.map(([name, one]) => {
-    const type = typeof one as keyof typeof setting.types;
-    return message(
-      experiment.settings,
-      text(setting.name, name),
-      integer(setting.type, setting.types[type]),
-    );
-  });
-  const metrics = METRICS.map((tag) =>
-    message(experiment.metrics, message(metric.name, text(metric.tag, tag)))
-  );
-  const own = given.map(([name, one]) =>
-    message(
-      start.settings,
-      text(entry.key, name),
-      message(entry.value, anyOf(one)),
-    )
-  );
-  return [
-    pluginValue("experiment", message(data.experiment, ...columns, ...metrics)),
-    pluginValue(
-      "session_start_info",
-      message(data.start, ...own, double(start.time, time)),
-    ),
-  ];
-}
-
+/** Makes a value of a setting; numbers that its readers refuse become texts. */
 function anyOf(one: string | number | boolean): Field {
   if (typeof one === "string") return text(any.string, one);
-  if (typeof one === "number") return double(any.number, one);
+  if (typeof one === "number") {
+    return Number.isFinite(one)
+      ? double(any.number, one)
+      : text(any.string, String(one));
+  }
   return integer(any.boolean, Number(one));
 }

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import type { Hyperparameters, RunEnd } from "./logger.ts";
 import { preparePython, runPython } from "../../../tests/testdata/python.ts";
 import {
   double,
@@ -179,19 +180,11 @@ print(json.dumps({
 `;
 
 Deno.test({
-  name: "Python's tensorboard reads hyperparameters and images [Python]",
+  name: "Python's tensorboard reads images [Python]",
   ignore: python.missing !== undefined,
   fn: async () => {
     const dir = await Deno.makeTempDir();
     const logger = new TensorBoardLogger(`${dir}/run`);
-    logger.writeHyperparameters({
-      algorithm: "a2c",
-      learningRate: 0.003,
-      normalizeReward: false,
-      seed: 7,
-      stopReward: null,
-    });
-    logger.write({ step: 80, statistics: { "eval/return_mean": 12.5 } });
     // An image of one pixel.
     const data = Uint8Array.fromHex(
       "47494638396101000100800000ffffff00000021f90401000000002c000000000100010000020144003b",
@@ -199,36 +192,79 @@ Deno.test({
     const image = { name: "eval/episode", width: 1, height: 1, data };
     for (const step of [0, 80]) logger.writeImage({ step, ...image });
     logger.close();
-    const read = await runPython(python, tables, dir) as {
-      settings: unknown;
-      metrics: unknown;
-      groups: { hparams: unknown; metricValues: { value: number }[] }[];
+    const { images } = await runPython(python, tables, dir) as {
       images: Record<string, [number, string[]][]>;
     };
-    assertEquals(read.settings, [
-      ["algorithm", 1],
-      ["learningRate", 3],
-      ["normalizeReward", 2],
-      ["seed", 3],
-    ]);
-    assertEquals(read.metrics, ["eval/return_mean", "rollout/return_mean"]);
-    assertEquals(read.groups.map(({ hparams }) => hparams), [
-      {
-        algorithm: "a2c",
-        learningRate: 0.003,
-        normalizeReward: false,
-        seed: 7,
-      },
-    ]);
+    assertEquals(Object.keys(images), ["eval/episode"]);
     assertEquals(
-      read.groups[0].metricValues.map(({ value }) => value),
-      [12.5],
-    );
-    assertEquals(Object.keys(read.images), ["eval/episode"]);
-    assertEquals(
-      read.images["eval/episode"].map(([step, blobs]) => [step, blobs.at(-1)]),
+      images["eval/episode"].map(([step, blobs]) => [step, blobs.at(-1)]),
       [[0, data.toHex()], [80, data.toHex()]],
     );
+    await Deno.remove(dir, { recursive: true });
+  },
+});
+
+Deno.test({
+  name:
+    "Python's tensorboard has one table of runs: all settings, and how each ended [Python]",
+  ignore: python.missing !== undefined,
+  fn: async () => {
+    const dir = await Deno.makeTempDir();
+    const runs: Record<string, Hyperparameters> = {
+      a: { algorithm: "a2c", learningRate: 0.003, stopReward: null, seed: 7 },
+      // Other settings, other types of one, numbers that JSON has not.
+      b: { algorithm: "sac", learningRate: "linear", maxSteps: Infinity },
+      c: { algorithm: "sac", stopReward: 475, normalizeReward: false },
+    };
+    const ends: Record<string, RunEnd> = { a: "success", b: "failure" };
+    for (const [name, settings] of Object.entries(runs)) {
+      const logger = new TensorBoardLogger(`${dir}/${name}`);
+      logger.writeHyperparameters(settings);
+      logger.write({ step: 80, statistics: { "eval/return_mean": 12.5 } });
+      if (name in ends) logger.writeEnd(ends[name]);
+      logger.close();
+    }
+    const { settings, metrics, groups } = await runPython(
+      python,
+      tables,
+      dir,
+    ) as {
+      settings: [string, number][];
+      metrics: unknown;
+      groups: {
+        name: string;
+        hparams: unknown;
+        metricValues: { value: number }[];
+        sessions: { status: string }[];
+      }[];
+    };
+    const types = { string: 1, boolean: 2, number: 3 };
+    assertEquals(settings, [
+      ["algorithm", types.string],
+      ["learningRate", types.string],
+      ["maxSteps", types.string],
+      ["normalizeReward", types.boolean],
+      ["seed", types.number],
+      ["stopReward", types.number],
+    ]);
+    assertEquals(metrics, ["eval/return_mean"]);
+    const byName = Object.fromEntries(groups.map((it) => [it.name, it]));
+    assertEquals(
+      Object.values(runs).map((_, i) => {
+        const { metricValues, sessions } = byName["abc"[i]];
+        // Protocol Buffers leave out what is unknown.
+        return [metricValues[0].value, sessions[0].status ?? "STATUS_UNKNOWN"];
+      }),
+      [[12.5, "STATUS_SUCCESS"], [12.5, "STATUS_FAILURE"], [
+        12.5,
+        "STATUS_UNKNOWN",
+      ]],
+    );
+    assertEquals(byName.b.hparams, {
+      algorithm: "sac",
+      learningRate: "linear",
+      maxSteps: "Infinity",
+    });
     await Deno.remove(dir, { recursive: true });
   },
 });

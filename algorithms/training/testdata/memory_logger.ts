@@ -1,10 +1,17 @@
-import type { Hyperparameters, LoggedEpisode, Logger, LogRow } from "../mod.ts";
+import type {
+  Hyperparameters,
+  LoggedEpisode,
+  Logger,
+  LogRow,
+  RunEnd,
+} from "../mod.ts";
 
 /** Keeps what it gets. */
 export class MemoryLogger implements Logger {
   rows: LogRow[] = [];
   episodes: LoggedEpisode[] = [];
   settings: Hyperparameters[] = [];
+  ends: RunEnd[] = [];
   closed = 0;
   writeHyperparameters(settings: Hyperparameters): void {
     this.settings.push(settings);
@@ -14,6 +21,9 @@ export class MemoryLogger implements Logger {
   }
   writeEpisode(episode: LoggedEpisode): void {
     this.episodes.push(episode);
+  }
+  writeEnd(status: RunEnd): void {
+    this.ends.push(status);
   }
   close(): void {
     this.closed++;
