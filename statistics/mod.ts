@@ -42,3 +42,4 @@ export type {
 } from "./resampling.ts";
 export type { ScoreMatrix } from "./scores.ts";
 export * from "./student_interval.ts";
+export * from "./ticks.ts";

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { rangeAround, ticksOver } from "@bellman/statistics";
 import UPlot from "uplot";
 
 /** Rows of pixels of the curve. */
@@ -32,12 +33,18 @@ export class Curve {
       stroke: () => color("--axis"),
       grid: { stroke: () => color("--grid"), width: 1 },
       ticks: { stroke: () => color("--grid"), width: 1 },
+      // Those of the library never end where doubles cannot tell them apart.
+      splits: (_: UPlot, __: number, from: number, to: number) =>
+        ticksOver(from, to).ticks,
     };
     this.#plot = new UPlot(
       {
         width: this.#width,
         height: HEIGHT,
-        scales: { x: { time: false } },
+        scales: {
+          x: { time: false },
+          y: { range: (_, low, high) => rangeAround(low, high, 0.04) },
+        },
         legend: { show: false },
         cursor: { show: false },
         axes: [{ ...axis, label: "steps" }, { ...axis, label: "mean return" }],

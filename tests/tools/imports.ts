@@ -11,7 +11,11 @@ const ALLOWED: Record<string, readonly string[]> = {
   "@bellman/buffers": ["@bellman/files"],
   "@bellman/compute": ["@bellman/files"],
   "@bellman/envs": ["@bellman/files"],
-  "@bellman/training": ["@bellman/envs/checks", "@bellman/files"],
+  "@bellman/training": [
+    "@bellman/envs/checks",
+    "@bellman/files",
+    "@bellman/statistics",
+  ],
   "@bellman/policies": ["@bellman/compute"],
   "@bellman/kfac": ["@bellman/compute", "@bellman/linear-algebra"],
   "@bellman/agent": [

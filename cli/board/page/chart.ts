@@ -8,7 +8,8 @@ import {
   type Frame,
   frameOf,
   type Scales,
-  tickText,
+  ticksOf,
+  tickTexts,
   wholeRange,
   yTicks,
 } from "./data/frame.ts";
@@ -161,7 +162,10 @@ export class Chart {
             ...axis,
             label: this.#scales.xLabel,
             size: 34,
-            values: (_, places) => places.map(tickText),
+            // Those of the library never end where doubles cannot tell them apart.
+            splits: () => ticksOf(this.#frame.x),
+            filter: (_, places) => places,
+            values: (_, places) => tickTexts(places),
           },
           {
             ...axis,
@@ -169,7 +173,7 @@ export class Chart {
             // Those of the library for logarithms need ranges of whole decades.
             splits: () => yTicks(this.#frame),
             filter: (_, places) => places,
-            values: (_, places) => places.map(tickText),
+            values: (_, places) => tickTexts(places),
           },
         ],
         series: [{}, { paths: () => null, points: { show: false } }],

@@ -5,7 +5,7 @@ import {
   type Frame,
   placing,
   ticksOf,
-  tickText,
+  tickTexts,
   yTicks,
 } from "./frame.ts";
 
@@ -60,14 +60,16 @@ export function svgOf({ title, xLabel, curves, frame }: Drawn): string {
   const text = (x: number, y: number, content: string, more = "") =>
     `<text x="${at(x)}" y="${at(y)}"${more}>${escaped(content)}</text>`;
   const bottom = top + height;
+  const [across, up] = [ticksOf(frame.x), yTicks(frame)];
+  const [acrossTexts, upTexts] = [across, up].map(tickTexts);
   const axes = [
-    ...ticksOf(frame.x).map((it) =>
+    ...across.map((it, i) =>
       `<path d="M${at(place.x(it))} ${top}v${height}" stroke="#e3e7eb"/>` +
-      text(place.x(it), bottom + 18, tickText(it), ' text-anchor="middle"')
+      text(place.x(it), bottom + 18, acrossTexts[i], ' text-anchor="middle"')
     ),
-    ...yTicks(frame).map((it) =>
+    ...up.map((it, i) =>
       `<path d="M${left} ${at(place.y(it))}h${box.width}" stroke="#e3e7eb"/>` +
-      text(left - 8, place.y(it) + 4, tickText(it), ' text-anchor="end"')
+      text(left - 8, place.y(it) + 4, upTexts[i], ' text-anchor="end"')
     ),
   ];
   const drawn = curves.map(({ x, y, low, high, color, isDots }) => {

@@ -1,3 +1,4 @@
+import { drawable, rangeAround, ticksOver } from "@bellman/statistics";
 import { heightsAt, type Line } from "./groups.ts";
 
 /** Line of a chart. */
@@ -33,16 +34,23 @@ export interface Frame {
   log: boolean;
 }
 
-/** Writes a number at a tick. */
-export function tickText(value: number | null): string {
-  if (value === null) return "";
+/** Writes the numbers along an axis: short, but not two of them alike. */
+export function tickTexts(ticks: readonly (number | null)[]): string[] {
+  for (let digits = 6;; digits++) {
+    const texts = ticks.map((it) => it === null ? "" : tickText(it, digits));
+    if (digits === 17 || new Set(texts).size === texts.length) return texts;
+  }
+}
+
+function tickText(value: number, digits: number): string {
   const size = Math.abs(value);
-  const text = (it: number) => String(Number(it.toPrecision(6)));
+  const text = (it: number) => String(Number(it.toPrecision(digits)));
+  if (size >= 1e12) return text(value).replace("e+", "e");
   if (size >= 1e9) return `${text(value / 1e9)}G`;
   if (size >= 1e6) return `${text(value / 1e6)}M`;
   if (size >= 1e4) return `${text(value / 1e3)}k`;
   return size > 0 && size < 1e-3
-    ? value.toExponential().replace(/(\.\d{2})\d+/, "$1")
+    ? Number(value.toPrecision(digits - 3)).toExponential()
     : text(value);
 }
 
@@ -65,12 +73,14 @@ export function wholeRange(curves: readonly Points[]): [number, number] {
     const room = (to - from) * 0.02 || 1;
     return [from - room, to + room];
   }
-  return from === to ? [from, from + 1] : [from, roundedUp(to)];
+  return from === to
+    ? [from, from + Math.max(1, 1e-9 * Math.abs(from))]
+    : [from, roundedUp(to)];
 }
 
 /** Rounds up to a number of two digits, so that a growing curve seldom moves all others. */
 function roundedUp(value: number): number {
-  if (value <= 0) return value;
+  if (!(value > 1e-300 && value < 1e300)) return value;
   const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
   return Number((Math.ceil(value / unit - 1e-9) * unit).toPrecision(12));
 }
@@ -101,9 +111,10 @@ export function frameOf(
   { log, zoom }: Pick<Scales, "log" | "zoom">,
 ): Frame {
   const x: [number, number] = zoom === null ? wholeRange(curves) : [...zoom];
-  const isFit = (value: number) =>
-    Number.isFinite(value) && (!log || value > 0);
-  let [low, high] = extent(curves, x, ({ y }, i) => [y[i]].filter(isFit));
+  const fit = (values: readonly (number | undefined)[]) =>
+    values.map((it) => Number.isFinite(it) ? drawable(it!) : NaN)
+      .filter((it) => log ? it > 0 : it === it);
+  let [low, high] = extent(curves, x, ({ y }, i) => fit([y[i]]));
   // Bands of few runs are so wide that nothing else would be seen.
   const [least, most] = log
     ? [low / 3, high * 3]
@@ -111,37 +122,25 @@ export function frameOf(
   const edges = extent(
     curves,
     x,
-    (line, i) => [line.low?.[i] ?? NaN, line.high?.[i] ?? NaN].filter(isFit),
+    (line, i) => fit([line.low?.[i], line.high?.[i]]),
   );
   if (edges[0] <= edges[1] && least < most) {
     low = Math.min(low, Math.max(edges[0], least));
     high = Math.max(high, Math.min(edges[1], most));
   }
   if (!(low <= high)) [low, high] = log ? [1, 10] : [0, 1];
-  if (log) {
-    return { x, y: low === high ? [low / 2, high * 2] : [low, high], log };
-  }
-  const room = low === high ? Math.abs(low) * 0.1 || 1 : (high - low) * 0.04;
-  return { x, y: [low - room, high + room], log };
+  const isFlat = !(high > low * (1 + 1e-10));
+  const y: [number, number] = !log
+    ? rangeAround(low, high, 0.04)
+    : isFlat
+    ? [low / 2 || low, drawable(high * 2)]
+    : [low, high];
+  return { x, y, log };
 }
 
-/** Lists rounded numbers from one to another, about as many as are wanted. */
-export function ticksOf(
-  [from, to]: readonly [number, number],
-  wanted = 6,
-): number[] {
-  const rough = (to - from) / wanted;
-  const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = unit * ([1, 2, 5].find((it) => it * unit >= rough) ?? 10);
-  const ticks: number[] = [];
-  for (
-    let i = Math.ceil(from / step - 1e-9);
-    i * step <= to + 1e-9 * step;
-    i++
-  ) {
-    ticks.push(Number((i * step).toPrecision(12)));
-  }
-  return ticks;
+/** Lists round numbers from one to another. */
+export function ticksOf(range: readonly [number, number]): number[] {
+  return ticksOver(...range, 6).ticks;
 }
 
 /** Lists ticks of heights: powers of ten for logarithms, where there are two of them. */
@@ -166,11 +165,11 @@ export function placing(
   { x, y, log }: Frame,
   { left, top, width, height }: Box,
 ): { x(value: number): number; y(value: number): number } {
-  const scaled = log ? Math.log : (value: number) => value;
+  const scaled = log ? Math.log : drawable;
   const [low, high] = y.map(scaled);
   return {
-    x: (value) => left + width * (value - x[0]) / (x[1] - x[0]),
-    y: (value) => top + height * (high - scaled(value)) / (high - low),
+    x: (value) => left + width * ((value - x[0]) / (x[1] - x[0])),
+    y: (value) => top + height * ((high - scaled(value)) / (high - low)),
   };
 }
 
