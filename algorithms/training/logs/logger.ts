@@ -153,9 +153,11 @@ function inParts(cells: readonly Cell[], parts: number): Cell[][] {
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return "-";
   // The sign of a zero means nothing to people.
-  if (Number.isInteger(value)) return (value + 0).toLocaleString("en-US");
   if (!Number.isFinite(value)) return String(value).toLowerCase();
   const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e15) {
+    return (value + 0).toLocaleString("en-US");
+  }
   if (size >= 1e7 || size < 1e-4) return value.toExponential(3);
   return String(
     Number(value.toPrecision(Math.max(4, Math.floor(Math.log10(size)) + 1))),

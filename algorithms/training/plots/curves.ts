@@ -1,4 +1,5 @@
 import * as Plot from "@observablehq/plot";
+import { drawable, ticksOver } from "@bellman/statistics";
 import {
   axis,
   chart,
@@ -7,8 +8,8 @@ import {
   heading,
   image,
   type LegendEntry,
+  numberAxis,
   placesIn,
-  ticksOver,
 } from "./image.ts";
 import {
   averageRuns,
@@ -166,7 +167,8 @@ export function renderCurves(
   const subtitle = subtitleOf(series, options);
   const head = heading({ title, subtitle, legend, width });
   const frame = { left: 0, top: head.height, width };
-  const y = yScale(drawings, { label: yLabel, threshold });
+  const limit = threshold && { ...threshold, value: drawable(threshold.value) };
+  const y = yScale(drawings, { label: yLabel, threshold: limit });
   const marginLeft = (yLabel ? 44 : 20) + 7 * longest(y);
   return image(
     { width, height, title: title || yLabel || "curves" },
@@ -180,7 +182,7 @@ export function renderCurves(
       y: { ...y, labelOffset: marginLeft - 10 },
       marks: [
         ...drawings.flatMap(marksOf),
-        ...threshold === undefined ? [] : thresholdMarks(threshold),
+        ...limit === undefined ? [] : thresholdMarks(limit),
         drawings.length > 0
           ? null
           : Plot.text(["no data"], { frameAnchor: "middle" }),
@@ -305,8 +307,12 @@ function xScale(
   const [from, to] = finiteExtent(xs) ?? [0, 1];
   // Runs begin at 0, even where their first point comes a little later.
   const start = from > 0 && from < 0.2 * to ? 0 : from;
-  const { ticks, end } = ticksOver(start, to === start ? start + 1 : to);
-  const domain = [start, end];
+  const last = to === start ? start + Math.max(1, 1e-9 * Math.abs(start)) : to;
+  const { ticks, around: [, next] } = ticksOver(start, last);
+  // Where the next number lies a little beyond the data, it is seen.
+  const isNear = next > last && next - last <= 0.04 * (last - start);
+  if (isNear) ticks.push(next);
+  const domain = [start, isNear ? next : last];
   return { ...axis(label, domain), ticks, labelOffset: 40, domain };
 }
 
@@ -320,30 +326,23 @@ function yScale(
     ...high,
   ]);
   if (threshold !== undefined) ys.push(threshold.value);
-  // Means of equal numbers may lie a little above them.
-  const rounded = (it: number) => Number(it.toPrecision(10));
-  const [low, high] = (finiteExtent(ys) ?? [0, 1]).map(rounded);
-  const padding = low === high ? Math.abs(low) * 0.1 || 1 : 0;
-  const domain = [low - padding, high + padding].map(rounded);
-  const labelAnchor = "center";
-  return { ...axis(label, domain), domain, labelAnchor, nice: 5, grid: true };
+  const extent = finiteExtent(ys) ?? [0, 1];
+  return {
+    ...numberAxis(label, extent, { isRound: true }),
+    labelAnchor: "center",
+    grid: true,
+  };
 }
 
 /** Counts the letters of the longest number along an axis. */
-function longest({ domain, tickFormat }: Plot.ScaleOptions): number {
-  const [low, high] = domain as number[];
-  const { step } = ticksOver(low, high);
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+function longest({ ticks, tickFormat }: Plot.ScaleOptions): number {
+  const numbers = ticks as number[];
+  const decimals = numbers.map((it) => String(it).split(".")[1]?.length ?? 0);
   const { format } = new Intl.NumberFormat("en-US", {
-    minimumFractionDigits: digits,
+    minimumFractionDigits: Math.min(20, Math.max(...decimals)),
   });
   const written = tickFormat as typeof format | undefined ?? format;
-  const [first, last] = [Math.floor(low / step), Math.ceil(high / step)];
-  const lengths = Array.from({ length: last - first + 1 }, (_, i) => {
-    const value = Number(((first + i) * step).toPrecision(12));
-    return written(value).length;
-  });
-  return Math.max(...lengths);
+  return Math.max(...numbers.map((it) => written(it).length));
 }
 
 function thresholdMarks(

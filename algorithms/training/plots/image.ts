@@ -1,3 +1,4 @@
+import { drawable, rangeAround, ticksOver } from "@bellman/statistics";
 import * as Plot from "@observablehq/plot";
 import { DOMImplementation } from "@xmldom/xmldom";
 import texts from "./texts.json" with { type: "json" };
@@ -169,7 +170,7 @@ ${content.join("\n")}
 
 /**
  * Chooses the text along an axis and how its numbers are written: in thousands
- * where they are large, with an exponent where they are small.
+ * where they are large, with an exponent where they are small or very large.
  */
 export function axis(
   label: string,
@@ -177,7 +178,7 @@ export function axis(
 ): Plot.ScaleOptions {
   const size = Math.max(...extent.map(Math.abs));
   const { format } = new Intl.NumberFormat("en-US", {
-    notation: size < 1 ? "scientific" : "compact",
+    notation: size < 1 || size >= 1e15 ? "scientific" : "compact",
     maximumSignificantDigits: 4,
   });
   return {
@@ -189,27 +190,29 @@ export function axis(
   };
 }
 
-/**
- * Chooses round numbers along an axis. Where the next one lies a little beyond
- * the data, the axis ends there: the last number is seen.
- */
-export function ticksOver(
-  from: number,
-  to: number,
-): { ticks: number[]; end: number; step: number } {
-  const rough = (to - from) / 5;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((it) => it * power >= 0.999 * rough)!;
-  const next = step * Math.ceil(to / step);
-  const end = next - to <= 0.04 * (to - from) ? next : to;
-  const first = Math.ceil(from / step - 1e-9);
-  const count = Math.floor(end / step + 1e-9) - first + 1;
-  const ticks = Array.from(
-    { length: count },
-    (_, i) => Number(((first + i) * step).toPrecision(12)),
-  );
-  return { ticks, end, step };
+/** Room around an axis, and if it ends at round numbers. */
+interface AxisRoom {
+  readonly room?: number;
+  readonly isRound?: boolean;
 }
+
+/** Makes an axis of numbers from the lowest to the highest, with round numbers along it. */
+export function numberAxis(
+  label: string,
+  [low, high]: readonly [number, number],
+  { room = 0, isRound = false }: AxisRoom = {},
+): Plot.ScaleOptions & { domain: number[]; ticks: number[] } {
+  const [from, to] = rangeAround(low, high, room);
+  const { ticks, around } = ticksOver(from, to, HEIGHT_TICKS);
+  if (!isRound) {
+    return { ...axis(label, [from, to]), domain: [from, to], ticks };
+  }
+  const all = [...new Set([around[0], ...ticks, around[1]])];
+  return { ...axis(label, around), domain: [...around], ticks: all };
+}
+
+/** Steps between the numbers along an axis, at most. */
+const HEIGHT_TICKS = 7;
 
 /** Places charts of one size in rows of so many, from `top` on. */
 export function placesIn(
@@ -230,7 +233,7 @@ export function inWords(value: number, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** Finds the lowest and the highest finite number, if there is any. */
+/** Finds the lowest and the highest finite number, if there is any, as charts draw them. */
 export function finiteExtent(
   values: ArrayLike<number>,
 ): [number, number] | undefined {
@@ -240,5 +243,5 @@ export function finiteExtent(
     low = Math.min(low, values[i]);
     high = Math.max(high, values[i]);
   }
-  return low <= high ? [low, high] : undefined;
+  return low <= high ? [drawable(low), drawable(high)] : undefined;
 }

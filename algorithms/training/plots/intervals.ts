@@ -1,13 +1,13 @@
 import * as Plot from "@observablehq/plot";
+import { drawable } from "@bellman/statistics";
 import {
-  axis,
   chart,
   classes,
   finiteExtent,
   heading,
   image,
+  numberAxis,
   placesIn,
-  ticksOver,
 } from "./image.ts";
 
 /** Value with its interval, in a row of its own. */
@@ -119,10 +119,7 @@ function optionsOf(
     ...interval ?? [],
     ...reference === undefined ? [] : [reference],
   ]);
-  const [low, high] = (finiteExtent(ends) ?? [0, 1])
-    .map((it) => Number(it.toPrecision(10)));
-  const room = (high - low) * 0.06 || Math.abs(low) * 0.1 || 1;
-  const domain = [low - room, high + room];
+  const x = numberAxis("", finiteExtent(ends) ?? [0, 1], { room: 0.06 });
   const nameOf = (i: number) => {
     const { name } = rows[i];
     return name.length > MAX_LETTERS
@@ -135,12 +132,7 @@ function optionsOf(
     marginRight: 24,
     marginTop: 30,
     marginBottom: 28,
-    x: {
-      ...axis("", domain),
-      ticks: ticksOver(domain[0], domain[1]).ticks,
-      domain,
-      grid: true,
-    },
+    x: { ...x, grid: true },
     y: {
       type: "point",
       domain: rows.map((_, i) => i),
@@ -154,7 +146,7 @@ function optionsOf(
         dy: -18,
         className: "bp-threshold bp-name",
       }),
-      reference === undefined ? null : Plot.ruleX([reference], {
+      reference === undefined ? null : Plot.ruleX([drawable(reference)], {
         className: "bp-threshold",
         strokeDasharray: "5 4",
       }),
@@ -162,13 +154,13 @@ function optionsOf(
         interval &&
         Plot.ruleY([i], {
           y: [i],
-          x1: [interval[0]],
-          x2: [interval[1]],
+          x1: [drawable(interval[0])],
+          x2: [drawable(interval[1])],
           strokeWidth: 7,
           className: classes(color ?? i, "bp-band"),
         }),
         Plot.dot([value], {
-          x: [value],
+          x: [drawable(value)],
           y: [i],
           r: 4.5,
           stroke: "none",

@@ -1,3 +1,4 @@
+import { drawable } from "@bellman/statistics";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import { mean } from "../episodes.ts";
@@ -38,13 +39,13 @@ export interface BandedLine {
   high?: number[];
 }
 
-/** Keeps the points whose values are all finite. */
+/** Keeps the points whose values are all finite, as they can be drawn. */
 export function finitePoints(line: CurveRun): BandedLine {
   const { x, y, low, high } = line;
   const kept = y.map((_, i) => i).filter((i) =>
     [x[i], y[i], low?.[i] ?? 0, high?.[i] ?? 0].every(Number.isFinite)
   );
-  return mapLine(line, (values) => kept.map((i) => values[i]));
+  return mapLine(line, (values) => kept.map((i) => drawable(values[i])));
 }
 
 function mapLine(
@@ -163,7 +164,7 @@ export function averageRuns(
     const values = runs.map((run) => valueAt(run, at))
       .filter((value) => value !== undefined);
     if (values.length === 0) continue;
-    const [center, low, high] = spread(values);
+    const [center, low, high] = spread(values).map(drawable);
     line.x.push(at);
     line.y.push(center);
     line.low.push(low);

@@ -408,5 +408,9 @@ function figure(content: string, classes = ""): string {
 }
 
 function round(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e15 || size > 0 && size < 0.05) {
+    return String(Number(value.toPrecision(3)));
+  }
   return (Math.round(value * 10) / 10).toLocaleString("en-US");
 }

@@ -1,3 +1,4 @@
+import { drawable } from "@bellman/statistics";
 import * as Plot from "@observablehq/plot";
 import {
   axis,
@@ -7,6 +8,7 @@ import {
   heading,
   image,
   inWords,
+  numberAxis,
   placesIn,
 } from "./image.ts";
 
@@ -57,6 +59,11 @@ const SLICE_WIDTH = 260;
 /** Room for numbers and names along an axis. */
 const MARGIN = { marginLeft: 58, marginRight: 18, marginBottom: 46 };
 
+/** A number as it is drawn; what is not finite is not. */
+function drawn(value: number): number {
+  return Number.isFinite(value) ? drawable(value) : NaN;
+}
+
 function isNumeric({ values }: TrialAxis): boolean {
   return values.every((it) => typeof it === "number");
 }
@@ -76,13 +83,12 @@ function scaleOf(one: TrialAxis): Plot.ScaleOptions {
     return { ...label, type: "point", domain, ticks: undefined };
   }
   const extent = finiteExtent(values as number[]) ?? [0, 1];
+  if (!log) return { ...numberAxis(name, extent), labelOffset: 40 };
   return {
     ...axis(name, extent),
-    ...log && {
-      type: "log",
-      ticks: 4,
-      tickFormat: extent[0] < 1e-2 || extent[1] > 1e5 ? "~e" : "~f",
-    },
+    type: "log",
+    ticks: 4,
+    tickFormat: extent[0] < 1e-2 || extent[1] > 1e5 ? "~e" : "~f",
     labelOffset: 40,
   };
 }
@@ -119,16 +125,20 @@ export function renderSlices(
   const head = heading({ title, legend: [], width });
   const rows = Math.ceil(axes.length / columns);
   const size = { width: Math.floor(width / columns), height };
-  const y = axis(label, finiteExtent(scores) ?? [0, 1]);
+  const y = numberAxis(label, finiteExtent(scores) ?? [0, 1], {
+    isRound: true,
+  });
   const placeOf = placesIn(columns, size, head.height);
   const charts = axes.map((one, i) =>
     chart(placeOf(i), {
       ...MARGIN,
       x: scaleOf(one),
-      y: { ...y, nice: 5, grid: true, labelAnchor: "center", labelOffset: 50 },
+      y: { ...y, grid: true, labelAnchor: "center", labelOffset: 50 },
       marks: [Plot.dot(scores, {
-        x: one.values as number[],
-        y: scores as number[],
+        x: isNumeric(one)
+          ? (one.values as number[]).map(drawn)
+          : one.values as string[],
+        y: scores.map(drawn),
         r: 3,
         stroke: "none",
         fillOpacity: 0.6,
@@ -155,7 +165,7 @@ function placesOn(
       ticks: names.map((it, i) => ({ at: i / last, text: String(it) })),
     };
   }
-  const values = one.values as number[];
+  const values = (one.values as number[]).map(drawn);
   const [low, high] = finiteExtent(values) ?? [0, 1];
   const scaled = one.log ? Math.log : (it: number) => it;
   const length = scaled(high) - scaled(low) || 1;
@@ -288,11 +298,15 @@ export function renderBars(
     marginLeft: 24 + 7 * longest,
     marginRight: 22,
     marginBottom: 46,
-    x: { ...axis(label, extent), labelOffset: 40, grid: true, nice: true },
+    x: {
+      ...numberAxis(label, extent, { isRound: true }),
+      labelOffset: 40,
+      grid: true,
+    },
     y: { label: null, domain: bars.map(({ name }) => name) },
     marks: [
       Plot.barX(bars, {
-        x: "value",
+        x: ({ value }) => drawn(value),
         y: "name",
         fill: "currentColor",
         className: classes(0),

@@ -1,3 +1,4 @@
+import { drawable, rangeAround } from "@bellman/statistics";
 import type { DiscreteSpace } from "@bellman/types";
 import * as Plot from "@observablehq/plot";
 import { type ActionAxis, type ActionPlane, pointOn } from "./action_plane.ts";
@@ -9,6 +10,7 @@ import {
   type Frame,
   inWords,
   type LegendEntry,
+  numberAxis,
 } from "../image.ts";
 
 /** Q values and actions in one state. */
@@ -129,7 +131,8 @@ function profilePlot(
       { text: "Q", sign: isBars ? "box" : "line", color: Q },
       { text: "samples of the policy", sign: "box", color: POLICY },
     ],
-    draw(frame, { values, samples }) {
+    draw(frame, { values: given, samples }) {
+      const values = drawn(given);
       const height = Math.round(UPPER_PART * frame.height);
       const lower = {
         ...frame,
@@ -137,8 +140,8 @@ function profilePlot(
         height: frame.height - height,
       };
       const extent = finiteExtent(values) ?? [0, 1];
-      const padding = (extent[1] - extent[0]) * 0.06 || 1;
-      const [least, most] = [extent[0] - padding, extent[1] + padding];
+      const y = numberAxis("Q", extent, { room: 0.06 });
+      const [least, most] = y.domain;
       // Bars begin at 0, or at the edge where 0 is out of sight.
       const base = Math.min(Math.max(0, least), most);
       const shares = sharesOf(samples);
@@ -146,7 +149,7 @@ function profilePlot(
         ...MARGINS,
         marginBottom: 6,
         x: { ...x, axis: null },
-        y: { ...axis("Q", extent), domain: [least, most], grid: true },
+        y: { ...y, grid: true },
         marks: [valueMarks(values, base), ...notFinite(values)],
       }) + chart(lower, {
         ...MARGINS,
@@ -218,7 +221,8 @@ export function contourPlot(plane: ActionPlane, gridSize: number): PlotForm {
           y1: up.low - half(up),
           y2: up.high + half(up),
           value: Plot.identity,
-          thresholds: low === high ? [low] : LEVELS,
+          // Where rounding alone tells them apart, there is one.
+          thresholds: rangeAround(low, high)[0] === low ? LEVELS : [low],
           fill: "value",
           title: "value",
           stroke: "white",
@@ -248,7 +252,8 @@ export function contourPlot(plane: ActionPlane, gridSize: number): PlotForm {
   return {
     actions: plane.lines(gridSize),
     legend: [{ text: "samples of the policy", sign: "dot", color: POLICY }],
-    draw(frame, { values, samples }) {
+    draw(frame, { values: given, samples }) {
+      const values = drawn(given);
       const { marginLeft, marginRight, marginBottom } = MARGINS;
       const marginTop = 64;
       const inner = {
@@ -291,6 +296,11 @@ export function contourPlot(plane: ActionPlane, gridSize: number): PlotForm {
       return `${found}; the samples' mean is ${means.join(", ")}`;
     },
   };
+}
+
+/** Returns finite values as they are drawn, others as they are. */
+function drawn(values: readonly number[]): number[] {
+  return values.map((it) => Number.isFinite(it) ? drawable(it) : it);
 }
 
 /** Finds the largest value's place; NaN is the least. */

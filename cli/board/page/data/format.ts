@@ -8,7 +8,8 @@ export const NONE = "–";
 
 /** Writes a whole number with separators. */
 export function count(value: number | null | undefined): string {
-  return isNumber(value) ? whole.format(value) : NONE;
+  if (!isNumber(value)) return NONE;
+  return Math.abs(value) < 1e15 ? whole.format(value) : number(value);
 }
 
 /** Writes a number of four digits: `0.0003`, `1,235` or `1.2e-7`. */
