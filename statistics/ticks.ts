@@ -110,3 +110,40 @@ export function ticksOver(from: number, to: number, wanted = 5): Ticks {
     ],
   };
 }
+
+/** A range above 0 for logarithms, and the numbers along it. */
+export interface LogAxis {
+  /** Its ends, which differ. */
+  readonly range: [number, number];
+  /** Powers of ten where there are two of them, else round numbers. */
+  readonly ticks: number[];
+}
+
+/**
+ * Makes an axis of logarithms around numbers above 0.
+ *
+ * @param low The lowest number.
+ * @param high The highest one.
+ * @param wanted Steps between the numbers along it, at most; 6 by default.
+ * @returns Its range, wider than numbers that differ by rounding alone, and its numbers.
+ *
+ * @example
+ * ```ts
+ * import { logAxis } from "@bellman/statistics";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(logAxis(0.1, 100).ticks, [0.1, 1, 10, 100]);
+ * assertEquals(logAxis(1, 1).range, [0.5, 2]);
+ * ```
+ */
+export function logAxis(low: number, high: number, wanted = 6): LogAxis {
+  const [least, most] = [low, high].map((it) => Math.max(it, 1 / MOST));
+  const range: [number, number] = most > least * (1 + 1e-10)
+    ? [least, drawable(most)]
+    : [least / 2, drawable(2 * most)];
+  const [from, to] = range.map(Math.log10);
+  const powers = ticksOver(from, to, wanted).ticks.filter(Number.isInteger)
+    .map((it) => Number(`1e${it}`));
+  const ticks = powers.length > 1 ? powers : ticksOver(...range, wanted).ticks;
+  return { range, ticks };
+}

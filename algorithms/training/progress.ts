@@ -367,7 +367,11 @@ function detailsOf(
       ? `${formatDuration(left)} left`
       : "",
     return: Number.isFinite(meanReturn)
-      ? `return ${meanReturn.toFixed(1)}`
+      ? `return ${
+        Math.abs(meanReturn) < 1e9
+          ? meanReturn.toFixed(1)
+          : meanReturn.toExponential(2)
+      }`
       : "",
   };
 }

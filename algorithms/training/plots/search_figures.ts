@@ -1,4 +1,4 @@
-import { drawable } from "@bellman/statistics";
+import { drawable, logAxis } from "@bellman/statistics";
 import * as Plot from "@observablehq/plot";
 import {
   axis,
@@ -84,11 +84,15 @@ function scaleOf(one: TrialAxis): Plot.ScaleOptions {
   }
   const extent = finiteExtent(values as number[]) ?? [0, 1];
   if (!log) return { ...numberAxis(name, extent), labelOffset: 40 };
+  const { range, ticks } = logAxis(...extent, 4);
   return {
     ...axis(name, extent),
     type: "log",
-    ticks: 4,
-    tickFormat: extent[0] < 1e-2 || extent[1] > 1e5 ? "~e" : "~f",
+    domain: range,
+    ticks,
+    tickFormat: extent[0] < 1e-2 || extent[1] > 1e5
+      ? (it: number) => Number(it.toPrecision(3)).toExponential()
+      : (it: number) => inWords(it),
     labelOffset: 40,
   };
 }

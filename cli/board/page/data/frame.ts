@@ -1,4 +1,4 @@
-import { drawable, rangeAround, ticksOver } from "@bellman/statistics";
+import { drawable, logAxis, rangeAround, ticksOver } from "@bellman/statistics";
 import { heightsAt, type Line } from "./groups.ts";
 
 /** Line of a chart. */
@@ -129,12 +129,7 @@ export function frameOf(
     high = Math.max(high, Math.min(edges[1], most));
   }
   if (!(low <= high)) [low, high] = log ? [1, 10] : [0, 1];
-  const isFlat = !(high > low * (1 + 1e-10));
-  const y: [number, number] = !log
-    ? rangeAround(low, high, 0.04)
-    : isFlat
-    ? [low / 2 || low, drawable(high * 2)]
-    : [low, high];
+  const y = log ? logAxis(low, high).range : rangeAround(low, high, 0.04);
   return { x, y, log };
 }
 
@@ -145,11 +140,7 @@ export function ticksOf(range: readonly [number, number]): number[] {
 
 /** Lists ticks of heights: powers of ten for logarithms, where there are two of them. */
 export function yTicks({ y, log }: Pick<Frame, "y" | "log">): number[] {
-  if (!log) return ticksOf(y);
-  const [low, high] = y.map(Math.log10);
-  const powers = ticksOf([low, high]).filter(Number.isInteger)
-    .map((it) => Number(`1e${it}`));
-  return powers.length > 1 ? powers : ticksOf(y);
+  return log ? logAxis(...y).ticks : ticksOf(y);
 }
 
 /** Place of a chart within its image. */
