@@ -436,6 +436,12 @@ export interface ObservationScaling {
   /** Variance of each number. */
   readonly variance: ArrayLike<number>;
   /**
+   * Type of the observations before they are scaled.
+   *
+   * @default "float32"
+   */
+  readonly dtype?: BoxSpace["dtype"];
+  /**
    * Number added to the variance, inside the root.
    *
    * @default 1e-8

@@ -58,7 +58,11 @@ export function actionKind(
 
 /** Formats a number with at most two decimals. */
 export function round(value: number): string {
-  return String(Math.round(value * 100) / 100);
+  return String(
+    Math.abs(value) < 1e15
+      ? Math.round(value * 100) / 100
+      : Number(value.toPrecision(4)),
+  );
 }
 
 /**

@@ -233,6 +233,18 @@ function trainOptions(
   };
 }
 
+/** Exports the agent; one that no file can hold is reported, and the run goes on. */
+function writePolicy({ setup, folder, io }: TrainingRun): void {
+  let policy;
+  try {
+    policy = policyFile(setup);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    notices(io)(error.message);
+  }
+  if (policy !== undefined) writeWhole(folder.policyPath, policy);
+}
+
 /** An evaluated agent, and the environment steps after which it was saved. */
 interface EvaluatedAgent {
   step: number;
@@ -407,8 +419,7 @@ async function conclude(
   const { last, best } = agents;
   await plot?.(best.step);
   await videos?.recordBest();
-  const policy = policyFile(setup);
-  if (policy !== undefined) writeWhole(folder.policyPath, policy);
+  writePolicy(run);
   await hearStrayErrors(run);
   const named: [string, EvaluatedAgent][] = [
     [`Last agent (step ${last.step})`, last],

@@ -106,6 +106,8 @@ export class ObservationNormalizer {
   readonly #borrowed: boolean;
   /** Parts of a dict that are scaled; undefined for a box. */
   readonly #parts: readonly ScaledPart[] | undefined;
+  /** Type of the observations; of a dict, that with the most digits. */
+  readonly #dtype: BoxSpace["dtype"];
   #clip: number;
   #epsilon: number;
 
@@ -138,6 +140,13 @@ export class ObservationNormalizer {
     const scaled = ({ shape }: BoxSpace) =>
       box({ low: -clip, high: clip, shape });
     this.#parts = parts;
+    this.#dtype = space.type === "box"
+      ? space.dtype
+      : parts!.some(({ name }) =>
+          (space.spaces[name] as BoxSpace).dtype === "float64"
+        )
+      ? "float64"
+      : "float32";
     this.space = space.type === "box" ? scaled(space) : dict({
       ...space.spaces,
       ...Object.fromEntries(
@@ -156,7 +165,13 @@ export class ObservationNormalizer {
   get scaling(): ObservationScaling {
     const { mean, variance } = this.statistics;
     const parts = this.#parts?.map(({ name }) => name);
-    const scale = { mean, variance, epsilon: this.#epsilon, clip: this.#clip };
+    const scale = {
+      mean,
+      variance,
+      dtype: this.#dtype,
+      epsilon: this.#epsilon,
+      clip: this.#clip,
+    };
     return parts === undefined ? scale : { parts, ...scale };
   }
 

@@ -51,8 +51,9 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * @param model The policy.
  * @param options Parameters, action space, scaling.
  * @returns The bytes of the file.
- * @throws {RangeError} If the batch size is no whole number above 0, or the
- * scaling is for observations of another size.
+ * @throws {RangeError} If the batch size is no whole number above 0, the
+ * scaling is for observations of another size, or float32, in which the file
+ * computes, has not the digits of observations or actions, such as time stamps.
  * @throws {TypeError} If box actions are to be masked.
  *
  * @example
@@ -89,6 +90,8 @@ export function exportPolicy(
     options;
   if (batchSize !== undefined) checkBatchSize(batchSize);
   const scales = scalesOf(model, scaling);
+  for (const scale of Object.values(scales)) checkScaleDigits(scale);
+  checkActionDigits(options.actionSpace);
   const { observationInput, stateSize, noise } = model;
   const rows = (shape: readonly number[]) => [batchSize ?? 1, ...shape];
   const float32 = (...shape: number[]) => ({
@@ -252,7 +255,54 @@ function scalesOf(
   }));
 }
 
-/** Scales observations as the environment's wrapper would have scaled them. */
+/** Part of a deviation, or of the range of actions, that rounding may take. */
+const MOST_LOST = 1e-4;
+
+/** Returns how far float32 may be off near a number. */
+function roundingOf(value: number): number {
+  return Math.abs(value) * 2 ** -24;
+}
+
+/** Throws where float32 rounds away what the agent saw. */
+function checkScaleDigits(
+  { mean, variance, epsilon = 1e-8, dtype = "float32" }: ObservationScaling,
+): void {
+  for (let i = 0; i < mean.length; i++) {
+    const rounding = roundingOf(mean[i]);
+    const deviation = Math.sqrt(variance[i] + epsilon);
+    const isConstant = Math.sqrt(variance[i]) < rounding;
+    const isKept = dtype === "float32" || dtype === "uint8" ||
+      dtype === "int32" && Math.abs(mean[i]) < 2 ** 24 ||
+      isConstant && mean[i] === Math.fround(mean[i]);
+    const lost = isKept ? 0 : rounding / deviation;
+    if (lost <= MOST_LOST && deviation < 2 ** 120) continue;
+    throw new RangeError(
+      `Cannot export a policy for observations of ${dtype} around ${
+        mean[i]
+      } with a deviation of ${deviation}: float32, which the file takes, cannot hold them; change their origin or their unit in the environment`,
+    );
+  }
+}
+
+/** Throws where float32 has too few numbers between the bounds of actions. */
+function checkActionDigits(space: Space): void {
+  if (space.type !== "box" || space.dtype === "float32") return;
+  const [low, high] = boundsOf(space);
+  low.forEach((least, i) => {
+    const size = Math.max(Math.abs(least), Math.abs(high[i]));
+    if (roundingOf(size) <= MOST_LOST * (high[i] - least)) return;
+    throw new RangeError(
+      `Cannot export a policy for actions of ${space.dtype} from ${least} to ${
+        high[i]
+      }: float32, which the file gives, cannot tell them apart; change their origin in the environment`,
+    );
+  });
+}
+
+/**
+ * Scales observations as the environment's wrapper would have scaled them. What
+ * float32 lacks of the mean is subtracted after it.
+ */
 function scaled(
   observation: tf.Tensor,
   scaling?: ObservationScaling,
@@ -260,18 +310,14 @@ function scaled(
   if (scaling === undefined) return observation;
   const { mean, variance, epsilon = 1e-8, clip = 10 } = scaling;
   const shape = observation.shape.slice(1);
-  const deviation = Float32Array.from(
-    variance,
-    (it) => Math.sqrt(it + epsilon),
+  const tensor = (of: (i: number) => number) =>
+    tf.tensor(Float32Array.from(mean, (_, i) => of(i)), shape);
+  const centered = tf.sub(
+    tf.sub(observation, tensor((i) => mean[i])),
+    tensor((i) => mean[i] - Math.fround(mean[i])),
   );
-  return tf.clipByValue(
-    tf.div(
-      tf.sub(observation, tf.tensor(Float32Array.from(mean), shape)),
-      tf.tensor(deviation, shape),
-    ),
-    -clip,
-    clip,
-  );
+  const deviation = tensor((i) => Math.sqrt(variance[i] + epsilon));
+  return tf.clipByValue(tf.div(centered, deviation), -clip, clip);
 }
 
 /**
@@ -302,15 +348,28 @@ export function envActionTensor(
 ): tf.Tensor {
   if (space.type !== "box") return actions;
   const shape = [...space.shape];
-  const [low, high] = boundsOf(space)
-    .map((it) => tf.tensor(Float32Array.from(it), shape));
+  const [low, high] = boundsOf(space);
+  const tensor = (of: (low: number, high: number) => number) =>
+    tf.tensor(Float32Array.from(low, (it, i) => of(it, high[i])), shape);
+  // Float32 has not the difference of any two bounds.
   const wanted = squashed
     ? tf.add(
-      tf.mul(actions, tf.div(tf.sub(high, low), 2)),
-      tf.div(tf.add(high, low), 2),
+      tf.mul(actions, tensor((low, high) => high / 2 - low / 2)),
+      tensor((low, high) => high / 2 + low / 2),
     )
     : actions;
-  const inside = tf.minimum(tf.maximum(wanted, low), high);
+  const isExact = space.dtype === "float32";
+  const least = tensor((it) => isExact ? it : within(it, 1));
+  const most = tensor((_, it) => isExact ? it : within(it, -1));
+  const inside = tf.minimum(tf.maximum(wanted, least), most);
   const whole = space.dtype === "int32" || space.dtype === "uint8";
   return whole ? tf.cast(tf.round(inside), "int32") : inside;
+}
+
+/** Rounds a bound to a number of float32 that is not outside of it. */
+function within(bound: number, direction: 1 | -1): number {
+  const rounded = Math.fround(bound);
+  return (bound - rounded) * direction <= 0 ? rounded : Math.fround(
+    rounded + direction * Math.max(2 * roundingOf(bound), 2 ** -149),
+  );
 }

@@ -1,7 +1,18 @@
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import fc from "fast-check";
 import { paramsToArrays, RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { exportPolicy, type ExportPolicyOptions } from "./export_policy.ts";
+import {
+  envActionTensor,
+  exportPolicy,
+  type ExportPolicyOptions,
+} from "./export_policy.ts";
+import { envActions } from "./policy_actor.ts";
 import { actorCritic } from "../models/actor_critic.ts";
 
 await tf.setBackend("cpu");
@@ -112,6 +123,81 @@ Deno.test("metadata tell what observations are divided by, whatever their shape"
     assertStringIncludes(
       text(exportPolicy(model, { params, actionSpace })),
       `scaling\x12${String.fromCharCode(scaling.length)}${scaling}`,
+    );
+  }
+});
+
+Deno.test("files and agents take the same actions, whatever the bounds", () => {
+  const edges = [
+    ...[-2, 0, 0.1, 1, 1e-30, 1e30, 2e38, -2e38, (2 - 2 ** -23) * 2 ** 127],
+    ...[2 ** 31 - 1, -(2 ** 31), 1e300, -1e300, Infinity, -Infinity, 255],
+  ];
+  const number = fc.oneof(
+    fc.constantFrom(...edges),
+    fc.double({ noNaN: true }),
+  );
+  const dtypes = ["float32", "float64", "int32"] as const;
+  fc.assert(
+    fc.property(
+      ...[number, number, fc.constantFrom(...dtypes), fc.boolean()] as const,
+      fc.double({ min: -1, max: 1, noNaN: true }).map(Math.fround),
+      (one, other, dtype, squashed, sampled) => {
+        const inside = dtype === "int32"
+          ? [one, other].map((it) =>
+            Math.round(Math.max(-(2 ** 31), Math.min(it, 2 ** 31 - 1)))
+          )
+          : [one, other];
+        const [low, high] = [Math.min(...inside), Math.max(...inside)];
+        const box = { type: "box", shape: [1], low, high, dtype } as const;
+        const [agent] = envActions(box, { squashed })([sampled]);
+        const [file] = tf.tidy(() =>
+          envActionTensor(tf.tensor([[sampled]]), box, { squashed }).dataSync()
+        );
+        // Rounding to float32, once for each step.
+        const size = squashed
+          ? Math.max(Math.abs(low), Math.abs(high), 1e-37)
+          : Math.max(Math.abs(agent), 1e-37);
+        const most = Math.min(size, 3.5e38) * 2 ** -21 +
+          Number(dtype === "int32");
+        assert(Math.abs(agent - file) <= most, `${agent} ${file}`);
+        // So is its legality.
+        const isLegal = agent >= low && agent <= high;
+        const isOutside = dtype !== "float32" && high - low > 1e-6 * size &&
+          isLegal && (file < low || file > high);
+        assert(!isOutside, `${file}`);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+Deno.test("what float32 cannot hold is refused", () => {
+  const near = (dtype: "float32" | "float64" | "int32", mean: number) => () =>
+    write({
+      scaling: {
+        mean: [mean, 0, 5],
+        // The last one never changes.
+        variance: [90_000, 1, 0],
+        dtype,
+      },
+    });
+  near("float32", 1.7e9)();
+  near("float64", 1000)();
+  near("int32", 1e7)();
+  for (const dtype of ["float64", "int32"] as const) {
+    assertThrows(near(dtype, 1.7e9), RangeError, "cannot hold them");
+  }
+  assertThrows(
+    () => write({ scaling: { mean: [0, 0, 0], variance: [1, 1, 1e76] } }),
+    RangeError,
+    "cannot hold them",
+  );
+  const actionSpace = { ...box, low: 1.7e9, high: 1.7e9 + 100 };
+  for (const dtype of ["float64", "int32"] as const) {
+    assertThrows(
+      () => write({ actionSpace: { ...actionSpace, dtype } }),
+      RangeError,
+      "cannot tell them apart",
     );
   }
 });

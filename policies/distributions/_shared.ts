@@ -142,9 +142,10 @@ export function checkSquashable({ low, high, dtype }: BoxSpace): void {
       `Cannot squash box actions of ${dtype}: use multiDiscrete for whole numbers`,
     );
   }
-  const unbounded = [low, high].flat().find((it) => !Number.isFinite(it));
+  const unbounded = [low, high].flat()
+    .find((it) => !Number.isFinite(Math.fround(it)));
   if (unbounded === undefined) return;
   throw new RangeError(
-    `Cannot squash actions to the bound ${unbounded}: bounds must be finite`,
+    `Cannot squash actions to the bound ${unbounded}: bounds must be finite numbers of float32`,
   );
 }

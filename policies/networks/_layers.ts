@@ -15,13 +15,23 @@ export const ARRAYS = {
   uint8: Uint8Array,
 } as const;
 
-/** Returns the lower and the upper bound of each number of a box. */
+/** Largest number of float32, in which policies compute. */
+const LARGEST = (2 - 2 ** -23) * 2 ** 127;
+
+/**
+ * Returns the lower and the upper bound of each number of a box, but none beyond
+ * what a policy can give.
+ */
 export function boundsOf({ shape, low, high }: BoxSpace): Float64Array[] {
   const size = sizeOf(shape);
   return [low, high].map((bound) =>
-    typeof bound === "number"
-      ? new Float64Array(size).fill(bound)
-      : Float64Array.from(bound)
+    Float64Array.from(
+      typeof bound === "number" ? { length: size } : bound,
+      (it) => {
+        const own = typeof bound === "number" ? bound : it as number;
+        return Math.max(-LARGEST, Math.min(own, LARGEST));
+      },
+    )
   );
 }
 
