@@ -48,6 +48,8 @@ interface Case {
   /** Whether such a policy samples, by noise that the file is given. */
   samples?: boolean;
   scaling?: ObservationScaling;
+  /** True where observations are drawn around the means of the scaling. */
+  isScaled?: boolean;
   /** Whether actions are masked. */
   masked?: boolean;
   /** Share of the calls: images take long. */
@@ -126,6 +128,13 @@ const CASES: Record<string, Case> = {
     actionSpace: TWO_ACTIONS,
     sac: { hiddenSizes: [32, 32] },
     scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
+  },
+  "time stamps, scaled": {
+    observationSpace: box([3]),
+    actionSpace: TWO_ACTIONS,
+    sac: { hiddenSizes: [32, 32] },
+    scaling: { mean: [1.7e9 + 37.5, 0, -2], variance: [250_000, 0.25, 9] },
+    isScaled: true,
   },
   "soft actor-critic, discrete actions": {
     observationSpace: { type: "multiDiscrete", nvec: [3, 4] },
@@ -391,6 +400,13 @@ async function prepare(it: Case) {
   );
   for (const { rows, isFirst } of sizes) {
     const seen = draw(observationSpace, rows, random);
+    if (it.isScaled) {
+      const { mean, variance } = scaling!;
+      seen.forEach((x, i) => {
+        const k = i % mean.length;
+        seen[i] = mean[k] + x * Math.sqrt(variance[k]);
+      });
+    }
     const noise = random.fillNormal(new Float32Array(rows * noiseSize));
     if (subject.noiseKind === "uniform") {
       noise.forEach((_, i) => noise[i] = random.uniform());
