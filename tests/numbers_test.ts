@@ -14,7 +14,7 @@ import {
   renderReport,
   renderSlices,
 } from "@bellman/training/plots";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { summarizeEpisodes } from "../algorithms/training/evaluate.ts";
 import {
@@ -209,15 +209,40 @@ print(json.dumps([[e.step, e.value] for e in events.Scalars("loss")]))
   },
 });
 
-Deno.test("a run with numbers at the edges of their types ends, with its report", async () => {
-  const dir = Deno.makeTempDirSync(), run = `${dir}/run`;
+/** Trains on an environment of the edges; returns the folder and what was told. */
+async function trained(env: string, ...more: string[]) {
+  const run = `${Deno.makeTempDirSync()}/run`;
   const module = new URL("./testdata/edges.ts", import.meta.url).pathname;
   const { code, stderr } = await trainProcess([
-    ...["--env=Edges-v0", `--set=envModules=[${module}]`, "--quiet"],
-    ...["--preset=none", "--steps=400", "--backend=cpu", `--out=${run}`],
-    "--set=infoStatistics=[value, tiny]",
+    ...[`--env=${env}`, `--set=envModules=[${module}]`, "--quiet"],
+    ...["--preset=none", "--backend=cpu", `--out=${run}`, ...more],
   ]).output();
-  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  const told = new TextDecoder().decode(stderr);
+  assertEquals(code, 0, told);
+  return { run, told };
+}
+
+Deno.test("a run with numbers at the edges of their types ends, with its report", async () => {
+  const { run } = await trained(
+    "Edges-v0",
+    "--steps=400",
+    "--set=infoStatistics=[value, tiny]",
+  );
   checkImages(Deno.readTextFileSync(`${run}/report.html`));
-  Deno.removeSync(dir, { recursive: true });
+  Deno.removeSync(run, { recursive: true });
+});
+
+Deno.test("a run whose agent no file can hold ends, and says why it has none", async () => {
+  const { run, told } = await trained(
+    "Stamps-v0",
+    ...["--steps=4000", "--set=normalizeObservation=true"],
+    ...["--set=evaluationInterval=0", "--set=evaluationEpisodes=1"],
+  );
+  assertStringIncludes(
+    told,
+    "Cannot export a policy for observations of float64",
+  );
+  const names = [...Deno.readDirSync(run)].map(({ name }) => name);
+  assert(names.includes("report.html") && !names.includes("policy.onnx"));
+  Deno.removeSync(run, { recursive: true });
 });

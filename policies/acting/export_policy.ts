@@ -276,10 +276,10 @@ function checkScaleDigits(
       isConstant && mean[i] === Math.fround(mean[i]);
     const lost = isKept ? 0 : rounding / deviation;
     if (lost <= MOST_LOST && deviation < 2 ** 120) continue;
+    const [center, width] = [mean[i], deviation]
+      .map((it) => Number(it.toPrecision(6)));
     throw new RangeError(
-      `Cannot export a policy for observations of ${dtype} around ${
-        mean[i]
-      } with a deviation of ${deviation}: float32, which the file takes, cannot hold them; change their origin or their unit in the environment`,
+      `Cannot export a policy for observations of ${dtype}, ${center} with a deviation of ${width}: float32, which the file takes, cannot hold them; change their origin or their unit in the environment`,
     );
   }
 }

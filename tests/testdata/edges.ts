@@ -1,4 +1,4 @@
-import { discrete, Env, register } from "@bellman/envs";
+import { box, discrete, Env, register } from "@bellman/envs";
 
 const { MAX_VALUE, MIN_VALUE } = Number;
 /** Numbers at the edges of the types that hold them, and neighbours. */
@@ -30,3 +30,32 @@ class Edges extends Env<number, number> {
 }
 
 register({ id: "Edges-v0", maxEpisodeSteps: 5, make: () => new Edges() });
+
+/** Time stamps, of which float32 has every 128th. */
+class Stamps extends Env<Float64Array, number> {
+  observationSpace = box({
+    low: 0,
+    high: Infinity,
+    shape: [1],
+    dtype: "float64",
+  });
+  actionSpace = discrete(2);
+  private time = 0;
+
+  reset() {
+    this.time = 1.7e9;
+    return Float64Array.of(this.time);
+  }
+
+  step() {
+    return {
+      observation: Float64Array.of(++this.time),
+      reward: 1,
+      terminated: false,
+      truncated: false,
+      info: {},
+    };
+  }
+}
+
+register({ id: "Stamps-v0", maxEpisodeSteps: 20, make: () => new Stamps() });
