@@ -98,7 +98,7 @@ Deno.test("texts of any double are short", () => {
     fc.property(doubles, (values) => {
       for (const value of values) {
         for (const text of [formatNumber, number, count]) {
-          assert(text(value).length <= 20, text(value));
+          assert(text(value).length <= 24, text(value));
         }
       }
       const statistics = Object.fromEntries(
