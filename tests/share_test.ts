@@ -291,7 +291,7 @@ Deno.test("what a share that was killed has left goes with the next, nothing els
   const { code, err } = await runCommand(["share", run, "--out", other]);
   assertEquals([code, err], [
     2,
-    `error: Cannot use ${other}.lock: it is a file of two names, expected a file of its own\n`,
+    `error: Cannot use ${other}.lock: it has a second name elsewhere; remove it\n`,
   ]);
   assertEquals(Deno.readTextFileSync(`${home}/mine.txt`), "mine");
 });

@@ -176,14 +176,17 @@ async function conclude(
       }`,
     );
   }
-  const files = {
-    ...bestFiles(plan, confirmation, {
-      command,
-      sampler: sampler.name,
-      trials: record.trials.length,
-    }),
-    "search.html": await searchPage(options, { confirmation, command }),
-  };
+  const files = bestFiles(plan, confirmation, {
+    command,
+    sampler: sampler.name,
+    trials: record.trials.length,
+  });
+  try {
+    files["search.html"] = await searchPage(options, { confirmation, command });
+  } catch (error) {
+    // Whatever cannot be drawn, the best settings are known.
+    options.onNotice(`Cannot draw ${dir}/search.html: ${messageOf(error)}`);
+  }
   for (const [name, text] of Object.entries(files)) {
     writeWhole(`${dir}/${name}`, text);
   }

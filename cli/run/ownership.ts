@@ -273,12 +273,14 @@ function nameOf(holder: Holder | undefined): string {
 function openLock(path: string): Deno.FsFile | undefined {
   const use = { read: true, write: true };
   const found = lstatSync(path, { throwIfNoEntry: false });
-  // What has a second name may be another file of the user's, which is emptied here.
-  const kind = found &&
-    (kindOf(found) ?? (found.nlink > 1 ? "a file of two names" : undefined));
+  const kind = found && kindOf(found);
   if (kind !== undefined) {
+    throw new UsageError(`Cannot use ${path}: it is ${kind}, expected a file`);
+  }
+  // It is emptied, and may be another file of the user's.
+  if (found !== undefined && found.nlink > 1) {
     throw new UsageError(
-      `Cannot use ${path}: it is ${kind}, expected a file of its own`,
+      `Cannot use ${path}: it has a second name elsewhere; remove it`,
     );
   }
   try {
