@@ -201,6 +201,18 @@ test("a run that lies behind a link in its group is not taken for the group's", 
   await checkRefused([["plot", folder, "--key=eval/return_mean"]], folder);
 });
 
+Deno.test("a cell is not taken for that of another seed", async () => {
+  const folder = `${dir}/seeds`, plan = `${dir}/seeds.yaml`;
+  copy(`${dir}/experiment`, folder);
+  copy(`${folder}/${RUN}`, `${folder}/${RUN.replace("seed-0", "seed-1")}`);
+  Deno.writeTextFileSync(plan, PLAN.replace("seeds: 1", "seeds: 2"));
+  const { code, err } = await capture("experiment", plan, "--out", folder);
+  assertEquals([code, err], [
+    2,
+    "error: Cannot change seed of a2c/CartPole-v1/seed-1, which exists: give the variant another name, or remove its folder\n",
+  ]);
+});
+
 globalThis.addEventListener("unload", () => {
   if (before === undefined) Deno.env.delete("BELLMAN_STATE");
   else Deno.env.set("BELLMAN_STATE", before);

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { loadStateSync, saveStateSync } from "@bellman/files";
 import { CheckpointStore } from "@bellman/training";
 import { existsSync } from "node:fs";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
@@ -255,4 +256,31 @@ test("a cluster that cannot be used is refused in a sentence", async () => {
     UsageError,
     "Cannot start Python '/none/python': there is no such program",
   );
+});
+
+test("a node resumes no run of somebody else's that names code", async () => {
+  const task = taskOf(A2C), { dir } = task;
+  const own = await madeHere(A2C);
+  const module = `${root}/evil.ts`, marker = `${root}/imported`;
+  Deno.writeTextFileSync(
+    module,
+    `Deno.writeTextFileSync(${JSON.stringify(marker)}, "");\n`,
+  );
+  const naming = (text: string) =>
+    text.replace("envModules: []", `envModules: ["${module}"]`);
+  Deno.mkdirSync(`${dir}/checkpoints`, { recursive: true });
+  const config = naming(Deno.readTextFileSync(`${own}/config.yaml`));
+  Deno.writeTextFileSync(`${dir}/config.yaml`, config);
+  const name = "checkpoints/best.safetensors";
+  const { state, notes } = loadStateSync(`${own}/${name}`);
+  const inner = notes.notes as { config: string };
+  saveStateSync(state, `${dir}/${name}`, {
+    notes: { ...notes, notes: { ...inner, config: naming(inner.config) } },
+  });
+  const { end } = await made(task);
+  assertEquals([end.code, end.message], [
+    2,
+    `Cannot resume ${dir}: it is no run that you made on this machine and would import file://${module}; read that code first, then add --trust`,
+  ]);
+  assertEquals(existsSync(marker), false);
 });
