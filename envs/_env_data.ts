@@ -24,12 +24,7 @@ import {
   boundIn,
   elementCount,
 } from "./spaces/arrays.ts";
-import {
-  box,
-  discrete,
-  multiBinary,
-  multiDiscrete,
-} from "./spaces/constructors.ts";
+import { checkSpace } from "./spaces/check_space.ts";
 import { contains, describeSpace } from "./spaces/values.ts";
 
 /** Excess over a bound, relative to it, that rounding to 32 bits may cause. */
@@ -315,53 +310,6 @@ export function batchFault(
     const expected = (like as Record<string, Batch>)[key];
     const fault = batchFault(`${field}[${key}]`, inner, expected);
     if (fault) return fault;
-  }
-}
-
-const DTYPES = ["float32", "float64", "int32", "uint8"];
-
-function checkBox(space: Space & { type: "box" }): void {
-  const { shape, low, high, dtype } = space;
-  if (!DTYPES.includes(dtype)) {
-    throw new TypeError(
-      `Cannot hold a box in '${dtype}': expected ${DTYPES.join(", ")}`,
-    );
-  }
-  for (const length of shape) {
-    if (Number.isInteger(length) && length >= 1) continue;
-    throw new RangeError(
-      `Cannot make a box of shape [${shape}]: expected whole numbers of at least 1`,
-    );
-  }
-  box({ shape, low, high, dtype });
-}
-
-/** Throws unless a space, made without its constructor perhaps, is sound. */
-export function checkSpace(space: Space | undefined): void {
-  switch (space?.type) {
-    case "discrete":
-      discrete(space.n, space);
-      return;
-    case "box":
-      return checkBox(space);
-    case "multiDiscrete":
-      multiDiscrete(space.nvec);
-      return;
-    case "multiBinary":
-      multiBinary(space.n);
-      return;
-    case "dict":
-    case "tuple":
-      for (const inner of Object.values<Space>({ ...space.spaces })) {
-        checkSpace(inner);
-      }
-      return;
-    default:
-      throw new TypeError(
-        `Cannot use ${
-          JSON.stringify(space)
-        } as a space: expected one with a known 'type'`,
-      );
   }
 }
 

@@ -8,7 +8,8 @@ import type {
   StepResult,
 } from "@bellman/types";
 import { countChoices, forbiddenFault, maskFault } from "./_action_masks.ts";
-import { checkSpace, EnvData } from "./_env_data.ts";
+import { EnvData } from "./_env_data.ts";
+import { checkSpace } from "./spaces/check_space.ts";
 import { EnvDataError, type EnvDataFault } from "./env_data_error.ts";
 import {
   GOAL_PARTS,

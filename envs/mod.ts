@@ -35,6 +35,7 @@ export {
   readRow,
   writeRow,
 } from "./spaces/batch.ts";
+export { checkSpace } from "./spaces/check_space.ts";
 export { actionChoices } from "./spaces/choices.ts";
 export * from "./spaces/constructors.ts";
 export {

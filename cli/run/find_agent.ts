@@ -1,3 +1,4 @@
+import { checkSpace } from "@bellman/envs";
 import {
   type Checkpoint,
   evaluationSeeds,
@@ -99,13 +100,18 @@ function runOf({ positionals }: ParsedOptions, command: string): string {
   );
 }
 
-/** Returns the spaces that a checkpoint holds, if it does. */
+/** Returns the spaces that a checkpoint holds, if they are sound. */
 function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
-  if (typeof notes.spaces !== "string") return undefined;
-  const spaces = parseYaml(notes.spaces) as Partial<EnvironmentSpaces> | null;
-  return spaces?.observationSpace?.type && spaces.actionSpace?.type
-    ? spaces as EnvironmentSpaces
-    : undefined;
+  try {
+    const spaces = parseYaml(String(notes.spaces)) as EnvironmentSpaces;
+    const { observationSpace, actionSpace, stackedFrames = 1 } = spaces;
+    checkSpace(observationSpace);
+    checkSpace(actionSpace);
+    return Number.isSafeInteger(stackedFrames) ? spaces : undefined;
+  } catch {
+    // Those of the environment are taken.
+    return undefined;
+  }
 }
 
 /**

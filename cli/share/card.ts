@@ -1,10 +1,13 @@
 /** The card of a shared agent: a model card as Hugging Face's Hub reads them. */
+import { type Schema, validate } from "@cfworker/json-schema";
 import { describeSpace } from "@bellman/envs";
 import type { CheckpointNotes } from "@bellman/training";
-import type { Space } from "@bellman/types";
 import { parseYaml } from "../config/yaml.ts";
+import type { EnvironmentSpaces } from "../run/environments.ts";
 import { round } from "../run/evaluation.ts";
 import { shellWord } from "../terminal/command.ts";
+import { asLine } from "../terminal/errors.ts";
+import { commandOf } from "./without_places.ts";
 
 /** Evaluation that a card reports, to be played again. */
 export interface CardEvaluation {
@@ -58,12 +61,81 @@ export interface CardSource {
   /** Environment steps and notes of `agent.safetensors`. */
   step: number;
   notes: CheckpointNotes;
+  /** Spaces of the environment. */
+  spaces: EnvironmentSpaces;
   hasPicture: boolean;
+}
+
+/** Schema of an object with these properties and no others. */
+function exactly(properties: Schema["properties"]): Schema {
+  const required = Object.keys(properties!);
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+const TEXT: Schema = { type: "string", maxLength: 1000 };
+const NUMBER: Schema = { type: "number" };
+/** Most episodes that are played for a card of somebody else's. */
+const COUNT: Schema = { type: "integer", minimum: 0, maximum: 10_000 };
+const TEXTS: Schema = { type: "array", items: TEXT, maxItems: 1000 };
+
+/** What a card may claim: anything else has no place in it, and no check. */
+const CLAIMS = exactly({
+  name: TEXT,
+  license: { type: ["string", "null"], maxLength: 50 },
+  version: TEXT,
+  commit: TEXT,
+  notShared: TEXTS,
+  evaluation: exactly({
+    seed: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER - 1 },
+    episodes: { ...COUNT, minimum: 1 },
+    mean: NUMBER,
+    deviation: { ...NUMBER, minimum: 0 },
+    low: NUMBER,
+    high: NUMBER,
+    least: NUMBER,
+    length: NUMBER,
+    cut: COUNT,
+    success: { type: ["number", "null"], minimum: 0, maximum: 1 },
+    engine: TEXT,
+  }),
+  seeds: {
+    anyOf: [
+      { type: "null" },
+      exactly({
+        count: COUNT,
+        isBest: { type: "boolean" },
+        episodes: { type: "integer" },
+        iqm: NUMBER,
+        low: NUMBER,
+        high: NUMBER,
+        commits: TEXTS,
+      }),
+    ],
+  },
+});
+
+/** Makes a text of somebody else's fit for a line of Markdown, where it is no markup. */
+function inline(text: unknown): string {
+  return asLine(String(text)).replaceAll(/[`|<>[\]]/g, "?");
+}
+
+/**
+ * Lists what a card says that nothing can prove: no check of a shared folder looks
+ * at it.
+ */
+export function uncheckedOf({ seeds }: CardClaims): string[] {
+  return [
+    "how it was trained (command, seed, steps)",
+    "evaluations.csv",
+    "play.gif",
+    ...["commit", "version", "license"],
+    ...seeds === null ? [] : [`the ${seeds.count} seeds and their IQM`],
+  ];
 }
 
 function seedsText(seeds: CardSeeds): string {
   const { count, isBest, iqm, low, high, episodes, commits } = seeds;
-  const at = commits.map((it) => `\`${it}\``).join(" and ");
+  const at = commits.map((it) => `\`${inline(it)}\``).join(" and ");
   return `${isBest ? "best" : "one"} of ${count} seeds; their IQM is ${
     round(iqm)
   } [${round(low)}, ${round(high)}] over ${episodes} other episodes each${
@@ -92,7 +164,10 @@ function rowsOf(
     ["agent", `after ${at} of ${total} steps`],
     ["training seed", String(config.seed)],
     ["seeds", seeds === null ? "this one alone" : seedsText(seeds)],
-    ["evaluated at", `commit \`${commit || "unknown"}\`, ${it.engine}`],
+    [
+      "evaluated at",
+      `commit \`${inline(commit || "unknown")}\`, ${inline(it.engine)}`,
+    ],
   ];
 }
 
@@ -100,10 +175,10 @@ function rowsOf(
 function limitsOf(
   { notShared }: CardClaims,
   { env, network }: Record<string, unknown>,
-  spaces: Record<"observationSpace" | "actionSpace", Space>,
+  spaces: EnvironmentSpaces,
 ): string[] {
   return [
-    `It acts in ${env} alone: observations are ${
+    `It acts in ${inline(env)} alone: observations are ${
       describeSpace(spaces.observationSpace)
     }, actions ${describeSpace(spaces.actionSpace)}.`,
     "It cannot be resumed: optimizer, replay and random streams are left out. A new run may start from its weights; what the policy does not hold, such as separate critics, is new then.",
@@ -113,7 +188,9 @@ function limitsOf(
     ...String(env).startsWith("gym:")
       ? ["The environment needs Python with Gymnasium."]
       : [],
-    ...notShared.map((it) => `Not shared: \`${it}\`, which the run needs.`),
+    ...notShared.map((it) =>
+      `Not shared: \`${inline(it)}\`, which the run needs.`
+    ),
   ];
 }
 
@@ -150,30 +227,31 @@ function headOf(
 /** Writes the card of an agent. */
 export function cardText(
   claims: CardClaims,
-  { step, notes, hasPicture }: CardSource,
+  { step, notes, spaces, hasPicture }: CardSource,
 ): string {
   const config = parseYaml(String(notes.config)) as Record<string, unknown>;
-  const spaces = parseYaml(String(notes.spaces)) as Parameters<
-    typeof limitsOf
-  >[2];
   const env = String(config.env), folder = shellWord(claims.name);
+  const algorithm = inline(config.algorithm);
   const from = `--env ${shellWord(env)} --init-from ${folder}`;
+  const unchecked = new Intl.ListFormat("en").format(uncheckedOf(claims));
   return [
     ...headOf(claims, config),
-    `\n# ${claims.name}\n`,
-    `${config.algorithm} on ${env}, trained with Bellman.\n`,
-    ...hasPicture ? [`![An episode in ${env}](./play.gif)\n`] : [],
+    `\n# ${inline(claims.name)}\n`,
+    `${algorithm} on ${inline(env)}, trained with Bellman.\n`,
+    ...hasPicture ? [`![An episode in ${inline(env)}](./play.gif)\n`] : [],
     "| what | value |",
     "| --- | --- |",
     ...rowsOf(claims, config, step).map((it) => `| ${it.join(" | ")} |`),
-    `\nTrained by\n\n\`\`\`sh\n${notes.command}\n\`\`\``,
+    `\nTrained by\n\n\`\`\`sh\n${
+      commandOf(String(notes.command ?? ""))
+    }\n\`\`\``,
     "\n## What it cannot do\n",
     ...limitsOf(claims, config, spaces).map((it) => `- ${it}`),
     "\n## Use it\n\n```sh",
     `deno task eval ${folder} --episodes ${claims.evaluation.episodes}`,
     `deno task play ${folder} --gif agent.gif`,
-    `deno task train ${config.algorithm} ${from}`,
-    `\`\`\`\n\n\`deno task share --check ${folder}\` plays the numbers again.\n`,
+    `deno task train ${algorithm} ${from}`,
+    `\`\`\`\n\n\`deno task share --check ${folder}\` plays the numbers again. It cannot check ${unchecked}.\n`,
   ].join("\n");
 }
 
@@ -186,8 +264,16 @@ export function cardText(
 export function readClaims(card: string): CardClaims {
   const [, head] = /^---\n([\s\S]*?)\n---\n/.exec(card) ?? [];
   const found = parseYaml(head ?? "", { mostValues: 10_000, schema: "core" });
-  const claims = (found as { bellman?: CardClaims } | null)?.bellman;
-  const { seed, episodes, mean, deviation } = claims?.evaluation ?? {};
-  if ([seed, episodes, mean, deviation].every(Number.isFinite)) return claims!;
-  throw new SyntaxError("README.md is no card of a shared agent");
+  const { bellman } = (found ?? {}) as { bellman?: CardClaims };
+  // Without what JSON lacks, such as infinity.
+  const claims = JSON.parse(JSON.stringify(bellman ?? null));
+  const { valid, errors } = validate(claims, CLAIMS, "7");
+  if (valid) return bellman!;
+  const { instanceLocation } = errors.at(-1)!;
+  const where = instanceLocation.replace("#", "bellman");
+  throw new SyntaxError(
+    `README.md is no card of a shared agent: ${
+      asLine(where)
+    } is not as it is written`,
+  );
 }

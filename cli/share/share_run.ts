@@ -1,5 +1,3 @@
-// @ts-types="@types/d3-dsv"
-import { csvFormatRows } from "d3-dsv";
 import { blockSize } from "@bellman/compute";
 import { SeededRandom } from "@bellman/envs";
 import { writeState } from "@bellman/files";
@@ -8,7 +6,8 @@ import {
   stratifiedBootstrap,
   studentInterval,
 } from "@bellman/statistics";
-import { readProgress } from "@bellman/training";
+import { type EvaluationResult, readProgress } from "@bellman/training";
+import { stringify } from "@std/yaml";
 import {
   existsSync,
   mkdirSync,
@@ -34,6 +33,7 @@ import {
   logOf,
 } from "../config/shared_folder.ts";
 import { sharedState } from "../run/initial_weights.ts";
+import { csvText } from "../terminal/csv.ts";
 import { messageOf, UsageError, writeWhole } from "../terminal/errors.ts";
 import { readText } from "../terminal/read_text.ts";
 import type { CommandIo } from "../terminal/process.ts";
@@ -54,7 +54,7 @@ import {
 import { withoutPlaces } from "./without_places.ts";
 
 /** Episodes that a card's numbers are of. */
-const EPISODES = 100;
+export const EPISODES = 100;
 
 /** What `share` is told. */
 export interface ShareOptions {
@@ -64,6 +64,11 @@ export interface ShareOptions {
   withModules: boolean;
   isTrusted: boolean;
   io: CommandIo;
+}
+
+/** Episodes that were played, and what a card says of them. */
+export interface PlayedCard extends EvaluationResult {
+  evaluation: CardEvaluation;
 }
 
 /**
@@ -79,11 +84,11 @@ export async function playCard(
     deterministic: boolean;
     episodes?: number;
   },
-): Promise<CardEvaluation> {
+): Promise<PlayedCard> {
   const result = await evaluateSetup(setup, { episodes, deterministic, seed });
   const { interval } = studentInterval(result.returns);
   const [low, high] = interval ?? [result.meanReturn, result.meanReturn];
-  return {
+  const evaluation = {
     seed,
     episodes,
     mean: result.meanReturn,
@@ -96,6 +101,7 @@ export async function playCard(
     success: result.successRate ?? null,
     engine: engineOf(setup),
   };
+  return { ...result, evaluation };
 }
 
 /** Describes what the last bits of actions depend on: the engine, and kinds of processors. */
@@ -143,9 +149,9 @@ function evaluationsOf({ folder }: SavedAgent): string {
   ].filter((it) => it.startsWith("eval/"));
   const columns = ["time/steps", ...names];
   const cells = rows.map(({ statistics }) =>
-    columns.map((it) => String(statistics[it] ?? ""))
+    columns.map((it) => statistics[it])
   );
-  return `${csvFormatRows([columns, ...cells])}\n`;
+  return csvText([columns, ...cells]);
 }
 
 /** Returns the card of an agent that was shared before, whose evidence is gone. */
@@ -169,11 +175,8 @@ async function filesOf(
   }
   const kept = withoutPlaces(checkpoint.notes, { dir, withModules });
   const { modules, command, notShared } = kept;
-  const notes = {
-    config: kept.config,
-    spaces: checkpoint.notes.spaces,
-    command,
-  };
+  const { spaces } = setup.environments;
+  const notes = { config: kept.config, spaces: stringify(spaces), command };
   const { step } = checkpoint;
   const state = writeState(sharedState(setup), {
     notes: { step, best: true, notes },
@@ -204,11 +207,14 @@ async function filesOf(
     version: packageConfig.version,
     commit: import.meta.dirname ? await commitOf(import.meta.dirname) : "",
     notShared: [...former?.notShared ?? [], ...notShared],
-    evaluation: await playCard(setup, { seed, deterministic }),
+    evaluation: (await playCard(setup, { seed, deterministic })).evaluation,
     seeds: former?.seeds ?? seedsBeside(dir),
   };
   const hasPicture = files.has(PICTURE_FILE);
-  files.set(CARD_FILE, bytes(cardText(claims, { step, notes, hasPicture })));
+  files.set(
+    CARD_FILE,
+    bytes(cardText(claims, { step, notes, spaces, hasPicture })),
+  );
   return files.set(SUMS_FILE, bytes(sumsText(files)));
 }
 

@@ -13,7 +13,7 @@ import {
   EVALUATIONS_CSV,
   MODULES_FOLDER,
 } from "../config/shared_folder.ts";
-import { messageOf, UsageError } from "../terminal/errors.ts";
+import { fileProblem, messageOf, UsageError } from "../terminal/errors.ts";
 
 export const CARD_FILE = "README.md";
 export const PICTURE_FILE = "play.gif";
@@ -110,8 +110,14 @@ export function checkFilesOf(dir: string): string[] {
       { cause: error },
     );
   }
+  if (!names.includes(SUMS_FILE) && !names.includes(AGENT_FILE)) {
+    throw new UsageError(
+      `Cannot check ${dir}: it is not the folder of a shared agent, which has a file ${SUMS_FILE}; 'share ${dir} --out FOLDER' makes one of a run`,
+    );
+  }
   const problems: string[] = [];
   const sums = new Map<string, string>();
+  const whyOf = (error: unknown) => fileProblem(error) ?? messageOf(error);
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     const text = decoder.decode(readShared(dir, SUMS_FILE));
@@ -131,7 +137,7 @@ export function checkFilesOf(dir: string): string[] {
       sums.set(name, sum);
     }
   } catch (error) {
-    return [`${SUMS_FILE} cannot be used: ${messageOf(error)}`];
+    return [`${SUMS_FILE} cannot be used: ${whyOf(error)}`];
   }
   for (const name of [...NEEDED, ...names]) {
     if (name === SUMS_FILE || sums.has(name)) continue;
@@ -144,7 +150,7 @@ export function checkFilesOf(dir: string): string[] {
       if (sumOf(readShared(dir, name)) === sum) continue;
       problems.push(`${name} is not the file that was shared`);
     } catch (error) {
-      problems.push(`${name} cannot be read: ${messageOf(error)}`);
+      problems.push(`${name} cannot be read: ${whyOf(error)}`);
     }
   }
   return problems;

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { isGymnasium } from "../config/gymnasium.ts";
 import { MODULES_FOLDER } from "../config/shared_folder.ts";
 import { parseYaml } from "../config/yaml.ts";
-import { messageOf, UsageError } from "../terminal/errors.ts";
+import { asLine, messageOf, UsageError } from "../terminal/errors.ts";
 import { readShared } from "./shared_files.ts";
 
 /** Beginning of a path, or of a file's URL, within words. */
@@ -16,12 +16,24 @@ const PLACE = /(^|[\s=[,{'":])(file:|[a-z]:[\\/]|~?[\\/]|\.\.?[\\/])/i;
 const DROPPED =
   / --(?:(?:out|name|jobs)[ =](?:'[^']*'|\S+)|quiet|trust|unchecked)(?= |$)/g;
 
-/** Returns the command that trained a run, or one that trains as it was trained. */
-function commandOf(text: string): string {
+/** A command that trains and does nothing else, as `taskLine` writes its words. */
+const TRAINS = (() => {
+  const word = String.raw`(?:[\p{L}\p{N}/._:@%+=,-]+|'[^']*'(?:\\''[^']*')*)`;
+  const names = "env|preset|seed|steps|workers|engine|backend|every|set";
+  return RegExp(
+    `^deno task train(?: (?!-)${word})?(?: --(?:${names}) ${word})*$`,
+    "u",
+  );
+})();
+
+/**
+ * Returns the command that trained a run, or one that trains as it was trained: what
+ * somebody else's run holds is no command to be typed.
+ */
+export function commandOf(text: string): string {
   const command = text.replaceAll(DROPPED, "");
-  const isAlone = /^deno task train [^\n]*$/.test(command) &&
-    !/ --(config|init-from|resume|seeds)\b/.test(command) &&
-    !PLACE.test(command);
+  const isAlone = TRAINS.test(command) && asLine(command) === command &&
+    !/modules|plugin/i.test(command) && !PLACE.test(command);
   return isAlone ? command : "deno task train --config config.yaml";
 }
 

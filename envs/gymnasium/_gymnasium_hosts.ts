@@ -8,7 +8,7 @@ import type {
   StepResult,
 } from "@bellman/types";
 import { unknownEnvironment } from "../_checks.ts";
-import { checkSpace } from "../_env_data.ts";
+import { checkSpace } from "../spaces/check_space.ts";
 import { GOAL_FUNCTIONS, type GoalFunctionName } from "../_goals.ts";
 import { checkOptions, FLAG } from "../_options.ts";
 import { snapshotRecord } from "../snapshot.ts";

@@ -1,6 +1,6 @@
 import type { BoxArray, Space, SpaceValue, StepResult } from "@bellman/types";
 import { countChoices, maskedChoices } from "../_action_masks.ts";
-import { checkSpace } from "../_env_data.ts";
+import { checkSpace } from "../spaces/check_space.ts";
 import { checkOptions, FLAG, type OptionKinds, whole } from "../_options.ts";
 import { Env } from "../base/env.ts";
 import { register } from "../registry/registry.ts";

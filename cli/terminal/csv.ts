@@ -1,0 +1,19 @@
+// @ts-types="@types/d3-dsv"
+import { csvFormatRows } from "d3-dsv";
+
+/** Place where a spreadsheet begins a cell, some after semicolons too, with a formula. */
+const FORMULA = /(^|[;\t\r\n])(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+
+/**
+ * Writes rows as CSV. Numbers are left as they are; texts, which somebody else may
+ * have chosen, are no formulas of a spreadsheet.
+ *
+ * @param rows Cells of each row; undefined and null are empty.
+ */
+export function csvText(rows: readonly (readonly unknown[])[]): string {
+  const cell = (value: unknown): string => {
+    const text = String(value ?? "");
+    return Number.isNaN(Number(text)) ? text.replaceAll(FORMULA, "$1'") : text;
+  };
+  return `${csvFormatRows(rows.map((row) => row.map(cell)))}\n`;
+}

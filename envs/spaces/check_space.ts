@@ -1,0 +1,64 @@
+import type { Space } from "@bellman/types";
+import { box, discrete, multiBinary, multiDiscrete } from "./constructors.ts";
+
+const DTYPES = ["float32", "float64", "int32", "uint8"];
+
+function checkBox(space: Space & { type: "box" }): void {
+  const { shape, low, high, dtype } = space;
+  if (!DTYPES.includes(dtype)) {
+    throw new TypeError(
+      `Cannot hold a box in '${dtype}': expected ${DTYPES.join(", ")}`,
+    );
+  }
+  for (const length of shape) {
+    if (Number.isInteger(length) && length >= 1) continue;
+    throw new RangeError(
+      `Cannot make a box of shape [${shape}]: expected whole numbers of at least 1`,
+    );
+  }
+  box({ shape, low, high, dtype });
+}
+
+/**
+ * Checks a space that was made without its constructor, such as one that was read
+ * from a file.
+ *
+ * @param space The space.
+ * @throws {TypeError} If it is none, or of no known type.
+ * @throws {RangeError} If its numbers are none that a space may have.
+ * @example
+ * ```ts
+ * import { checkSpace } from "@bellman/envs";
+ * import { assertThrows } from "@std/assert";
+ *
+ * checkSpace({ type: "discrete", n: 2 });
+ * assertThrows(() => checkSpace({ type: "discrete", n: 0 }), RangeError);
+ * ```
+ */
+export function checkSpace(space: Space | undefined): void {
+  switch (space?.type) {
+    case "discrete":
+      discrete(space.n, space);
+      return;
+    case "box":
+      return checkBox(space);
+    case "multiDiscrete":
+      multiDiscrete(space.nvec);
+      return;
+    case "multiBinary":
+      multiBinary(space.n);
+      return;
+    case "dict":
+    case "tuple":
+      for (const inner of Object.values<Space>({ ...space.spaces })) {
+        checkSpace(inner);
+      }
+      return;
+    default:
+      throw new TypeError(
+        `Cannot use ${
+          JSON.stringify(space)
+        } as a space: expected one with a known 'type'`,
+      );
+  }
+}
