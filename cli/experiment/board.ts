@@ -1,5 +1,5 @@
 import { formatDuration } from "@bellman/training";
-import type { CommandIo } from "../terminal/process.ts";
+import { type CommandIo, printable } from "../terminal/process.ts";
 import type { CellResult } from "./cells.ts";
 import type { RunningCell } from "./driver.ts";
 import { keyOf } from "./settings.ts";
@@ -117,16 +117,20 @@ export class Board {
     this.#height = 0;
   }
 
+  #write(text: string): void {
+    (this.#io.raw ?? this.#io).err(text);
+  }
+
   #clear(): void {
-    if (this.#height > 0) this.#io.err(`\x1b[${this.#height}A\r\x1b[J`);
+    if (this.#height > 0) this.#write(`\x1b[${this.#height}A\r\x1b[J`);
     this.#height = 0;
   }
 
   #draw(): void {
     const size = this.#io.size?.() ?? { columns: 80, rows: 24 };
-    const lines = boardLines(this.#stateOf(), size);
+    const lines = boardLines(this.#stateOf(), size).map(printable);
     const up = this.#height > 0 ? `\x1b[${this.#height}A\r` : "";
-    this.#io.err(`${up}${lines.map((it) => `${it}\x1b[K\n`).join("")}\x1b[J`);
+    this.#write(`${up}${lines.map((it) => `${it}\x1b[K\n`).join("")}\x1b[J`);
     this.#height = lines.length;
   }
 }

@@ -1,5 +1,3 @@
-// @ts-types="@types/d3-dsv"
-import { csvFormatRows } from "d3-dsv";
 import { CheckpointStore, RunFolder } from "@bellman/training";
 import { existsSync, mkdirSync } from "node:fs";
 import {
@@ -8,6 +6,7 @@ import {
   readResumes,
   trainedSoFar,
 } from "../jobs/run_task.ts";
+import { csvText } from "../terminal/csv.ts";
 import { asLine, UsageError, writeWhole } from "../terminal/errors.ts";
 import { readText } from "../terminal/read_text.ts";
 import { folderOf, type Plan } from "./plan.ts";
@@ -133,7 +132,7 @@ export function resultsCsv(results: readonly CellResult[]): string {
       return typeof value === "object" ? value?.meanReturn : value;
     })
   );
-  return `${csvFormatRows([COLUMNS, ...rows] as string[][])}\n`;
+  return csvText([COLUMNS, ...rows]);
 }
 
 /** Makes a test of names by a pattern of their parts, such as `a2c/CartPole*`. */

@@ -37,6 +37,7 @@ export function terminalSink(
   io: CommandIo,
   framesPerSecond: number,
 ): PictureSink {
+  const { raw = io } = io;
   let drawn: string | undefined;
   return {
     show: async (picture, moment) => {
@@ -46,7 +47,7 @@ export function terminalSink(
       const image = toTerminal(picture, { columns, rows: rows - 3 });
       // The line before may have been longer.
       drawn = `${image}\n${caption}${ESC}K`;
-      io.out(`${up}${drawn}\n`);
+      raw.out(`${up}${drawn}\n`);
       await new Promise((done) => setTimeout(done, 1000 / framesPerSecond));
     },
     finish: () => Promise.resolve(""),

@@ -1,6 +1,6 @@
 import { formatDuration } from "@bellman/training";
 import type { RunEvent } from "../jobs/run_task.ts";
-import type { CommandIo } from "../terminal/process.ts";
+import { type CommandIo, printable } from "../terminal/process.ts";
 import { short } from "./best.ts";
 import type { SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
@@ -44,8 +44,9 @@ function describeTrial(trial: Trial): string {
 export function progressOn(io: CommandIo, plan: SearchPlan): SearchProgress {
   const start = performance.now();
   let ended = 0, shownAt = 0, rest = "";
+  const { raw = io } = io;
   const clear = () => {
-    if (rest !== "") io.err("\r\x1b[K");
+    if (rest !== "") raw.err("\r\x1b[K");
     rest = "";
   };
   const above = (write: (text: string) => void) => (text: string) => {
@@ -93,8 +94,8 @@ export function progressOn(io: CommandIo, plan: SearchPlan): SearchProgress {
         step.toLocaleString("en-US")
       } steps`;
       const { columns } = io.size?.() ?? { columns: 80 };
-      rest = text.slice(0, columns - 1);
-      io.err(`\r\x1b[K${rest}`);
+      rest = printable(text).slice(0, columns - 1);
+      raw.err(`\r\x1b[K${rest}`);
     },
     print: above(io.err),
     end: clear,

@@ -1,5 +1,5 @@
 import { createProgress, type ProgressDisplay } from "@bellman/training";
-import type { CommandIo } from "./process.ts";
+import { type CommandIo, printable } from "./process.ts";
 
 /** Streams of a command, and the display of its run below what they print. */
 export interface DisplayedIo {
@@ -21,11 +21,11 @@ export function displayOn(
   io: CommandIo,
   { quiet, speed }: { quiet: boolean; speed: () => string },
 ): DisplayedIo {
-  const { errIsTerminal, outIsTerminal } = io;
+  const { errIsTerminal, outIsTerminal, raw = io } = io;
   if (quiet && !errIsTerminal) return { io, quiet };
   const isOne = errIsTerminal && outIsTerminal;
   const progress = createProgress({
-    write: io.err,
+    write: raw.err,
     writeEvaluations: isOne ? undefined : io.out,
     isTerminal: errIsTerminal,
     speed,
@@ -34,8 +34,8 @@ export function displayOn(
   return {
     io: {
       ...io,
-      out: isOne ? (text) => progress.print(text, io.out) : io.out,
-      err: (text) => progress.print(text),
+      out: isOne ? (text) => progress.print(printable(text), raw.out) : io.out,
+      err: (text) => progress.print(printable(text)),
     },
     progress,
     quiet,

@@ -1,6 +1,7 @@
 import { replaceFileSync } from "@bellman/files";
 import { dirname, sep } from "node:path";
 import fileProblems from "./file_problems.json" with { type: "json" };
+import { printable } from "./process.ts";
 import { UsageError } from "./usage_error.ts";
 
 export * from "./usage_error.ts";
@@ -36,16 +37,10 @@ function shortened(text: string, most: number): string {
  * @param text Any text, of which parts may be given by somebody else.
  */
 export function asLine(text: string): string {
-  // deno-lint-ignore no-control-regex -- those are what is looked for
-  const commands = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
   // Before it is read letter by letter.
   const some = shortened(text, 50 * MOST_LETTERS);
-  const line = some.replaceAll(/\s*[\r\n]\s*/g, " ").replaceAll(
-    commands,
-    (it) =>
-      it === "\t"
-        ? " "
-        : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  const line = printable(
+    some.replaceAll(/\s*[\r\n]\s*/g, " ").replaceAll("\t", " "),
   );
   if (line.length <= MOST_LETTERS) return line;
   const words = line.replaceAll(/\S+/g, (it) => shortened(it, MOST_OF_WORD));

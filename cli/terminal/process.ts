@@ -1,9 +1,15 @@
 /** Output streams of a command; tests give their own. */
 export interface CommandIo {
-  /** Writes text to standard output as it is. */
+  /** Writes text to standard output; what would command a terminal is written out. */
   out(text: string): void;
-  /** Writes text to standard error as it is. */
+  /** Writes text to standard error likewise. */
   err(text: string): void;
+  /**
+   * Streams that take text as it is, for displays that move the cursor.
+   *
+   * @default out and err
+   */
+  raw?: { out(text: string): void; err(text: string): void };
   /** True where standard output is a terminal. */
   outIsTerminal: boolean;
   /** True where standard error is a terminal. */
@@ -14,6 +20,20 @@ export interface CommandIo {
    * @default () => ({ columns: 80, rows: 24 })
    */
   size?(): { columns: number; rows: number };
+}
+
+// deno-lint-ignore no-control-regex -- those are what is looked for
+const COMMANDS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Writes out what would command a terminal in a text of several lines, as JSON does. */
+export function printable(text: string): string {
+  return text.replaceAll(
+    COMMANDS,
+    (it) =>
+      it === "\n" || it === "\t"
+        ? it
+        : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Writes text; output that nobody reads any more is dropped, so that the run continues. */
@@ -30,9 +50,14 @@ function writeAll(stream: typeof Deno.stdout, text: string): void {
 
 /** Returns the process's own streams. */
 export function processIo(): CommandIo {
+  const raw = {
+    out: (text: string) => writeAll(Deno.stdout, text),
+    err: (text: string) => writeAll(Deno.stderr, text),
+  };
   return {
-    out: (text) => writeAll(Deno.stdout, text),
-    err: (text) => writeAll(Deno.stderr, text),
+    out: (text) => raw.out(printable(text)),
+    err: (text) => raw.err(printable(text)),
+    raw,
     outIsTerminal: Deno.stdout.isTerminal(),
     errIsTerminal: Deno.stderr.isTerminal(),
     size() {

@@ -1,5 +1,4 @@
-// @ts-types="@types/d3-dsv"
-import { csvFormatRows } from "d3-dsv";
+import { csvText } from "../../terminal/csv.ts";
 
 /** Number, interval or text of a table; null is a dash. */
 export type TableValue = string | number | null | readonly [number, number];
@@ -103,11 +102,11 @@ function csv({ columns, rows }: Table): string {
   );
   const cells = rows.map((row) =>
     row.flatMap((value, i) => {
-      if (!columns[i].isInterval) return [value ?? ""];
-      return Array.isArray(value) ? value : ["", ""];
-    }).map(String)
+      if (!columns[i].isInterval) return [value];
+      return Array.isArray(value) ? value : [null, null];
+    })
   );
-  return `${csvFormatRows([names, ...cells])}\n`;
+  return csvText([names, ...cells]);
 }
 
 const LATEX: Readonly<Record<string, string>> = {
