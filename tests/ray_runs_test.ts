@@ -203,6 +203,6 @@ Deno.test("a run whose cluster is gone says how it resumes", async () => {
   assertEquals(code, 1);
   assertMatch(
     err,
-    /and now Cannot reach the Ray cluster at there: nothing listens; resume from step \d+ with: deno task train --resume \S+ --cluster '/,
+    /and now Cannot reach the Ray cluster at there: nothing listens; resume from step \d+ with: deno task train:cluster --resume \S+ --cluster '/,
   );
 });

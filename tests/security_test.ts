@@ -565,7 +565,7 @@ Deno.test("plot and list do their work with the permissions of their tasks", asy
   assert(environments.length > 100 && presets.length >= 6);
 });
 
-Deno.test("export, plot, list, board and site may do nothing else", async () => {
+Deno.test("each task has the permissions of its work and no others", async () => {
   const probe = `${dir}/probe.ts`;
   await Deno.writeTextFile(
     probe,
@@ -587,17 +587,31 @@ console.log(granted.join());`,
     list: "read",
     board: "read,127.0.0.1",
     site: "read,write,run",
+    ...Object.fromEntries(
+      ["train", "experiment", "search", "eval", "play", "share"]
+        .map((it) => [it, "read,write,env,sys,run,ffi"]),
+    ),
+    "train:cluster":
+      "read,write,net,env,sys,run,ffi,127.0.0.1,0.0.0.0,localhost,deno.com",
   };
+  const guarded = ["export", "plot", "list", "board", "site"];
   const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   for (const [name, permissions] of Object.entries(wanted)) {
     const { command } = tasks[name];
-    assertStringIncludes(command, "--no-prompt");
+    assertEquals(command.includes("--no-prompt"), guarded.includes(name), name);
     const set = /-P=\w+/.exec(command)![0];
     const { out } = await runDeno([
       ...["--no-prompt", set, "--config", `${ROOT}deno.json`, probe],
     ]);
-    assertEquals(out.trim(), permissions);
+    assertEquals(out.trim(), permissions, name);
   }
+  const { code, err } = await task(
+    ...["train", "a2c", "--workers=2", "--cluster=local"],
+  );
+  assertEquals([code, /expected 'deno task train:cluster'/.test(err)], [
+    2,
+    true,
+  ]);
 });
 
 globalThis.addEventListener("unload", () => {

@@ -16,6 +16,7 @@ import {
   clusterOf,
   CPUS_OPTION,
   onCluster,
+  trainTask,
 } from "../config/cluster.ts";
 import {
   CONFIG_OPTIONS,
@@ -174,7 +175,10 @@ async function startRun(
       });
       const discard = () => removeNew(folder, { isMade });
       lock = lockNew(folder.dir, discard);
-      const command = taskLine("train", options);
+      const command = taskLine(
+        trainTask(options.values.has("cluster")),
+        options,
+      );
       const run = { ...output, setup, folder, configText, command, discard };
       return await carryOut(run, settingsOf(config, options));
     });

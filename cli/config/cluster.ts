@@ -179,6 +179,19 @@ export function checkCluster(
       "Cannot use vectorization: ray without workers: expected --workers N, processes with a CPU of the cluster each",
     );
   }
+  // A process that may reach some hosts knows which.
+  const host = "127.0.0.1";
+  const { state } = Deno.permissions.querySync({ name: "net", host });
+  if (cluster !== undefined && state !== "granted") {
+    throw new UsageError(
+      "Cannot use --cluster without the network: expected 'deno task train:cluster', which has it, or --allow-net",
+    );
+  }
+}
+
+/** Returns the task that trains: with a cluster it is one that has the network. */
+export function trainTask(hasCluster: boolean): string {
+  return hasCluster ? "train:cluster" : "train";
 }
 
 /** Returns the words of a command line that name a cluster again. */

@@ -22,7 +22,11 @@ import {
   type TrainResult,
 } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
-import { type ClusterOptions, clusterWords } from "../config/cluster.ts";
+import {
+  type ClusterOptions,
+  clusterWords,
+  trainTask,
+} from "../config/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../config/loggers.ts";
 import { rmSync } from "node:fs";
 import {
@@ -338,7 +342,10 @@ async function trained(
 /** Returns the command that resumes a run, quoted for a shell. */
 function resumeCommand({ folder: { dir }, cluster }: TrainingRun): string {
   const path = dir.startsWith("-") ? `./${dir}` : dir;
-  return `deno task train --resume ${shellWord(path)}${clusterWords(cluster)}`;
+  const task = trainTask(cluster !== undefined);
+  return `deno task ${task} --resume ${shellWord(path)}${
+    clusterWords(cluster)
+  }`;
 }
 
 /**

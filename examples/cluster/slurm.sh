@@ -27,4 +27,4 @@ else
 fi
 srun ray symmetric-run --address "$address:$port" --min-nodes "$SLURM_NNODES" \
   --num-cpus "$SLURM_CPUS_PER_TASK" -- \
-  deno task train "${train[@]}" --cluster "$address:$port" --cluster-code here
+  deno task train:cluster "${train[@]}" --cluster "$address:$port" --cluster-code here
