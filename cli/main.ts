@@ -3,7 +3,7 @@
  *
  * @example
  * ```sh
- * deno run -A jsr:@bellman/cli/main train a2c --env CartPole-v1
+ * deno run -RWES --allow-ffi jsr:@bellman/cli/main train a2c --env CartPole-v1
  * ```
  *
  * @module

@@ -2,7 +2,7 @@
  * Damages run folders at random and resumes them: each must end with the
  * unbroken run's numbers, or say in one line what is damaged beyond that.
  *
- *     deno run -A --no-check tests/damage.ts --damages 1000 --seed 1
+ *     deno run -P=run --no-check tests/damage.ts --damages 1000 --seed 1
  */
 import type { SeededRandom } from "@bellman/envs";
 import type { Captured } from "../cli/testdata/capture.ts";

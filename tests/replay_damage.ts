@@ -3,7 +3,7 @@
  * with the unbroken run's numbers, or say in one line that it went on with an
  * empty replay buffer; none is lost while a checkpoint can be loaded:
  *
- *     deno run -A --no-check tests/replay_damage.ts --damages 200 --seed 1
+ *     deno run -P=run --no-check tests/replay_damage.ts --damages 200 --seed 1
  */
 import type { SeededRandom } from "@bellman/envs";
 import { CheckpointStore } from "@bellman/training";

@@ -2,7 +2,7 @@
  * Damages shared folders at random: `share --check` must find each damage, and no
  * command may crash over it.
  *
- *     deno run -A --no-check tests/share_damage.ts --damages 1000 --seed 1
+ *     deno run -P=run --no-check tests/share_damage.ts --damages 1000 --seed 1
  */
 import type { SeededRandom } from "@bellman/envs";
 import { damageFile, filesOf } from "./damage.ts";

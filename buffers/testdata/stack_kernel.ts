@@ -1,6 +1,6 @@
 /**
  * Assembles `stack_kernel.wat` and writes its bytes to
- * `replay/_stack_kernel.json`: `deno run -A buffers/testdata/stack_kernel.ts`.
+ * `replay/_stack_kernel.json`: `deno run -P=tools buffers/testdata/stack_kernel.ts`.
  */
 import wabt from "wabt";
 

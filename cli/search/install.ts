@@ -7,7 +7,7 @@
  *
  * @example
  * ```sh
- * deno run -A jsr:@bellman/cli/install-optuna
+ * deno run -RWES --allow-run jsr:@bellman/cli/install-optuna
  * ```
  *
  * @module

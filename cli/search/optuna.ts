@@ -23,7 +23,7 @@ const KEPT = 2000;
 /** Command that installs Optuna. */
 const INSTALL = import.meta.url.startsWith("file:")
   ? "deno task install-optuna"
-  : "deno run -A jsr:@bellman/cli/install-optuna";
+  : "deno run -RWES --allow-run jsr:@bellman/cli/install-optuna";
 
 /** Returns the folder of the virtual environment that `install-optuna` makes. */
 export function optunaFolder(): string {

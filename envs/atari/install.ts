@@ -8,7 +8,7 @@
  *
  * @example
  * ```sh
- * deno run -A jsr:@bellman/envs/atari/install [--accept-license] \
+ * deno run -RWES --allow-run jsr:@bellman/envs/atari/install [--accept-license] \
  *   [--wheel PATH ...] [--dir DIR]
  * ```
  *

@@ -1,7 +1,7 @@
 /**
  * Gymnasium's environments on MuJoCo in version 5, on its native library. Importing
  * this makes them known by name, such as `HalfCheetah-v5`. Library and models are
- * set up by `deno run -A jsr:@bellman/envs/mujoco/install`, or named by the
+ * set up by `deno run -RWES --allow-run jsr:@bellman/envs/mujoco/install`, or named by the
  * variables `BELLMAN_MUJOCO_LIBRARY` (3.3 or newer, with its headers) and
  * `BELLMAN_MUJOCO_MODELS` (a folder). Where native libraries may not be loaded,
  * `@bellman/envs/mujoco/wasm` brings MuJoCo in WebAssembly.

@@ -136,7 +136,7 @@ export function installCommand(
 ): string {
   const program = loadedFrom.startsWith("file:")
     ? `deno task ${task}`
-    : `deno run -A jsr:${module}`;
+    : `deno run -RWES --allow-run jsr:${module}`;
   return `${program} --accept-license`;
 }
 

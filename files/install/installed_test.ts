@@ -66,7 +66,7 @@ Deno.test("loaded from JSR the command is that of the package", () => {
       INSTALL_TOYS,
       "https://jsr.io/@bellman/files/1.0.0/install/installed.ts",
     ),
-    "deno run -A jsr:@bellman/toys/install --accept-license",
+    "deno run -RWES --allow-run jsr:@bellman/toys/install --accept-license",
   );
 });
 

@@ -10,7 +10,7 @@
  *
  * @example
  * ```sh
- * deno run -A jsr:@bellman/compute/xla/install [--accept-license] \
+ * deno run -RWES --allow-run jsr:@bellman/compute/xla/install [--accept-license] \
  *   [--cuda [--without-gpu]] [--wheel PATH ...] [--dir DIR]
  * ```
  *

@@ -2,7 +2,7 @@
  * Prints the layout of a `pjrt_c_api.h` as JSON: places of functions in its
  * table and offsets of fields, as the C compiler has them.
  *
- *     deno run -A compute/xla/testdata/layout.ts .../pjrt_c_api.h > compute/xla/testdata/layout.json
+ *     deno run -P=tools compute/xla/testdata/layout.ts .../pjrt_c_api.h > compute/xla/testdata/layout.json
  *
  * The wheel of `xla-cpu-pjrt` has the header of API 0.81.
  */

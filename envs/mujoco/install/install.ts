@@ -7,7 +7,7 @@
  *
  * @example
  * ```sh
- * deno run -A jsr:@bellman/envs/mujoco/install [--accept-license] \
+ * deno run -RWES --allow-run jsr:@bellman/envs/mujoco/install [--accept-license] \
  *   [--wheel PATH ...] [--dir DIR]
  * ```
  *

@@ -56,7 +56,7 @@ export function openModel(
 
 /**
  * True where environments on MuJoCo can be made: an engine and Gymnasium's models
- * are installed. `deno run -A jsr:@bellman/envs/mujoco/install` sets both up.
+ * are installed. `deno run -RWES --allow-run jsr:@bellman/envs/mujoco/install` sets both up.
  *
  * @returns True where they are.
  * @example

@@ -1,6 +1,6 @@
 /**
  * Assembles a WebAssembly text beside this folder into a JSON text of its
- * bytes: `deno run -A envs/atari/preprocess/testdata/assemble.ts` writes it.
+ * bytes: `deno run -P=tools envs/atari/preprocess/testdata/assemble.ts` writes it.
  */
 import wabt from "wabt";
 
