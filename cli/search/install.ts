@@ -1,6 +1,6 @@
 /**
  * Sets up Optuna, which draws the trials of `search`, in a virtual environment of the
- * cache folder: pinned versions from PyPI. Doing it twice does nothing.
+ * cache folder: pinned versions from PyPI, of known hashes. Doing it twice does nothing.
  *
  * In Bellman's repository this is `deno task install-optuna`. It needs a `python3` of
  * at least 3.11. Importing this installs nothing.
@@ -22,26 +22,14 @@ import {
 import { dirname } from "node:path";
 import { messageOf, writeWhole } from "../terminal/errors.ts";
 import { processIo } from "../terminal/process.ts";
+import texts from "./host/texts.json" with { type: "json" };
 import { OPTUNA_VERSION, optunaFolder, pythonIn } from "./optuna.ts";
 
-/** Packages that are wanted, and versions of those that they need. */
-const WANTED = [`optuna==${OPTUNA_VERSION}`, "cmaes==0.13.1"];
-const NEEDED = [
-  "alembic==1.20.1",
-  "colorlog==6.12.0",
-  "mako==1.4.3",
-  "markupsafe==3.0.4",
-  "numpy==2.4.6",
-  "packaging==26.4",
-  "pyyaml==6.0.4",
-  "sqlalchemy==2.1.9",
-  "tqdm==4.70.1",
-  "typing-extensions==4.16.0",
-];
+/** All packages with their versions and the hashes of their files. */
+const PINNED = texts["requirements.txt"];
 
 /** File of the folder that says what is in it, once it is complete. */
 const MANIFEST = "installed.txt";
-const PINNED = [...WANTED, ...NEEDED].join("\n") + "\n";
 
 /** Runs a program to its end. */
 async function run(program: string, args: readonly string[]): Promise<void> {
@@ -90,13 +78,12 @@ export async function installOptuna(
   mkdirSync(dirname(folder), { recursive: true });
   try {
     await run(python, ["-m", "venv", fresh]);
-    const constraints = `${fresh}/constraints.txt`;
-    writeWhole(constraints, NEEDED.join("\n"));
+    const requirements = `${fresh}/${MANIFEST}`;
+    writeWhole(requirements, PINNED);
     await run(pythonIn(fresh), [
       ...["-m", "pip", "install", "--quiet", "--disable-pip-version-check"],
-      ...["--only-binary", ":all:", "--constraint", constraints, ...WANTED],
+      ...["--only-binary", ":all:", "--require-hashes", "-r", requirements],
     ]);
-    writeWhole(`${fresh}/${MANIFEST}`, PINNED);
     rmSync(folder, { recursive: true, force: true });
     renameSync(fresh, folder);
   } finally {

@@ -1,6 +1,12 @@
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { existsSync } from "node:fs";
 import { installOptuna } from "./install.ts";
+import { OPTUNA_VERSION } from "./optuna.ts";
 
 /** Runs `act` with a Python of a script, whose environments have the other one. */
 async function withPython(
@@ -25,7 +31,7 @@ const VENV = 'mkdir -p "$3/bin" && cp DIR/pip "$3/bin/python3"';
 const ignore = Deno.build.os === "windows";
 
 Deno.test({
-  name: "Optuna is installed once, with pinned versions",
+  name: "Optuna is installed once, with pinned versions and hashes",
   ignore,
   fn: () =>
     withPython({
@@ -38,9 +44,19 @@ Deno.test({
         false,
       );
       const asked = await Deno.readTextFile(`${folder}/asked`);
-      assertMatch(asked, /^-m pip install .* optuna==\d+\.\d+\.\d+ cmaes==\d/);
-      const constraints = await Deno.readTextFile(`${folder}/constraints.txt`);
-      assertMatch(constraints, /^numpy==\d+\.\d+\.\d+$/m);
+      assertMatch(asked, /--require-hashes -r \S+\n$/);
+      const pinned = await Deno.readTextFile(`${folder}/installed.txt`);
+      assertStringIncludes(pinned, `\noptuna==${OPTUNA_VERSION} \\\n`);
+      // Nothing without a version and hashes of 256 bits.
+      const lines = pinned.split("\n").filter((it) => !it.startsWith("#"));
+      for (
+        const it of lines.join("\n").replaceAll("\\\n", "").trim().split("\n")
+      ) {
+        assertMatch(
+          it,
+          /^[\w-]+==[\w.]+( ; [^;]+)?( +--hash=sha256:[0-9a-f]{64})+$/,
+        );
+      }
       // Another version is replaced.
       await Deno.writeTextFile(`${folder}/installed.txt`, "optuna==4.0.0\n");
       assertEquals(await installOptuna(folder, python), true);

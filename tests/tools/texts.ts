@@ -40,7 +40,7 @@ async function folders(): Promise<string[]> {
 
 async function textsOf(folder: string): Promise<[string, string][]> {
   const names = Array.from(Deno.readDirSync(ROOT + folder), (it) => it.name)
-    .filter((name) => /\.(css|py|yaml)$/.test(name));
+    .filter((name) => /\.(css|py|txt|yaml)$/.test(name));
   return await Promise.all(
     names.map(async (name): Promise<[string, string]> => [
       name,
