@@ -63,7 +63,7 @@ export class Guard {
 
   /** Refuses what no page of the board asks for; undefined for what may be looked at. */
   refuse(
-    { method, headers }: Request,
+    { method, headers }: Pick<Request, "method" | "headers">,
     { path, most = MOST_PATH }: { path: string; most?: number },
   ): Refusal | undefined {
     const host = headers.get("host") ?? "";
@@ -95,10 +95,10 @@ export class Guard {
     return `${this.#name}=${this.#cookie}; HttpOnly; SameSite=Strict; Path=/`;
   }
 
-  /** Returns true where a request has the cookie. */
-  hasCookie({ headers }: Request): boolean {
+  /** Returns true where the headers of a request have the cookie. */
+  hasCookie(headers: Headers): boolean {
     const start = `${this.#name}=`;
-    return (headers.get("cookie") ?? "").split(/;\s*/)
+    return (headers.get("cookie") ?? "").split(/[;,]\s*/)
       .some((it) =>
         it.startsWith(start) && isEqual(it.slice(start.length), this.#cookie)
       );

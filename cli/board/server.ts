@@ -1,4 +1,14 @@
+import { once } from "node:events";
 import { closeSync } from "node:fs";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { UsageError } from "../terminal/errors.ts";
 import { BoardIndex } from "./board_index.ts";
 import { eventStream, parseQuery } from "./event_stream.ts";
@@ -57,53 +67,86 @@ export interface Board {
   close(): Promise<void>;
 }
 
+/** Connections at a time: streams, and a few requests of each browser. */
+const MOST_CONNECTIONS = 2 * MOST_STREAMS;
+
+/** Milliseconds in which a request has to be whole, and after which an idle connection is closed. */
+const REQUEST_MS = 3_000, IDLE_MS = 120_000;
+
 /**
  * Serves the board on 127.0.0.1.
  *
  * @throws {UsageError} If another program has the port.
  */
-export function startBoard({ roots, port, files }: BoardOptions): Board {
-  const controller = new AbortController();
+export async function startBoard(
+  { roots, port, files }: BoardOptions,
+): Promise<Board> {
   const served = new BoardServer(roots, files);
-  const server = listen(port, controller.signal, (it) => served.answer(it));
-  const { port: own } = server.addr as Deno.NetAddr;
+  const server = createServer({
+    // A page's streams have long paths.
+    maxHeaderSize: MOST_STREAM_PATH + (1 << 14),
+    headersTimeout: REQUEST_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: REQUEST_MS,
+    connectionsCheckingInterval: REQUEST_MS / 5,
+  }, (request, response) => {
+    respond(served, request, response).catch(() => response.destroy());
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.timeout = IDLE_MS;
+  await listen(server, port);
+  const { port: own } = server.address() as AddressInfo;
+  const finished = new Promise<void>((end) => server.once("close", end));
   served.guard = new Guard(own);
   return {
     url: `http://127.0.0.1:${own}/?token=${served.guard.token}`,
-    finished: server.finished,
+    finished,
     async close() {
-      controller.abort();
-      await server.finished;
+      server.close();
+      server.closeAllConnections();
+      await finished;
     },
   };
 }
 
-function listen(
-  port: number,
-  signal: AbortSignal,
-  handler: (request: Request) => Promise<Response>,
-): Deno.HttpServer {
+async function listen(server: Server, port: number): Promise<void> {
+  server.listen(port, "127.0.0.1");
   try {
-    return Deno.serve({
-      hostname: "127.0.0.1",
-      port,
-      signal,
-      onListen() {},
-      onError: () => plain(500, "The server has failed here"),
-    }, handler);
+    await once(server, "listening");
   } catch (error) {
-    if (
-      !(error instanceof Deno.errors.AddrInUse) &&
-      !(error instanceof Deno.errors.PermissionDenied)
-    ) throw error;
-    const why = error instanceof Deno.errors.AddrInUse
-      ? "another program has it"
-      : "this user may not have it";
+    const why = ({
+      EADDRINUSE: "another program has it",
+      EACCES: "this user may not have it",
+    } as Record<string, string>)[(error as { code?: string }).code ?? ""];
+    if (why === undefined) throw error;
     throw new UsageError(
       `Cannot listen on port ${port}: ${why}; --port takes another one, --port 0 a free one`,
       { cause: error },
     );
   }
+}
+
+/** Sends the answer to a request; a refusal ends its connection. */
+async function respond(
+  served: BoardServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { status, headers, body } = await served.answer(request)
+    .catch(() => plain(500, "The server has failed here"));
+  if (status >= 400) response.shouldKeepAlive = false;
+  response.writeHead(status, Object.fromEntries(headers));
+  if (body === null) response.end();
+  else await pipeline(Readable.fromWeb(body), response);
+}
+
+/** Returns the headers of a request: of several with one name all values. */
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    headers.append(rawHeaders[i], rawHeaders[i + 1]);
+  }
+  return headers;
 }
 
 /** Answers a request that is admitted; undefined where there is no such thing. */
@@ -142,10 +185,17 @@ class BoardServer {
   }
 
   /** Answers a request. */
-  async answer(request: Request): Promise<Response> {
-    const { pathname: path, search, searchParams } = new URL(request.url);
+  async answer(request: IncomingMessage): Promise<Response> {
+    const { method = "", url: target = "" } = request;
+    const headers = headersOf(request);
+    // The host is that of the header, whatever comes before the path.
+    const url = URL.parse(
+      target.startsWith("/") ? `http://127.0.0.1${target}` : target,
+    );
+    if (url === null) return plain(400, "That is no path");
+    const { pathname: path, search, searchParams } = url;
     const isStream = path === "/api/events";
-    const refusal = this.guard.refuse(request, {
+    const refusal = this.guard.refuse({ method, headers }, {
       path: path + search,
       most: isStream ? MOST_STREAM_PATH : undefined,
     });
@@ -155,13 +205,13 @@ class BoardServer {
       const headers = { location: "/", "set-cookie": this.guard.setCookie };
       return plain(303, "", headers);
     }
-    if (!this.guard.hasCookie(request)) {
+    if (!this.guard.hasCookie(headers)) {
       return plain(403, "Open the address that 'deno task board' has printed");
     }
-    const response = isStream && request.method === "HEAD"
+    const response = isStream && method === "HEAD"
       ? json(null)
-      : await this.#route(path, new URL(request.url));
-    if (request.method !== "HEAD") return response;
+      : await this.#route(path, url);
+    if (method !== "HEAD") return response;
     await response.body?.cancel();
     return new Response(null, response);
   }

@@ -48,7 +48,7 @@ export const boardCommand: Command = {
       import("../board/server.ts"),
       import("../board/page/texts.json", { with: { type: "json" } }),
     ]);
-    const board = startBoard({ roots, port, files });
+    const board = await startBoard({ roots, port, files });
     io.out(`${board.url}\n`);
     if (!options.switches.has("quiet")) {
       const later = missing.length === 0

@@ -26,7 +26,7 @@ export async function askedBoard(
   roots: readonly string[],
   files: Readonly<Record<string, string>> = { "board.js": "1;" },
 ): Promise<AskedBoard> {
-  const board = startBoard({ roots, port: 0, files });
+  const board = await startBoard({ roots, port: 0, files });
   return {
     ...board,
     port: Number(new URL(board.url).port),
