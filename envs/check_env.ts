@@ -13,6 +13,7 @@ import { checkSpace } from "./spaces/check_space.ts";
 import { EnvDataError, type EnvDataFault } from "./env_data_error.ts";
 import {
   GOAL_PARTS,
+  goalFault,
   type GoalFunctionName,
   goalFunctionsOf,
 } from "./_goals.ts";
@@ -235,13 +236,13 @@ class Goals {
       return batch as BoxArray;
     };
     const { achieved_goal, desired_goal } = this.#spaces;
-    const results = this.#env[name]!(
+    const results: unknown = this.#env[name]!(
       rows(achieved_goal, achieved),
       rows(desired_goal, desired),
     );
-    const wanted = achieved.length;
-    if (results.length === wanted) return Array.from(results);
-    fail(`${name} of ${wanted} rows gives ${results.length} numbers`);
+    const fault = goalFault(name, results, achieved.length);
+    if (fault !== undefined) fail(fault);
+    return Array.from(results as ArrayLike<number>, Number);
   }
 }
 

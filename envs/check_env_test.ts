@@ -1,4 +1,5 @@
 import type {
+  BoxArray,
   DictSpace,
   Env,
   Space,
@@ -16,6 +17,7 @@ import {
   multiBinary,
   multiDiscrete,
 } from "./spaces/constructors.ts";
+import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { MaskedBy } from "./testdata/masked_by.ts";
 import { ChainEnv, IdentityEnv } from "./toy/environments.ts";
@@ -349,6 +351,21 @@ const GOALS: typeof BROKEN = [
     })),
     "rows gives 1 numbers",
   ],
+  ...Object.entries({
+    "undefined": undefined,
+    "a promise": Promise.resolve([0]),
+    "NaN": [NaN],
+    "Infinity": [Infinity],
+    "-Infinity": Float64Array.of(-Infinity),
+    "a number alone": 5,
+    "a promise in a row": [Promise.resolve(0)],
+  }).map(([name, result]): (typeof BROKEN)[number] => [
+    `a reward of goals that is ${name}`,
+    withGoals(() => ({ computeReward: () => result as number[] })),
+    `computeReward of 1 rows gives ${
+      name.replace("a number alone", "5").replace(" in a row", "")
+    }`,
+  ]),
   [
     "rows of which each has the result of the first",
     withGoals((env) => ({
@@ -412,3 +429,18 @@ for (const [name, env, message] of [...BROKEN, ...MASKED, ...GOALS]) {
     assertEquals(error.message.startsWith("The environment is broken: "), true);
   });
 }
+
+Deno.test("an unchecked environment's goals are refused where they are used", () => {
+  for (const reward of [undefined, Promise.resolve([0]), [NaN], [Infinity]]) {
+    const computeReward = () => reward as number[];
+    const env = new SyncVecEnv([() => withGoals(() => ({ computeReward }))]);
+    const { achieved_goal: goal } = env.reset() as Record<string, BoxArray>;
+    assertThrows(
+      () => env.computeReward!(goal, goal),
+      TypeError,
+      `: computeReward of 1 rows gives ${
+        reward instanceof Promise ? "a promise" : reward?.[0]
+      }`,
+    );
+  }
+});

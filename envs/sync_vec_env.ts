@@ -11,6 +11,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
+import { checkedGoals } from "./_goals.ts";
 import { type ActionMasks, masksOf } from "./_action_masks.ts";
 import { checkSavedEnvs } from "./_checks.ts";
 import { checkEnvSpaces, EnvData } from "./_env_data.ts";
@@ -119,9 +120,9 @@ export class SyncVecEnv implements VecEnv {
     this.#steps = new Int32Array(this.numEnvs);
     this.#actions = new ActionRows(actionSpace, this.numEnvs);
     this.#step = allocateStep(observationSpace, this.numEnvs);
-    const { computeReward, computeTerminated } = this.envs[0];
-    this.computeReward = computeReward?.bind(this.envs[0]);
-    this.computeTerminated = computeTerminated?.bind(this.envs[0]);
+    const { computeReward, computeTerminated } = checkedGoals(this.envs[0]);
+    this.computeReward = computeReward;
+    this.computeTerminated = computeTerminated;
     this.#masks = masksOf(this.envs, this.#data);
     if (this.#masks === undefined) return;
     this.actionMasks = this.#step.actionMasks = this.#masks.newest;
