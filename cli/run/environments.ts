@@ -11,6 +11,7 @@ import type { Env, Space, VecEnv } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
 import type { ClusterOptions } from "../config/cluster.ts";
 import { isGymnasium } from "../config/gymnasium.ts";
+import { heapWatch } from "./memory.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
 import { milliseconds } from "./environment_modules.ts";
@@ -221,6 +222,17 @@ function knownSpaces(
   };
 }
 
+/** Looks at the memory of steps that are the user's own: they may keep anything. */
+function watched(env: VecEnv, { envModules }: ResolvedConfig): VecEnv {
+  if (envModules.length === 0) return env;
+  const step = env.step.bind(env), watch = heapWatch();
+  env.step = (actions) => {
+    watch();
+    return step(actions);
+  };
+  return env;
+}
+
 /** Reports what `close` throws instead: there is nothing left to end. */
 function closeNeverFails(env: VecEnv, { onNotice }: Hosting): VecEnv {
   const close = env.close.bind(env);
@@ -251,7 +263,10 @@ async function makeSets(
   const { isForEvaluation = false, evaluationEnvs = 0 } = hosting;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const here = (options: SetOptions) =>
-    closeNeverFails(makeVec(id, { ...options, maxEpisodeSteps }), hosting);
+    closeNeverFails(
+      watched(makeVec(id, { ...options, maxEpisodeSteps }), config),
+      hosting,
+    );
   const host = vectorization === "sync"
     ? undefined
     : await makeHost(config, hosting);

@@ -1,4 +1,6 @@
 import process from "node:process";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { UsageError } from "../terminal/errors.ts";
 
 /** Returns the bytes that this machine lets a process have, if that is known. */
@@ -63,4 +65,56 @@ export function memoryError(error: unknown): UsageError | undefined {
     `Cannot train with these settings: their arrays are larger than memory (${error.message}); ${LOWER}`,
     { cause: error },
   );
+}
+
+/** Milliseconds between two looks at the heap. */
+const LOOK_MS = 10;
+/** Part of the heap that is as good as all of it. */
+const FULL = 0.8;
+
+/** JavaScript's heap: its size in bytes, and what frees all that nothing holds. */
+export interface Heap {
+  sizes(): { used: number; limit: number };
+  collect(): void;
+}
+
+const V8_HEAP: Heap = {
+  sizes() {
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    return { used: used_heap_size, limit: heap_size_limit };
+  },
+  collect() {
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+  },
+};
+
+/**
+ * Makes a function that throws once JavaScript's heap is nearly full of what is in use:
+ * V8 would end the process soon, without a word of the run.
+ *
+ * @param heap The heap.
+ * @param now Milliseconds since any fixed moment.
+ */
+export function heapWatch(
+  heap: Heap = V8_HEAP,
+  now = () => performance.now(),
+): () => void {
+  let next = -Infinity;
+  return () => {
+    const time = now();
+    if (time < next) return;
+    next = time + LOOK_MS;
+    const before = heap.sizes(), full = FULL * before.limit;
+    if (before.used < full) return;
+    // Most of it may be in use no more.
+    heap.collect();
+    const { used, limit } = heap.sizes();
+    if (used < full) return;
+    throw new Error(
+      `JavaScript's heap is full: ${gibibytes(used)} of ${
+        gibibytes(limit)
+      } stay in use, as where an environment keeps what it makes`,
+    );
+  };
 }
