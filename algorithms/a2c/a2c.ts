@@ -44,6 +44,12 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   // One learning rate needs inputs and values of about the same scale.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
   idle: idleSettings,
+  check({ normalizeAdvantage, numSteps }, { numEnvs }) {
+    if (!normalizeAdvantage || numEnvs * numSteps > 1) return;
+    throw new RangeError(
+      "Cannot run A2C with numEnvs = 1, numSteps = 1 and normalizeAdvantage: true: expected at least 2 steps, as one advantage is its own mean, or normalizeAdvantage: false",
+    );
+  },
   build(
     config,
     context,

@@ -175,6 +175,8 @@ export function valuesOfActions<Q extends tf.Tensor2D | tf.Tensor3D>(
   { start = 0 }: ValuesOfActionsOptions = {},
 ): Q extends tf.Tensor3D ? tf.Tensor2D : tf.Tensor1D {
   return tf.tidy(() => {
+    // One action alone has no one-hot form.
+    if (q.shape[1] === 1) return tf.squeeze(q, [1]);
     const index = start === 0
       ? actions
       : tf.sub<tf.Tensor1D>(actions, tf.scalar(start, "int32"));

@@ -244,3 +244,16 @@ Deno.test("the atoms of an action are picked whole, from its smallest number on"
   const taken = valuesOfActions(outputs, actions, { start: 10 });
   assertEquals(taken.arraySync(), [[3, 4], [5, 6]]);
 });
+
+Deno.test("of one action alone the value is picked", () => {
+  const actions = tf.tensor1d([7, 7], "int32");
+  const pick = (q: tf.Tensor2D) => valuesOfActions(q, actions, { start: 7 });
+  const q = tf.tensor2d([[1], [2]]);
+  assertEquals(pick(q).arraySync(), [1, 2]);
+  assertEquals(tf.grad(pick as () => tf.Tensor)(q).arraySync(), [[1], [1]]);
+  const atoms = tf.tensor3d([[[1, 2]], [[3, 4]]]);
+  assertEquals(valuesOfActions(atoms, actions, { start: 7 }).arraySync(), [
+    [1, 2],
+    [3, 4],
+  ]);
+});

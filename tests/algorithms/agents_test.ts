@@ -441,6 +441,33 @@ for (const definition of ALGORITHMS) {
   });
 }
 
+/** One action alone, and one beside others, which some algorithms do not take. */
+const NO_CHOICE: [AgentSpaces["actionSpace"], takenBy: RegExp][] = [
+  [{ type: "discrete", n: 1, start: 7 }, /^(?!td3|ddpg)/],
+  [{ type: "multiDiscrete", nvec: [1, 3] }, /^(a2c|a3c|acer|acktr|ppo)$/],
+];
+
+for (const [form] of ALGORITHMS.map(formsOf)) {
+  for (const [actionSpace, takenBy] of NO_CHOICE) {
+    if (!takenBy.test(form.definition.name)) continue;
+    for (const engine of ["eager", "onnx"] as const) {
+      Deno.test(`${form.name}: learns where a ${actionSpace.type} action has no choice, ${engine}`, () => {
+        const spaces = { ...form.spaces, actionSpace, actionMasks: true };
+        const env = new MadeUpEnv(spaces);
+        const agent = agentOf({ ...form, spaces }, { engine });
+        const { actions, updates } = env.play(agent, STEPS);
+        const [only] = agent.act(env.observations, env.actionMasks);
+        assertEquals(only, actionSpace.type === "discrete" ? 7 : 0);
+        assert(actions.every(([first]) => first === only));
+        for (const [name, value] of Object.entries(updates.at(-1)!)) {
+          assert(Number.isFinite(value), `${name} is ${value}`);
+        }
+        agent.close();
+      });
+    }
+  }
+}
+
 /** Settings that exclude each other, and what an agent says of them. */
 type Refusal = [config: object, says: string, spaces?: Partial<AgentSpaces>];
 
@@ -469,6 +496,11 @@ const BOX_ONLY: Refusal[] = [
 
 const REFUSED: Readonly<Record<string, Refusal[]>> = {
   a2c: [
+    [
+      { numSteps: 1, normalizeAdvantage: true },
+      "numEnvs = 1, numSteps = 1 and normalizeAdvantage: true: expected at least 2 steps",
+      { numEnvs: 1 },
+    ],
     [
       { useSde: true },
       "exploration for discrete actions: it is for box actions",

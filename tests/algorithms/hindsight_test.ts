@@ -225,6 +225,21 @@ Deno.test("episodes that reach another goal end there, though they went on", () 
   agent.close();
 });
 
+Deno.test("with bootstrapTruncated: false a time limit ends rows of any goal", () => {
+  // Each episode has one step: the limit cuts all, but for goals reached by chance.
+  const env = envOf("dqn", 1);
+  const agent = agentOf("dqn", env, { config: { bootstrapTruncated: false } });
+  let rows = 0;
+  onDraw(agent, ({ terminated }) => {
+    assertEquals([...terminated], new Array(32).fill(1));
+    rows += terminated.length;
+  });
+  env.reset({ seed: 5 });
+  play(agent, env, 40);
+  assert(rows > 0);
+  agent.close();
+});
+
 for (const name of Object.keys(ENVS) as Name[]) {
   Deno.test(`${name}, hindsight: what was saved goes on bit for bit`, () => {
     const env = envOf(name), engine = "onnx";

@@ -252,7 +252,6 @@ class Replay implements Experience {
   readonly #next: ObservationInputArrays;
   readonly #rewards: Float32Array;
   readonly #scaledRewards: Float32Array;
-  readonly #none: Uint8Array;
   /** Number of rewards in a sampled sum. */
   readonly #span: number;
   /** Numbers of the masks of an action, 0 where they are not masked. */
@@ -367,7 +366,6 @@ class Replay implements Experience {
     this.#next = observations.buffer(numEnvs);
     this.#rewards = new Float32Array(numEnvs);
     this.#scaledRewards = new Float32Array(batchSize);
-    this.#none = new Uint8Array(numEnvs);
     let span = 0;
     for (let i = 0; i < nSteps; i++) span += gamma ** i;
     this.#span = span;
@@ -375,7 +373,6 @@ class Replay implements Experience {
 
   add({ observations, actions, actionMasks }: Decision, step: VecStep): void {
     const { buffer } = this.replay;
-    const { bootstrapTruncated = true } = this.#options;
     const { rewards, observations: { encoder } } = this.#runtime;
     const { terminated, truncated } = step;
     const next = encoder.observationArray(
@@ -387,10 +384,8 @@ class Replay implements Experience {
     const seen = {
       observation: observations,
       nextObservation: next,
-      terminated: bootstrapTruncated
-        ? terminated
-        : terminated.map((end, i) => end | truncated[i]),
-      truncated: bootstrapTruncated ? truncated : this.#none,
+      terminated,
+      truncated,
     };
     // Frames are stacked of observations without parts alone.
     this.#newest?.take(seen as Transition);
@@ -436,6 +431,14 @@ class Replay implements Experience {
     buffer.sample(random, { into: this.#batch });
     // Before anything is scaled, so that scales see the goals that stand in.
     this.#goalsOf(buffer)?.relabel(this.#batch, random);
+    // After goals that stand in, which say what terminates, but not what is cut.
+    if (this.#options.bootstrapTruncated === false) {
+      const { terminated, truncated } = this.#batch as Record<
+        string,
+        TensorData
+      >;
+      for (let i = 0; i < terminated.length; i++) terminated[i] |= truncated[i];
+    }
     const batch: Record<string, TensorData> = { ...this.#arrays };
     for (const [name, view] of this.#views) {
       const kept = partsNamed(name, batch) as ObservationInputArrays;
