@@ -173,7 +173,7 @@ export function qLearner(
     lossOf(_params, batch) {
       const { actions, lastRow, nextIsBest, weights } = batch;
       const last = tf.gather(batch.observations, lastRow);
-      // Values of what is forbidden there are far below all others.
+      // Values of what is forbidden there are below all others.
       const { policy: next } = policy.apply(batch.target!, last, {
         actionMasks: batch.actionMasks && tf.gather(batch.actionMasks, lastRow),
       });

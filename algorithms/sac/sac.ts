@@ -227,6 +227,8 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
       start,
       targetEntropyFactor: targetEntropy === null
         ? config.targetEntropyFactor
+        : n === 1
+        ? 0 // There is no other entropy.
         : targetEntropy / Math.log(n),
     });
     return {

@@ -1,11 +1,17 @@
+import { ownGradient } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { checkSize, tidied } from "./_shared.ts";
 import type { ActionMasking, Distribution } from "./distribution.ts";
 
 /** Smallest normal float32: keeps `log 0` out. */
 const SMALLEST = 1.1754944e-38;
-/** Logit whose probability is 0 in float32, whatever the others are. */
-const FORBIDDEN = -1e9;
+/**
+ * Logit of a choice that is forbidden: far below all others. The largest one may be
+ * 4e37 above 0 until their difference is beyond float32.
+ */
+const FORBIDDEN = -3e38;
+/** Log odds of a number that is 0 or 1 for sure in float32. */
+const SURE = 1e9;
 /** Largest float32 below 1: uniform numbers may round up to 1. */
 const LARGEST = 1 - 2 ** -24;
 
@@ -117,9 +123,37 @@ export function categorical(
  */
 export function catEntropy(logits: tf.Tensor2D): tf.Tensor1D {
   return tf.tidy(() => {
-    const logP = tf.logSoftmax(logits);
-    return tf.neg(tf.sum(tf.mul(tf.exp(logP), logP), 1));
+    return tf.neg(tf.sum(timesLog(tf.logSoftmax(logits)), 1));
   });
+}
+
+/**
+ * Computes `p log p` of probabilities. Its gradient `p log p + p` is finite, however
+ * it is weighted, where `p` is 0 and its logarithm is next to the end of float32, as
+ * that of a forbidden action.
+ *
+ * @param logProbs Logarithms of probabilities, of any shape.
+ * @returns The products, of that shape.
+ *
+ * @example
+ * ```ts
+ * import { timesLog } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * assertEquals(timesLog(tf.tensor1d([0, -3e38])).arraySync().map(Math.abs), [0, 0]);
+ * ```
+ */
+export function timesLog<T extends tf.Tensor>(logProbs: T): T {
+  return ownGradient<T>((given, save) => {
+    const p = tf.exp(given as T), value = tf.mul<T>(p, given as T);
+    (save as tf.GradSaveFunc)([p, value]);
+    return {
+      value,
+      gradFunc: (dy, [p, value]) => tf.mul(dy, tf.add(value, p)),
+    };
+  })(logProbs);
 }
 
 /**
@@ -258,7 +292,7 @@ export function bernoulli(n: number): Distribution {
         tf.tidy(() => {
           const allowed = tf.reshape(tf.cast(masks, "bool"), [-1, n, 2]);
           const [zero, one] = tf.unstack(allowed, 2);
-          const only = tf.where(zero, FORBIDDEN, -FORBIDDEN) as tf.Tensor2D;
+          const only = tf.where(zero, -SURE, SURE) as tf.Tensor2D;
           return tf.where(tf.logicalAnd(zero, one), logits, only);
         }),
     },

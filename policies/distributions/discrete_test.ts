@@ -303,3 +303,100 @@ for (const engine of ["eager", "onnx", "xla"] as const) {
     },
   });
 }
+
+/** Sizes of numbers, up to the ends of float32. */
+const SCALES = [1, 80, 1e4, 2e9, 1e20, 1e36];
+
+for (const engine of ["eager", "onnx", "xla"] as const) {
+  Deno.test({
+    name:
+      `masks hold for numbers of every size, with finite entropies and gradients (${engine})${
+        engine === "xla" ? " [XLA]" : ""
+      }`,
+    ignore: engine === "xla" && !isXlaInstalled(),
+    async fn() {
+      await selectBackend(engine === "eager" ? "wasm" : "cpu");
+      const random = new RandomStream(7), rows = 300;
+      for (const [name, distribution, parts] of PARTS) {
+        const { masking, noise, parameterSize } = distribution;
+        const { size, apply } = masking!;
+        const float = (width: number) =>
+          ({ shape: [rows, width], dtype: "float32" }) as const;
+        const program = compile(({ logits, masks, noise, weight }) => {
+          const masked = (x: tf.Tensor) => apply(x as tf.Tensor2D, masks);
+          const parameters = masked(logits);
+          const mode = distribution.mode(parameters);
+          const terms = (x: tf.Tensor) => {
+            const it = masked(x);
+            return tf.add(
+              distribution.logProb(it, mode),
+              tf.add(
+                distribution.entropy(it),
+                distribution.klDivergence(it, parameters),
+              ),
+            );
+          };
+          return {
+            sample: distribution.sample(parameters, noise as tf.Tensor2D),
+            mode,
+            terms: terms(logits),
+            gradient: tf.grad((x) => tf.mul(tf.sum(terms(x)), weight))(logits),
+          };
+        }, {
+          engine,
+          inputs: {
+            logits: float(parameterSize),
+            masks: { shape: [rows, size], dtype: "uint8" },
+            noise: float(noise.size),
+            weight: { shape: [], dtype: "float32" },
+          },
+        });
+        for (const scale of SCALES) {
+          for (const shift of [0, -2]) {
+            const masks = drawMasks(rows, parts, random);
+            const logits = random
+              .fillUniform(new Float32Array(rows * parameterSize))
+              .map((it) => scale * (2 * it - 1 + shift));
+            const numbers = random
+              .fillUniform(new Float32Array(rows * noise.size))
+              .map((it, i) => i % 97 === 0 ? i % 2 : it);
+            // A weight of losses, such as a high temperature.
+            const weight = Float32Array.of(100);
+            const { sample, mode, terms, gradient } = program
+              .run({ logits, masks, noise: numbers, weight });
+            const what = `${name}, ${scale}, ${shift}`;
+            for (const actions of [sample, mode]) {
+              let at = 0, forbidden = 0;
+              for (let row = 0; row < rows; row++) {
+                for (let part = 0; part < parts.length; part++) {
+                  const action = actions[row * parts.length + part];
+                  forbidden += 1 - masks[at + action];
+                  at += parts[part];
+                }
+              }
+              assertEquals([what, forbidden], [what, 0]);
+            }
+            for (const numbers of [terms, gradient]) {
+              const bad = [...numbers].filter((it) => !Number.isFinite(it));
+              assertEquals([what, bad.length], [what, 0]);
+            }
+          }
+        }
+      }
+    },
+  });
+}
+
+testOnBackends("a row that allows nothing has finite numbers", () => {
+  for (const [, distribution, parts] of PARTS) {
+    const { masking, parameterSize, noise } = distribution;
+    const masked = masking!.apply(
+      tf.fill([1, parameterSize], 7),
+      tf.zeros([1, masking!.size], "int32"),
+    );
+    const drawn = distribution.sample(masked, tf.fill([1, noise.size], 0.5));
+    values(drawn).forEach((it, i) => assert(it >= 0 && it < parts[i]));
+    const [logProb] = values(distribution.logProb(masked, drawn));
+    assert(Number.isFinite(logProb + values(distribution.entropy(masked))[0]));
+  }
+});

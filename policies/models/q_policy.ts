@@ -16,6 +16,9 @@ import {
   observationEncoder,
 } from "../networks/observation_encoder.ts";
 
+/** Smallest finite float32. */
+const LOWEST = -3.4028234663852886e38;
+
 /** Options of {@link qPolicy}. */
 export interface QPolicyOptions extends FunctionOptions {
   /** Space of one action, which is discrete. */
@@ -71,7 +74,8 @@ export interface QPolicy extends Policy {
    *
    * @param outputs Result of {@link outputs}.
    * @param actionMasks 1 where an action is allowed `[batch, n]`.
-   * @returns Values `[batch, n]`, far below all others where an action is forbidden.
+   * @returns Values `[batch, n]`, the lowest number of float32 where an action is
+   * forbidden.
    */
   values(outputs: tf.Tensor3D, actionMasks?: tf.Tensor): tf.Tensor2D;
 }
@@ -138,7 +142,7 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
     const all = valuesOf(outputs);
     return actionMasks === undefined
       ? all
-      : distribution.masking!.apply(all, actionMasks);
+      : tf.where(tf.cast(actionMasks, "bool"), all, LOWEST);
   }
   const mode = ({ policy }: PolicyOutput) => distribution.mode(policy);
   return {

@@ -134,3 +134,16 @@ Deno.test("values of other actions are refused", () => {
     "Cannot learn values of box actions: expected discrete actions",
   );
 });
+
+testOnBackends("masks forbid, however small all values are", () => {
+  const policy = qPolicy({ ...OPTIONS, actionSpace: { type: "discrete", n } });
+  for (const value of [-1e6, -2e9, -1e20, -3.4e38]) {
+    const outputs = tf.fill([1, n, 1], value) as tf.Tensor3D;
+    for (let allowed = 0; allowed < n; allowed++) {
+      const masks = tf.oneHot(tf.tensor1d([allowed], "int32"), n);
+      const masked = policy.values(outputs, masks);
+      assertEquals(values(policy.mode({ policy: masked })), [allowed]);
+      assertEquals(values(tf.max(masked, 1)), [Math.fround(value)]);
+    }
+  }
+});
