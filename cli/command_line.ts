@@ -1,3 +1,4 @@
+import { hintAt } from "@bellman/agent";
 import { hintAtOption } from "./config/schema.ts";
 import {
   type Command,
@@ -23,7 +24,6 @@ import {
 } from "./terminal/process.ts";
 import {
   asInputError,
-  hintAt,
   messageOf,
   RunFailure,
   UsageError,

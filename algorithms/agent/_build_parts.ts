@@ -5,7 +5,7 @@ import type {
   BuildContext,
 } from "./definition.ts";
 import type { Policy } from "@bellman/policies";
-import { checkRanges, defaultsOf } from "./schema.ts";
+import { checkSettings, defaultsOf, ownSchema } from "./schema.ts";
 
 /** Range of the counts of a run. */
 const COUNT = { type: "integer", minimum: 1 };
@@ -18,8 +18,8 @@ const COUNT = { type: "integer", minimum: 1 };
  * @param context Spaces, length of the run, stream of the first parameters.
  * @param given Settings that differ from the defaults, and more counts by name.
  * @throws {RangeError} If a setting or a count is out of its range.
- * @throws {TypeError} If settings exclude each other, or the algorithm cannot use
- * a space.
+ * @throws {TypeError} If there is no such setting, it is of another type, settings
+ * exclude each other, or the algorithm cannot use a space.
  */
 export function buildParts<Config extends object, P extends Policy>(
   definition: AlgorithmDefinition<Config, P>,
@@ -30,15 +30,24 @@ export function buildParts<Config extends object, P extends Policy>(
   },
 ): { config: Config; parts: AnyParts<P> } {
   const { schema, name, title = name } = definition;
-  const config = Object.assign(defaultsOf<Config>(schema), given.config);
   const { numEnvs, totalTimesteps, stackedFrames = 1 } = context;
   const run = { numEnvs, totalTimesteps, stackedFrames, ...given.counts };
   const ranges = Object.keys(run).map((key) => [key, COUNT]);
-  checkRanges(run, {
+  checkSettings(run, {
     of: title,
     schema: { properties: Object.fromEntries(ranges) },
   });
-  checkRanges(config, { of: title, schema });
+  const settings = Object.fromEntries(
+    Object.entries(given.config ?? {}).filter(([, it]) => it !== undefined),
+  );
+  const { network, ...others } = settings;
+  // One of the caller's own is no name.
+  const isNetwork = typeof network === "object" && network !== null;
+  checkSettings(isNetwork ? others : settings, {
+    of: title,
+    schema: ownSchema(definition),
+  });
+  const config = Object.assign(defaultsOf<Config>(schema), settings);
   definition.check?.(config, context);
   return { config, parts: definition.build(config, context) };
 }

@@ -72,6 +72,7 @@ export {
   type RolloutTensors,
   type TensorTargets,
 } from "./experience/rollout.ts";
+export * from "./hints.ts";
 export * from "./schema.ts";
 export * from "./experience/segments.ts";
 

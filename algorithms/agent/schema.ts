@@ -1,3 +1,6 @@
+import { registeredNetworks } from "@bellman/policies";
+import { hintAt } from "./hints.ts";
+
 /** Settings as JSON Schema: defaults, ranges, other names and help by key. */
 export interface ConfigSchema {
   /** Each setting's own schema, by key. */
@@ -16,6 +19,8 @@ export interface PropertySchema {
   readonly anyOf?: readonly PropertySchema[];
   /** Schemas of the entries of a mapping with known keys. */
   readonly properties?: Readonly<Record<string, PropertySchema>>;
+  /** Schema of entries of a mapping with other keys; false where there are none. */
+  readonly additionalProperties?: boolean | PropertySchema;
   /** Schema of each entry of a list. */
   readonly items?: PropertySchema;
   /** Help. */
@@ -70,65 +75,328 @@ export function defaultsOf<Config extends object>(
   ) as Config;
 }
 
-/** Upper bounds from here on guard against overflow: messages name them only when broken. */
-const GUARD = 1e4;
-
 /**
- * Checks the numbers of a configuration against the ranges of a schema.
+ * Returns the other names of a setting.
  *
- * @param config Settings by key.
- * @param options The schema, and the name of what is configured.
- * @throws {RangeError} For the first setting that does not.
+ * @param property Its schema.
  *
  * @example
  * ```ts
- * import { checkRanges } from "@bellman/agent";
- * import { assertThrows } from "@std/assert";
+ * import { aliasesOf } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
  *
- * const gamma = { type: "number", minimum: 0, maximum: 1 };
- * assertThrows(
- *   () => checkRanges({ gamma: 2 }, { of: "A2C", schema: { properties: { gamma } } }),
- *   RangeError,
- *   "Cannot run A2C with gamma = 2: expected a number from 0 to 1",
+ * assertEquals(aliasesOf({ alias: "lr, eta" }), ["lr", "eta"]);
+ * ```
+ */
+export function aliasesOf(property: PropertySchema): string[] {
+  return (property.alias ?? "").split(",").map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+/**
+ * Finds a setting by its name or by another one.
+ *
+ * @param schema The schema.
+ * @param name Name that was given.
+ * @returns Its name in the schema; `undefined` where there is none.
+ *
+ * @example
+ * ```ts
+ * import { findKey } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const schema = { properties: { learningRate: { alias: "lr" } } };
+ * assertEquals(findKey(schema, "lr"), "learningRate");
+ * ```
+ */
+export function findKey(
+  schema: ConfigSchema,
+  name: string,
+): string | undefined {
+  if (Object.hasOwn(schema.properties, name)) return name;
+  return Object.keys(schema.properties).find((key) =>
+    aliasesOf(schema.properties[key]).includes(name)
+  );
+}
+
+function describeRange(property: PropertySchema): string {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = property;
+  if (minimum !== undefined && maximum !== undefined) {
+    return ` from ${minimum} to ${maximum}`;
+  }
+  const parts = [];
+  if (minimum !== undefined) parts.push(`at least ${minimum}`);
+  if (exclusiveMinimum !== undefined) parts.push(`above ${exclusiveMinimum}`);
+  if (maximum !== undefined) parts.push(`at most ${maximum}`);
+  if (exclusiveMaximum !== undefined) parts.push(`below ${exclusiveMaximum}`);
+  const range = parts.join(" and ");
+  if (range === "") return "";
+  return range.startsWith("at ") ? ` of ${range}` : ` ${range}`;
+}
+
+const TYPE_WORDS: Record<string, string> = {
+  integer: "an integer",
+  number: "a number",
+  string: "a text",
+  boolean: "true or false",
+  null: "null",
+  object: "a mapping",
+};
+
+/**
+ * Describes the values that a setting takes.
+ *
+ * @param property Its schema.
+ *
+ * @example
+ * ```ts
+ * import { describeProperty } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(
+ *   describeProperty({ type: ["integer", "null"], minimum: 1 }),
+ *   "an integer of at least 1 or null",
  * );
  * ```
  */
-export function checkRanges(
-  config: object,
-  { of, schema }: { readonly of: string; readonly schema: ConfigSchema },
-): void {
-  for (
-    const [key, { items, ...property }] of Object.entries(schema.properties)
-  ) {
-    const value = (config as Record<string, unknown>)[key];
-    if (Array.isArray(value) && items !== undefined) {
-      value.forEach((it, i) => checkNumber(of, `${key}[${i}]`, it, items));
-    } else checkNumber(of, key, value, property);
+export function describeProperty(property: PropertySchema): string {
+  if (property.enum !== undefined) {
+    const names = property.enum.map(String);
+    return names.length === 1
+      ? names[0]
+      : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  }
+  if (property.const !== undefined) return String(property.const);
+  if (property.anyOf !== undefined) {
+    return property.anyOf.map(describeProperty).join(" or ");
+  }
+  const types = property.type === undefined ? [] : [property.type].flat();
+  const words = types.map((type) => {
+    if (type === "array") {
+      const item = property.items ? describeProperty(property.items) : "value";
+      const { maxItems } = property;
+      const most = maxItems === undefined ? "" : ` of at most ${maxItems}`;
+      return `a list${most}, each ${item}`;
+    }
+    if (type === "integer" || type === "number") {
+      const whole = type === "integer" || property.multipleOf === 1;
+      const word = TYPE_WORDS[whole ? "integer" : "number"];
+      const limit = property.limit === undefined ? "" : `, ${property.limit}`;
+      const isRule = whole && property.minimum === -1;
+      const range = describeRange(
+        isRule ? { ...property, minimum: 1 } : property,
+      );
+      return (isRule ? "-1 or " : "") + word + range + limit;
+    }
+    const entries = Object.entries(property.properties ?? {}).map((
+      [key, it],
+    ) => `${key}: ${describeProperty(it)}`);
+    const which = entries.length === 0 ? "" : ` with ${entries.join("; ")};`;
+    return (TYPE_WORDS[type] ?? type) + which;
+  });
+  return words.join(" or ");
+}
+
+/** Returns true for a value that a setting takes. */
+function fits(value: unknown, property: PropertySchema): boolean {
+  const { anyOf, items, properties = {}, additionalProperties } = property;
+  if (property.enum !== undefined) return property.enum.includes(value);
+  if (property.const !== undefined) return value === property.const;
+  if (!hasType(value, property)) return false;
+  if (anyOf !== undefined && !anyOf.some((it) => fits(value, it))) return false;
+  if (typeof value === "number") return isInside(value, property);
+  if (Array.isArray(value)) {
+    const { minItems = 0, maxItems = Infinity } = property;
+    return value.length >= minItems && value.length <= maxItems &&
+      (items === undefined || value.every((it) => fits(it, items)));
+  }
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, it]) => {
+    const own = Object.hasOwn(properties, key)
+      ? properties[key]
+      : additionalProperties;
+    return typeof own === "object" ? fits(it, own) : own !== false;
+  });
+}
+
+/** Returns true for a value of the type, or one of the types, of a setting. */
+function hasType(value: unknown, { type, anyOf }: PropertySchema): boolean {
+  if (type === undefined) {
+    return anyOf?.some((it) => hasType(value, it)) ?? true;
+  }
+  const own = value === null
+    ? "null"
+    : Array.isArray(value)
+    ? "array"
+    : typeof value;
+  const types = [type].flat();
+  return types.includes(own) || own === "number" && types.includes("integer");
+}
+
+function isInside(value: number, property: PropertySchema): boolean {
+  const { type, multipleOf, minimum = -Infinity } = property;
+  const isWhole = [type].flat().includes("integer");
+  if (!Number.isFinite(value) || isWhole && !Number.isInteger(value)) {
+    return false;
+  }
+  if (multipleOf !== undefined && value % multipleOf !== 0) return false;
+  // A count of -1 represents a rule, and 0 is none.
+  if (isWhole && minimum === -1 && value === 0) return false;
+  const { maximum = Infinity } = property;
+  const { exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } =
+    property;
+  return value >= minimum && value <= maximum && value > exclusiveMinimum &&
+    value < exclusiveMaximum;
+}
+
+/** Most letters of a value in a message. */
+const MOST_LETTERS = 80;
+
+function show(value: unknown): string {
+  const text = textOf(value);
+  return text.length <= MOST_LETTERS
+    ? text
+    : `${text.slice(0, MOST_LETTERS - 3)}...`;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "function") return "a function";
+  const isJson = typeof value === "object" || typeof value === "string";
+  try {
+    return isJson ? JSON.stringify(value) : String(value);
+  } catch { // An object that holds itself, or a bigint.
+    return String(value);
   }
 }
 
-function checkNumber(
-  ...[of, name, value, property]: [string, string, unknown, PropertySchema]
+/** What is wrong with the value of a setting. */
+export interface SettingFault {
+  /** The value, as messages show it. */
+  readonly shown: string;
+  /** Values that fit, and which was meant. */
+  readonly expected: string;
+  /** True where another value of this type fits. */
+  readonly hasType: boolean;
+}
+
+/**
+ * Finds what is wrong with the value of a setting.
+ *
+ * @param value The value.
+ * @param property Schema of the setting.
+ * @returns The fault; `undefined` where the value fits.
+ *
+ * @example
+ * ```ts
+ * import { faultOf } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const gamma = { type: "number", minimum: 0, maximum: 1 };
+ * assertEquals(faultOf(0.99, gamma), undefined);
+ * assertEquals(faultOf(2, gamma)?.expected, "a number from 0 to 1");
+ * ```
+ */
+export function faultOf(
+  value: unknown,
+  property: PropertySchema,
+): SettingFault | undefined {
+  if (fits(value, property)) return undefined;
+  const names = (property.enum ?? []).filter((it) => typeof it === "string");
+  const guess = typeof value === "string" && names.length > 1
+    ? hintAt(value, names)
+    : "";
+  const isItem = property.type === "array" && typeof value === "number";
+  const hint = guess.startsWith("did")
+    ? `; ${guess}`
+    : isItem
+    ? `, as in [${value}, ${value}]`
+    : "";
+  return {
+    shown: show(value),
+    expected: describeProperty(property) + hint,
+    hasType: hasType(value, property),
+  };
+}
+
+/**
+ * Returns the schema of an algorithm's settings, with the networks that are
+ * registered.
+ *
+ * @param definition The algorithm.
+ *
+ * @example
+ * ```ts
+ * import { a2c } from "@bellman/a2c";
+ * import { ownSchema } from "@bellman/agent";
+ * import { convOnly, registerNetwork } from "@bellman/policies";
+ * import { assert } from "@std/assert";
+ *
+ * registerNetwork("own", ({ inputShape }) => convOnly({ inputShape }));
+ * assert(ownSchema(a2c).properties.network.enum?.includes("own"));
+ * ```
+ */
+export function ownSchema(
+  { schema }: { readonly schema: ConfigSchema },
+): ConfigSchema {
+  const { network } = schema.properties, own = registeredNetworks();
+  if (!network?.enum?.includes("mlp") || own.length === 0) return schema;
+  const named = { ...network, enum: [...network.enum, ...own] };
+  return { properties: { ...schema.properties, network: named } };
+}
+
+/** What {@link checkSettings} checks by. */
+export interface SettingsCheck {
+  /** Name of what is configured, such as `SAC`. */
+  readonly of: string;
+  /** Schema of the settings. */
+  readonly schema: ConfigSchema;
+}
+
+/**
+ * Checks names and values of settings against a schema, as the command line does.
+ *
+ * @param config Settings by key; those that are undefined count as not given.
+ * @param check The schema, and the name of what is configured.
+ * @throws {TypeError} If there is no such setting, or its value is of another type.
+ * @throws {RangeError} If a value of the right type does not fit.
+ *
+ * @example
+ * ```ts
+ * import { checkSettings } from "@bellman/agent";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const gamma = { type: "number", minimum: 0, maximum: 1 };
+ * const check = { of: "A2C", schema: { properties: { gamma } } };
+ * assertThrows(
+ *   () => checkSettings({ gamma: 2 }, check),
+ *   RangeError,
+ *   "Cannot run A2C with gamma = 2: expected a number from 0 to 1",
+ * );
+ * assertThrows(
+ *   () => checkSettings({ gama: 0.9 }, check),
+ *   TypeError,
+ *   "Unknown setting 'gama' of A2C: did you mean 'gamma'?",
+ * );
+ * ```
+ */
+export function checkSettings(
+  config: object,
+  { of, schema }: SettingsCheck,
 ): void {
-  if (typeof value !== "number") return;
-  const { type, exclusiveMinimum: above = -Infinity } = property;
-  const { minimum: given = -Infinity, maximum = Infinity } = property;
-  const whole = [type].flat().includes("integer") || property.multipleOf === 1;
-  // A count of -1 represents a rule, and 0 is not allowed.
-  const isRule = whole && given === -1;
-  if (isRule && value === -1) return;
-  const minimum = isRule ? 1 : given;
-  const isInside = value >= minimum && value > above && value <= maximum;
-  if (isInside && (!whole || Number.isInteger(value))) return;
-  const hasMaximum = maximum < GUARD || value > maximum;
-  const range = above > -Infinity
-    ? `above ${above}${hasMaximum ? ` and at most ${maximum}` : ""}`
-    : hasMaximum
-    ? `from ${minimum} to ${maximum}`
-    : `of at least ${minimum}`;
-  throw new RangeError(
-    `Cannot run ${of} with ${name} = ${value}: expected a ${
-      whole ? "whole number" : "number"
-    } ${range}`,
-  );
+  for (const [name, value] of Object.entries(config)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(schema.properties, name)) {
+      const key = findKey(schema, name);
+      const hint = key === undefined
+        ? hintAt(name, Object.keys(schema.properties))
+        : `did you mean '${key}'?`;
+      throw new TypeError(`Unknown setting '${name}' of ${of}: ${hint}`);
+    }
+    const fault = faultOf(value, schema.properties[name]);
+    if (fault === undefined) continue;
+    const Fault = fault.hasType ? RangeError : TypeError;
+    throw new Fault(
+      `Cannot run ${of} with ${name} = ${fault.shown}: expected ${fault.expected}`,
+    );
+  }
 }

@@ -1,7 +1,7 @@
 import {
   Agent,
   type AlgorithmDefinition,
-  checkRanges,
+  checkSettings,
   type WorkersAlgorithm,
   type WorkersRun,
 } from "@bellman/agent";
@@ -116,7 +116,7 @@ export class AsyncTraining implements WorkersAlgorithm {
     };
     this.#method = methodNamed(name);
     const { title = name, with: define } = this.#method;
-    checkRanges({ workers: given }, { of: title, schema: RUN });
+    checkSettings({ workers: given }, { of: title, schema: RUN });
     const { localWorkers = 0 } = options.config ?? {};
     const workers = given + localWorkers;
     if (localWorkers > 0 && !ray && !options.isForEvaluation) {

@@ -236,15 +236,15 @@ Deno.test("bad input is one line", async () => {
     const [options, message] of [
       [
         { workers: 0 },
-        "Cannot run A3C with workers = 0: expected a whole number from 1 to 1024",
+        "Cannot run A3C with workers = 0: expected an integer from 1 to 1024",
       ],
       [
         { workers: 5000 },
-        "Cannot run A3C with workers = 5000: expected a whole number from 1 to 1024",
+        "Cannot run A3C with workers = 5000: expected an integer from 1 to 1024",
       ],
       [
         { config: { stepsPerStop: 0.5 } },
-        "Cannot run A3C with stepsPerStop = 0.5: expected a whole number of at least 1",
+        "Cannot run A3C with stepsPerStop = 0.5: expected an integer from 1 to 100000000",
       ],
       [{ source: "NoSuch-v0" }, "Unknown environment 'NoSuch-v0'"],
       [

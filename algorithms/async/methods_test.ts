@@ -1,5 +1,5 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
-import { Agent } from "@bellman/agent";
+import { Agent, type AlgorithmDefinition } from "@bellman/agent";
 import {
   type Engine,
   flatParams,
@@ -30,13 +30,19 @@ const SMALL: Config = {
   valueNetwork: "shared",
 };
 
+/** Returns the settings of {@link SMALL} that a method has. */
+function smallOf({ schema }: AlgorithmDefinition<AsyncConfig>): Config {
+  const own = Object.entries(SMALL).filter(([key]) => key in schema.properties);
+  return Object.fromEntries(own);
+}
+
 function agentOf(
   name: keyof typeof METHODS,
   env: VecEnv,
   { config = {}, engine = "eager" }: { config?: Config; engine?: Engine } = {},
 ): Agent<AsyncConfig> {
   return new Agent<AsyncConfig>(METHODS[name], env, {
-    config: { ...SMALL, ...config },
+    config: { ...smallOf(METHODS[name]), ...config },
     seed: 3,
     engine,
     totalTimesteps: 200,
@@ -46,7 +52,9 @@ function agentOf(
 for (const method of Object.values(METHODS)) {
   Deno.test(`${method.name} tells all of its statistics`, () => {
     const env = makeVec("CartPole-v1", { numEnvs: 1 });
-    const agent = new Agent<AsyncConfig>(method, env, { config: SMALL });
+    const agent = new Agent<AsyncConfig>(method, env, {
+      config: smallOf(method),
+    });
     let observations = env.reset({ seed: 1 }), stats;
     while (stats === undefined || Object.keys(stats).length === 0) {
       const step = env.step(agent.act(observations));

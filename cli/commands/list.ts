@@ -1,5 +1,5 @@
 import { envSpec, registeredIds } from "@bellman/envs";
-import type { AlgorithmDefinition } from "@bellman/agent";
+import { type AlgorithmDefinition, hintAt } from "@bellman/agent";
 import type { EnvSpec } from "@bellman/types";
 import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
 import { importAlgorithms } from "../config/options.ts";
@@ -15,7 +15,7 @@ import { readText } from "../terminal/read_text.ts";
 import { round } from "../run/evaluation.ts";
 import { ZOO, zooAgents } from "../config/zoo_agents.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
-import { hintAt, UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/errors.ts";
 
 function listing() {
   return {

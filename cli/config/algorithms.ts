@@ -1,14 +1,17 @@
 import { a2c } from "@bellman/a2c";
 import { acer } from "@bellman/acer";
 import { acktr } from "@bellman/acktr";
-import type { AlgorithmDefinition, ConfigSchema } from "@bellman/agent";
+import {
+  type AlgorithmDefinition,
+  aliasesOf,
+  type ConfigSchema,
+} from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
 import { dqn } from "@bellman/dqn";
 import { ppo } from "@bellman/ppo";
 import { sac } from "@bellman/sac";
 import { ddpg, td3 } from "@bellman/td3";
 import { addStatistics } from "@bellman/training";
-import { aliasesOf } from "./settings.ts";
 import run from "./run_config.schema.json" with { type: "json" };
 
 const algorithms: AlgorithmDefinition[] = [

@@ -1,13 +1,17 @@
-import type {
-  AlgorithmDefinition,
-  ConfigSchema,
-  PropertySchema,
+import {
+  type AlgorithmDefinition,
+  aliasesOf,
+  type ConfigSchema,
+  describeProperty,
+  findKey,
+  hintAt,
+  ownSchema,
+  type PropertySchema,
 } from "@bellman/agent";
-import { hintAt, UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
-import { fullSchema, ownSchema } from "./resolve.ts";
+import { fullSchema } from "./resolve.ts";
 import { runSchema } from "./schema.ts";
-import { aliasesOf, describeProperty, findKey } from "./settings.ts";
 
 /** Letters of a line. */
 const WIDTH = 100;

@@ -1,4 +1,4 @@
-import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import { type ConfigSchema, defaultsOf, findKey } from "@bellman/agent";
 import { UsageError } from "../terminal/errors.ts";
 import {
   option,
@@ -16,7 +16,7 @@ import {
   resolveGiven,
 } from "./resolve.ts";
 import { runConfigSchema } from "./schema.ts";
-import { type Entry, findKey, validateEntries } from "./settings.ts";
+import { type Entry, validateEntries } from "./settings.ts";
 import { parseYaml } from "./yaml.ts";
 import { readText } from "../terminal/read_text.ts";
 

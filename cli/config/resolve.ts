@@ -2,19 +2,17 @@ import {
   type AlgorithmDefinition,
   type ConfigSchema,
   defaultsOf,
+  describeProperty,
+  findKey,
+  hintAt,
+  ownSchema,
 } from "@bellman/agent";
-import { registeredNetworks } from "@bellman/policies";
-import { hintAt, UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { wrappersOf } from "./gymnasium.ts";
 import { idleModules, importModules } from "./modules.ts";
 import { runConfigSchema, runSchema } from "./schema.ts";
-import {
-  describeProperty,
-  type Entry,
-  findKey,
-  validateEntries,
-} from "./settings.ts";
+import { type Entry, validateEntries } from "./settings.ts";
 import { hintAtAlgorithm } from "./elsewhere.ts";
 import type { RunConfig } from "./run_config.ts";
 import { isZoo, zooEntries } from "./zoo.ts";
@@ -53,14 +51,6 @@ interface Resolved {
   given: string[];
   /** Lines on settings of a file that were converted. */
   notes: string[];
-}
-
-/** Returns the settings of an algorithm, with the networks of the user's own. */
-export function ownSchema({ schema }: AlgorithmDefinition): ConfigSchema {
-  const { network } = schema.properties, own = registeredNetworks();
-  if (!network?.enum?.includes("mlp") || own.length === 0) return schema;
-  const named = { ...network, enum: [...network.enum, ...own] };
-  return { properties: { ...schema.properties, network: named } };
 }
 
 /** Joins the schema of a run of an algorithm: the run's settings and its own. */

@@ -2,12 +2,7 @@ import type { ConfigSchema } from "@bellman/agent";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { capture } from "../testdata/capture.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
-import {
-  aliasesOf,
-  describeProperty,
-  findKey,
-  validateEntries,
-} from "./settings.ts";
+import { validateEntries } from "./settings.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 const schema: ConfigSchema = {
@@ -16,14 +11,6 @@ const schema: ConfigSchema = {
     gamma: { type: "number", minimum: 0, maximum: 1 },
   },
 };
-
-Deno.test("a key is found by its name and by each alias", () => {
-  assertEquals(aliasesOf(schema.properties.numSteps), ["nsteps", "n_steps"]);
-  for (const name of ["numSteps", "nsteps", "n_steps"]) {
-    assertEquals(findKey(schema, name), "numSteps");
-  }
-  assertEquals(findKey(schema, "toString"), undefined);
-});
 
 Deno.test("the nearest key looks at aliases and ignores case", () => {
   const cases: [string, string][] = [
@@ -37,46 +24,6 @@ Deno.test("the nearest key looks at aliases and ignores case", () => {
       UsageError,
       `Unknown key '${name}' in it: ${hint}`,
     );
-  }
-});
-
-Deno.test("a property says in words what it accepts", () => {
-  const cases: [Parameters<typeof describeProperty>[0], string][] = [
-    [{ type: "integer", minimum: 1 }, "an integer of at least 1"],
-    [{ type: "number", minimum: 0, maximum: 1 }, "a number from 0 to 1"],
-    [
-      { type: "number", exclusiveMinimum: 0, maximum: 1 },
-      "a number above 0 and at most 1",
-    ],
-    [
-      { type: ["number", "null"], exclusiveMinimum: 0 },
-      "a number above 0 or null",
-    ],
-    [{ type: "string", enum: ["a", "b", "c"] }, "a, b or c"],
-    [{ type: "string", const: "a2c" }, "a2c"],
-    [
-      { type: "array", items: { type: "integer", minimum: 1 } },
-      "a list, each an integer of at least 1",
-    ],
-    [{ type: "boolean" }, "true or false"],
-    [
-      {
-        anyOf: [
-          {
-            type: "object",
-            properties: {
-              kind: { type: "string", enum: ["a", "b"] },
-              k: { type: "number", minimum: 0 },
-            },
-          },
-          { type: "null" },
-        ],
-      },
-      "a mapping with kind: a or b; k: a number of at least 0; or null",
-    ],
-  ];
-  for (const [property, words] of cases) {
-    assertEquals(describeProperty(property), words);
   }
 });
 

@@ -1,4 +1,5 @@
-import { hintAt, UsageError } from "../terminal/errors.ts";
+import { hintAt } from "@bellman/agent";
+import { UsageError } from "../terminal/errors.ts";
 import { hintAtForeignFile } from "./elsewhere.ts";
 import { gymnasiumId } from "./gymnasium.ts";
 import type { Entry } from "./settings.ts";

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { hintAt, UsageError } from "../terminal/errors.ts";
+import { hintAt } from "@bellman/agent";
+import { UsageError } from "../terminal/errors.ts";
 
 /** Prefix of the names of trained agents that come with the repository. */
 export const ZOO = "zoo:";

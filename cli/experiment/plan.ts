@@ -1,7 +1,7 @@
-import type { ConfigSchema } from "@bellman/agent";
+import { type ConfigSchema, hintAt } from "@bellman/agent";
 import { parseMapping } from "../config/yaml.ts";
 import { validateEntries } from "../config/settings.ts";
-import { hintAt, UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { atariScale } from "./atari_scale.ts";
 
 /** Scale of an environment's returns: `(return - low) / (high - low)`. */

@@ -1,3 +1,4 @@
+import { isLikelyTypo, nearest } from "@bellman/agent";
 import {
   checkEnv,
   defaultRegistry,
@@ -18,12 +19,7 @@ import {
   pythonModule,
 } from "../config/modules.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import {
-  isLikelyTypo,
-  messageOf,
-  nearest,
-  UsageError,
-} from "../terminal/errors.ts";
+import { messageOf, UsageError } from "../terminal/errors.ts";
 
 /** Converts seconds to whole milliseconds, at least one. */
 export function milliseconds(seconds: number): number {

@@ -1,3 +1,4 @@
+import { hintAt, isLikelyTypo, nearest } from "@bellman/agent";
 import {
   episodeSteps,
   type LogRow,
@@ -13,12 +14,7 @@ import type {
 import { existsSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import {
-  hintAt,
-  isLikelyTypo,
-  nearest,
-  UsageError,
-} from "../terminal/errors.ts";
+import { UsageError } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { rewardThreshold } from "./environment_modules.ts";
 import { MAX_ROWS, solvedAt } from "./report.ts";

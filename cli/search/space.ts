@@ -2,12 +2,14 @@ import {
   type AlgorithmDefinition,
   type ConfigSchema,
   defaultsOf,
+  findKey,
+  hintAt,
   type PropertySchema,
 } from "@bellman/agent";
 import { findAlgorithm } from "../config/algorithms.ts";
 import { fullSchema } from "../config/resolve.ts";
-import { findKey, validateEntries } from "../config/settings.ts";
-import { hintAt, UsageError } from "../terminal/errors.ts";
+import { validateEntries } from "../config/settings.ts";
+import { UsageError } from "../terminal/errors.ts";
 
 /** Values of a setting that are searched. */
 export type Dimension =

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { isLikelyTypo, nearest, UsageError } from "./errors.ts";
+import { isLikelyTypo, nearest } from "@bellman/agent";
+import { UsageError } from "./errors.ts";
 import type { CommandIo } from "./process.ts";
 
 /** An option of a command, as the help shows it. */

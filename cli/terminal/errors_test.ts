@@ -3,8 +3,6 @@ import { readFileSync } from "node:fs";
 import {
   asInputError,
   checkWritable,
-  isLikelyTypo,
-  nearest,
   UsageError,
   writeWhole,
 } from "./errors.ts";
@@ -108,15 +106,3 @@ Deno.test("what cannot be written to is told before, what can is left as it is",
     assertEquals(namesIn(dir).sort(), ["old", "taken"]);
     assertEquals(await Deno.readTextFile(`${dir}/old`), "text");
   }));
-
-Deno.test("the nearest name ignores case", () => {
-  assertEquals(
-    nearest("cartpole-v1", ["CartPole-v1", "Chain-v0"]),
-    "CartPole-v1",
-  );
-});
-
-Deno.test("a likely typo is near, anything else is not", () => {
-  assertEquals(isLikelyTypo("trian", "train"), true);
-  assertEquals(isLikelyTypo("bananas", "train"), false);
-});

@@ -1,12 +1,8 @@
 import { a2c } from "@bellman/a2c";
-import { type AlgorithmDefinition, defaultsOf } from "@bellman/agent";
+import { type AlgorithmDefinition, defaultsOf, findKey } from "@bellman/agent";
 import { sac } from "@bellman/sac";
 import run from "../../cli/config/run_config.schema.json" with { type: "json" };
-import {
-  type Entry,
-  findKey,
-  validateEntries,
-} from "../../cli/config/settings.ts";
+import { type Entry, validateEntries } from "../../cli/config/settings.ts";
 import { parseMapping } from "../../cli/config/yaml.ts";
 
 const { properties } = run;

@@ -433,7 +433,7 @@ for (const definition of ALGORITHMS) {
         assertThrows(
           () => agentOf(form, { config: { [key]: value } as object }),
           RangeError,
-          `Cannot run ${title} with ${key} = ${value}: expected a `,
+          `Cannot run ${title} with ${key} = ${value}: expected `,
           `${key} = ${value}`,
         );
       }

@@ -345,6 +345,15 @@ export interface Form {
   readonly spaces: AgentSpaces;
 }
 
+/** Returns those of some settings that an algorithm has. */
+export function ownOf(
+  { schema }: AlgorithmDefinition,
+  settings: object,
+): object {
+  const all = Object.entries(settings);
+  return Object.fromEntries(all.filter(([key]) => key in schema.properties));
+}
+
 /** Lists the forms of an algorithm, the plainest first. */
 export function formsOf(definition: AlgorithmDefinition): Form[] {
   const { name, smallConfig, startWorkers } = definition;
@@ -354,7 +363,11 @@ export function formsOf(definition: AlgorithmDefinition): Form[] {
   ) => ({
     definition,
     name: `${name}, ${form}`,
-    config: { ...smallConfig, ...SMALL[isAsync ? "async" : name], ...config },
+    config: {
+      ...smallConfig,
+      ...ownOf(definition, SMALL[isAsync ? "async" : name]),
+      ...config,
+    },
     spaces: actions === "frames"
       ? FRAMES
       : actions === "discrete of frames"

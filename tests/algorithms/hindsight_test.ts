@@ -271,9 +271,9 @@ Deno.test("hindsight is refused where no other goal can stand in", () => {
       () => agentOf("td3", env, { config: { replay: "rank" } as object }),
     "TypeError: Cannot run SAC with hindsight and an environment without goals: expected observations with observation, achieved_goal, desired_goal, and the environment's computeReward":
       () => agentOf("sac", none),
-    "RangeError: Cannot relabel -1 rows for each other one": () =>
-      agentOf("sac", env, { config: { hindsight: { k: -1 } } as object }),
-    "TypeError: did you mean 'future'": () =>
+    'RangeError: Cannot run SAC with hindsight = {"k":-1}: expected a mapping':
+      () => agentOf("sac", env, { config: { hindsight: { k: -1 } } as object }),
+    "RangeError: expected a mapping with strategy: future, final": () =>
       agentOf("sac", env, {
         config: { hindsight: { strategy: "futur" } } as object,
       }),

@@ -18,6 +18,7 @@ import {
   type ToyTask,
   ToyVecEnv,
 } from "../toy_vec_env.ts";
+import { ownOf } from "../../algorithms/forms.ts";
 
 const SMALL_TD3 = {
   hiddenSizes: [32],
@@ -95,7 +96,10 @@ export async function learn(
   const agent = new Agent(definition, env, {
     seed: 5,
     totalTimesteps: env.numEnvs * updates,
-    config: { ...SMALL[isAsync ? "async" : name], ...config } as object,
+    config: {
+      ...ownOf(definition, SMALL[isAsync ? "async" : name]),
+      ...config,
+    },
   });
   return { agent: await learnOn(agent, env, updates), env };
 }

@@ -1,0 +1,84 @@
+/** Hints at the names that were meant. */
+import { closest, distance } from "fastest-levenshtein";
+
+/**
+ * Returns the candidate with the fewest edits from a name, ignoring case.
+ *
+ * @param name Name that was given.
+ * @param candidates Names that there are.
+ *
+ * @example
+ * ```ts
+ * import { nearest } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(nearest("gama", ["tau", "gamma"]), "gamma");
+ * ```
+ */
+export function nearest(name: string, candidates: readonly string[]): string {
+  const lower = name.toLowerCase();
+  const byLower = new Map(candidates.map((it) => [it.toLowerCase(), it]));
+  return byLower.get(closest(lower, [...byLower.keys()]))!;
+}
+
+/**
+ * Returns true if a name is near enough to another to be a typo of it: up to a third
+ * of the letters differ.
+ *
+ * @param name Name that was given.
+ * @param candidate Name that there is.
+ *
+ * @example
+ * ```ts
+ * import { isLikelyTypo } from "@bellman/agent";
+ * import { assert } from "@std/assert";
+ *
+ * assert(isLikelyTypo("gama", "gamma"));
+ * ```
+ */
+export function isLikelyTypo(name: string, candidate: string): boolean {
+  // Of ids, the version says nothing.
+  const [a, b] = [name, candidate]
+    .map((it) => it.toLowerCase().replace(/-v\d*$/, ""));
+  const [short, long] = [a.length, b.length].sort((x, y) => x - y);
+  const edits = distance(a, b);
+  return edits < short && edits <= Math.max(2, Math.ceil(long / 3));
+}
+
+/** Fewest letters by which the rest of a name is guessed. */
+const SHORTEST_PART = 4;
+/** Most names that a hint lists. */
+const MOST_NAMES = 12;
+
+/**
+ * Suggests which of some names was meant: the nearest one where it is near, one that
+ * begins or ends with it, or else all that there are.
+ *
+ * @param name Name that was given.
+ * @param candidates Names that there are.
+ * @returns The end of a message.
+ *
+ * @example
+ * ```ts
+ * import { hintAt } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(hintAt("gama", ["tau", "gamma"]), "did you mean 'gamma'?");
+ * assertEquals(hintAt("lr", ["tau", "gamma"]), "expected one of tau, gamma");
+ * ```
+ */
+export function hintAt(name: string, candidates: readonly string[]): string {
+  const part = name.toLowerCase();
+  const whole = part.length < SHORTEST_PART ? undefined : candidates.find(
+    (it) =>
+      it.toLowerCase().startsWith(part) || it.toLowerCase().endsWith(part),
+  );
+  const guess = whole ?? nearest(name, candidates);
+  if (whole !== undefined || isLikelyTypo(name, guess)) {
+    return `did you mean '${guess}'?`;
+  }
+  const rest = candidates.length - MOST_NAMES;
+  return `expected ${candidates.length === 1 ? "" : "one of "}${
+    candidates.slice(0, MOST_NAMES).join(", ")
+  }${rest > 0 ? ` or ${rest} more` : ""}`;
+}
