@@ -66,7 +66,11 @@ Deno.test("train says which given settings do nothing beside the others", async 
     `valueCoefficient does nothing here: ${why}, and valueLearningRate is the value's`,
   ]);
   assertEquals(await idle("acktr", "--set=valueCoefficient=0.7"), [
-    `valueCoefficient does nothing here: ${why}; valueLearningRate and valueKlClip are the value's`,
+    `valueCoefficient does nothing here: ${why}, and valueLearningRate is the value's`,
+  ]);
+  // Spaces count, too.
+  assertEquals(await idle("ppo", "--set=log_std_init=-1"), [
+    "initialLogStd does nothing here: only box actions have a log standard deviation",
   ]);
   const shared = ["a2c", "--preset=baselines"];
   assertEquals(await idle(...shared, "--set=valueLearningRate=0.1"), [

@@ -6,6 +6,10 @@ import {
   type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
+  idleLayers,
+  idleNoise,
+  idleOptimizer,
+  type KnownSpaces,
   type Moment,
   type NumberInput,
   rollout,
@@ -40,10 +44,13 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
   schema: a2cConfigSchema,
   presets: a2cPresets,
-  smallConfig: { numSteps: 5, hiddenSizes: [8], lstmSize: 4 },
+  smallConfig: { numSteps: 5, hiddenSizes: [8] },
   // One learning rate needs inputs and values of about the same scale.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
-  idle: idleSettings,
+  idle: (config, spaces) => ({
+    ...idleSettings(config, spaces),
+    ...idleOptimizer(config),
+  }),
   check({ normalizeAdvantage, numSteps }, { numEnvs }) {
     if (!normalizeAdvantage || numEnvs * numSteps > 1) return;
     throw new RangeError(
@@ -98,11 +105,20 @@ export function objectiveOf(
   return objective ?? valueNetwork;
 }
 
+/** Settings of {@linkcode idleSettings}. */
+export type IdleOnPolicyConfig =
+  & ObjectiveConfig
+  & Pick<
+    OnPolicyConfig,
+    "network" | "hiddenSizes" | "partNetworks" | "useSde" | "numSteps"
+  >;
+
 /**
- * Returns the settings that objective and network leave without effect, with the
- * reasons.
+ * Returns the settings of actor-critics that learn from rollouts which the others
+ * leave without effect, with the reasons.
  *
  * @param config Settings.
+ * @param spaces Spaces of the environment, where they are known.
  * @returns Reasons by setting.
  *
  * @example
@@ -114,20 +130,19 @@ export function objectiveOf(
  * ```
  */
 export function idleSettings(
-  config: ObjectiveConfig & Pick<OnPolicyConfig, "network">,
+  config: IdleOnPolicyConfig,
+  spaces: KnownSpaces = {},
 ): Record<string, string> {
-  const { network } = config;
-  const layers = `the network ${network} has no other layers`;
-  const idle: Record<string, string> = /^(lstm|lnlstm)$/.test(network)
-    ? { hiddenSizes: layers, activation: layers }
-    : {};
-  const one = "one step for both losses has learningRate";
-  if (objectiveOf(config) === "shared") {
-    return { ...idle, valueLearningRate: one };
-  }
   const why = "with separate objectives no loss is weighed against another";
-  const valueCoefficient = `${why}, and valueLearningRate is the value's`;
-  return { ...idle, valueCoefficient };
+  return {
+    ...idleLayers(config, spaces),
+    ...idleNoise(config, spaces),
+    ...(config.numSteps === 1 &&
+      { gaeLambda: "a rollout of one step has no longer returns" }),
+    ...(objectiveOf(config) === "shared"
+      ? { valueLearningRate: "one step for both losses has learningRate" }
+      : { valueCoefficient: `${why}, and valueLearningRate is the value's` }),
+  };
 }
 
 /** Options of {@link onPolicyParts}. */

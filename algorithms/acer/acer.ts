@@ -7,6 +7,11 @@ import {
   type AlgorithmDefinition,
   type AnyUpdate,
   type BuildContext,
+  idleLayers,
+  idleNoise,
+  idleOptimizer,
+  idleReplay,
+  type KnownSpaces,
   type RandomInput,
   segmentRows,
   segments,
@@ -78,11 +83,11 @@ export const acer: AlgorithmDefinition<AcerConfig> = {
   smallConfig: {
     numSteps: 5,
     hiddenSizes: [8],
-    lstmSize: 4,
     bufferSize: 200,
     replayStart: 40,
   },
   hasReplay: true,
+  idle: idleOf,
   check: checkConfig,
   build: partsOf,
 };
@@ -246,6 +251,42 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
 function hiddenSpace(size: number): BoxSpace {
   return { type: "box", shape: [size], low: -1, high: 1, dtype: "float32" };
 }
+
+/** Finds settings without effect. */
+function idleOf(
+  config: AcerConfig,
+  spaces: KnownSpaces,
+): Record<string, string> {
+  const layers = idleLayers(config, spaces);
+  const none = "replayRatio 0 keeps no segments";
+  const average = "there is no trust region";
+  return {
+    ...idleReplay(config),
+    ...layers,
+    ...idleNoise(config, spaces),
+    ...idleOptimizer(config),
+    ...(layers.lstmSize !== undefined && { initialState: layers.lstmSize }),
+    ...(config.replayRatio === 0 &&
+      Object.fromEntries(OF_REPLAY.map((key) => [key, none]))),
+    ...(!config.trustRegion &&
+      { delta: average, averageDecay: average, averageOrder: average }),
+    ...(spaces.actionSpace?.type === "discrete" &&
+      { advantageSamples: "the values of discrete actions are all known" }),
+  };
+}
+
+/** Settings of replayed segments. */
+const OF_REPLAY = [
+  "bufferSize",
+  "replayStart",
+  "replay",
+  "priorityAlpha",
+  "priorityBeta",
+  "priorityEpsilon",
+  "replayStorage",
+  "saveReplay",
+  "burnIn",
+] as const;
 
 /** Throws if settings exclude each other. */
 function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {

@@ -1,4 +1,10 @@
-import { type A2CBatch, type A2CState, onPolicyParts } from "@bellman/a2c";
+import {
+  type A2CBatch,
+  type A2CState,
+  idleSettings,
+  objectiveOf,
+  onPolicyParts,
+} from "@bellman/a2c";
 import {
   Agent,
   type AgentOptions,
@@ -8,6 +14,7 @@ import {
   type Arrays,
   type BuildContext,
   type ExperienceSpec,
+  type KnownSpaces,
   type SavedState,
 } from "@bellman/agent";
 import type { KfacArrays } from "@bellman/kfac";
@@ -41,27 +48,13 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
   smallConfig: {
     numSteps: 5,
     hiddenSizes: [8],
-    lstmSize: 4,
     coldUpdates: 2,
     invertEvery: 3,
   },
   // Steps of values in the hundreds are bounded, and inputs of small variance are
   // damped away: both must be scaled.
   runDefaults: { normalizeObservation: true, normalizeReward: true },
-  idle({ objective, valueNetwork }): Record<string, string> {
-    if ((objective ?? valueNetwork) === "shared") {
-      const why = "one step for both losses has";
-      return {
-        valueLearningRate: `${why} learningRate`,
-        valueKlClip: `${why} klClip`,
-      };
-    }
-    const why = "with separate objectives no loss is weighed against another";
-    return {
-      valueCoefficient:
-        `${why}; valueLearningRate and valueKlClip are the value's`,
-    };
-  },
+  idle: idleOf,
   check(config, { numEnvs }) {
     const { objective, valueNetwork, numSteps } = config;
     if (objective === "separate" && valueNetwork !== "separate") {
@@ -76,6 +69,20 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
   },
   build: partsOf,
 };
+
+/** Finds settings without effect. */
+function idleOf(
+  config: AcktrConfig,
+  spaces: KnownSpaces,
+): Record<string, string> {
+  const isShared = objectiveOf(config) === "shared";
+  return {
+    ...idleSettings(config, spaces),
+    ...(isShared && { valueKlClip: "one step for both losses has klClip" }),
+    ...(config.klClip === null && (isShared || config.valueKlClip === null) &&
+      { klClipKind: "no step is bounded" }),
+  };
+}
 
 function partsOf(
   config: AcktrConfig,

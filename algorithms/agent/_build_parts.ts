@@ -5,6 +5,7 @@ import type {
   BuildContext,
 } from "./definition.ts";
 import type { Policy } from "@bellman/policies";
+import { idleLines } from "./idle.ts";
 import { checkSettings, defaultsOf, ownSchema } from "./schema.ts";
 
 /** Range of the counts of a run. */
@@ -16,7 +17,8 @@ const COUNT = { type: "integer", minimum: 1 };
  *
  * @param definition The algorithm.
  * @param context Spaces, length of the run, stream of the first parameters.
- * @param given Settings that differ from the defaults, and more counts by name.
+ * @param given Settings that differ from the defaults, more counts by name, and what
+ * takes a line for each setting without effect.
  * @throws {RangeError} If a setting or a count is out of its range.
  * @throws {TypeError} If there is no such setting, it is of another type, settings
  * exclude each other, or the algorithm cannot use a space.
@@ -27,6 +29,7 @@ export function buildParts<Config extends object, P extends Policy>(
   given: {
     readonly config?: AgentSettings<Config>;
     readonly counts?: Readonly<Record<string, number>>;
+    readonly onNotice?: (line: string) => void;
   },
 ): { config: Config; parts: AnyParts<P> } {
   const { schema, name, title = name } = definition;
@@ -49,5 +52,9 @@ export function buildParts<Config extends object, P extends Policy>(
   });
   const config = Object.assign(defaultsOf<Config>(schema), settings);
   definition.check?.(config, context);
-  return { config, parts: definition.build(config, context) };
+  const parts = definition.build(config, context);
+  // deno-lint-ignore no-console -- by default notices go there
+  const { onNotice = (line: string) => console.warn(line) } = given;
+  idleLines(definition, config, context).forEach((it) => onNotice(it));
+  return { config, parts };
 }

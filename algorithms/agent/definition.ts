@@ -84,14 +84,18 @@ export interface AlgorithmDefinition<
    */
   readonly isGreedy?: boolean;
   /**
-   * Finds settings without effect given the others, and why: a run warns where one
-   * of them is given.
+   * Finds settings without effect given the others, and why: an agent tells where one
+   * of them differs from its default.
    *
    * @param config All settings.
+   * @param spaces Spaces of the environment, where they are known.
    * @returns Reasons by setting.
    * @default none
    */
-  idle?(config: Config): Readonly<Record<string, string>>;
+  idle?(
+    config: Config,
+    spaces: Partial<Pick<AgentContext, "observationSpace" | "actionSpace">>,
+  ): Readonly<Record<string, string>>;
   /**
    * Throws if settings exclude each other; ranges are checked before.
    *

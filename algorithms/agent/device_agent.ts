@@ -59,7 +59,7 @@ import type { RolloutOptions } from "./experience/rollout.ts";
  * @typeParam Config Settings of the algorithm.
  */
 export interface DeviceAgentOptions<Config extends object = object>
-  extends Omit<AgentOptions<Config>, "normalization" | "onNotice"> {
+  extends Omit<AgentOptions<Config>, "normalization"> {
   /** Environments that step in parallel. */
   readonly numEnvs: number;
   /**
@@ -173,6 +173,7 @@ export class DeviceAgent<
       { ...context, random: random.split("init") },
       {
         config: options.config,
+        onNotice: options.onNotice,
         counts: { updatesPerCall, stepsPerCall },
       },
     );

@@ -73,6 +73,7 @@ export {
   type TensorTargets,
 } from "./experience/rollout.ts";
 export * from "./hints.ts";
+export * from "./idle.ts";
 export * from "./schema.ts";
 export * from "./experience/segments.ts";
 

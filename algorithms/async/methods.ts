@@ -1,7 +1,8 @@
-import type {
-  AgentContext,
-  AlgorithmDefinition,
-  ConfigSchema,
+import {
+  type AgentContext,
+  type AlgorithmDefinition,
+  type ConfigSchema,
+  idleLayers,
 } from "@bellman/agent";
 import {
   type ActorCritic,
@@ -83,11 +84,16 @@ function methodOf<P extends Policy>(
       hiddenSizes: [8],
       workerOrder: "fixed",
       stepsPerStop: 80,
-      ...(form.learnsQ ? { targetInterval: 50 } : { lstmSize: 4 }),
+      ...(form.learnsQ && { targetInterval: 50 }),
     },
     isGreedy: form.learnsQ,
     // A worker has one environment.
     runDefaults: { numEnvs: 1 },
+    idle: ({ optimizer, ...config }, spaces) => ({
+      ...idleLayers(config, spaces),
+      ...(optimizer === "momentum_sgd" &&
+        { rmspropEpsilon: "the optimizer momentum_sgd is not RMSProp" }),
+    }),
     check: (config, context) => checkConfig(config, context, names.title!),
     build: (given, context) => {
       const config = { ...defaultAsyncConfig, ...given };

@@ -102,7 +102,8 @@ async function makeLearner(
   const agent = new Agent<AsyncConfig>(
     methodNamed(method).with(() => server),
     env,
-    { ...settings, seed, threads: 1 },
+    // What is to be told, the one of all workers tells.
+    { ...settings, seed, threads: 1, onNotice: () => {} },
   );
   const learn = (): EpisodeStatistics[] => {
     const episodes: EpisodeStatistics[] = [];

@@ -8,7 +8,9 @@ import {
   type BuildContext,
   checkReplay,
   firstActions,
+  idleLayers,
   idleReplay,
+  type KnownSpaces,
   type Moment,
   randomActions,
   replay,
@@ -124,11 +126,15 @@ function checkConfig(config: DqnConfig, context: AgentContext): void {
 }
 
 /** Finds settings without effect. */
-function idleOf(config: DqnConfig): Record<string, string> {
+function idleOf(
+  config: DqnConfig,
+  spaces: KnownSpaces,
+): Record<string, string> {
   const { values, exploration, initialExploration } = config;
   const noise = "the noise of the layers explores";
   return {
     ...idleReplay(config),
+    ...idleLayers(config, { ...spaces, endsInLayers: true }),
     ...(values === "mean"
       ? { atoms: "means have one number" }
       : { loss: `${values} values have their own` }),

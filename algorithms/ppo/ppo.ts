@@ -54,7 +54,6 @@ export const ppo: AlgorithmDefinition<PpoConfig, ActorCritic> = {
     epochs: 2,
     minibatches: 2,
     hiddenSizes: [8],
-    lstmSize: 4,
   },
   runDefaults: { normalizeObservation: true, normalizeReward: true },
   idle: idleSettings,

@@ -9,6 +9,10 @@ import {
   type BuildContext,
   checkReplay,
   firstActions,
+  idleLayers,
+  idleNoise,
+  idleReplay,
+  type KnownSpaces,
   type NumberInput,
   randomActions,
   type RandomInput,
@@ -86,6 +90,7 @@ export const sac: AlgorithmDefinition<SacConfig, StochasticPolicy> = {
   },
   runDefaults: { numEnvs: 1 },
   hasReplay: true,
+  idle: idleOf,
   check: checkConfig,
   build: (config, context) => partsOf(config, context),
 };
@@ -314,6 +319,58 @@ function numbersOf(
       );
     },
     ...(temperature !== null && { alpha: () => temperature }),
+  };
+}
+
+/** Finds settings without effect. */
+function idleOf(
+  config: SacConfig,
+  spaces: KnownSpaces,
+): Record<string, string> {
+  const { critics, temperature, policy, targetEntropy } = config;
+  const isDiscrete = spaces.actionSpace?.type === "discrete";
+  const isBox = spaces.actionSpace?.type === "box";
+  const all = (why: string, ...keys: (keyof SacConfig)[]) =>
+    Object.fromEntries(keys.map((key) => [key, why]));
+  // Of null it depends on the actions.
+  const first = config.initialExploration ??
+    (isBox ? "uniform" : isDiscrete ? "repeated" : undefined);
+  return {
+    ...idleReplay(config),
+    ...idleLayers(config, { ...spaces, endsInLayers: true }),
+    ...idleNoise(config, spaces),
+    ...(config.nSteps === 1 && all("nSteps is 1", "nStepEntropy")),
+    ...(first !== undefined && first !== "repeated" &&
+      all("initialExploration repeats no action", "repeatExponent")),
+    ...(isBox && all("only discrete actions have it", "targetEntropyFactor")),
+    ...(isDiscrete &&
+      all("discrete actions are not squashed", "squashCorrection")),
+    ...(targetEntropy !== null &&
+      all("targetEntropy is given", "targetEntropyFactor")),
+    ...((critics === "value" || temperature !== null) &&
+      all(
+        critics === "value"
+          ? "value critics have rewardScale instead of a temperature"
+          : "the temperature is fixed",
+        "initialTemperature",
+        "temperatureLearningRate",
+        "targetEntropy",
+        "targetEntropyFactor",
+      )),
+    ...(critics === "twin_q" &&
+      all(
+        "it is for critics: value",
+        "reparameterize",
+        "actionPrior",
+        "policyRegularization",
+        "haarnojaPolicyLoss",
+      )),
+    ...(policy !== "mixture" &&
+      all(
+        "it is for policy: mixture",
+        "components",
+        "haarnojaMixtureGradient",
+      )),
   };
 }
 

@@ -7,7 +7,9 @@ import {
   type AnyParts,
   type BuildContext,
   checkReplay,
+  idleLayers,
   idleReplay,
+  type KnownSpaces,
   noisyActions,
   replay,
 } from "@bellman/agent";
@@ -149,9 +151,15 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
 }
 
 /** Finds settings that do nothing beside the others. */
-function idleOf(config: Td3Config): Record<string, string> {
+function idleOf(
+  config: Td3Config,
+  spaces: KnownSpaces,
+): Record<string, string> {
   return {
     ...idleReplay(config),
+    ...idleLayers(config, { ...spaces, endsInLayers: true }),
+    ...(config.explorationNoise === 0 &&
+      { explorationNoiseType: "explorationNoise is 0" }),
     ...(config.targetNoise === 0 && { targetNoiseClip: "targetNoise is 0" }),
   };
 }

@@ -337,7 +337,7 @@ export async function runExperiment(
   for (const cell of waiting) {
     checkCarried(settings.get(keyOf(cell))!.config, experiment.cluster);
   }
-  await checkFit(waiting, settings);
+  await checkFit(waiting, settings, notices(io));
   const runs = await openCluster(experiment, waiting, notices(io));
   const lock = lockExperiment(dir, shard);
   const { signal, release } = await interruptSignal(() =>

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { idleLines } from "@bellman/agent";
 import { stringify } from "@std/yaml";
 import { createRunFolder } from "@bellman/training";
 import { findAlgorithm } from "../config/algorithms.ts";
@@ -100,6 +101,8 @@ async function printConfig(
   const [source] = settingsOf(config, options).split(";");
   io.out(`# ${config.algorithm} on ${config.env}: ${source}\n`);
   io.out(stringify(config));
+  // The spaces are not known.
+  idleLines(findAlgorithm(config.algorithm)!, config).forEach(notices(io));
   return 0;
 }
 

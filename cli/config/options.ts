@@ -1,4 +1,4 @@
-import { type ConfigSchema, defaultsOf, findKey } from "@bellman/agent";
+import { findKey } from "@bellman/agent";
 import { UsageError } from "../terminal/errors.ts";
 import {
   option,
@@ -9,7 +9,6 @@ import {
 import { findAlgorithm } from "./algorithms.ts";
 import { importModules } from "./modules.ts";
 import {
-  fullSchema,
   importAlgorithmModules,
   resolveConfig,
   type ResolvedConfig,
@@ -152,40 +151,19 @@ export async function configFromOptions(
   admit(open, file !== undefined);
   await importAlgorithmModules(open);
   // With the settings and the presets that the modules have brought.
-  const { config, given, notes } = resolveGiven(algorithm, sources);
+  const { config, notes } = resolveGiven(algorithm, sources);
   for (const key of ["stopReward", "patience"] as const) {
     if (config[key] === null || config.evaluationInterval !== 0) continue;
     throw new UsageError(
       `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
     );
   }
-  const schema = fullSchema(findAlgorithm(config.algorithm)!);
-  [...notes, ...idleLines(config, schema, given)].forEach(onNotice);
-  return config;
-}
-
-/**
- * Lists given settings that have no effect with the others, a line each. One at its
- * default is not given on purpose: the file of a run has all of them.
- */
-function idleLines(
-  config: ResolvedConfig,
-  schema: ConfigSchema,
-  given: readonly string[],
-): string[] {
-  const { name, idle, isGreedy } = findAlgorithm(config.algorithm)!;
-  const keys = new Set(given.map((it) => findKey(schema, it)));
-  const defaults = defaultsOf<Record<string, unknown>>(schema);
-  const lines = Object.entries(idle?.(config) ?? {})
-    .filter(([key]) =>
-      keys.has(key) && config[key] !== null &&
-      JSON.stringify(config[key]) !== JSON.stringify(defaults[key])
-    )
-    .map(([key, why]) => `${key} does nothing here: ${why}`);
-  return isGreedy && !config.evaluationDeterministic
-    ? [
-      ...lines,
+  notes.forEach(onNotice);
+  const { name, isGreedy } = findAlgorithm(config.algorithm)!;
+  if (isGreedy && !config.evaluationDeterministic) {
+    onNotice(
       `evaluationDeterministic: false does nothing here: ${name} has nothing to sample, evaluations take the best action`,
-    ]
-    : lines;
+    );
+  }
+  return config;
 }

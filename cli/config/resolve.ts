@@ -45,10 +45,9 @@ interface Entries {
   notes?: string[];
 }
 
-/** A configuration, and the names of the settings that its user gave. */
+/** A configuration, and what is to be told of it. */
 interface Resolved {
   config: ResolvedConfig;
-  given: string[];
   /** Lines on settings of a file that were converted. */
   notes: string[];
 }
@@ -208,7 +207,7 @@ export function resolveConfig(
   return resolveGiven(command, sources, options).config;
 }
 
-/** Resolves as {@linkcode resolveConfig} does, and names the settings that were given. */
+/** Resolves as {@linkcode resolveConfig} does, with lines on what was converted. */
 export function resolveGiven(
   command: string | undefined,
   sources: ConfigSources,
@@ -222,12 +221,10 @@ export function resolveGiven(
   const { name, place } = namedAlgorithm(command, { entries, file: text });
   const file = text && settingsIn(text, { entries, algorithm: name });
   const all = [...file?.entries ?? [], ...entries];
-  const given = all.map(([name]) => name);
   if (isOpen && nameModules(all)) {
     const none = { entries: [], origin: "no file" };
     return {
       config: merged({ name, base: () => file ?? none, entries }),
-      given,
       notes: [],
     };
   }
@@ -238,7 +235,6 @@ export function resolveGiven(
     file ?? presetEntries(algorithm, { preset, env });
   return {
     config: merged({ name, algorithm, base, entries }),
-    given,
     notes: file?.notes ?? [],
   };
 }
@@ -298,6 +294,14 @@ function merged(
     ...withOptions(weaker, given),
     algorithm: name,
   } as ResolvedConfig;
+  const idle = algorithm?.idle?.(config, {}) ?? {};
+  for (const key in file.defaults) {
+    const isGiven = key in fromFile || key in given;
+    // Nobody chose it.
+    if (key in idle && !isGiven) {
+      Object.assign(config, { [key]: defaults[key] });
+    }
+  }
   wrappersOf(config); // Throws where they cannot be.
   if (config.loop !== "device" && config.numEnvs > MOST_HOSTED) {
     throw new UsageError(

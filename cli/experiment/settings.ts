@@ -120,18 +120,20 @@ export async function resolveSettings(
 
 /**
  * Checks that the algorithms of cells can learn in their environments with these
- * settings: before anything runs.
+ * settings: before anything runs. Settings without effect are told.
  *
  * @throws {UsageError} If an environment cannot be made, or a setting does not fit it.
  */
 export async function checkFit(
   cells: readonly Cell[],
   settings: PlanSettings,
+  onNotice: (line: string) => void,
 ): Promise<void> {
   const check = runChecker();
   for (const key of new Set(cells.map(keyOf))) {
     try {
-      await check(settings.get(key)!.config);
+      const lines = await check(settings.get(key)!.config);
+      lines.forEach((line) => onNotice(`${key}: ${line}`));
     } catch (error) {
       throw new UsageError(`Cannot use ${key}: ${messageOf(error)}`, {
         cause: error,

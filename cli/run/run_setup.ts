@@ -1,4 +1,9 @@
-import { Agent, type AlgorithmDefinition, DeviceAgent } from "@bellman/agent";
+import {
+  Agent,
+  type AlgorithmDefinition,
+  DeviceAgent,
+  idleLines,
+} from "@bellman/agent";
 import {
   type BackendInfo,
   type BackendName,
@@ -291,14 +296,16 @@ async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
  * with these settings: before an agent is made, which takes longer. One environment
  * is made for all that ask for the same, as that of Python takes a second.
  *
- * @returns A function of a configuration. It throws a UsageError if there is no such
- * environment, and a TypeError if the algorithm or a setting does not fit its spaces.
+ * @returns A function of a configuration, which returns a line for each setting without
+ * effect. It throws a UsageError if there is no such environment, and a TypeError if
+ * the algorithm or a setting does not fit its spaces.
  */
-export function runChecker(): (requested: ResolvedConfig) => Promise<void> {
+export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
   const found = new Map<string, FoundSpaces>();
   return async (requested) => {
     const config = await withOwnAlgorithm(requested);
-    const { check, hasReplay } = findAlgorithm(config.algorithm)!;
+    const definition = findAlgorithm(config.algorithm)!;
+    const { check, hasReplay } = definition;
     const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
     const place = { algorithm: hasReplay, seed: 0, totalTimesteps: 0 };
     const asked = Object.keys(runConfigSchema.properties)
@@ -308,25 +315,27 @@ export function runChecker(): (requested: ResolvedConfig) => Promise<void> {
     found.set(text, spaces);
     checkActions(config, spaces);
     const { numEnvs, totalTimesteps } = config;
-    check?.(ownSettings(config), { ...spaces, numEnvs, totalTimesteps });
+    const own = ownSettings(config);
+    check?.(own, { ...spaces, numEnvs, totalTimesteps });
+    return idleLines(definition, own, spaces);
   };
 }
 
 /** Makes the agent that acts and learns in the environments. */
-function agentIn(
-  { config, environments, compute, onNotice }: AgentSource,
-): MadeAgent {
+function agentIn(source: AgentSource): MadeAgent {
+  const { config, environments } = source;
   const { training, normalization } = environments;
   const algorithm = new Agent(findAlgorithm(config.algorithm)!, training, {
-    ...agentOptions(config, compute),
+    ...agentOptions(source),
     normalization,
-    onNotice,
   });
   return { algorithm, workers: groupsOf(config) };
 }
 
 /** Returns the options that agents of all kinds have. */
-function agentOptions(config: ResolvedConfig, { engine }: Compute) {
+function agentOptions(
+  { config, compute: { engine }, onNotice, isForEvaluation }: AgentSource,
+) {
   const { seed, totalTimesteps, threads } = config;
   return {
     config: ownSettings(config),
@@ -334,6 +343,8 @@ function agentOptions(config: ResolvedConfig, { engine }: Compute) {
     totalTimesteps,
     engine: engine.name,
     threads: threads ?? "auto" as const,
+    // Settings without effect are told where they are given.
+    onNotice: isForEvaluation ? () => {} : onNotice,
   };
 }
 
@@ -369,13 +380,14 @@ function checkLoop(config: ResolvedConfig): void {
 }
 
 /** Makes the agent whose environments are tensors, in one program with it. */
-function agentOnDevice({ config, compute }: AgentSource): MadeAgent {
+function agentOnDevice(source: AgentSource): MadeAgent {
+  const { config } = source;
   const { evaluationInterval, checkpointInterval, maxEpisodeSteps } = config;
   const env = tensorVecEnv(config.env, {
     maxEpisodeSteps: maxEpisodeSteps ?? undefined,
   });
   const algorithm = new DeviceAgent(findAlgorithm(config.algorithm)!, env, {
-    ...agentOptions(config, compute),
+    ...agentOptions(source),
     numEnvs: config.numEnvs,
     stepsPerCall: Math.min(
       // Rows and evaluations that are not set are parts of the run.
@@ -434,12 +446,12 @@ async function startOf(start: Start, run: Parameters<Start>[0]) {
 
 /** Makes an algorithm that learns in environments of its own workers. */
 async function workersOf(
-  { config, environments, compute, ...source }: AgentSource,
+  source: AgentSource,
   start: Start,
 ): Promise<MadeAgent> {
-  const { onNotice, imports, isForEvaluation, cluster } = source;
+  const { config, environments, compute, imports, cluster } = source;
   const workers = config.workers ?? navigator.hardwareConcurrency;
-  const { threads: _, ...options } = agentOptions(config, compute);
+  const { threads: _, ...options } = agentOptions(source);
   const algorithm = await startOf(start, {
     ...options,
     source: {
@@ -451,8 +463,7 @@ async function workersOf(
     cluster,
     stepTimeoutMs: milliseconds(config.stepTimeout),
     backend: compute.backend.name,
-    onNotice,
-    isForEvaluation,
+    isForEvaluation: source.isForEvaluation,
   });
   const rates = () =>
     algorithm.workerRates.map((it) => Math.round(it).toLocaleString("en-US"));

@@ -1,0 +1,193 @@
+import {
+  type Network,
+  networkFor,
+  networkNames,
+  observationEncoder,
+  type PartNetworks,
+} from "@bellman/policies";
+import type { Space } from "@bellman/types";
+import type { AlgorithmDefinition } from "./definition.ts";
+import type { AgentContext } from "./experience/context.ts";
+import { defaultsOf } from "./schema.ts";
+
+/** Reasons why settings have no effect, by setting. */
+export type IdleSettings = Readonly<Record<string, string>>;
+
+/** Spaces of an environment, where they are known. */
+export type KnownSpaces = Partial<
+  Pick<AgentContext, "observationSpace" | "actionSpace">
+>;
+
+/**
+ * Lists settings that differ from the defaults and have no effect with the others, a
+ * line each.
+ *
+ * @param definition The algorithm.
+ * @param config All of its settings.
+ * @param spaces Spaces of the environment, where they are known.
+ *
+ * @example
+ * ```ts
+ * import { idleLines } from "@bellman/agent";
+ * import { defaultSacConfig, sac } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(
+ *   idleLines(sac, { ...defaultSacConfig, priorityAlpha: 0.1 }),
+ *   ["priorityAlpha does nothing here: uniform replay has no priorities"],
+ * );
+ * ```
+ */
+export function idleLines<Config extends object>(
+  definition: Pick<AlgorithmDefinition<Config>, "schema" | "idle">,
+  config: Config,
+  spaces: KnownSpaces = {},
+): string[] {
+  const all = config as Readonly<Record<string, unknown>>;
+  const defaults = defaultsOf<Record<string, unknown>>(definition.schema);
+  return Object.entries(definition.idle?.(config, spaces) ?? {})
+    .filter(([key]) =>
+      all[key] !== undefined && all[key] !== null &&
+      JSON.stringify(all[key]) !== JSON.stringify(defaults[key])
+    )
+    .map(([key, why]) => `${key} does nothing here: ${why}`);
+}
+
+/** Settings of {@link idleLayers}. */
+export interface IdleLayersSettings {
+  /** Network between observations and heads. */
+  readonly network: string | Network;
+  /** Units of each hidden layer. */
+  readonly hiddenSizes: readonly number[];
+  /** Networks of the parts of dict observations. */
+  readonly partNetworks: PartNetworks;
+}
+
+/** Options of {@link idleLayers}. */
+export interface IdleLayersOptions extends KnownSpaces {
+  /**
+   * True where hidden layers follow any network, as those of the functions of replay.
+   *
+   * @default false
+   */
+  readonly endsInLayers?: boolean;
+}
+
+/**
+ * Finds settings of layers that a network has no use for.
+ *
+ * @param settings The network and its settings.
+ * @param options Space of the observations, and what follows the network.
+ * @returns Reasons by setting, for the `idle` of an algorithm.
+ *
+ * @example
+ * ```ts
+ * import { idleLayers } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const settings = { hiddenSizes: [64], partNetworks: {} };
+ * assertEquals(
+ *   idleLayers({ ...settings, network: "lstm" }).hiddenSizes,
+ *   "the network lstm has no other layers",
+ * );
+ * assertEquals(
+ *   idleLayers({ ...settings, network: "mlp" }).lstmSize,
+ *   "the network mlp has no memory",
+ * );
+ * ```
+ */
+export function idleLayers(
+  { network, hiddenSizes, partNetworks }: IdleLayersSettings,
+  { observationSpace, endsInLayers = false }: IdleLayersOptions = {},
+): IdleSettings {
+  const name = network === "auto" && observationSpace !== undefined
+    ? automatic(observationSpace, partNetworks)
+    : network;
+  if (typeof name === "string" && !networkNames.some((it) => it === name)) {
+    return {}; // A registered one may take any of them.
+  }
+  const isNamed = typeof name === "string";
+  const what = isNamed ? `the network ${name}` : "a network that is given";
+  const isAlone = name === "lstm" || name === "lnlstm";
+  const own = `${what} has ${isAlone ? "no other" : "its own"} layers`;
+  const hasLayers = endsInLayers || name === "auto" || name === "mlp" ||
+    name === "parts";
+  return {
+    ...(!hasLayers && { hiddenSizes: own, activation: own }),
+    ...(hasLayers && hiddenSizes.length === 0 && name !== "parts" &&
+      { activation: "there are no hidden layers" }),
+    ...(!(isNamed && name.includes("lstm")) && {
+      lstmSize: isNamed ? `${what} has no memory` : own,
+    }),
+    ...(isNamed && !/auto|parts|c(nn|onv)/.test(name) &&
+      { convolutionExamples: `${what} has no convolutions` }),
+    ...(name !== "auto" && name !== "parts" &&
+      { partNetworks: `${what} takes observations as a whole` }),
+  };
+}
+
+/** Returns the network that `auto` is. */
+function automatic(space: Space, partNetworks: PartNetworks): string {
+  const { observationShape, observationParts: inputParts } = observationEncoder(
+    space,
+  );
+  return networkFor(observationShape, { inputParts, partNetworks });
+}
+
+/**
+ * Finds settings of an optimizer that the named one lacks.
+ *
+ * @param settings Name of the optimizer, as `createOptimizer` takes it.
+ * @returns Reasons by setting, for the `idle` of an algorithm.
+ *
+ * @example
+ * ```ts
+ * import { idleOptimizer } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(idleOptimizer({ optimizer: "adam" }), {
+ *   rmspropDecay: "the optimizer adam is not RMSProp",
+ * });
+ * ```
+ */
+export function idleOptimizer(
+  { optimizer }: { readonly optimizer: string },
+): IdleSettings {
+  const what = `the optimizer ${optimizer}`;
+  return {
+    ...(!optimizer.startsWith("rmsprop") &&
+      { rmspropDecay: `${what} is not RMSProp` }),
+    ...(optimizer === "sgd" &&
+      { rmspropEpsilon: `${what} divides by nothing` }),
+  };
+}
+
+/**
+ * Finds settings of Gaussian noise that actions or other settings leave without
+ * effect.
+ *
+ * @param settings True for state-dependent noise (gSDE).
+ * @param spaces Space of the actions, where it is known.
+ * @returns Reasons by setting, for the `idle` of an algorithm.
+ *
+ * @example
+ * ```ts
+ * import { idleNoise } from "@bellman/agent";
+ * import { assert } from "@std/assert";
+ *
+ * const actionSpace = { type: "discrete", n: 2 } as const;
+ * assert("initialLogStd" in idleNoise({ useSde: false }, { actionSpace }));
+ * ```
+ */
+export function idleNoise(
+  { useSde }: { readonly useSde: boolean },
+  { actionSpace }: KnownSpaces = {},
+): IdleSettings {
+  const isBox = actionSpace === undefined || actionSpace.type === "box";
+  const noSde = "useSde is false";
+  return {
+    ...(!isBox &&
+      { initialLogStd: "only box actions have a log standard deviation" }),
+    ...(!useSde && { sdeSampleFrequency: noSde, sdeInitialLogStd: noSde }),
+  };
+}
