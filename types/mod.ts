@@ -298,8 +298,10 @@ export interface EpisodeStatistics {
   readonly terminated: boolean;
   /** Return of each life of a game that has several; their sum is `return`. */
   readonly lifeReturns?: readonly number[];
-  /** Statistics of the environment's `info`, by name, where they are recorded. */
+  /** Statistics of recorded entries of the environment's `info` that a step had, by name. */
   readonly infoStatistics?: Readonly<Record<string, InfoStatistic>>;
+  /** Line on recorded entries that no step had, once for each of them. */
+  readonly notice?: string;
 }
 
 /**

@@ -121,8 +121,9 @@ export class RunLog {
 
   /** Averages the numbers of `info` over the last episodes. */
   #infoMeans(): [name: string, value: number][] {
-    return Object.keys(this.#infos.at(-1) ?? {}).flatMap((name) => {
-      const average = mean(this.#infos.map((numbers) => numbers[name]));
+    const names = new Set(this.#infos.flatMap((it) => Object.keys(it)));
+    return [...names].flatMap((name) => {
+      const average = mean(this.#infos.flatMap((it) => it[name] ?? []));
       const isSuccess = name === "is_success_last";
       return [
         [`rollout/${name}`, average] as [string, number],

@@ -137,6 +137,9 @@ class TrainingLoop implements TrainContext, ProgressState {
   episodes = 0;
 
   #options: TrainOptions;
+  /** Lines on episodes that were told. */
+  #notices = new Set<string>();
+  #onWarning: (line: string) => void;
   #log: RunLog;
   #callbacks: CallbackList;
   #window: EpisodeWindow;
@@ -169,6 +172,8 @@ class TrainingLoop implements TrainContext, ProgressState {
     this.env = env;
     this.totalTimesteps = options.totalTimesteps;
     this.#options = options;
+    // deno-lint-ignore no-console -- by default warnings go there
+    this.#onWarning = options.onWarning ?? ((line) => console.warn(line));
     this.#log = new RunLog(options);
     this.#callbacks = new CallbackList(options.callbacks ?? []);
     this.#window = new EpisodeWindow(options.episodeWindow ?? 100);
@@ -244,10 +249,8 @@ class TrainingLoop implements TrainContext, ProgressState {
     const { step, updates, algorithm: { updatesPerStep = 0 } } = this;
     const due = Math.round(step * updatesPerStep);
     if (updates > 0 ? updates * 100 >= due : updatesPerStep === 0) return;
-    // deno-lint-ignore no-console -- by default warnings go there
-    const { onWarning = (line) => console.warn(line) } = this.#options;
     const count = (number: number) => number.toLocaleString("en-US");
-    onWarning(
+    this.#onWarning(
       `The run learned next to nothing: ${count(step)} steps brought ${
         count(updates)
       } of ${
@@ -315,9 +318,13 @@ class TrainingLoop implements TrainContext, ProgressState {
       this.step = taken;
       episodes = this.#tracker.observe(step);
     }
-    for (const episode of episodes) {
+    for (const { notice, ...episode } of episodes) {
       this.episodes++;
       this.#window.push(episode);
+      if (notice !== undefined && !this.#notices.has(notice)) {
+        this.#notices.add(notice);
+        this.#onWarning(notice);
+      }
       const logged = { ...episode, step: this.step };
       this.#log.episode(logged);
       await this.#callbacks.notify("onEpisode", this, logged);
@@ -440,7 +447,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     this.#restore(checkResumable(state));
     this.#startedAt = this.#now();
     await this.#callbacks.notify("onStart", this);
-    const { checkpoints, onWarning = () => {} } = this.#options;
+    const { checkpoints } = this.#options, onWarning = this.#onWarning;
     const { logs } = checkpoints?.store.notes(this.step) ?? {};
     if (checkpoints !== undefined) {
       const { store, keepLast = KEEP_LAST } = checkpoints;

@@ -129,10 +129,11 @@ export interface TrainOptions {
    */
   resumeFrom?: StateTree;
   /**
-   * Takes a line about each damaged file when a run is resumed, and one where a run
-   * ends that has made next to no updates.
+   * Takes a line about each damaged file when a run is resumed, about what episodes
+   * lack (entries of `info` that are to be recorded), and one where a run ends that
+   * has made next to no updates.
    *
-   * @default console.warn for the latter, none for files
+   * @default console.warn
    */
   onWarning?: (line: string) => void;
   /** Ends the run when aborted, with a checkpoint and `stopReason: "interrupted"`. */

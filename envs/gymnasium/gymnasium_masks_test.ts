@@ -207,6 +207,27 @@ test("an info that stops telling masks ends the run", () => {
   }
 });
 
+test("an info may tell masks from the first step of an episode on", () => {
+  const kwargs = { wrong: "late" };
+  const env = open(`${MODULE}ByInfo-v0`, { kwargs, numEnvs: 1 });
+  try {
+    let { observations, actionMasks } = {
+      observations: env.reset({ seed: 0 }) as Float32Array,
+      actionMasks: env.actionMasks!,
+    };
+    for (let t = 1; t <= 13; t++) {
+      const isFirst = t % 6 === 1;
+      const wanted = isFirst ? [1, 1, 1, 1] : toldMasks(observations, 0, [4]);
+      assertEquals([...actionMasks], wanted);
+      const step = env.step(Int32Array.of(2));
+      observations = step.observations as Float32Array;
+      actionMasks = step.actionMasks!;
+    }
+  } finally {
+    env.close();
+  }
+});
+
 test("masks can be refused, asked for, and are none where there are none", () => {
   const id = registerGymnasium(`${MODULE}ByInfo-v1`, { python: PYTHON });
   for (const useActionMasks of [undefined, true, false]) {
@@ -255,7 +276,7 @@ test("masks that cannot be are one clear line", () => {
   assertRefused({
     "TypeError: Cannot mask the actions of 'masked_envs:masked/ByMethod-v0', which are a box: expected Discrete, MultiDiscrete or MultiBinary ones, or useActionMasks false":
       () => open(`${MODULE}ByMethod-v0`, { kwargs: { kind } }),
-    "TypeError: Cannot use action masks of 'CartPole-v1': it has no method action_masks, and the info of its reset no action_mask":
+    "TypeError: Cannot use action masks of 'CartPole-v1': it has no method action_masks, and the info of its reset and its first step no action_mask":
       () => open("CartPole-v1", { useActionMasks: true }),
     "TypeError: Cannot make gym:CartPole-v1 with useActionMasks 1: expected true or false":
       () => open("CartPole-v1", { useActionMasks: 1 as never }),

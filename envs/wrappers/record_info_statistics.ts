@@ -15,7 +15,8 @@ const NONE: readonly EpisodeStatistics[] = [];
 /**
  * Sums up numbers of an environment's `info`: the episodes that end have sum, mean
  * and last of each over the steps that told it, which may be the last one alone,
- * beside return and length. True and false count as 1 and 0.
+ * beside return and length. True and false count as 1 and 0. An entry that no step
+ * of an episode told is left out, and the first such episode has a `notice` of it.
  * It belongs outside what ends episodes; where the environment inside records
  * its episodes, as games with several lives do, they are added to those.
  *
@@ -40,6 +41,8 @@ const NONE: readonly EpisodeStatistics[] = [];
  */
 export class RecordInfoStatistics extends EnvWrapper {
   readonly #names: readonly string[];
+  /** Entries whose lack was told. */
+  readonly #noticed = new Set<string>();
   #sums: Float64Array;
   #last: Float64Array;
   /** Steps of the episode that had an entry. */
@@ -87,8 +90,7 @@ export class RecordInfoStatistics extends EnvWrapper {
    *
    * @param action Action to take.
    * @returns The step's result with the episodes that ended.
-   * @throws {EnvDataError} If an entry is no finite number, or an episode ends none
-   * of whose steps told it.
+   * @throws {EnvDataError} If an entry is no finite number.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -110,10 +112,8 @@ export class RecordInfoStatistics extends EnvWrapper {
     if (ended.length === 0) {
       return { ...result, info: { ...info, episodes: NONE } };
     }
-    const untold = this.#names.find((_, i) => this.#counts[i] === 0);
-    if (untold !== undefined) this.#numberOf(info, untold);
-    const infoStatistics = this.#statistics();
-    const episodes = ended.map((it) => ({ ...it, infoStatistics }));
+    const told = { infoStatistics: this.#statistics(), ...this.#notice(info) };
+    const episodes = ended.map((it) => ({ ...it, ...told }));
     this.#begin();
     return { ...result, info: { ...info, episodes } };
   }
@@ -122,23 +122,33 @@ export class RecordInfoStatistics extends EnvWrapper {
     const given = info[name];
     const value = typeof given === "boolean" ? Number(given) : given;
     if (typeof value === "number" && Number.isFinite(value)) return value;
-    const names = Object.keys(info).filter((it) => it !== "episodes");
-    const inStep = "a finite number in a step of the episode";
-    const wanted = given !== undefined
-      ? "a finite number"
-      : names.length === 0
-      ? `${inStep}, but the info has no entries`
-      : `${inStep}; the info has ${names.join(", ")}`;
-    const fault = faultOf(`info.${name}`, given, wanted);
+    const fault = faultOf(`info.${name}`, given, "a finite number");
     throw new EnvDataError(fault, { id: this.spec?.id });
   }
 
+  /** Tells of entries that no step of the episode told, once for each. */
+  #notice(info: object): { notice?: string } {
+    const untold = this.#names.filter((name, i) =>
+      this.#counts[i] === 0 && !this.#noticed.has(name)
+    );
+    if (untold.length === 0) return {};
+    for (const name of untold) this.#noticed.add(name);
+    const names = Object.keys(info).filter((it) => it !== "episodes");
+    const notice = `No step of an episode had info.${
+      untold.join(", info.")
+    }, which is left out of its record: the info had ${
+      names.join(", ") || "no entries"
+    }`;
+    return { notice };
+  }
+
   #statistics(): Record<string, InfoStatistic> {
-    return Object.fromEntries(this.#names.map((name, i) => [name, {
+    const all = this.#names.map((name, i): [string, InfoStatistic] => [name, {
       sum: this.#sums[i],
       mean: this.#sums[i] / this.#counts[i],
       last: this.#last[i],
-    }]));
+    }]);
+    return Object.fromEntries(all.filter((_, i) => this.#counts[i] > 0));
   }
 
   /**

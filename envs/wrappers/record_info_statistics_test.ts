@@ -155,35 +155,50 @@ Deno.test("an environment that records its episodes has them in those", () => {
   }]);
 });
 
-Deno.test("what is missing or no number is one clear line, with copy and step", () => {
+Deno.test("what is no number is one clear line, with copy and step", () => {
   const stepWith = (infoOf: ConstructorParameters<typeof Told>[0]) => {
     const open = () => new RecordInfoStatistics(new Told(infoOf), ["cost"]);
     const env = new SyncVecEnv([open, open]);
     env.reset({ seed: 1 });
     return () => env.step(Int32Array.of(0, 0));
   };
-  const line = (step: number, found: string) =>
-    `Cannot use info.cost of an environment, copy 0, at step ${step} of its episode: it is ${found}`;
   const cases = [
-    [
-      undefined,
-      "undefined, expected a finite number in a step of the episode, but the info has no entries",
-    ],
-    [
-      { price: 1, day: 2 },
-      "undefined, expected a finite number in a step of the episode; the info has price, day",
-    ],
     [{ cost: "7" }, '"7", expected a finite number'],
     [{ cost: NaN }, "NaN, expected a finite number"],
     [{ cost: [1] }, "a list of 1, expected a finite number"],
   ] as const;
   for (const [info, found] of cases) {
-    const step = stepWith(() => info);
-    const isMissing = found.startsWith("undefined");
-    // It may come with the last step.
-    for (let i = 0; isMissing && i < 3; i++) step();
-    const error = assertThrows(step, EnvDataError);
-    assertEquals(error.message, line(isMissing ? 4 : 1, found));
+    const error = assertThrows(stepWith(() => info), EnvDataError);
+    assertEquals(
+      error.message,
+      `Cannot use info.cost of an environment, copy 0, at step 1 of its episode: it is ${found}`,
+    );
+  }
+});
+
+Deno.test("what no step of an episode tells is left out, and told once", () => {
+  for (const info of [undefined, { price: 1, day: 2 }]) {
+    let episode = 0;
+    const told = new Told((step) =>
+      episode === 2 ? { ...info, cost: step } : info
+    );
+    const env = new RecordInfoStatistics(told, ["cost", "loss"]);
+    const found = [];
+    for (; episode < 4; episode++) {
+      env.reset({ seed: 1 });
+      for (let i = 0; i < 3; i++) env.step(0);
+      const [{ infoStatistics, notice }] = episodesOf(env.step(0));
+      found.push([infoStatistics, notice]);
+    }
+    const had = info === undefined ? "no entries" : "price, day";
+    const notice =
+      `No step of an episode had info.cost, info.loss, which is left out of its record: the info had ${had}`;
+    assertEquals(found, [
+      [{}, notice],
+      [{}, undefined],
+      [{ cost: { sum: 10, mean: 2.5, last: 4 } }, undefined],
+      [{}, undefined],
+    ]);
   }
 });
 
@@ -223,9 +238,9 @@ Deno.test("makeVec records what is asked for, or what the environment was regist
     infoStatistics: ["x"],
   });
   plain.reset({ seed: 1 });
-  assertThrows(
-    () => plain.step(Int32Array.of(0)),
-    EnvDataError,
-    "Cannot use info.x of CartPole-v1, copy 0, at step 1 of its episode: it is undefined, expected a finite number in a step of the episode, but the info has no entries",
+  const [{ notice }] = plain.step(Int32Array.of(0)).episodes!;
+  assertEquals(
+    notice,
+    "No step of an episode had info.x, which is left out of its record: the info had no entries",
   );
 });

@@ -1,5 +1,5 @@
 import { builtin } from "@bellman/files";
-import type { StateTree } from "@bellman/types";
+import type { InfoStatistic, StateTree } from "@bellman/types";
 // @ts-types="@types/d3-dsv"
 import { csvFormatRow, csvParseRows } from "d3-dsv";
 import { AppendFile } from "./append_file.ts";
@@ -198,12 +198,15 @@ export function infoOfCells(
   cells: readonly string[],
 ): Pick<LoggedEpisode, "infoStatistics"> {
   const values = cells.slice(EPISODE_COLUMNS.length);
-  if (names.length === 0 || !values[0]) return {};
-  const infoStatistics = Object.fromEntries(names.map((name, i) => {
-    const [sum, mean, last] = values.slice(INFO_PARTS.length * i).map(Number);
-    return [name, { sum, mean, last }];
-  }));
-  return { infoStatistics };
+  const known = names.flatMap((name, i): [string, InfoStatistic][] => {
+    const own = values.slice(INFO_PARTS.length * i);
+    const [sum, mean, last] = own.map(Number);
+    // Empty where no step of the episode told it.
+    return own[0] ? [[name, { sum, mean, last }]] : [];
+  });
+  return known.length === 0
+    ? {}
+    : { infoStatistics: Object.fromEntries(known) };
 }
 
 /** Options of {@link EpisodesCsv}. */

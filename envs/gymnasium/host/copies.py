@@ -10,7 +10,7 @@ from .answer import Answer
 from .episodes import Episodes, plain, random_state
 from .errors import EnvDataError, Refused
 from .goals import NAMES, goal_functions
-from .infos import as_json
+from .infos import as_json, finite, number_of
 from .making import make
 from .masks import Masks, find
 from .spaces import Actions, map_space
@@ -35,19 +35,18 @@ def described(given):
 
 
 def number(reward):
-    """A reward as a number; a text is none, though it can be read as one."""
-    try:
-        if not isinstance(reward, (str, bytes)):
-            return float(reward)
-    except (TypeError, ValueError):
-        pass
-    raise EnvDataError("the reward is %r: expected a number" % (reward,))
+    """A reward as a number."""
+    value = number_of(reward)
+    if value is None:
+        raise EnvDataError("the reward is %r: expected a number" % (reward,))
+    return value
 
 
 def flag(name, value):
     """Whether an episode ended: NumPy's truth values and 0 and 1 are some as well."""
-    if isinstance(value, np.bool_) or type(value) is int and value in (0, 1):
-        return bool(value)
+    array = np.asarray(value)
+    if array.shape == () and array.dtype.kind in "biu" and array in (0, 1):
+        return bool(array)
     raise EnvDataError("'%s' is %r: expected True or False" % (name, value))
 
 
@@ -62,13 +61,28 @@ def is_no_step(error):
 
 
 def frame_rate(env):
-    """Pictures a second, if the environment knows and JSON can say it."""
-    rate = (getattr(env, "metadata", None) or {}).get("render_fps")
-    try:
-        rate = float(rate)
-    except (TypeError, ValueError):
-        return None
-    return rate if 0 < rate < float("inf") else None
+    """Pictures a second, if the environment knows."""
+    metadata = getattr(env, "metadata", None)
+    rate = finite(metadata.get("render_fps")) if isinstance(metadata, dict) else None
+    return rate if rate is not None and rate > 0 else None
+
+
+def rgb(picture):
+    """A picture as uint8 [height, width, 3], of one that is gray, has opacity, or whose
+    numbers are of another type: fractions go from 0 to 1."""
+    shape = (*picture.shape, 1) if picture.ndim == 2 else picture.shape
+    kind = picture.dtype.kind
+    if len(shape) != 3 or shape[2] not in (1, 3, 4) or kind not in "biuf":
+        raise ValueError(
+            "the picture is a %s array of shape %s: expected numbers [height, width],"
+            " or [height, width, 1, 3 or 4]" % (picture.dtype, picture.shape)
+        )
+    picture = picture.reshape(shape)[..., :3]
+    if picture.dtype != np.uint8:
+        picture = np.nan_to_num(picture.astype(float))
+        most = 255 if kind in "iu" or picture.max(initial=0) > 1 else 1
+        picture = (picture * (255 / most)).clip(0, 255).round().astype(np.uint8)
+    return np.broadcast_to(picture, (*shape[:2], 3))
 
 
 def space_of(env, what):
@@ -83,8 +97,18 @@ class Copies:
         self.name = settings["id"]
         self.first = settings["first"]
         self.resets = settings["resets"]
+        self.envs = []
+        try:
+            self.open(settings)
+        except BaseException:
+            self.close()
+            raise
+
+    def open(self, settings):
+        """Makes the environments, and what their spaces ask for."""
         count = settings["numEnvs"]
-        self.envs = [make(settings) for _ in range(count)]
+        for _ in range(count):
+            make(settings, self.envs)
         self.steps = [env.step for env in self.envs]
         env = self.envs[0]
         seen, self.seen = map_space(space_of(env, "observation"), "observation", self.name)
@@ -110,8 +134,8 @@ class Copies:
         return {
             "observationSpace": self.seen,
             "actionSpace": self.done,
-            "maxEpisodeSteps": getattr(spec, "max_episode_steps", None),
-            "rewardThreshold": getattr(spec, "reward_threshold", None),
+            "maxEpisodeSteps": finite(getattr(spec, "max_episode_steps", None)),
+            "rewardThreshold": finite(getattr(spec, "reward_threshold", None)),
             "framesPerSecond": frame_rate(self.envs[0]),
             "masksActions": self.masks is not None,
             "goalFunctions": list(self.goals),
@@ -274,6 +298,7 @@ class Copies:
                 ended = terminated or truncated
                 if ended and (self.resets or at + reader.size < len(log)):
                     return False
+            self.episodes.begin(copy, told["start"], log)
             self.answer.observe(copy, seen)
             if self.masks:
                 self.masks.write(copy, info, terminated)
@@ -282,7 +307,6 @@ class Copies:
             return False
         if self.answer.seen(copy) != before or repr(total) != told["return"]:
             return False
-        self.episodes.begin(copy, told["start"], log)
         self.episodes.returns[copy] = total
         return True
 
@@ -306,15 +330,13 @@ class Copies:
                 "Cannot render '%s' in its render mode %s: expected 'rgb_array'"
                 % (self.name, env.render_mode),
             )
-        picture = np.ascontiguousarray(env.render())
-        if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
-            raise ValueError(
-                "the picture is a %s array of shape %s: expected uint8 [height, width, 3]"
-                % (picture.dtype, picture.shape)
-            )
+        picture = rgb(np.asarray(env.render()))
         height, width, _ = picture.shape
         return struct.pack("<II", width, height), picture.tobytes()
 
     def close(self):
         for env in self.envs:
-            env.close()
+            try:
+                env.close()
+            except BaseException:
+                traceback.print_exc()  # The others are closed all the same.

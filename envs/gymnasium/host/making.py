@@ -2,6 +2,7 @@
 
 import copy
 import importlib.util
+import inspect
 
 import gymnasium as gym
 from gymnasium.envs import registration
@@ -56,11 +57,18 @@ def can_draw(name):
     if isinstance(creator, str):
         creator = registration.load_env_creator(creator)
     metadata = getattr(creator, "metadata", None)
-    return isinstance(metadata, dict) and "rgb_array" in metadata.get("render_modes", ())
+    if not isinstance(metadata, dict) or "rgb_array" not in metadata.get("render_modes", ()):
+        return False
+    try:
+        taken = inspect.signature(creator).parameters.values()
+    except (TypeError, ValueError):
+        return True  # Native code tells none.
+    # Some say that they draw, and take no mode.
+    return any(it.name == "render_mode" or it.kind == it.VAR_KEYWORD for it in taken)
 
 
-def make(settings):
-    """One environment with its wrappers, or one line that says why not."""
+def make(settings, envs):
+    """Adds an environment with its wrappers to others, or says in one line why not."""
     name, kwargs = settings["id"], dict(settings["kwargs"])
     # What comes of a step is checked here, for every step.
     kwargs.setdefault("disable_env_checker", True)
@@ -71,10 +79,9 @@ def make(settings):
         is_endless = kwargs.get("max_episode_steps") == -1
         if is_endless:
             del kwargs["max_episode_steps"]
-        env = gym.make(without_limit(name) if is_endless else name, **kwargs)
+        envs.append(gym.make(without_limit(name) if is_endless else name, **kwargs))
         for wrapper in settings["wrappers"]:
-            env = wrapped(env, wrapper, name)
-        return env
+            envs[-1] = wrapped(envs[-1], wrapper, name)
     except Refused:
         raise
     except gym.error.NamespaceNotFound as error:

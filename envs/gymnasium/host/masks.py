@@ -45,9 +45,13 @@ def mentions(env):
 
 
 def tells(env):
-    """Whether an environment tells masks in its `info`, as a reset shows."""
+    """Whether an environment tells masks in its `info`, of a reset or from the first
+    step on, as one of each shows."""
     try:
-        return env.reset(seed=0)[1].get(ENTRY) is not None
+        if env.reset(seed=0)[1].get(ENTRY) is not None:
+            return True
+        env.action_space.seed(0)
+        return env.step(env.action_space.sample())[4].get(ENTRY) is not None
     except Exception:
         return False  # The first real reset says so.
 
@@ -69,7 +73,7 @@ def find(envs, wanted, action, name):
             raise Refused(
                 "TypeError",
                 "Cannot use action masks of '%s': it has no method %s, and the info of"
-                " its reset no %s" % (name, METHOD, ENTRY),
+                " its reset and its first step no %s" % (name, METHOD, ENTRY),
             )
     if choices is None:
         raise Refused(
@@ -111,7 +115,10 @@ class Masks:
         if self.methods is not None:
             masks = flat(self.methods[copy]())
         else:
-            masks = flat(info.get(ENTRY) if isinstance(info, dict) else None)
+            masks = info.get(ENTRY) if isinstance(info, dict) else None
+            if masks is None and self.episodes.length(copy) == 0:
+                masks = np.ones(self.size)  # Some tell them from the first step on.
+            masks = flat(masks)
         if masks.dtype.kind not in "biuf" or len(masks) != self.size:
             got = "%d numbers" % len(masks) if masks.dtype.kind in "biuf" else "none"
             self.refuse(copy, "has %s: expected %d" % (got, self.size))

@@ -25,7 +25,8 @@ def load_file(path):
     path = os.path.realpath(path)
     if not os.path.isfile(path):
         raise ImportError("there is no such file")
-    name = os.path.basename(path)[: -len(".py")]
+    # A dot would stand for a package.
+    name = os.path.basename(path)[: -len(".py")].replace(".", "_")
     known = sys.modules.get(name)
     if getattr(known, "__file__", None) == path:
         return known

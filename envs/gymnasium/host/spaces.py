@@ -5,7 +5,8 @@ import math
 import gymnasium as gym
 import numpy as np
 
-from .errors import EnvDataError, Refused
+from .errors import EnvDataError, Refused, first_line
+from .infos import number_of
 
 
 class Leaf:
@@ -34,16 +35,17 @@ class Leaf:
         def write(copy, value):
             nonlocal given, checks
             if type(value) is not array:
-                value = np.asarray(value)
+                value = array_of(value)
             if value.shape != shape:
                 raise EnvDataError(
                     "an observation has the shape %s: expected %s"
                     % (value.shape, shape)
                 )
             if start is not None:
-                value = value - start
+                value = numbers_of(value) - start
             if value.dtype is not given:
                 # Not of the type before, at first that of the space.
+                value = numbers_of(value)
                 given = value.dtype
                 checks = may_lose(given, held)
             rows[copy][...] = value
@@ -71,6 +73,27 @@ class Leaf:
         if self.shape == () and isinstance(self.space, gym.spaces.Box):
             return [values[copy, ...] for copy in range(copies)]
         return list(values)
+
+
+def array_of(value):
+    """An observation as an array."""
+    try:
+        return np.asarray(value)
+    except Exception as error:
+        raise EnvDataError("an observation is no array: %s" % first_line(error)) from error
+
+
+def numbers_of(array):
+    """An array as one of numbers: objects, such as Decimals, become plain ones."""
+    if array.dtype.kind in "biuf":
+        return array
+    if array.dtype.kind != "O":
+        raise EnvDataError("an observation holds %s: expected real numbers" % array.dtype)
+    numbers = [number_of(it) for it in array.flat]
+    if None in numbers:
+        odd = array.flat[numbers.index(None)]
+        raise EnvDataError("an observation holds %r: expected numbers" % (odd,))
+    return np.array(numbers).reshape(array.shape)
 
 
 def may_lose(given, held):
@@ -228,7 +251,11 @@ def flatten(space, value, into):
         into.append(value)
         return
     for name, part in parts:
-        flatten(part, value[name], into)
+        try:
+            inner = value[name]
+        except (LookupError, TypeError) as error:
+            raise EnvDataError("an observation has no part %r" % (name,)) from error
+        flatten(part, inner, into)
 
 
 def nest(space, values):

@@ -3,26 +3,16 @@
 import json
 import math
 
-import numpy as np
-
 from .errors import EnvDataError
-
-NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+from .infos import finite
 
 
 def number_in(info, name):
     """An entry of an `info` as a finite number."""
-    value = info.get(name) if isinstance(info, dict) else None
-    if isinstance(value, NUMBERS) and math.isfinite(value):
-        return float(value)
-    if isinstance(info, dict) and name in info:
-        raise EnvDataError("info.%s is %r: expected a finite number" % (name, value))
-    names = ", ".join(map(str, info)) if isinstance(info, dict) else ""
-    has = "the info has %s" % names if names else "the info has no entries"
-    raise EnvDataError(
-        "info.%s is missing: expected a finite number in a step of the episode; %s"
-        % (name, has)
-    )
+    value = finite(info[name])
+    if value is None:
+        raise EnvDataError("info.%s is %r: expected a finite number" % (name, info[name]))
+    return value
 
 
 class Tally:
@@ -30,8 +20,8 @@ class Tally:
 
     def __init__(self, names, copies, optional=()):
         self.names = names
-        # Those that need not be told.
-        self.optional = optional
+        # Those whose lack is not told, or was.
+        self.noticed = set(optional)
         self.sums = [[0.0] * len(names) for _ in range(copies)]
         self.last = [[0.0] * len(names) for _ in range(copies)]
         self.counts = [[0] * len(names) for _ in range(copies)]
@@ -70,9 +60,7 @@ class Tally:
             told["return"] = self.unknown[copy] + total
         else:
             told["return"] = total
-            for name, count in zip(self.names, self.counts[copy]):
-                if count == 0 and name not in self.optional:
-                    number_in(self.info, name)  # says that it is missing
+            self.notice(copy, told)
             told["infoStatistics"] = {
                 name: {"sum": sum, "mean": sum / count, "last": last}
                 for name, sum, last, count in zip(
@@ -82,6 +70,19 @@ class Tally:
             }
         self.ended.append(told)
         self.begin(copy)
+
+    def notice(self, copy, told):
+        """Tells of entries that no step of an episode told, once for each."""
+        counts = zip(self.names, self.counts[copy])
+        untold = [name for name, count in counts if count == 0 and name not in self.noticed]
+        if not untold:
+            return
+        self.noticed.update(untold)
+        names = ", ".join(map(str, self.info)) if isinstance(self.info, dict) else ""
+        told["notice"] = (
+            "No step of an episode had info.%s, which is left out of its record: the"
+            " info had %s" % (", info.".join(untold), names or "no entries")
+        )
 
     def take(self):
         """The episodes that ended, as JSON; no bytes if there are none."""

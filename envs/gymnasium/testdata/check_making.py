@@ -22,7 +22,9 @@ gym.make = record
 registered = gym.spec("FrozenLake-v1").max_episode_steps
 for name in ("FrozenLake-v1", "FrozenLake", "gymnasium:FrozenLake-v1"):
     kwargs = {"is_slippery": False, "max_episode_steps": -1}
-    env = making.make({**SETTINGS, "id": name, "kwargs": kwargs})
+    envs = []
+    making.make({**SETTINGS, "id": name, "kwargs": kwargs}, envs)
+    [env] = envs
     assert env.spec.max_episode_steps is None
     assert env.spec.kwargs["is_slippery"] is False
     env.reset(seed=0)

@@ -82,7 +82,7 @@ class ByMethod(Masked):
 
 class ByInfo(Masked):
     def info(self):
-        if self.wrong == "missing" and self.steps == 2:
+        if self.steps == {"missing": 2, "late": 0}.get(self.wrong):
             return {}
         single = isinstance(self.action_space, spaces.Discrete)
         return {"action_mask": self.masks[0] if single else tuple(self.masks)}
