@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { basename } from "node:path";
 import { RUN_CLUSTER_OPTIONS } from "../config/cluster.ts";
 import { PLAN_FILE } from "../experiment/folder.ts";
 import { parsePlan } from "../experiment/plan.ts";
@@ -29,8 +28,7 @@ function readPlan(options: ParsedOptions): PlannedExperiment {
   }
   const isKept = isFolder(given);
   const path = isKept ? `${given.replace(/\/+$/, "")}/${PLAN_FILE}` : given;
-  const name = basename(path).replace(/\.ya?ml$/, "");
-  const plan = parsePlan(readText(path, "the plan"), path, name);
+  const plan = parsePlan(readText(path, "the plan"), path);
   const own = isKept ? given.replace(/\/+$/, "") : `experiments/${plan.name}`;
   return { plan, dir: valueOf(options, "out") ?? own };
 }

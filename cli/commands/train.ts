@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { idleLines } from "@bellman/agent";
-import { stringify } from "@std/yaml";
 import { createRunFolder } from "@bellman/training";
 import { findAlgorithm } from "../config/algorithms.ts";
 import {
@@ -65,6 +64,7 @@ import { resumeLocked } from "../run/resume.ts";
 import { refuseShared } from "../config/shared_folder.ts";
 import { sharedWeights } from "../run/initial_weights.ts";
 import { runDirOf } from "../config/zoo_agents.ts";
+import { writeYaml } from "../config/yaml.ts";
 import { isOfSeeds, trainSeeds } from "./train_seeds.ts";
 import { notices } from "../run/run_setup.ts";
 
@@ -100,7 +100,7 @@ async function printConfig(
   await loadEnvironment(config);
   const [source] = settingsOf(config, options).split(";");
   io.out(`# ${config.algorithm} on ${config.env}: ${source}\n`);
-  io.out(stringify(config));
+  io.out(writeYaml(config));
   // The spaces are not known.
   idleLines(findAlgorithm(config.algorithm)!, config).forEach(notices(io));
   return 0;
@@ -168,7 +168,7 @@ async function startRun(
         const line = startFrom(setup, weights);
         if (!output.quiet) output.io.out(`${line}\n`);
       }
-      const configText = stringify(setup.config);
+      const configText = writeYaml(setup.config);
       const out = valueOf(options, "out");
       const isMade = out === undefined || !existsSync(out);
       const folder = createRunFolder(out ?? defaultFolder(config, name), {

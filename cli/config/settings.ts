@@ -27,6 +27,15 @@ function hintAtKey(schema: ConfigSchema, name: string): string {
     : "'train ALGORITHM --help' lists the keys";
 }
 
+/** A number with `_` between its digits, as YAML 1.1 and Python have them. */
+const SPACED = /^[-+]?\d+(_\d+)+(\.\d*)?(e[-+]?\d+)?$/i;
+
+/** Returns a text such as `100_000` as the number that YAML 1.1 reads; others as they are. */
+export function numberOf(value: unknown): unknown {
+  const isNumber = typeof value === "string" && SPACED.test(value);
+  return isNumber ? Number(value.replaceAll("_", "")) : value;
+}
+
 /** A key as it was given, its value, and the option if that is named otherwise. */
 export type Entry = [name: string, value: unknown, option?: string];
 
@@ -50,10 +59,10 @@ export function validateEntries(
 ): Record<string, unknown> {
   const valid: Record<string, unknown> = {};
   const givenAs: Record<string, string> = {};
-  for (const [name, value, option = name] of entries) {
+  for (const [name, given, option = name] of entries) {
     const key = findKey(schema, name);
     if (key === undefined && isOpen) {
-      valid[name] = value;
+      valid[name] = given;
       continue;
     }
     if (key === undefined) {
@@ -68,7 +77,11 @@ export function validateEntries(
         }' and '${option}' in ${origin}: they are the same key, give one`,
       );
     }
-    const fault = faultOf(value, schema.properties[key]);
+    const property = schema.properties[key];
+    const value = faultOf(given, property) === undefined
+      ? given
+      : numberOf(given);
+    const fault = faultOf(value, property);
     if (fault !== undefined) {
       throw new UsageError(
         `Cannot use ${name} = ${fault.shown} of ${origin}: expected ${fault.expected}`,

@@ -1,4 +1,4 @@
-import { parse } from "@std/yaml";
+import { parse, stringify } from "@std/yaml";
 import { UsageError } from "../terminal/usage_error.ts";
 import type { Entry } from "./settings.ts";
 
@@ -39,11 +39,52 @@ export function parseYaml(
   return value;
 }
 
+/** Texts that YAML 1.1 may read as numbers, such as `1_000`, and YAML 1.2 as texts. */
+const AMBIGUOUS = /^[-+]?[.\d][\w.:+-]*_[\w.:+-]*$/;
+
+/**
+ * Writes YAML that readers of 1.1, such as PyYAML, read as those of 1.2 do: `1_000`
+ * is quoted where it is a text, and 1e22 has a point.
+ *
+ * @param value Plain data.
+ */
+export function writeYaml(value: unknown): string {
+  const scalars: string[] = [];
+  // Stand for scalars until all is written.
+  const stand = (scalar: string) => `\uE000${scalars.push(scalar) - 1}\uE001`;
+  const prepare = (it: unknown): unknown => {
+    if (typeof it === "string") {
+      if (it.includes("\uE000")) return stand(JSON.stringify(it));
+      return AMBIGUOUS.test(it) ? stand(`'${it}'`) : it;
+    }
+    if (typeof it === "number" && Number.isInteger(it)) {
+      const digits = String(it);
+      return digits.includes("e")
+        ? stand(digits.replace(/^(-?\d+)e/, "$1.e"))
+        : it;
+    }
+    if (Array.isArray(it)) return it.map(prepare);
+    if (typeof it !== "object" || it === null) return it;
+    return Object.fromEntries(
+      Object.entries(it).map((
+        [key, inner],
+      ) => [prepare(key) as string, prepare(inner)]),
+    );
+  };
+  return stringify(prepare(value))
+    .replaceAll(/\uE000(\d+)\uE001/g, (_, at) => scalars[at]);
+}
+
 /** Parses a YAML mapping. */
 export function parseMapping(text: string, origin: string): Entry[] {
   let value: unknown;
   try {
-    value = parseYaml(text);
+    // Numbers of YAML 1.1 that are tagged as such.
+    const plain = text.replaceAll(
+      /!!(float|int)\s+[\d_.e+-]+/gi,
+      (it) => it.replaceAll("_", ""),
+    );
+    value = parseYaml(plain);
   } catch (error) {
     const reason = (error as Error).message.split("\n")[0];
     throw new UsageError(`Cannot read ${origin} as YAML: ${reason}`);

@@ -2,7 +2,7 @@ import { hintAt } from "@bellman/agent";
 import { UsageError } from "../terminal/errors.ts";
 import { hintAtForeignFile } from "./elsewhere.ts";
 import { gymnasiumId } from "./gymnasium.ts";
-import type { Entry } from "./settings.ts";
+import { type Entry, numberOf } from "./settings.ts";
 import { parseYaml } from "./yaml.ts";
 import { QUANTILES } from "./zoo_defaults.ts";
 
@@ -70,15 +70,39 @@ function sectionOf(
   );
 }
 
-/** Parses a Python expression: `dict(net_arch=[64, 64], activation_fn=nn.ReLU)`. */
+/** Words of Python by those of YAML. */
+const WORDS: Readonly<Record<string, string>> = {
+  True: "true",
+  False: "false",
+  None: "null",
+};
+/** Texts, brackets with the function that they call, names of arguments, and words. */
+const PYTHON =
+  /'[^']*'|"[^"]*"|(?:([\w.]+)\s*)?\(|\)|(\w+)\s*=|\b(?:True|False|None)\b/g;
+
+/** Parses a Python expression: `dict(net_arch=(64, 64), activation_fn=nn.ReLU)`. */
 function fromPython(text: string): unknown {
-  const asYaml = text.replaceAll(/\bdict\(/g, "{").replaceAll(")", "}")
-    .replaceAll(/(\w+)\s*=\s*/g, "$1: ")
-    .replaceAll(
-      /\b(True|False|None)\b/g,
-      (word) => word === "None" ? "null" : word.toLowerCase(),
-    );
-  return parseYaml(asYaml);
+  const closing: string[] = [];
+  const asYaml = text.replaceAll(PYTHON, (token, called, argument) => {
+    if (argument !== undefined) return `${argument}: `;
+    if (token === ")") return closing.pop() ?? token;
+    if (!token.endsWith("(")) return WORDS[token] ?? token;
+    if (called !== undefined && called !== "dict") {
+      throw new SyntaxError(`a call of ${called}`);
+    }
+    closing.push(called === undefined ? "]" : "}");
+    return called === undefined ? "[" : "{";
+  });
+  return plainNumbers(parseYaml(asYaml));
+}
+
+/** Returns a value with `100_000`, which Python reads as a number, as one. */
+function plainNumbers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainNumbers);
+  if (!isMapping(value)) return numberOf(value);
+  const entries = Object.entries(value)
+    .map(([key, it]) => [key, plainNumbers(it)]);
+  return Object.fromEntries(entries);
 }
 
 /** Parses a mapping that may be a Python expression. */
@@ -429,20 +453,21 @@ export function zooEntries(
   options: ZooOptions,
 ): ZooSettings {
   const { origin, env, isOwn } = options;
-  const [name, section] = sectionOf(sections.filter(isSection), {
+  const [name, found] = sectionOf(sections.filter(isSection), {
     env,
     origin,
   });
-  const settings = Object.entries(section as Record<string, unknown>);
+  const section = plainNumbers(found) as Record<string, unknown>;
+  const settings = Object.entries(section);
   const foreign = settings.map(([key]) => key).filter((it) => !isOwn(it));
   const hint = hintAtForeignFile(foreign);
   if (hint !== undefined) throw new UsageError(`Cannot use ${origin}: ${hint}`);
-  const { entries, notes } = valueEntries(section as never, options);
+  const { entries, notes } = valueEntries(section, options);
   const given = Object.entries(Object.fromEntries([
     ...entries,
     ...settings.flatMap(([key, value]) => translated(key, value, options)),
-    ...rolloutEntries(section as Record<string, unknown>, options),
-    ...hindsightEntries(section as Record<string, unknown>, options),
+    ...rolloutEntries(section, options),
+    ...hindsightEntries(section, options),
   ]));
   return {
     notes,

@@ -161,6 +161,46 @@ Deno.test("Python's wrappers of the zoo are those of a gym: environment", () => 
   }
 });
 
+Deno.test("expressions and numbers are read as Python reads them", () => {
+  const read = (lines: string) => a2c("CartPole-v1", `CartPole-v1:\n${lines}`);
+  for (
+    const layers of [
+      ...["(64, 64)", "( 64,64, )", "dict(pi=(64, 64), vf=(64, 64))"],
+      ...["[dict(pi=[64, 64], vf=[64, 64])]", "(dict(pi=(64,64),vf=(64,64)),)"],
+      "{'pi': (6_4, 64), 'vf': [64, 6_4]}",
+    ]
+  ) {
+    const kwargs =
+      `dict(net_arch=${layers}, ortho_init = False, activation_fn=nn.ReLU)`;
+    assertObjectMatch(read(`  policy_kwargs: "${kwargs}"\n`), {
+      hiddenSizes: [64, 64],
+      orthogonalInit: false,
+      activation: "relu",
+    });
+  }
+  const bare = read("  policy_kwargs: dict(net_arch=(64, 64))\n");
+  assertEquals(bare.hiddenSizes, [64, 64]);
+  assertObjectMatch(
+    read("  n_timesteps: 1_000_000\n  learning_rate: 1_0.5e-3\n"),
+    { totalTimesteps: 1_000_000, learningRate: 0.0105 },
+  );
+  const tagged = read("  n_timesteps: !!float 1_00e3\n  n_steps: !!int 1_6\n");
+  assertObjectMatch(tagged, { totalTimesteps: 100_000, numSteps: 16 });
+  // What is computed from several.
+  const file = {
+    name: "ppo.yml",
+    text: "CartPole-v1: {n_envs: 1_6, n_steps: 1_28, batch_size: 2_56}\n",
+  };
+  assertEquals(resolveConfig("ppo", { file, entries: [] }).minibatches, 8);
+  for (const kwargs of ["dict(net_arch=(64, 64)", "net(8)", "dict(a=f(8))"]) {
+    assertThrows(
+      () => read(`  policy_kwargs: ${kwargs}\n`),
+      UsageError,
+      `Cannot use policy_kwargs of a2c.yml = "${kwargs}": expected a mapping`,
+    );
+  }
+});
+
 Deno.test("what has no like is one clear line", () => {
   const cases: Record<string, string> = {
     "Unknown key 'clip_rage' in a2c.yml: ": "clip_rage: 0.2",

@@ -1,5 +1,5 @@
-import { stringify } from "@std/yaml";
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { writeYaml } from "../config/yaml.ts";
 import { holderOf, lockFile, type RunLock } from "../run/ownership.ts";
 import { refuseLinksIn } from "../run/run_entries.ts";
 import { fileError, UsageError, writeWhole } from "../terminal/errors.ts";
@@ -101,5 +101,5 @@ export function keepPlan(dir: string, plan: Plan): void {
     ),
   ]);
   const kept = { ...rest, variants: Object.fromEntries(named) };
-  writeWhole(`${dir}/${PLAN_FILE}`, `${TITLE}\n${stringify(kept)}`);
+  writeWhole(`${dir}/${PLAN_FILE}`, `${TITLE}\n${writeYaml(kept)}`);
 }

@@ -1,4 +1,5 @@
 import { type ConfigSchema, hintAt } from "@bellman/agent";
+import { basename } from "node:path";
 import { parseMapping } from "../config/yaml.ts";
 import { validateEntries } from "../config/settings.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -97,6 +98,20 @@ export function checkName(name: string, what: string): void {
   if (FOLDER_NAME.test(name)) return;
   throw new UsageError(
     `Cannot use ${what}: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'`,
+  );
+}
+
+/**
+ * Names an experiment or a search after its file, in letters that are a folder's on
+ * every system: `my plan.yaml` is `my-plan`.
+ */
+export function nameOfFile(path: string): string {
+  const letters = basename(path).replace(/\.ya?ml$/, "").normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "").replaceAll("ß", "ss");
+  const name = folderOf(letters).replaceAll(/^\W+|-+$/g, "").slice(0, 100);
+  if (name !== "") return name;
+  throw new UsageError(
+    `Cannot name a folder after ${path}: expected a name in the file, as in 'name: mine'`,
   );
 }
 
@@ -237,17 +252,18 @@ function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
  *
  * @param text YAML.
  * @param origin Name of its file.
- * @param name Name of the experiment, where the plan gives none.
+ * @param name Name of the experiment, where the plan gives none; by default the
+ * file's.
  * @throws {UsageError} If a key or a value is not valid, at any depth.
  */
-export function parsePlan(text: string, origin: string, name: string): Plan {
+export function parsePlan(text: string, origin: string, name?: string): Plan {
   const given = validateEntries(parseMapping(text, origin), {
     schema: PLAN,
     origin,
   });
   const variants = variantsOf(given, origin);
   const plan: Plan = {
-    name: String(given.name ?? name),
+    name: String(given.name ?? name ?? nameOfFile(origin)),
     episodes: Number(given.episodes ?? 100),
     variants,
     scores: scoresOf(given.scores, variants, origin),

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { UsageError } from "../terminal/errors.ts";
 import { cellsOf, nameOf } from "./cells.ts";
@@ -156,6 +156,33 @@ for (const [text, message] of Object.entries(REFUSED)) {
     assertEquals(error.message.includes("\n"), false);
   });
 }
+
+Deno.test("an experiment has the name of its file, in letters that a folder may have", () => {
+  const named = (file: string) => parsePlan(BASE, file).name;
+  const names = [
+    ...["x/my plan.yaml", "größe.yaml", "Äpfel & Öl (2).yml", ".hidden.yaml"],
+    ...["a.b.yaml", "αβγ-2.yaml", `${"x".repeat(120)}.yaml`],
+  ].map(named);
+  assertEquals(names, [
+    ...["my-plan", "grosse", "Apfel-Ol-2", "hidden", "a.b", "2"],
+    "x".repeat(100),
+  ]);
+  for (const file of ["实验.yaml", "..yaml", "?"]) {
+    assertThrows(
+      () => named(file),
+      UsageError,
+      `Cannot name a folder after ${file}: expected a name in the file, as in 'name: mine'`,
+    );
+  }
+  assertEquals(parsePlan(`${BASE}name: mine`, "实验.yaml").name, "mine");
+  fc.assert(fc.property(fc.string({ unit: "grapheme" }), (file) => {
+    try {
+      assertMatch(named(`${file}.yaml`), /^\w[\w.-]{0,99}$/);
+    } catch (error) {
+      assert(error instanceof UsageError, String(error));
+    }
+  }));
+});
 
 Deno.test("whatever a plan holds, it is read or refused in one line", () => {
   const any = fc.anything({ withNullPrototype: false });

@@ -1,4 +1,3 @@
-import { stringify } from "@std/yaml";
 import { defaultsOf } from "@bellman/agent";
 import {
   readEpisodes,
@@ -13,6 +12,7 @@ import type {
 } from "@bellman/training/plots";
 import { findAlgorithm } from "../config/algorithms.ts";
 import { fullSchema, type ResolvedConfig } from "../config/resolve.ts";
+import { writeYaml } from "../config/yaml.ts";
 import packageConfig from "../deno.json" with { type: "json" };
 import { readVideos } from "./recorder.ts";
 import { fileError, writeWhole } from "../terminal/errors.ts";
@@ -98,7 +98,7 @@ export async function writeReport(
       (path) => readEpisodes(path, { maxEpisodes: MAX_DOTS }),
       folder.episodesPath,
     ),
-    configText: stringify(config),
+    configText: writeYaml(config),
     settings: changedSettings(config),
     origin: [
       `Bellman ${packageConfig.version}`,

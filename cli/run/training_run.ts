@@ -1,4 +1,3 @@
-import { stringify } from "@std/yaml";
 import { Agent } from "@bellman/agent";
 import { XlaError } from "@bellman/compute/xla";
 import {
@@ -28,6 +27,7 @@ import {
   trainTask,
 } from "../config/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../config/loggers.ts";
+import { writeYaml } from "../config/yaml.ts";
 import { rmSync } from "node:fs";
 import {
   asInputError,
@@ -224,7 +224,7 @@ function trainOptions(
       keepLast: config.keepCheckpoints,
       notes: {
         config: run.configText,
-        spaces: stringify(environments.spaces),
+        spaces: writeYaml(environments.spaces),
         ...run.command ? { command: run.command } : {},
       },
     },

@@ -1,4 +1,4 @@
-import { stringify } from "@std/yaml";
+import { writeYaml } from "../config/yaml.ts";
 import { folderOf } from "../experiment/plan.ts";
 import { FEW_RUNS } from "../experiment/report/section.ts";
 import { changedSettings } from "../run/report.ts";
@@ -100,6 +100,6 @@ export function bestFiles(
     const name = plan.environments.length === 1
       ? "best.yaml"
       : `best-${folderOf(environment)}.yaml`;
-    return [name, comments + stringify({ algorithm, env, ...settings })];
+    return [name, comments + writeYaml({ algorithm, env, ...settings })];
   }));
 }

@@ -13,7 +13,13 @@ import { type Entry, validateEntries } from "../config/settings.ts";
 import { parseMapping } from "../config/yaml.ts";
 import { loadEnvironment } from "../run/environment_modules.ts";
 import { atariScale } from "../experiment/atari_scale.ts";
-import { checkName, folderOf, SCALE, type Scale } from "../experiment/plan.ts";
+import {
+  checkName,
+  folderOf,
+  nameOfFile,
+  SCALE,
+  type Scale,
+} from "../experiment/plan.ts";
 import { randomReturns } from "../experiment/report/random_returns.ts";
 import { scaleOf } from "../experiment/report/scales.ts";
 import { admitPlan } from "../run/saved_run.ts";
@@ -231,7 +237,7 @@ export async function readPlan(
     ...defaultsOf<Pick<SearchPlan, Defaulted>>(FILE),
     ...validateEntries(entries, { schema: FILE, origin }),
   } as Pick<SearchPlan, Defaulted> & Record<string, unknown>;
-  const { algorithm, name = origin.replace(/\.ya?ml$/, ""), set = {} } = given;
+  const { algorithm, name = nameOfFile(origin), set = {} } = given;
   checkName(String(name), `name = ${JSON.stringify(name)} of ${origin}`);
   if (algorithm === undefined) {
     throw new UsageError(

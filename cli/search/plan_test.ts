@@ -8,11 +8,11 @@ import {
 } from "./plan.ts";
 
 /** Writes a file of a search, and reads it as a plan. */
-async function planOf(text: string, trials?: number) {
+async function planOf(text: string, trials?: number, file = "s.yaml") {
   const dir = await Deno.makeTempDir();
   try {
-    await Deno.writeTextFile(`${dir}/s.yaml`, text);
-    return await readPlan(`${dir}/s.yaml`, { trials, isTrusted: false });
+    await Deno.writeTextFile(`${dir}/${file}`, text);
+    return await readPlan(`${dir}/${file}`, { trials, isTrusted: false });
   } finally {
     await Deno.remove(dir, { recursive: true });
   }
@@ -20,6 +20,11 @@ async function planOf(text: string, trials?: number) {
 
 const HEAD = "algorithm: a2c\nenvironment: CartPole-v1\ntrials: 3\n";
 const BODY = "space: { gamma: [0.9, 0.99] }\n";
+
+Deno.test("a search has the name of its file, in letters that a folder may have", async () => {
+  const { name } = await planOf(HEAD + BODY, 3, "my größe.yaml");
+  assertEquals(name, "my-grosse");
+});
 
 Deno.test("a plan has all defaults, and dimensions of the algorithm's kinds", async () => {
   const plan = await planOf(`${HEAD}steps: 1e5

@@ -1,11 +1,10 @@
 import type { CheckpointNotes } from "@bellman/training";
-import { stringify } from "@std/yaml";
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isGymnasium } from "../config/gymnasium.ts";
 import { MODULES_FOLDER } from "../config/shared_folder.ts";
-import { parseYaml } from "../config/yaml.ts";
+import { parseYaml, writeYaml } from "../config/yaml.ts";
 import { asLine, messageOf, UsageError } from "../terminal/errors.ts";
 import { readShared } from "./shared_files.ts";
 
@@ -108,5 +107,5 @@ export function withoutPlaces(
       : placeless(value),
   ]));
   const command = commandOf(String(notes.command ?? ""));
-  return { config: stringify(config), command, modules, notShared };
+  return { config: writeYaml(config), command, modules, notShared };
 }

@@ -6,7 +6,7 @@ import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
 /** A game that has ended, without the number of its environment. */
 export type GameStatistics = Required<
-  Omit<EpisodeStatistics, "env" | "infoStatistics">
+  Omit<EpisodeStatistics, "env" | "infoStatistics" | "notice">
 >;
 
 /**
