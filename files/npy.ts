@@ -1,3 +1,4 @@
+import { fromHalves } from "./_half.ts";
 import {
   bytesOf,
   concat,
@@ -35,7 +36,8 @@ export type NpyData =
 export interface NpyArray {
   /**
    * The numbers, row-major. Those of int64 and uint64, whole numbers up to
-   * 2^53, are read as a Float64Array, those of bool as a Uint8Array of 0 and 1.
+   * 2^53, are read as a Float64Array, those of bool as a Uint8Array of 0 and 1,
+   * those of float16 as float32.
    */
   readonly data: NpyData;
   /** The length of each axis; `[]` for a single number. */
@@ -73,13 +75,12 @@ export function encodeNpy(array: NpyArray): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads numpy's npy format. Big-endian numbers are converted.
+ * Reads numpy's npy format. Big-endian numbers and Fortran order are converted.
  *
  * @param bytes The content of the file.
  * @returns A copy of the numbers, their shape and dtype.
  * @throws {SyntaxError} If the bytes are cut off, too many, or no npy file.
- * @throws {TypeError} If it holds objects, records or other kinds of numbers, or
- * more than one axis in Fortran order.
+ * @throws {TypeError} If it holds objects, records or other kinds of numbers.
  * @throws {RangeError} If a 64-bit number is above 2^53.
  *
  * @example
@@ -119,14 +120,37 @@ export function* readNpy(size: number): Reading<NpyArray> {
   const text = new Uint8Array(end - start);
   text.set(prefix.subarray(start, end));
   yield text.subarray(PREFIX_BYTES - start);
-  const { dtype, shape, itemBytes, bigEndian } = parseHeader(text);
+  const { dtype, shape, itemBytes, bigEndian, isFortran } = parseHeader(text);
   const bodyBytes = shape.reduce((product, it) => product * it, itemBytes);
   checkLength(size, end + bodyBytes);
   const bytes = new Uint8Array(bodyBytes);
   yield bytes;
   yield new Uint8Array(1); // Its end.
   if (bigEndian) swapBytes(bytes, itemBytes);
-  return { data: toNumbers(bytes, dtype), shape, dtype };
+  const numbers = toNumbers(bytes, dtype);
+  return {
+    data: isFortran ? rowMajor(numbers, shape) : numbers,
+    shape,
+    dtype: dtype === "float16" ? "float32" : dtype,
+  };
+}
+
+/** Orders numbers whose first axis varies fastest as ones whose last axis does. */
+function rowMajor(numbers: NpyData, shape: readonly number[]): NpyData {
+  const ordered = numbers.slice(), index = shape.map(() => 0);
+  const strides = shape.map((_, axis) =>
+    shape.slice(0, axis).reduce((product, it) => product * it, 1)
+  );
+  for (let i = 0, from = 0; i < numbers.length; i++) {
+    ordered[i] = numbers[from];
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      from += strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      from -= strides[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+  return ordered;
 }
 
 function checkLength(length: number, wanted: number): void {
@@ -150,16 +174,18 @@ const NUMBER_ARRAYS = {
 const BIG_ARRAYS = { int64: BigInt64Array, uint64: BigUint64Array } as const;
 
 /**
- * Kinds of numbers that are read and written, by numpy's letters: the first one
- * of the kind, and the bytes of a number.
+ * Kinds of numbers that are read and written, float16 only read, by numpy's
+ * letters: the first one of the kind, and the bytes of a number.
  */
-const DTYPES: Readonly<Record<string, NpyDtype>> = Object.fromEntries([
-  ...Object.entries({ ...NUMBER_ARRAYS, ...BIG_ARRAYS })
-    .map((
-      [kind, { BYTES_PER_ELEMENT }],
-    ) => [kind[0] + BYTES_PER_ELEMENT, kind]),
-  ["b1", "bool"],
-]);
+const DTYPES: Readonly<Record<string, NpyDtype | "float16">> = Object
+  .fromEntries([
+    ...Object.entries({ ...NUMBER_ARRAYS, ...BIG_ARRAYS })
+      .map((
+        [kind, { BYTES_PER_ELEMENT }],
+      ) => [kind[0] + BYTES_PER_ELEMENT, kind]),
+    ["b1", "bool"],
+    ["f2", "float16"],
+  ]);
 
 /** Bytes of the header's length, by version. */
 const PREFIX_BYTES = 12;
@@ -226,13 +252,7 @@ function parseHeader(bytes: Uint8Array) {
     descr === undefined || fortran === undefined || shapeText === undefined
   ) throw new SyntaxError(`its header is ${JSON.stringify(text)}`);
   const shape = parseShape(shapeText);
-  const isFlat = shape.filter((length) => length !== 1).length <= 1;
-  if (fortran === "True" && !isFlat) {
-    throw new TypeError(
-      "its numbers are in Fortran order, expected C order: save np.ascontiguousarray(x)",
-    );
-  }
-  return { ...parseDescr(descr), shape };
+  return { ...parseDescr(descr), shape, isFortran: fortran === "True" };
 }
 
 function parseShape(text: string): number[] {
@@ -267,7 +287,7 @@ function parseDescr(descr: string) {
   );
 }
 
-function isBig(dtype: NpyDtype): dtype is keyof typeof BIG_ARRAYS {
+function isBig(dtype: string): dtype is keyof typeof BIG_ARRAYS {
   return Object.hasOwn(BIG_ARRAYS, dtype);
 }
 
@@ -322,8 +342,12 @@ export function toBody(data: NpyData, dtype: NpyDtype): Uint8Array {
   return bytesOf(big);
 }
 
-function toNumbers(bytes: Uint8Array, dtype: NpyDtype): NpyData {
+function toNumbers(
+  bytes: Uint8Array,
+  dtype: NpyDtype | "float16",
+): NpyData {
   const buffer = bytes.buffer as ArrayBuffer;
+  if (dtype === "float16") return fromHalves(new Uint16Array(buffer));
   if (dtype === "bool") return bytes.map((byte) => byte === 0 ? 0 : 1);
   if (!isBig(dtype)) return new NUMBER_ARRAYS[dtype](buffer);
   const big = new BIG_ARRAYS[dtype](buffer);

@@ -272,12 +272,21 @@ async function readArrays(
     const array = await readMember(member).catch((error) => {
       throw rewordError(
         error,
-        (reason) => `Cannot read array '${names[i]}' of ${what}: ${reason}`,
+        (reason) =>
+          `Cannot read array '${names[i]}' of ${what}: ${reason}${
+            others(error, options)
+          }`,
       );
     });
     arrays.push([names[i], array]);
   }
   return Object.fromEntries(arrays);
+}
+
+/** Says how to leave an array out that holds no numbers. */
+function others(error: unknown, { names }: ReadNpzOptions): string {
+  const isFit = !(error instanceof TypeError) || names !== undefined;
+  return isFit ? "" : "; the option 'names' reads other arrays alone";
 }
 
 /**

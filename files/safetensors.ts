@@ -1,4 +1,5 @@
 import type { StateArray } from "@bellman/types";
+import { fromHalves } from "./_half.ts";
 import { bytesOf, concat, rewordError } from "./runtime.ts";
 
 /** Array with its shape, as a safetensors file holds it. */
@@ -23,6 +24,8 @@ export interface TensorSpan {
   readonly shape: readonly number[];
   /** Allocates the array. */
   readonly allocate: () => StateArray;
+  /** Reads the array of its bytes, where it is of another type. */
+  readonly widen?: (bytes: Uint8Array<ArrayBuffer>) => StateArray;
   readonly begin: number;
   readonly end: number;
 }
@@ -49,6 +52,35 @@ const ARRAYS = {
   U32: Uint32Array,
   U8: Uint8Array,
 } as const;
+
+/** Types of other programs: bytes of a number, and the array that holds them here. */
+const WIDENED: Readonly<
+  Partial<Record<string, [bytes: number, widen: TensorSpan["widen"]]>>
+> = {
+  F16: [2, ({ buffer }) => fromHalves(new Uint16Array(buffer))],
+  BF16: [
+    2,
+    ({ buffer }) =>
+      new Float32Array(
+        Uint32Array.from(new Uint16Array(buffer), (it) => it << 16).buffer,
+      ),
+  ],
+  I64: [8, ({ buffer }) => plain(new BigInt64Array(buffer))],
+  U64: [8, ({ buffer }) => plain(new BigUint64Array(buffer))],
+  I16: [2, ({ buffer }) => Int32Array.from(new Int16Array(buffer))],
+  U16: [2, ({ buffer }) => Uint32Array.from(new Uint16Array(buffer))],
+  I8: [1, ({ buffer }) => Int32Array.from(new Int8Array(buffer))],
+  BOOL: [1, (bytes) => bytes.map((it) => it === 0 ? 0 : 1)],
+};
+
+/** Returns numbers of 64 bits as plain ones. */
+function plain(values: BigInt64Array | BigUint64Array): Float64Array {
+  return Float64Array.from(values, (value) => {
+    const number = Number(value);
+    if (Number.isSafeInteger(number)) return number;
+    throw new RangeError(`a number is ${value}, expected at most 2^53`);
+  });
+}
 
 /**
  * Writes arrays in the safetensors format, which Python, Rust and others read:
@@ -81,11 +113,14 @@ export function encodeSafetensors(
 /**
  * Reads the safetensors format. Nothing in the file is trusted: the header,
  * types, shapes and offsets are checked, and the arrays must fill the file
- * without a gap.
+ * without a gap. Types that a state does not have become wider: F16 and BF16 a
+ * Float32Array, I8 and I16 an Int32Array, U16 a Uint32Array, I64 and U64 a
+ * Float64Array, and BOOL a Uint8Array of 0 and 1.
  *
  * @param bytes Content of the file.
  * @returns Copies of the arrays, and the metadata.
  * @throws {SyntaxError} With one line that says what is wrong with the file.
+ * @throws {RangeError} If a 64-bit number is above 2^53.
  *
  * @example
  * ```ts
@@ -115,13 +150,17 @@ export function decodeSafetensors(bytes: Uint8Array): SafeTensors {
     }
     const { metadata, spans } = parseHeader(
       bytes.subarray(PREFIX_BYTES, start),
-      bytes.length - start,
+      { dataBytes: bytes.length - start, isForeign: true },
     );
     const tensors = spans.map(
-      ({ name, shape, allocate, begin, end }): [string, SafeTensor] => {
+      ({ name, shape, allocate, widen, begin, end }): [string, SafeTensor] => {
+        const own = bytes.subarray(start + begin, start + end);
+        if (widen !== undefined) {
+          return [name, { data: widen(own.slice()), shape }];
+        }
         // A copy, so that the array is aligned and does not keep the file alive.
         const data = allocate();
-        bytesOf(data).set(bytes.subarray(start + begin, start + end));
+        bytesOf(data).set(own);
         return [name, { data, shape }];
       },
     );
@@ -185,8 +224,17 @@ export function headerLength(bytes: Uint8Array): number {
   );
 }
 
-/** Reads a header. Throws a SyntaxError with only the reason. */
-export function parseHeader(bytes: Uint8Array, dataBytes?: number): Header {
+/**
+ * Reads a header; of other programs, with types that a state does not have. Throws a
+ * SyntaxError with only the reason.
+ */
+export function parseHeader(
+  bytes: Uint8Array,
+  { dataBytes, isForeign = false }: {
+    dataBytes?: number;
+    isForeign?: boolean;
+  } = {},
+): Header {
   let header: unknown;
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -201,7 +249,7 @@ export function parseHeader(bytes: Uint8Array, dataBytes?: number): Header {
     !Object.values(metadata).every((text) => typeof text === "string")
   ) throw new SyntaxError("its metadata is not a record of texts");
   const spans = Object.entries(entries)
-    .map(([name, entry]) => readSpan(name, entry, dataBytes))
+    .map(([name, entry]) => readSpan(name, entry, { dataBytes, isForeign }))
     .sort((a, b) => a.begin - b.begin || a.end - b.end);
   let position = 0;
   for (const { begin, end } of spans) {
@@ -225,17 +273,21 @@ export function parseHeader(bytes: Uint8Array, dataBytes?: number): Header {
 function readSpan(
   name: string,
   entry: unknown,
-  dataBytes = Infinity,
+  { dataBytes = Infinity, isForeign }: {
+    dataBytes?: number;
+    isForeign: boolean;
+  },
 ): TensorSpan {
   const fail = (what: string): never => {
     throw new SyntaxError(`array ${JSON.stringify(name)} ${what}`);
   };
   if (!isRecord(entry)) return fail("has no description");
   const { dtype, shape, data_offsets: offsets } = entry;
-  if (!isDtype(dtype)) {
+  const known = { ...ARRAYS, ...isForeign && WIDENED };
+  if (typeof dtype !== "string" || !Object.hasOwn(known, dtype)) {
     return fail(
       `has type ${JSON.stringify(dtype)}, which is not one of ${
-        Object.keys(ARRAYS).join(", ")
+        Object.keys(known).join(", ")
       }`,
     );
   }
@@ -248,11 +300,14 @@ function readSpan(
   const [begin, end] = offsets;
   if (end > dataBytes) fail(`ends at byte ${end} of ${dataBytes}`);
   const size = sizeOf(shape);
-  const wanted = size * ARRAYS[dtype].BYTES_PER_ELEMENT;
+  const [itemBytes, widen] = WIDENED[dtype] ??
+    [ARRAYS[dtype as keyof typeof ARRAYS].BYTES_PER_ELEMENT];
+  const wanted = size * itemBytes;
   if (end - begin !== wanted) {
     fail(`has ${end - begin} bytes, its type and shape need ${wanted}`);
   }
-  return { name, shape, allocate: () => new ARRAYS[dtype](size), begin, end };
+  const allocate = () => new ARRAYS[dtype as keyof typeof ARRAYS](size);
+  return { name, shape, allocate, ...widen && { widen }, begin, end };
 }
 
 function dtypeOf(name: string, data: StateArray): string {
@@ -263,10 +318,6 @@ function dtypeOf(name: string, data: StateArray): string {
       Object.keys(ARRAYS).join(", ")
     }`,
   );
-}
-
-function isDtype(value: unknown): value is keyof typeof ARRAYS {
-  return typeof value === "string" && Object.hasOwn(ARRAYS, value);
 }
 
 function sizeOf(shape: readonly number[]): number {

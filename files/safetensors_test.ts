@@ -1,3 +1,4 @@
+import type { StateArray } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import {
@@ -114,6 +115,47 @@ Deno.test("what cannot be written is refused", () => {
   });
 });
 
+Deno.test("types of other programs are read as wider ones", () => {
+  const read = (
+    dtype: string,
+    { buffer, length }: { buffer: ArrayBuffer; length: number },
+  ) => {
+    const { byteLength } = buffer;
+    const x = { dtype, shape: [length], data_offsets: [0, byteLength] };
+    const bytes = file({ x }, byteLength);
+    bytes.set(new Uint8Array(buffer), bytes.length - byteLength);
+    return decodeSafetensors(bytes).tensors.get("x")!.data;
+  };
+  const cases = {
+    F16: [
+      Uint16Array.of(0x3c00, 0xc000, 1, 0x8000, 0x7bff, 0x7c00, 0xfc00, 0x7e00),
+      Float32Array.of(1, -2, 2 ** -24, -0, 65504, Infinity, -Infinity, NaN),
+    ],
+    BF16: [
+      Uint16Array.of(0x3f80, 0xc000, 1, 0x8000, 0x7f80, 0x7fc0),
+      Float32Array.of(1, -2, 2 ** -133, -0, Infinity, NaN),
+    ],
+    I64: [
+      BigInt64Array.of(-1n, 2n ** 53n - 1n),
+      Float64Array.of(-1, 2 ** 53 - 1),
+    ],
+    U64: [BigUint64Array.of(0n, 9n), Float64Array.of(0, 9)],
+    I16: [Int16Array.of(-32768, 7), Int32Array.of(-32768, 7)],
+    U16: [Uint16Array.of(65535, 7), Uint32Array.of(65535, 7)],
+    I8: [Int8Array.of(-128, 127, 0), Int32Array.of(-128, 127, 0)],
+    BOOL: [Uint8Array.of(1, 0, 255), Uint8Array.of(1, 0, 1)],
+  };
+  for (const [dtype, [given, wanted]] of Object.entries(cases)) {
+    assertEquals(read(dtype, given), wanted as StateArray, dtype);
+    const none = { buffer: new ArrayBuffer(0), length: 0 };
+    assertEquals(read(dtype, none).length, 0);
+  }
+  assertRefused({
+    "RangeError: Cannot read safetensors: a number is 9007199254740992, expected at most 2^53":
+      () => read("I64", BigInt64Array.of(2n ** 53n)),
+  });
+});
+
 const entry = { dtype: "F32", shape: [2], data_offsets: [0, 8] };
 const of = (b: object, dataBytes: number) =>
   file({ b: { ...entry, ...b } }, dataBytes);
@@ -128,7 +170,11 @@ const broken: Record<string, Uint8Array> = {
   "its header is not a record": file("[]"),
   'array "b" has no description': file({ b: 1 }),
   "its metadata is not a record of texts": file({ __metadata__: { a: 1 } }),
-  'has type "BF16"': of({ dtype: "BF16" }, 8),
+  'has type "F8_E5M2", which is not one of F64, F32, I32, U32, U8, F16,': of(
+    { dtype: "F8_E5M2" },
+    8,
+  ),
+  "has 8 bytes, its type and shape need 4": of({ dtype: "F16" }, 8),
   'has type "toString"': of({ dtype: "toString" }, 8),
   "has shape [-2]": of({ shape: [-2] }, 8),
   "has shape [1099511627776,1099511627776]": of(
@@ -186,6 +232,10 @@ Deno.test("any damage is a SyntaxError or other values, never a crash", () => {
 });
 
 const python = await preparePython();
+/** Types of numpy that are read as wider ones. */
+const OTHERS = [
+  ...["float16", "int64", "uint64", "int16", "uint16", "int8", "bool"],
+];
 
 Deno.test(
   "Python's safetensors reads what was written, and the other way round [Python]",
@@ -207,8 +257,10 @@ Deno.test(
     const script = `
 import json, sys
 from safetensors.numpy import load_file, save_file
+import numpy as np
 arrays = load_file(sys.argv[1])
 save_file(arrays, sys.argv[2], metadata={"by": "python"})
+save_file({dtype: np.array([[1, 0], [3, 100]], dtype) for dtype in sys.argv[4:]}, sys.argv[3])
 print(json.dumps({k: [str(v.dtype), list(v.shape), v.tobytes().hex()] for k, v in arrays.items()}))
 `;
     const seen = await runPython(
@@ -216,7 +268,15 @@ print(json.dumps({k: [str(v.dtype), list(v.shape), v.tobytes().hex()] for k, v i
       script,
       `${dir}/ours`,
       `${dir}/theirs`,
+      `${dir}/others`,
+      ...OTHERS,
     );
+    const others = decodeSafetensors(await Deno.readFile(`${dir}/others`));
+    assertEquals([...others.tensors.keys()].sort(), OTHERS.toSorted());
+    for (const [name, { data, shape }] of others.tensors) {
+      const wanted = name === "bool" ? [1, 0, 1, 1] : [1, 0, 3, 100];
+      assertEquals([shape, ...data], [[2, 2], ...wanted], name);
+    }
     const types = ["float32", "float64", "int32", "uint32", "uint8", "float32"];
     assertEquals(
       seen,

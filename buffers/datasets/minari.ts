@@ -1,3 +1,4 @@
+import { closest } from "fastest-levenshtein";
 import type { FieldValues } from "../fields.ts";
 import type { Episode } from "./episodes.ts";
 
@@ -17,6 +18,22 @@ export interface Hdf5Group {
   get(name: string): unknown;
 }
 
+/** Options of {@linkcode minariEpisodes}. */
+export interface MinariOptions {
+  /**
+   * Parts to read of observations that are a dictionary, by name.
+   *
+   * @default all but those that are texts
+   */
+  readonly parts?: readonly string[];
+  /**
+   * Takes a line on each part that is left out, as it is a text.
+   *
+   * @default console.warn
+   */
+  readonly onNotice?: (line: string) => void;
+}
+
 /** Digits after it are an episode's number. */
 const PREFIX = "episode_";
 
@@ -26,7 +43,8 @@ const ITEM = "_index_";
 /**
  * Reads the episodes of a data set of Minari, `main_data.hdf5`, in the order of
  * their numbers. Spaces of dictionaries become records, of tuples lists; 64-bit
- * and Boolean numbers become plain ones.
+ * and Boolean numbers become plain ones. Parts that are texts, such as MiniGrid's
+ * `mission`, are left out.
  *
  * This package reads no HDF5 itself. In Deno, `npm:h5wasm/node` opens files from
  * the disk, and `npm:h5wasm` those that were written to its own file system:
@@ -43,10 +61,11 @@ const ITEM = "_index_";
  * https://minari.farama.org/content/dataset_standards.
  *
  * @param file The opened file.
+ * @param options Parts of the observations.
  * @returns The episodes in turn, each read lazily.
  * @throws {SyntaxError} If a group or an array of an episode is missing.
  * @throws {TypeError} If an array holds something else than numbers.
- * @throws {RangeError} If a 64-bit number is above 2^53.
+ * @throws {RangeError} If a 64-bit number is above 2^53, or there is no such part.
  *
  * @example
  * ```ts
@@ -72,7 +91,20 @@ const ITEM = "_index_";
  * assertEquals(episode.terminations, [0, 1]);
  * ```
  */
-export function* minariEpisodes(file: Hdf5Group): Generator<Episode> {
+export function* minariEpisodes(
+  file: Hdf5Group,
+  options: MinariOptions = {},
+): Generator<Episode> {
+  // deno-lint-ignore no-console -- by default notices go there
+  const { parts, onNotice = (line) => console.warn(line) } = options;
+  const noticed = new Set<string>();
+  const onText = (path: string) => {
+    if (noticed.has(path)) return;
+    noticed.add(path);
+    onNotice(
+      `The part '${path}' of a Minari data set is a text: it is left out`,
+    );
+  };
   const numbers = file.keys()
     .filter((key) => /^episode_\d+$/.test(key))
     .map((key) => Number(key.slice(PREFIX.length)))
@@ -82,8 +114,8 @@ export function* minariEpisodes(file: Hdf5Group): Generator<Episode> {
     const group = file.get(name);
     if (!isGroup(group)) throw damaged(name, "a group");
     yield {
-      observations: readSpace(group, name, "observations"),
-      actions: readSpace(group, name, "actions"),
+      observations: readSpace(group, name, "observations", { parts, onText }),
+      actions: readSpace(group, name, "actions", { onText }),
       rewards: readNumbers(group, name, "rewards"),
       terminations: readNumbers(group, name, "terminations"),
       truncations: readNumbers(group, name, "truncations"),
@@ -96,17 +128,59 @@ function isGroup(item: unknown): item is Hdf5Group {
   return typeof keys === "function" && typeof get === "function";
 }
 
-function readSpace(parent: Hdf5Group, path: string, name: string): FieldValues {
-  const item = parent.get(name);
-  if (!isGroup(item)) return readNumbers(parent, path, name);
-  const inner = `${path}/${name}`;
-  const keys = item.keys();
-  if (keys.length > 0 && keys.every((key) => key.startsWith(ITEM))) {
-    return keys.map((_, i) => readSpace(item, inner, ITEM + i));
+/** Choice of parts, and what is told of those that are texts. */
+interface Parts {
+  readonly parts?: readonly string[];
+  readonly onText: (path: string) => void;
+}
+
+function readSpace(
+  parent: Hdf5Group,
+  path: string,
+  name: string,
+  { parts, onText }: Parts,
+): FieldValues {
+  const inner = `${path}/${name}`, item = parent.get(name);
+  if (!isGroup(item)) {
+    if (parts === undefined) return readNumbers(parent, path, name);
+    throw new RangeError(
+      `Cannot read the parts ${
+        parts.join(", ")
+      } of '${inner}': it is one array`,
+    );
   }
-  return Object.fromEntries(
-    keys.map((key) => [key, readSpace(item, inner, key)]),
-  );
+  const keys = item.keys();
+  const isTuple = keys.length > 0 && keys.every((key) => key.startsWith(ITEM));
+  const all = isTuple ? keys.map((_, i) => ITEM + i) : keys;
+  const unknown = parts?.find((it) => !all.includes(it));
+  if (unknown !== undefined) {
+    const near = closest(unknown, all);
+    throw new RangeError(
+      `Cannot read '${inner}/${unknown}': did you mean '${near}'?`,
+    );
+  }
+  const read = (parts ?? all).flatMap((key): [string, FieldValues][] => {
+    if (isGroup(item.get(key))) {
+      return [[key, readSpace(item, inner, key, { onText })]];
+    }
+    const value = valueOf(item, inner, key);
+    // A text that was chosen is refused.
+    if (parts !== undefined || !isText(value)) {
+      return [[key, numbersOf(value, `${inner}/${key}`)]];
+    }
+    onText(`${inner}/${key}`.replace(/^.*?\//, ""));
+    return [];
+  });
+  if (read.length === 0 && all.length > 0) {
+    throw new TypeError(
+      `Cannot read '${inner}': each of its parts is a text, expected numbers`,
+    );
+  }
+  return isTuple ? read.map(([, values]) => values) : Object.fromEntries(read);
+}
+
+function isText(value: unknown): boolean {
+  return typeof (Array.isArray(value) ? value[0] : value) === "string";
 }
 
 function readNumbers(
@@ -114,12 +188,25 @@ function readNumbers(
   path: string,
   name: string,
 ): ArrayLike<number> {
-  const inner = `${path}/${name}`;
+  return numbersOf(valueOf(parent, path, name), `${path}/${name}`);
+}
+
+/** Reads the values of an array, which may take long. */
+function valueOf(parent: Hdf5Group, path: string, name: string): unknown {
   const item = parent.get(name) as { value?: unknown } | null | undefined;
   if (item === null || item === undefined || isGroup(item)) {
-    throw damaged(inner, "an array");
+    throw damaged(`${path}/${name}`, "an array");
   }
-  const { value } = item;
+  try {
+    return item.value;
+  } catch (error) {
+    // Of float16, which h5wasm does not read.
+    const { message } = error as Error;
+    throw new TypeError(`Cannot read '${path}/${name}': ${message}`);
+  }
+}
+
+function numbersOf(value: unknown, inner: string): ArrayLike<number> {
   if (value instanceof BigInt64Array || value instanceof BigUint64Array) {
     return fromBig(value, inner);
   }

@@ -93,6 +93,48 @@ Deno.test("episodes of an HDF5 file, in the order of their numbers", () =>
     },
   ));
 
+Deno.test("parts that are texts are left out, which is told once; others may be chosen", () =>
+  withFile(
+    (file) => {
+      for (const id of [0, 1]) {
+        const observations = addEpisode(file, id, 2).get("observations");
+        const data = ["get the key", "go to the goal", "stop"];
+        (observations as Group).create_dataset({ name: "mission", data });
+        const pair = (observations as Group).get("pair") as Group;
+        pair.create_dataset({ name: "_index_2", data });
+      }
+    },
+    (file) => {
+      const lines: string[] = [];
+      const onNotice = (line: string) => lines.push(line);
+      const [, { observations }] = minariEpisodes(file, { onNotice });
+      const position = Float64Array.of(100, 101, 102, 103, 104, 105);
+      assertEquals(observations, {
+        position,
+        pair: [Uint8Array.of(100, 102, 104), Float64Array.of(100, 103, 106)],
+      });
+      const left = (path: string) =>
+        `The part '${path}' of a Minari data set is a text: it is left out`;
+      assertEquals(lines.sort(), [
+        left("observations/mission"),
+        left("observations/pair/_index_2"),
+      ]);
+      const parts = ["position"];
+      const [, chosen] = minariEpisodes(file, { parts, onNotice });
+      assertEquals(chosen.observations, { position });
+      assertEquals(lines.length, 2);
+      const read = (...parts: string[]) => () => [
+        ...minariEpisodes(file, { parts, onNotice }),
+      ];
+      assertRefused({
+        "TypeError: Cannot read 'episode_0/observations/mission' of string values: expected numbers":
+          read("position", "mission"),
+        "RangeError: Cannot read 'episode_0/observations/positions': did you mean 'position'?":
+          read("positions"),
+      });
+    },
+  ));
+
 Deno.test("they go into a buffer", () =>
   withFile(
     (file) => {
@@ -139,7 +181,7 @@ Deno.test("what is missing or no number is named", () => {
     truncations: { value: [true] },
   };
   const read = (items: unknown) => () => [
-    ...minariEpisodes(group({ episode_7: items })),
+    ...minariEpisodes(group({ episode_7: items }), { onNotice() {} }),
   ];
   assertEquals(read(group(good))()[0].actions, [1]);
   const change = (part: object) => read(group({ ...good, ...part }));
@@ -157,6 +199,14 @@ Deno.test("what is missing or no number is named", () => {
     ),
     [`TypeError: ${start}/observations/a' of number values: expected numbers`]:
       change({ observations: group({ a: { value: 3 } }) }),
+    "RangeError: Cannot read the parts a, b of 'episode_7/observations': it is one array":
+      () => [
+        ...minariEpisodes(group({ episode_7: group(good) }), {
+          parts: ["a", "b"],
+        }),
+      ],
+    [`TypeError: ${start}/observations': each of its parts is a text, expected numbers`]:
+      change({ observations: group({ a: { value: ["x"] } }) }),
     [`RangeError: ${start}/actions': its number 1 is 1152921504606846976, expected at most 2^53`]:
       change({ actions: { value: BigInt64Array.of(0n, 2n ** 60n) } }),
   });

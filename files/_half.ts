@@ -1,0 +1,11 @@
+/** Returns numbers of 16 bits, by IEEE 754's binary16, as those of 32. */
+export function fromHalves(bits: Uint16Array): Float32Array {
+  return Float32Array.from(bits, (it) => {
+    const sign = it & 0x8000 ? -1 : 1, exponent = it >> 10 & 31;
+    const fraction = (it & 1023) / 1024;
+    if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
+    return exponent === 0
+      ? sign * fraction * 2 ** -14
+      : sign * (1 + fraction) * 2 ** (exponent - 15);
+  });
+}
