@@ -393,6 +393,8 @@ export type Awaitable<T> = T | Promise<T>;
 
 /** Something that chooses actions, as evaluation sees it. */
 export interface Actor {
+  /** Number of environments that it acts in, where it is made for one. */
+  readonly numEnvs?: number;
   /** Chooses actions, of those that are allowed, one row for each environment. */
   act(observations: Batch, actionMasks?: Uint8Array): Awaitable<Batch>;
   /** Records each step, so that recurrent actors reset the rows that ended. */

@@ -162,6 +162,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const { name, title = name } = definition;
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, actionSpace, actionMasks, stackedFrames = 1 } = spaces;
+    if (numEnvs === undefined) {
+      throw new TypeError(
+        `Cannot make an agent of ${title} without numEnvs, which a single environment lacks: expected makeVec(id, { numEnvs: 1 }), or new SyncVecEnv([() => env])`,
+      );
+    }
     const { normalization = {} } = options;
     const observations = new Observations(
       spaces.observationSpace,
@@ -475,6 +480,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     if (this.#normalization.observations === undefined) return actor;
     const read = observations.reader(numEnvs);
     return {
+      numEnvs,
       act: (observations, masks) =>
         actor.act(read(observations as Observed), masks),
       observe: (step) => actor.observe(step),
@@ -571,6 +577,61 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
+   * Starts from the weights of another agent, as `--init-from` does, whose policy is
+   * alike. Of the rest what fits is taken: critics, target networks, the optimizer's
+   * moments. Counters, random streams and replay stay; the scales of the agent's
+   * own `normalization` are taken, too, but not those of an environment.
+   *
+   * @param state What `save` returned, or `algorithm` of a checkpoint; copied.
+   * @returns Names of the parts that do not fit, and stay as they are.
+   * @throws {TypeError} If it is not the state of an agent, of one with another
+   * policy, or of one that normalizes otherwise.
+   *
+   * @example
+   * ```ts
+   * import { A2C } from "@bellman/a2c";
+   * import { selectBackend } from "@bellman/compute";
+   * import { makeVec } from "@bellman/envs";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await selectBackend("cpu");
+   * const first = new A2C(makeVec("CartPole-v1", { numEnvs: 8 }), { seed: 1 });
+   * const second = new A2C(makeVec("CartPole-v1", { numEnvs: 2 }), { seed: 2 });
+   * assertEquals(second.loadWeights(first.save()), []);
+   * assertEquals(second.params, first.params);
+   * ```
+   */
+  loadWeights(state: StateTree): string[] {
+    const refuse = (why: string) =>
+      new TypeError(`Cannot start ${this.#title} from ${why}`);
+    const { learned, normalization } = isStateRecord(state) ? state : {};
+    if (!isStateRecord(learned)) {
+      throw refuse("something else: expected what save() of an agent gave");
+    }
+    const own = this.#learner.read(), given = learned as SavedState;
+    const different = differenceOf(own.policy, given.policy);
+    if (different !== undefined) {
+      throw refuse(
+        `another policy, which has ${different}: use the same spaces and network`,
+      );
+    }
+    const scales = normalization === undefined
+      ? []
+      : scalesWith(this.#normalization, {
+        saved: normalization,
+        agent: this.#title,
+      });
+    const kept = Object.keys(own)
+      .filter((name) => differenceOf(own[name], given[name]) !== undefined);
+    const taken = Object.keys(own).map((name) =>
+      [name, (kept.includes(name) ? own : given)[name]] as const
+    );
+    this.#learner.write(Object.fromEntries(taken));
+    for (const [scale, statistics] of scales) scale.load(statistics);
+    return kept;
+  }
+
+  /**
    * Keeps the replay buffer in a file, which may exceed memory, where the
    * settings say so: before the first step, and before `load`, which checks all
    * rows of a file that is there. `save` brings the rows to the disk; they stay
@@ -593,6 +654,36 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   close(): void {
     this.#learner.close();
     this.rows?.close();
+  }
+}
+
+/**
+ * Finds the first difference of parameters from those that are expected.
+ *
+ * @param own Those that are expected.
+ * @param other The others.
+ * @returns A path with its shape and the expected one, if there is one.
+ * @example
+ * ```ts
+ * import { differenceOf } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const of = (...shape: number[]) => ({ bias: { data: [], shape } });
+ * assertEquals(differenceOf(of(4), of(4)), undefined);
+ * assertEquals(differenceOf(of(4), of(8)), "bias [8], expected [4]");
+ * ```
+ */
+export function differenceOf(
+  own: SavedState[string],
+  other: SavedState[string] | undefined,
+): string | undefined {
+  if (other === undefined) return "nothing";
+  const paths = new Set([...Object.keys(own), ...Object.keys(other)]);
+  const shape = (it: SavedState[string][string] | undefined) =>
+    it === undefined ? "none" : `[${it.shape}]`;
+  for (const path of paths) {
+    const [wanted, got] = [shape(own[path]), shape(other[path])];
+    if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
   }
 }
 

@@ -7,7 +7,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
-import { makeVec, VecNormalizeObservation } from "@bellman/envs";
+import { make, makeVec, VecNormalizeObservation } from "@bellman/envs";
 import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { Agent, type AgentOptions, rollout } from "./mod.ts";
@@ -17,6 +17,7 @@ import {
   type Trace,
 } from "./testdata/counting.ts";
 import { GivenScale } from "./testdata/given_scale.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 await selectBackend("cpu");
 
@@ -476,6 +477,46 @@ for (const engine of ["onnx", "eager"] as const) {
     );
   });
 }
+
+Deno.test("weights alone are taken from another agent, and the rest stays", () => {
+  const [agent, other, third] = [1, 2, 3].map((seed) => agentOf({}, { seed }));
+  play(other, 0, 9);
+  const stateOf = (it: typeof agent) => it.save() as Record<string, StateTree>;
+  const { learned: _, ...before } = stateOf(agent);
+  assertEquals(agent.loadWeights(other.save()), []);
+  const { learned, ...after } = stateOf(agent);
+  assertEquals([learned, after], [stateOf(other).learned, before]);
+  // Parts that do not fit stay, and are named.
+  const own = stateOf(third).learned as Record<string, StateTree>;
+  const { policy, count } = learned as Record<string, StateTree>;
+  assertEquals(third.loadWeights({ learned: { policy } }), ["count"]);
+  assertEquals(stateOf(third).learned, { policy, count: own.count });
+  assertNotEquals(count, own.count);
+  const others = { weight: { data: new Float32Array(3), shape: [3] } };
+  const observations = new GivenScale(0, 0.5, SPACES.observationSpace);
+  const scaled = agentOf({}, { normalization: { observations } });
+  assertRefused({
+    "TypeError: Cannot start Counting from something else: expected what save() of an agent gave":
+      () => agent.loadWeights(null),
+    "TypeError: Cannot start Counting from another policy, which has ": () =>
+      agent.loadWeights({ learned: { policy: others } }),
+    "TypeError: Cannot restore an agent of Counting that does not scale observations from one that does: expected the same normalization":
+      () => agent.loadWeights(scaled.save()),
+  });
+  // Actors say for how many environments they are.
+  for (const it of [agent, scaled]) {
+    assertEquals(it.policy({ numEnvs: 5 }).numEnvs, 5);
+    assertEquals(it.policy().numEnvs, 2);
+  }
+  for (const it of [agent, other, third, scaled]) it.close();
+});
+
+Deno.test("a single environment given to an agent is told with what mends it", () => {
+  assertRefused({
+    "TypeError: Cannot make an agent of Counting without numEnvs, which a single environment lacks: expected makeVec(id, { numEnvs: 1 }), or new SyncVecEnv([() => env])":
+      () => new Agent(counting(), make("CartPole-v1") as never),
+  });
+});
 
 Deno.test("targets that lack an input of the rollout are refused", () => {
   const definition = counting();

@@ -1,4 +1,17 @@
-import type { EpisodeStatistics, StateTree, VecStep } from "@bellman/types";
+import type {
+  EpisodeStatistics,
+  StateTree,
+  VecEnv,
+  VecStep,
+} from "@bellman/types";
+
+/** Throws where a single environment is given. */
+export function checkVecEnv(env: VecEnv, action: string): void {
+  if (env.numEnvs !== undefined) return;
+  throw new TypeError(
+    `Cannot ${action} a single environment: expected makeVec(id, { numEnvs: 1 }), or new SyncVecEnv([() => env])`,
+  );
+}
 
 /** Step of an algorithm that steps its own environments. */
 export const NO_ROWS: VecStep = {

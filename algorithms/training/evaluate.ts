@@ -5,7 +5,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { mean } from "./episodes.ts";
+import { checkVecEnv, mean } from "./episodes.ts";
 import { EventLoopBreak } from "./event_loop.ts";
 import { checkObservations, checkStep } from "@bellman/envs/checks";
 
@@ -257,7 +257,9 @@ function observe(
  * @param env The environment; it is reset first and not closed.
  * @param options Number of episodes and of their steps, seed, abort signal.
  * @returns Returns, lengths and their summary.
- * @throws {RangeError} When `episodes` or `maxSteps` is not a whole number of at least 1.
+ * @throws {RangeError} When `episodes` or `maxSteps` is not a whole number of at least 1,
+ * or the actor is one of another number of environments.
+ * @throws {TypeError} When the environment is a single one.
  * @throws {Error} When an environment is lost for the sixth time.
  *
  * @example
@@ -299,7 +301,13 @@ export async function evaluate(
   const { maxSteps = evaluationBound(env) } = options;
   check(episodes, `${episodes} episodes`);
   check(maxSteps, `with episodes of at most ${maxSteps} steps`);
+  checkVecEnv(env, "evaluate in");
   const { numEnvs, actionSpace } = env;
+  if (actor.numEnvs !== undefined && actor.numEnvs !== numEnvs) {
+    throw new RangeError(
+      `Cannot evaluate an actor of ${actor.numEnvs} environments in ${numEnvs}: expected one of as many, as agent.policy({ numEnvs: ${numEnvs} }) is`,
+    );
+  }
   const envs = Array.from({ length: numEnvs }, (_, i) => {
     const quota = Math.floor(episodes / numEnvs) + +(i < episodes % numEnvs);
     return new EvaluatedEnv(i, { quota, maxSteps });

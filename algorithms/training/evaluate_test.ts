@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { makeVec } from "@bellman/envs";
+import { make, makeVec } from "@bellman/envs";
 import fc from "fast-check";
 import type { Actor, Batch, VecEnv, VecStep } from "@bellman/types";
 import {
@@ -10,6 +10,7 @@ import {
 } from "./evaluate.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
+import { train } from "./train.ts";
 
 const idle = (numEnvs: number): Actor => ({
   act: () => new Int32Array(numEnvs),
@@ -45,6 +46,28 @@ Deno.test("the number of episodes is exact, however many copies there are", asyn
       },
     ),
     { numRuns: 50 },
+  );
+});
+
+Deno.test("an actor of another number of environments, and a single environment, are told with what mends them", async () => {
+  const refused = (actor: Actor, env: unknown) =>
+    assertRejects(() => evaluate(actor, env as VecEnv));
+  const other = await refused({ ...idle(8), numEnvs: 8 }, new FixedEnv([1, 1]));
+  assertEquals(
+    `${other}`,
+    "RangeError: Cannot evaluate an actor of 8 environments in 2: expected one of as many, as agent.policy({ numEnvs: 2 }) is",
+  );
+  const single = make("CartPole-v1");
+  const says =
+    "a single environment: expected makeVec(id, { numEnvs: 1 }), or new SyncVecEnv([() => env])";
+  assertEquals(
+    `${await refused(idle(1), single)}`,
+    `TypeError: Cannot evaluate in ${says}`,
+  );
+  await assertRejects(
+    () => train(new ToyAlgorithm(1), single as never, { totalTimesteps: 1 }),
+    TypeError,
+    `Cannot train in ${says}`,
   );
 });
 

@@ -10,7 +10,12 @@ import type {
 import type { TrainContext, TrainResult } from "./callbacks.ts";
 import { checkObservations } from "@bellman/envs/checks";
 import { TrainingDivergedError } from "./diverged.ts";
-import { EpisodeTracker, EpisodeWindow, NO_ROWS } from "./episodes.ts";
+import {
+  checkVecEnv,
+  EpisodeTracker,
+  EpisodeWindow,
+  NO_ROWS,
+} from "./episodes.ts";
 import {
   evaluate,
   type EvaluationResult,
@@ -168,6 +173,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     options: TrainOptions,
   ) {
     checkOptions(options, env);
+    if (env !== undefined) checkVecEnv(env, "train in");
     this.algorithm = algorithm;
     this.env = env;
     this.totalTimesteps = options.totalTimesteps;

@@ -1,4 +1,4 @@
-import type { SavedState } from "@bellman/agent";
+import { type Agent, differenceOf, type SavedState } from "@bellman/agent";
 import { isStateRecord } from "@bellman/files";
 import type { Checkpoint } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
@@ -46,18 +46,6 @@ function scalesOf({ environments }: RunSetup): Record<string, StateTree> {
 
 type Part = SavedState[string];
 
-/** Finds the first difference of a part from another: a path and its shapes. */
-function differenceOf(own: Part, other: Part | undefined): string | undefined {
-  if (other === undefined) return "nothing";
-  const paths = new Set([...Object.keys(own), ...Object.keys(other)]);
-  const shape = (it: Part[string] | undefined) =>
-    it === undefined ? "none" : `[${it.shape}]`;
-  for (const path of paths) {
-    const [wanted, got] = [shape(own[path]), shape(other[path])];
-    if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
-  }
-}
-
 /**
  * Starts a new setup from the weights of another run. Its policy must be of the
  * same form; of the rest, what fits is taken: critics, target networks, the
@@ -87,23 +75,14 @@ export function startFrom(setup: RunSetup, weights: InitialWeights): string {
       }scaled, expected normalizeObservation: ${!isScaled} here, too`,
     );
   }
-  const names = Object.keys(own);
-  const fits = (name: string) =>
-    differenceOf(own[name], learned[name]) === undefined;
-  const taken = names.map((name) =>
-    [name, fits(name) ? learned[name] : own[name]] as const
-  );
-  const state = algorithm.save() as Record<string, StateTree>;
-  algorithm.load({
-    ...state,
-    learned: Object.fromEntries(taken) as unknown as StateTree,
-  });
+  // An algorithm of one agent, as it has what is learned.
+  const kept = (algorithm as unknown as Agent)
+    .loadWeights({ learned } as unknown as StateTree);
   for (const name of SCALES) {
     const statistics = weights.scales[name];
     if (statistics !== undefined) scales[name]?.statistics.load(statistics);
   }
-  const anew = names.filter((name) => !fits(name));
-  const rest = anew.length === 0 ? "" : `; new are ${anew.join(", ")}`;
+  const rest = kept.length === 0 ? "" : `; new are ${kept.join(", ")}`;
   return `Weights: from ${origin}${rest}`;
 }
 

@@ -321,6 +321,8 @@ function bounder(
 
 /** Actor that acts at once, on arrays. */
 export interface Actor {
+  /** Number of environments that it acts in. */
+  readonly numEnvs: number;
   /**
    * Chooses actions for observations `[numEnvs, ...]`, one for each row, of those that
    * are allowed.
@@ -396,6 +398,8 @@ export interface PolicyActorOptions extends PolicyOptions {
  * ```
  */
 export class PolicyActor implements Actor, PolicyMemory {
+  /** Number of environments that it acts in. */
+  readonly numEnvs: number;
   /** Recurrent states `[numEnvs, stateSize]`. */
   readonly state: Float32Array;
   /** 1 where an episode starts `[numEnvs]`. */
@@ -426,6 +430,7 @@ export class PolicyActor implements Actor, PolicyMemory {
         `Cannot act in ${numEnvs} environments: expected a whole number of at least 1`,
       );
     }
+    this.numEnvs = numEnvs;
     this.#policy = policy;
     this.#options = options;
     this.#toEnv = envActions(actionSpace, {

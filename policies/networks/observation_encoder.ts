@@ -292,7 +292,7 @@ function oneHotEncoder(
 function checkLength(batch: ObservationArray, wanted: number): void {
   if (batch.length !== wanted) {
     throw new RangeError(
-      `Cannot encode ${batch.length} numbers as observations: the batch must have ${wanted}`,
+      `Cannot encode ${batch.length} numbers as observations: the batch must have ${wanted}, of all environments; agent.policy({ numEnvs }) acts in another number of them`,
     );
   }
 }
