@@ -42,7 +42,7 @@ test("observations, rewards, infos and ends are numbers of any kind", () =>
     assertEquals([env.spec.rewardThreshold, env.framesPerSecond], [10.5, 30]);
     for (let t = 1; t <= KINDS; t++) {
       assertEquals(env.step(0), {
-        observation: Float32Array.of(0.5, 1),
+        observation: Float32Array.of(0.5, 1, 0),
         reward: 0.5,
         terminated: t === KINDS,
         truncated: false,
@@ -129,7 +129,10 @@ test("pictures may be gray, have opacity or other numbers", () =>
 test("a module's file may have dots in its name", async () => {
   const file = `${await Deno.makeTempDir()}/env.v2.py`;
   await Deno.copyFile(FILE, file);
-  const env = new GymnasiumEnv("Whole-v0", { ...OPTIONS, modules: [file] });
-  assertEquals(env.reset({ seed: 0 }), new Int32Array(2));
-  env.close();
+  // By its class, and by the name of its file.
+  for (const id of ["Whole-v0", "Named-v0"]) {
+    const env = new GymnasiumEnv(id, { ...OPTIONS, modules: [file] });
+    assertEquals(env.reset({ seed: 0 }), new Int32Array(2));
+    env.close();
+  }
 });

@@ -57,7 +57,9 @@ def can_draw(name):
     if isinstance(creator, str):
         creator = registration.load_env_creator(creator)
     metadata = getattr(creator, "metadata", None)
-    if not isinstance(metadata, dict) or "rgb_array" not in metadata.get("render_modes", ()):
+    if not isinstance(metadata, dict) or "rgb_array" not in (
+        metadata.get("render_modes") or ()
+    ):
         return False
     try:
         taken = inspect.signature(creator).parameters.values()

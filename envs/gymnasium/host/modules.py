@@ -25,8 +25,9 @@ def load_file(path):
     path = os.path.realpath(path)
     if not os.path.isfile(path):
         raise ImportError("there is no such file")
+    own = os.path.basename(path)[: -len(".py")]
     # A dot would stand for a package.
-    name = os.path.basename(path)[: -len(".py")].replace(".", "_")
+    name = own.replace(".", "_")
     known = sys.modules.get(name)
     if getattr(known, "__file__", None) == path:
         return known
@@ -44,6 +45,8 @@ def load_file(path):
     except BaseException:
         del sys.modules[name]
         raise
+    # What it registers may name it so: `env.v2:Walk` of env.v2.py.
+    sys.modules.setdefault(own, module)
     return module
 
 

@@ -48,7 +48,12 @@ class Leaf:
                 value = numbers_of(value)
                 given = value.dtype
                 checks = may_lose(given, held)
-            rows[copy][...] = value
+            try:
+                rows[copy][...] = value
+            except FloatingPointError:
+                # As the environment has NumPy raise what it does not otherwise.
+                with np.errstate(all="ignore"):
+                    rows[copy][...] = value
             if checks:
                 compare("an observation", rows[copy], value, EnvDataError)
             if limits is not None:

@@ -54,7 +54,7 @@ class Numbers(gym.Env):
     """Shows, rewards and tells a half; episodes have as many steps as there are kinds."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": np.float32(30)}
-    observation_space = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
+    observation_space = gym.spaces.Box(-np.inf, np.inf, (3,), np.float32)
     action_space = gym.spaces.Discrete(2)
     pictures = iter(PICTURES)
 
@@ -67,15 +67,17 @@ class Numbers(gym.Env):
         super().reset(seed=seed)
         self.t = 0
         self.episode += 1
-        return [0, 0], {}
+        return [0, 0, 0], {}
 
     def step(self, action):
         number, flag = (of[self.t % len(of)] for of in (NUMBERS, self.flags))
         self.t += 1
+        np.seterr(all="raise")
         # From an episode on.
         told = {"half": number(0.5)} if self.episode >= self.tells_from else {"other": 1}
         over = flag(self.t == len(NUMBERS))
-        return [number(0.5), number(1)], number(0.5), over, flag(False), told
+        # The last one is 0 as float32.
+        return [number(0.5), number(1), 1e-60], number(0.5), over, flag(False), told
 
     def render(self):
         return next(self.pictures)
@@ -113,3 +115,4 @@ gym.register("Numbers-v0", Numbers, reward_threshold=np.float32(10.5))
 gym.register("Numbers-v1", Numbers, reward_threshold=float("inf"))
 gym.register("Whole-v0", Whole, reward_threshold="10.5")
 gym.register("Refused-v0", Refused)
+gym.register("Named-v0", "env.v2:Whole")
