@@ -28,7 +28,7 @@ function hintAtKey(schema: ConfigSchema, name: string): string {
 }
 
 /** A number with `_` between its digits, as YAML 1.1 and Python have them. */
-const SPACED = /^[-+]?\d+(_\d+)+(\.\d*)?(e[-+]?\d+)?$/i;
+const SPACED = /^(?=.*_)[-+]?\d+(_\d+)*(\.(\d+(_\d+)*)?)?(e[-+]?\d+)?$/i;
 
 /** Returns a text such as `100_000` as the number that YAML 1.1 reads; others as they are. */
 export function numberOf(value: unknown): unknown {

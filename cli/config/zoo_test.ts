@@ -181,8 +181,8 @@ Deno.test("expressions and numbers are read as Python reads them", () => {
   const bare = read("  policy_kwargs: dict(net_arch=(64, 64))\n");
   assertEquals(bare.hiddenSizes, [64, 64]);
   assertObjectMatch(
-    read("  n_timesteps: 1_000_000\n  learning_rate: 1_0.5e-3\n"),
-    { totalTimesteps: 1_000_000, learningRate: 0.0105 },
+    read("  n_timesteps: 1_000_000\n  learning_rate: 1_0.0_5e-3\n"),
+    { totalTimesteps: 1_000_000, learningRate: 0.01005 },
   );
   const tagged = read("  n_timesteps: !!float 1_00e3\n  n_steps: !!int 1_6\n");
   assertObjectMatch(tagged, { totalTimesteps: 100_000, numSteps: 16 });
