@@ -1,10 +1,10 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { studentInterval } from "@bellman/statistics";
 import { readProgress } from "@bellman/training";
-import { stringify } from "@std/yaml";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { writeYaml } from "../config/yaml.ts";
 import { logOf } from "../config/shared_folder.ts";
 import { policyFile } from "../run/evaluation.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
@@ -240,7 +240,7 @@ async function checkAgent(
     const found = await playAgain(setup, claims, deterministic, io);
     const hasPicture = existsSync(join(dir, PICTURE_FILE));
     const { spaces } = setup.environments;
-    if (stringify(spaces) !== notes.spaces) {
+    if (writeYaml(spaces) !== notes.spaces) {
       problems.push("agent.safetensors has other spaces than the environment");
     }
     const source = { step, notes, spaces, hasPicture };

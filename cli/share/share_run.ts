@@ -7,7 +7,6 @@ import {
   studentInterval,
 } from "@bellman/statistics";
 import { type EvaluationResult, readProgress } from "@bellman/training";
-import { stringify } from "@std/yaml";
 import {
   existsSync,
   mkdirSync,
@@ -17,6 +16,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { writeYaml } from "../config/yaml.ts";
 import { commitOf } from "../jobs/commit.ts";
 import { readEvaluations } from "../jobs/run_task.ts";
 import packageConfig from "../deno.json" with { type: "json" };
@@ -176,7 +176,7 @@ async function filesOf(
   const kept = withoutPlaces(checkpoint.notes, { dir, withModules });
   const { modules, command, notShared } = kept;
   const { spaces } = setup.environments;
-  const notes = { config: kept.config, spaces: stringify(spaces), command };
+  const notes = { config: kept.config, spaces: writeYaml(spaces), command };
   const { step } = checkpoint;
   const state = writeState(sharedState(setup), {
     notes: { step, best: true, notes },
