@@ -22,7 +22,8 @@ export interface PrioritizedReplayBufferOptions
 
 /**
  * A {@linkcode ReplayBuffer} that draws rows by priorities and gives them
- * importance weights. New rows get the largest priority so far.
+ * importance weights. New rows get the largest priority of those that there are, or
+ * 1 where there are none.
  *
  * Source: Schaul et al., "Prioritized Experience Replay", 2016.
  *
@@ -62,11 +63,6 @@ export class PrioritizedReplayBuffer extends ReplayBuffer {
     super({ ...options, sampler });
     this.#sampler = sampler;
     this.#beta = sampler.beta;
-  }
-
-  /** The largest priority so far, that new rows get; 1 at first. */
-  get maxPriority(): number {
-    return this.#sampler.maxPriority;
   }
 
   /**
@@ -117,9 +113,10 @@ function makeSampler(
       `Cannot prioritize by '${kind}': expected 'proportional' or 'rank'`,
     );
   }
-  if (options.excludeLast) {
+  for (const name of ["excludeLast", "weightsOver"] as const) {
+    if (!options[name]) continue;
     throw new TypeError(
-      "Cannot exclude the last row from ranks: expected the kind 'proportional'",
+      `Cannot apply '${name}' to ranks: expected the kind 'proportional'`,
     );
   }
   return new RankBasedSampler(options);

@@ -38,28 +38,29 @@ function rows(first: number, count: number) {
 /** What a buffer should hold: ids and priorities of the rows to be drawn. */
 class Model {
   added = 0;
-  maxPriority = 1;
   readonly ids = new Int32Array(capacity);
   readonly priorities = new Float64Array(capacity);
 
   add(count: number): void {
-    for (let i = 0; i < count; i++) {
-      const slot = this.added % capacity;
-      this.ids[slot] = this.added++;
-      this.priorities[slot] = this.maxPriority;
-    }
+    if (count === 0) return;
+    const { added, priorities } = this, last = added + count;
     // The oldest of a full ring are only the history of others.
-    if (this.added <= capacity) return;
-    const history = (frames - 1) * numEnvs;
-    for (let i = 0; i < history; i++) {
-      this.priorities[(this.added + i) % capacity] = 0;
+    const history = last > capacity ? (frames - 1) * numEnvs : 0;
+    const clear = (row: number) => {
+      for (; row < last + history; row++) priorities[row % capacity] = 0;
+    };
+    clear(added);
+    const largest = Math.max(...priorities) || 1;
+    for (; this.added < last; this.added++) {
+      this.ids[this.added % capacity] = this.added;
+      priorities[this.added % capacity] = largest;
     }
+    clear(last);
   }
 
   update(slot: number, priority: number): void {
     if (this.priorities[slot] === 0) return;
     this.priorities[slot] = priority;
-    this.maxPriority = Math.max(this.maxPriority, priority);
   }
 
   clear(): void {
@@ -132,7 +133,6 @@ Deno.test("any acts leave rows with their priorities, of which some are drawn", 
           }
         }
         assertEquals(savedPriorities(buffer), model.priorities);
-        assertEquals(buffer.maxPriority, model.maxPriority);
       },
     ),
     { numRuns: 10_000 },
@@ -226,7 +226,7 @@ for (const kind of KINDS) {
 }
 
 Deno.test("each draw may have its own beta", () => {
-  const buffer = makeBuffer({ beta: 1, episodes: {} });
+  const buffer = makeBuffer({ beta: 1, episodes: {}, weightsOver: "buffer" });
   buffer.addBatch(rows(0, 2), 2);
   buffer.updatePriorities([0, 1], [1, 4]);
   const batch = buffer.batch(2);
@@ -253,7 +253,8 @@ Deno.test("what cannot be drawn or made says why", () => {
   );
   const wrong: [unknown, string][] = [
     [{ kind: "ranks" }, "Cannot prioritize by 'ranks': expected"],
-    [{ kind: "rank", excludeLast: true }, "Cannot exclude the last row"],
+    [{ kind: "rank", excludeLast: true }, "Cannot apply 'excludeLast'"],
+    [{ kind: "rank", weightsOver: "batch" }, "Cannot apply 'weightsOver'"],
     [{ alpha: -1 }, "with alpha -1"],
   ];
   for (const [options, message] of wrong) {

@@ -36,11 +36,11 @@ export interface PrioritizationOptions {
  *
  * const sampler: PrioritySampler = new RankBasedSampler({ alpha: 0.7 });
  * assertEquals(sampler.alpha, 0.7);
- * assertEquals(sampler.maxPriority, 1);
  * ```
  */
 export abstract class PrioritySampler implements Sampler {
-  #max = 1;
+  /** A slot with the largest of the kept numbers; -1 where none is known. */
+  #largestAt = -1;
   readonly #generations = new Generations();
   #masses = new Float64Array(0);
   #alpha: number;
@@ -75,11 +75,6 @@ export abstract class PrioritySampler implements Sampler {
     return this.#alpha;
   }
 
-  /** The largest priority so far, that new rows get; 1 at first. */
-  get maxPriority(): number {
-    return this.#max;
-  }
-
   /**
    * Makes room for slots; those that there are keep their priorities.
    *
@@ -87,17 +82,22 @@ export abstract class PrioritySampler implements Sampler {
    */
   resize(capacity: number): void {
     this.rebuild(this.kept.subarray(0, capacity), capacity);
+    this.#largestAt = -1;
     this.#generations.resize(capacity);
   }
 
   /**
-   * Makes slots available, with the largest priority so far.
+   * Makes slots available, with the largest priority of those that there are, or 1
+   * where there are none.
    *
    * @param first The first of them.
    * @param count Number of slots, side by side.
    */
   added(first: number, count: number): void {
-    this.fill(this.#max, first, count);
+    const at = this.#largestAt;
+    const largest = at < 0 ? this.largest : this.kept[at];
+    this.fill(largest || this.keptOf(1), first, count);
+    if (count > 0) this.#largestAt = first;
     this.#generations.replace(first, count);
   }
 
@@ -108,6 +108,8 @@ export abstract class PrioritySampler implements Sampler {
    * @param count Number of slots, side by side.
    */
   removed(first: number, count: number): void {
+    const at = this.#largestAt;
+    if (at >= first && at < first + count) this.#largestAt = -1;
     this.fill(0, first, count);
   }
 
@@ -128,13 +130,17 @@ export abstract class PrioritySampler implements Sampler {
     const { kept } = this;
     checkPriorities(slots, priorities, kept.length);
     const replaced = this.#generations.replaced(slots);
-    let max = this.#max;
+    let at = this.#largestAt;
     for (let i = 0; i < slots.length; i++) {
-      if (kept[slots[i]] === 0 || replaced(i)) continue;
-      this.fill(priorities[i], slots[i], 1);
-      if (priorities[i] > max) max = priorities[i];
+      const before = kept[slots[i]];
+      if (before === 0 || replaced(i)) continue;
+      const after = this.keptOf(priorities[i]);
+      this.fill(after, slots[i], 1);
+      if (slots[i] === at) {
+        if (after < before) at = -1;
+      } else if (at >= 0 && after > kept[at]) at = slots[i];
     }
-    this.#max = max;
+    this.#largestAt = at;
   }
 
   /**
@@ -156,14 +162,13 @@ export abstract class PrioritySampler implements Sampler {
   }
 
   /**
-   * Saves priorities, alpha and the largest priority so far.
+   * Saves priorities and alpha.
    *
    * @returns Plain data, owned by the caller.
    */
   save(): Record<string, StateTree> {
     return {
       alpha: this.#alpha,
-      maxPriority: this.#max,
       [this.keptName]: this.kept.slice(),
     };
   }
@@ -177,12 +182,9 @@ export abstract class PrioritySampler implements Sampler {
    */
   load(state: StateTree): void {
     const saved = (state ?? {}) as Record<string, unknown>;
-    const { alpha, maxPriority, [this.keptName]: kept } = saved;
+    const { alpha, [this.keptName]: kept } = saved;
     if (!(typeof alpha === "number" && alpha >= 0 && alpha < Infinity)) {
       throw foreignState(`a sampler with alpha ${alpha}`);
-    }
-    if (!(typeof maxPriority === "number" && maxPriority > 0)) {
-      throw foreignState(`a sampler with maxPriority ${maxPriority}`);
     }
     if (!(kept instanceof Float64Array)) {
       throw foreignState(`a sampler without '${this.keptName}'`);
@@ -195,7 +197,7 @@ export abstract class PrioritySampler implements Sampler {
     }
     this.rebuild(kept, length);
     this.#alpha = alpha;
-    this.#max = maxPriority;
+    this.#largestAt = -1;
     this.#generations.replaceAll();
   }
 
@@ -208,8 +210,14 @@ export abstract class PrioritySampler implements Sampler {
   /** Makes room for so many slots, and takes over checked numbers of the first. */
   protected abstract rebuild(kept: Float64Array, capacity: number): void;
 
-  /** Gives slots side by side a priority, or 0 where they cannot be drawn. */
-  protected abstract fill(priority: number, first: number, count: number): void;
+  /** The largest of these numbers; 0 where there is none. */
+  protected abstract readonly largest: number;
+
+  /** Turns a priority above 0 into such a number. */
+  protected abstract keptOf(priority: number): number;
+
+  /** Gives slots side by side such a number, or 0 where they cannot be drawn. */
+  protected abstract fill(kept: number, first: number, count: number): void;
 
   /** Sums the probability of all rows, in any unit; 0 where there is none. */
   protected abstract massOf(rows: RowRange): number;

@@ -3,17 +3,19 @@ import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
-import type {
-  PrioritizationOptions,
-  PrioritySampler,
-} from "./priority_sampler.ts";
-import { ProportionalSampler } from "./proportional_sampler.ts";
+import type { PrioritySampler } from "./priority_sampler.ts";
+import {
+  ProportionalSampler,
+  type ProportionalSamplerOptions,
+} from "./proportional_sampler.ts";
 import { RankBasedSampler } from "./rank_based_sampler.ts";
 
 /** What is the same for both ways to prioritize. */
 interface Kind {
   readonly name: string;
-  make(options?: PrioritizationOptions): PrioritySampler;
+  make(options?: ProportionalSamplerOptions): PrioritySampler;
+  /** Rows whose largest weight becomes 1 by default. */
+  readonly weightsOver: "batch" | "buffer";
   /** Probabilities of rows by their priorities, 0 for those not held. */
   probabilities(priorities: number[], alpha: number): number[];
 }
@@ -27,12 +29,14 @@ const KINDS: readonly Kind[] = [
   {
     name: "proportional",
     make: (options) => new ProportionalSampler(options),
+    weightsOver: "batch",
     probabilities: (priorities, alpha) =>
       normalized(priorities.map((it) => it > 0 ? it ** alpha : 0)),
   },
   {
     name: "rank-based",
     make: (options) => new RankBasedSampler(options),
+    weightsOver: "buffer",
     probabilities(priorities, alpha) {
       const masses = priorities.map(() => 0);
       priorities.map((_, slot) => slot)
@@ -54,7 +58,7 @@ function test(name: string, test: (kind: Kind) => void): void {
 function holding(
   { make }: Kind,
   priorities: number[],
-  options?: PrioritizationOptions,
+  options?: ProportionalSamplerOptions,
 ): PrioritySampler {
   const sampler = make(options);
   sampler.resize(priorities.length);
@@ -109,14 +113,18 @@ test("weights are (N P)^-beta over the largest one", (kind) => {
   ).filter((it) => it.some((priority) => priority > 0));
   const exponent = fc.double({ min: 0, max: 1.5, noNaN: true });
   fc.assert(fc.property(
-    fc.tuple(priorities, exponent, exponent),
-    ([priorities, alpha, beta]) => {
-      const sampler = holding(kind, priorities, { alpha, beta });
+    fc.tuple(priorities, exponent, exponent, fc.boolean()),
+    ([priorities, alpha, beta, isBaselines]) => {
+      const weightsOver = isBaselines ? "buffer" : kind.weightsOver;
+      const options = { alpha, beta, weightsOver };
+      const sampler = holding(kind, priorities, options);
       const { slots, weights } = draw(sampler, 20);
       const probabilities = kind.probabilities(priorities, alpha);
       const held = probabilities.filter((it) => it > 0);
       const all = probabilities.map((it) => (held.length * it) ** -beta);
-      const max = Math.max(...all.filter((_, slot) => priorities[slot] > 0));
+      const max = weightsOver === "buffer"
+        ? Math.max(...all.filter((_, slot) => priorities[slot] > 0))
+        : Math.max(...[...slots].map((slot) => all[slot]));
       slots.forEach((slot, i) => {
         assertAlmostEquals(weights[i], all[slot] / max, 1e-6);
       });
@@ -137,18 +145,40 @@ test("beta can change from draw to draw", (kind) => {
   assertEquals(sampler.beta, 0);
 });
 
-test("new rows have the largest priority so far", (kind) => {
-  const sampler = kind.make({ alpha: 1, beta: 1 });
+test("new rows have the largest priority there is, 1 where there is none", (kind) => {
+  const sampler = kind.make({ alpha: 0.5 });
   sampler.resize(4);
-  sampler.added(0, 2);
-  assertEquals(sampler.maxPriority, 1);
-  sampler.updatePriorities([0, 1], [7, 0.5]);
-  sampler.updatePriorities([0], [2]);
-  sampler.added(2, 1);
-  assertEquals(sampler.maxPriority, 7);
-  const priorities = [2, 0.5, 7, 0];
-  const same = holding(kind, priorities, { alpha: 1, beta: 1 });
-  assertEquals(draw(sampler, 50), draw(same, 50));
+  const saved = [new Float64Array(4)];
+  const add = (slot: number, wanted: number) => {
+    sampler.added(slot, 1);
+    const { leaves, priorities = leaves } = sampler.save();
+    saved.unshift(priorities as Float64Array);
+    const power = kind.name === "proportional" ? 0.5 : 1;
+    assertEquals(saved[0][slot], wanted ** power);
+  };
+  add(0, 1);
+  sampler.updatePriorities([0], [1e6]);
+  add(1, 1e6);
+  sampler.updatePriorities([0, 1], [2, 0.5]);
+  add(2, 2);
+  sampler.updatePriorities([2], [0.25]);
+  sampler.removed(0, 1);
+  add(3, 0.5);
+  sampler.updatePriorities([1, 3], [0.125, 0.125]);
+  sampler.load(sampler.save());
+  add(0, 0.25);
+  for (const slot of [0, 1, 2, 3]) sampler.removed(slot, 1);
+  add(0, 1);
+});
+
+Deno.test("one row without an error leaves the weights of others as they were", () => {
+  const mean = (priorities: number[]) => {
+    const sampler = holding(KINDS[0], priorities);
+    const { weights } = draw(sampler, 64);
+    return weights.reduce((sum, it) => sum + it, 0) / 64;
+  };
+  const others = Array(999).fill(0).map((_, i) => 1 + i % 5);
+  assertAlmostEquals(mean([1e-6, ...others]), mean([1, ...others]), 0.02);
 });
 
 test("priorities of rows that are not held change nothing", (kind) => {
@@ -284,7 +314,6 @@ test("states of other samplers are not loaded", (kind) => {
   const wrong: [StateTree | null, string][] = [
     [null, "with alpha undefined: expected what save() gave"],
     [{ ...before, alpha: -1 }, "with alpha -1"],
-    [{ ...before, maxPriority: 0 }, "with maxPriority 0"],
     [{ ...before, [numbers]: [] }, `without '${numbers}'`],
     [{ ...before, [numbers]: new Float64Array(11) }, "Cannot load"],
     [{ ...before, [numbers]: Float64Array.of(1, NaN) }, "NaN"],
@@ -299,6 +328,13 @@ test("states of other samplers are not loaded", (kind) => {
 test("options are checked", ({ make }) => {
   assertThrows(() => make({ alpha: -1 }), RangeError, "alpha -1");
   assertThrows(() => make({ beta: Infinity }), RangeError, "beta Infinity");
+});
+
+Deno.test("weights are over those of the batch or the buffer alone", () => {
+  const weightsOver = "all" as "batch";
+  const message = "largest of 'all': expected 'batch' or 'buffer'";
+  const make = () => new ProportionalSampler({ weightsOver });
+  assertThrows(make, TypeError, message);
 });
 
 Deno.test("excludeLast never draws the row in the highest slot, unless alone", () => {

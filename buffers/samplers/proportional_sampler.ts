@@ -14,13 +14,22 @@ export interface ProportionalSamplerOptions extends PrioritizationOptions {
    * @default false
    */
   readonly excludeLast?: boolean;
+  /**
+   * Rows whose largest importance weight becomes 1: those of the batch, as in
+   * Dopamine and dqn_zoo, or all of the buffer, as in OpenAI's baselines. There one
+   * row with a tiny priority makes the weights of all others tiny, and each draw
+   * looks at all rows: for comparisons only.
+   *
+   * @default "batch"
+   */
+  readonly weightsOver?: "batch" | "buffer";
 }
 
 /**
  * Draws row `i` with probability `p_i^alpha / sum_j p_j^alpha`, where `p` are
  * priorities, and gives it the weight `(N P(i))^-beta` over the largest such
- * weight. New rows get the largest priority so far, so that each is likely to
- * be drawn soon.
+ * weight of the batch. New rows get the largest priority of those that there are,
+ * so that each is likely to be drawn soon.
  *
  * Priorities are kept in a {@linkcode SumTree}, about 10 bytes for each row in
  * all. Changing one takes constant time, drawing a row logarithmic time; the sums
@@ -49,6 +58,7 @@ export interface ProportionalSamplerOptions extends PrioritizationOptions {
  */
 export class ProportionalSampler extends PrioritySampler {
   readonly #excludeLast: boolean;
+  readonly #weightsOver: "batch" | "buffer";
   /** Name of the priorities in a saved state. */
   protected override readonly keptName = "leaves";
   #tree = new SumTree(1);
@@ -56,12 +66,20 @@ export class ProportionalSampler extends PrioritySampler {
   /**
    * Makes a sampler without slots, which {@link resize} gives it.
    *
-   * @param options Exponents, and whether the last row is left out.
+   * @param options Exponents, whether the last row is left out, and the weights.
    * @throws {RangeError} If an exponent is below 0 or not finite.
+   * @throws {TypeError} If weights are over something else.
    */
   constructor(options: ProportionalSamplerOptions = {}) {
     super(options);
-    this.#excludeLast = options.excludeLast ?? false;
+    const { excludeLast = false, weightsOver = "batch" } = options;
+    if (weightsOver !== "batch" && weightsOver !== "buffer") {
+      throw new TypeError(
+        `Cannot divide weights by the largest of '${weightsOver}': expected 'batch' or 'buffer'`,
+      );
+    }
+    this.#excludeLast = excludeLast;
+    this.#weightsOver = weightsOver;
   }
 
   /** Sums the leaves that there is room for. */
@@ -76,13 +94,19 @@ export class ProportionalSampler extends PrioritySampler {
     return this.#tree.leaves;
   }
 
+  /** The largest leaf. */
+  protected override get largest(): number {
+    return this.#tree.max;
+  }
+
+  /** Never 0, which would be a slot that cannot be drawn, nor more than a leaf may be. */
+  protected override keptOf(priority: number): number {
+    const leaf = priority ** this.alpha;
+    return Math.min(Math.max(leaf, Number.MIN_VALUE), MAX_LEAF);
+  }
+
   /** Sets the leaves of slots side by side. */
-  protected override fill(
-    priority: number,
-    first: number,
-    count: number,
-  ): void {
-    const leaf = priority > 0 ? power(priority, this.alpha) : 0;
+  protected override fill(leaf: number, first: number, count: number): void {
     if (count === 1) this.#tree.set(first, leaf);
     else this.#tree.fill(leaf, { first, end: first + count });
   }
@@ -100,19 +124,14 @@ export class ProportionalSampler extends PrioritySampler {
     { slots, weights }: Drawn,
   ): void {
     this.#tree.findMany(masses, slots);
-    const { leaves, min } = this.#tree;
+    const { leaves } = this.#tree;
+    let min = Infinity;
+    if (this.#weightsOver === "buffer") min = this.#tree.min;
+    else for (const slot of slots) if (leaves[slot] < min) min = leaves[slot];
     for (let i = 0; i < slots.length; i++) {
       weights[i] = (min / leaves[slots[i]]) ** this.beta;
     }
   }
-}
-
-/** Never 0, which would be a slot that cannot be drawn, nor more than a leaf may be. */
-function power(priority: number, exponent: number): number {
-  return Math.min(
-    Math.max(priority ** exponent, Number.MIN_VALUE),
-    MAX_LEAF,
-  );
 }
 
 /** Returns the leaf of the drawable row in the highest slot. */

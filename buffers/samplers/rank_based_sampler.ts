@@ -5,7 +5,8 @@ import type { Drawn } from "./sampler.ts";
  * Draws the row with the `r`-th largest priority with probability
  * `r^-alpha / sum_j j^-alpha`, and gives it the weight `(N P(r))^-beta` over the
  * largest such weight. How much larger a priority is than another does not
- * matter, so that outliers do no harm. New rows get the largest priority so far.
+ * matter, so that outliers do no harm. New rows get the largest priority
+ * of those that there are.
  *
  * Ranks are always exact, where the paper lets a heap stand in for the sorted
  * array; of equal priorities the lower slot comes first. A new priority is put
@@ -55,6 +56,16 @@ export class RankBasedSampler extends PrioritySampler {
   /** Priorities by slot. */
   protected override get kept(): Float64Array {
     return this.#ranking.priorities;
+  }
+
+  /** The priority of the first rank. */
+  protected override get largest(): number {
+    return this.#ranking.max;
+  }
+
+  /** Priorities are kept as they are. */
+  protected override keptOf(priority: number): number {
+    return priority;
   }
 
   /** Ranks slots side by side. */
@@ -143,6 +154,11 @@ export class Ranking {
     this.priorities[slot] = priority;
     if (priority > 0) this.#insert(slot);
     this.#endsAreStale = true;
+  }
+
+  /** The largest priority; 0 where nothing is ranked. */
+  get max(): number {
+    return this.length > 0 ? this.priorities[this.#blocks[0].slots[0]] : 0;
   }
 
   /** Returns the slot of a rank; the first rank is 0. */

@@ -6,9 +6,9 @@ const FAN_OUT_BITS = 4;
 const FAN_OUT = 1 << FAN_OUT_BITS;
 
 /**
- * Numbers of 0 and above, with their sum, the smallest above 0, and the index at
- * which their running sum passes a given mass, each in logarithmic time. It draws
- * rows in proportion to their priorities.
+ * Numbers of 0 and above, with their sum, the largest, and the index at which
+ * their running sum passes a given mass, each in logarithmic time. It draws rows in
+ * proportion to their priorities.
  *
  * Each node has 16 children, so that a million leaves lie five levels deep, and
  * the nodes take nearly one and a half bytes for each leaf of 8 bytes. A node is always
@@ -22,7 +22,7 @@ const FAN_OUT = 1 << FAN_OUT_BITS;
  *
  * const tree = new SumTree(1000);
  * for (const [leaf, value] of [[3, 0.5], [5, 2], [8, 1]]) tree.set(leaf, value);
- * assertEquals([tree.total, tree.min], [3.5, 0.5]);
+ * assertEquals([tree.total, tree.max], [3.5, 2]);
  * assertEquals([tree.find(0.4), tree.find(0.5), tree.find(2.6)], [3, 5, 8]);
  * ```
  */
@@ -33,8 +33,8 @@ export class SumTree {
   readonly leaves: Float64Array;
   /** Leaves, then the sums of the nodes level by level; the root is the last. */
   readonly #sums: Float64Array;
-  /** The smallest leaf above 0 under each node; leaves have none. */
-  readonly #mins: Float64Array;
+  /** The largest leaf under each node; leaves have none. */
+  readonly #maxes: Float64Array;
   /** Start of each level among the sums, leaves first. */
   readonly #starts: readonly number[];
   /** Nodes above leaves that are to be computed, each once. */
@@ -64,9 +64,9 @@ export class SumTree {
     this.capacity = capacity;
     this.#starts = starts;
     this.#sums = new Float64Array(end + 1);
-    this.#mins = new Float64Array(end + 1 - starts[1]).fill(Infinity);
+    this.#maxes = new Float64Array(end + 1 - starts[1]);
     this.#stale = new Int32Array(starts[1] >> FAN_OUT_BITS);
-    this.#isStale = new Uint8Array(this.#mins.length);
+    this.#isStale = new Uint8Array(this.#maxes.length);
     this.leaves = this.#sums.subarray(0, capacity);
   }
 
@@ -76,10 +76,17 @@ export class SumTree {
     return this.#sums[this.#sums.length - 1];
   }
 
-  /** The smallest leaf above 0; `Infinity` if all are 0. */
-  get min(): number {
+  /** The largest leaf. */
+  get max(): number {
     this.#refresh();
-    return this.#mins[this.#mins.length - 1];
+    return this.#maxes[this.#maxes.length - 1];
+  }
+
+  /** The smallest leaf above 0, found among all; `Infinity` if all are 0. */
+  get min(): number {
+    let min = Infinity;
+    for (const leaf of this.leaves) if (leaf > 0 && leaf < min) min = leaf;
+    return min;
   }
 
   /**
@@ -227,22 +234,22 @@ export class SumTree {
 
   /** Computes a node, above leaves at level 1. */
   #sumChildren(level: number, node: number): void {
-    const sums = this.#sums, mins = this.#mins, starts = this.#starts;
+    const sums = this.#sums, maxes = this.#maxes, starts = this.#starts;
     const first = starts[level - 1] + node * FAN_OUT, shift = starts[1];
     // Two of each, as one addition would wait for the one before.
-    let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
+    let [even, odd, max, oddMax] = [0, 0, 0, 0];
     for (let i = first; i < first + FAN_OUT; i += 2) {
       const a = sums[i], b = sums[i + 1];
       even += a;
       odd += b;
-      const aMin = level === 1 ? a : mins[i - shift];
-      const bMin = level === 1 ? b : mins[i + 1 - shift];
-      if (a > 0 && aMin < min) min = aMin;
-      if (b > 0 && bMin < oddMin) oddMin = bMin;
+      const aMax = level === 1 ? a : maxes[i - shift];
+      const bMax = level === 1 ? b : maxes[i + 1 - shift];
+      if (aMax > max) max = aMax;
+      if (bMax > oddMax) oddMax = bMax;
     }
     const at = starts[level] + node;
     sums[at] = even + odd;
-    mins[at - shift] = min < oddMin ? min : oddMin;
+    maxes[at - shift] = max > oddMax ? max : oddMax;
   }
 
   #checkIndex(index: number): void {

@@ -23,6 +23,7 @@ function assertSame(tree: SumTree, leaves: number[]) {
   assertEquals([...tree.leaves], leaves);
   assertEquals(tree.total, leaves.reduce((sum, leaf) => sum + leaf, 0));
   assertEquals(tree.min, Math.min(Infinity, ...leaves.filter((it) => it > 0)));
+  assertEquals(tree.max, Math.max(...leaves));
   for (let mass = 0; mass < tree.total; mass += 1 + (tree.total >> 4)) {
     assertEquals(tree.find(mass), naiveFind(leaves, mass));
   }
@@ -71,7 +72,7 @@ Deno.test("sums follow from the leaves alone, whatever they were before", () => 
     const loaded = new SumTree(leaves.length);
     loaded.load(leaves);
     assertEquals(changed.total, loaded.total);
-    assertEquals(changed.min, loaded.min);
+    assertEquals(changed.max, Math.max(...leaves));
     const sum = leaves.reduce((sum, leaf) => sum + leaf, 0);
     assertAlmostEquals(changed.total, sum, 1e-12 * sum);
   }));
@@ -123,7 +124,7 @@ Deno.test("fewer leaves than there are leave the others at 0", () => {
   const tree = new SumTree(40);
   tree.fill(1, { first: 0, end: 40 });
   tree.load([2, 3]);
-  assertEquals([tree.total, tree.min, tree.leaves[2]], [5, 2, 0]);
+  assertEquals([tree.total, tree.max, tree.leaves[2]], [5, 3, 0]);
 });
 
 Deno.test("what cannot be set changes nothing", () => {
@@ -148,7 +149,7 @@ Deno.test("what cannot be set changes nothing", () => {
 
 Deno.test("in a tree of zeros nothing is found", () => {
   const tree = new SumTree(20);
-  assertEquals([tree.total, tree.min], [0, Infinity]);
+  assertEquals([tree.total, tree.max, tree.min], [0, 0, Infinity]);
   assertThrows(() => tree.find(0), RangeError, "as all 20 leaves are 0");
   assertThrows(() => new SumTree(0), RangeError, "Cannot make a tree of 0");
 });

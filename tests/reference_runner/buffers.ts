@@ -147,6 +147,8 @@ function runTree(
     const [name, found, wanted] of [
       ["sum", tree.total, expected.sum_all],
       ["min", tree.min, expected.min],
+      // There it is of all rows so far, and 1 at first.
+      ["max", Math.max(1, tree.max), expected.max_priority ** inputs.alpha],
     ] as const
   ) {
     comparison.numbers(name, found, wanted);
@@ -167,6 +169,7 @@ function runPrioritized(
     alpha,
     beta,
     excludeLast: true,
+    weightsOver: "buffer",
   });
   for (let i = 0; i < n_added; i++) buffer.add({ row: [i] });
   comparison.that("length", buffer.length === expected.length);
@@ -179,7 +182,6 @@ function runPrioritized(
   const batch = buffer.sample(random, { size: uniform_draws.length });
   comparison.numbers("slots", batch.slots, expected.sampled_idxes, EXACTLY);
   comparison.numbers("weights", batch.weights, expected.is_weights, FLOAT32);
-  comparison.numbers("max priority", buffer.maxPriority, expected.max_priority);
   const { sampler } = buffer.save();
   const { leaves } = sampler as { leaves: Float64Array };
   comparison.numbers(
