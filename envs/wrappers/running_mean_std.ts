@@ -3,8 +3,9 @@ import { snapshotRecord } from "../snapshot.ts";
 
 /**
  * Running mean and variance of each element of a stream of vectors, updated
- * batch by batch (Chan, Golub and LeVeque 1979), as Gymnasium keeps them: mean
- * 0 and variance 1 with a count of 1e-4 before the first batch.
+ * batch by batch (Chan, Golub and LeVeque 1979). Before the first batch the mean is
+ * 0 and the variance 1, of which nothing stays: with Gymnasium's count of 1e-4 for
+ * them, numbers of 50,000 ± 2.5 would have a deviation of 16 after 1,000 of them.
  *
  * @example
  * ```ts
@@ -13,8 +14,8 @@ import { snapshotRecord } from "../snapshot.ts";
  *
  * const statistics = new RunningMeanStd(1);
  * statistics.update(Float64Array.of(1, 2, 3, 4));
- * assertAlmostEquals(statistics.mean[0], 2.5, 1e-3);
- * assertAlmostEquals(statistics.variance[0], 1.25, 1e-3);
+ * assertAlmostEquals(statistics.mean[0], 2.5);
+ * assertAlmostEquals(statistics.variance[0], 1.25);
  * ```
  */
 export class RunningMeanStd {
@@ -23,7 +24,7 @@ export class RunningMeanStd {
   /** Population variance of each element. */
   readonly variance: Float64Array;
   /** Number of vectors so far. */
-  count: number = 1e-4;
+  count: number = 0;
 
   #batchMean: Float64Array;
   #batchVariance: Float64Array;
@@ -64,12 +65,13 @@ export class RunningMeanStd {
   }
 
   #merge(n: number): void {
-    const total = this.count + n;
+    // Less than one vector is none, as in older states with a count of 1e-4.
+    const count = this.count < 1 ? 0 : this.count, total = count + n;
     for (let i = 0; i < this.mean.length; i++) {
       const delta = this.#batchMean[i] - this.mean[i];
       this.mean[i] += delta * n / total;
-      const squares = this.variance[i] * this.count +
-        this.#batchVariance[i] * n + delta * delta * this.count * n / total;
+      const squares = this.variance[i] * count + this.#batchVariance[i] * n +
+        delta * (delta * count * n / total);
       this.variance[i] = squares / total;
       // Division by an infinite deviation would give 0 in silence.
       if (!(this.variance[i] < Infinity)) this.#refuse(i);

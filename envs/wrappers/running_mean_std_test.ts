@@ -14,7 +14,6 @@ Deno.test("in any batches, the statistics are those of all data", () => {
   fc.assert(
     fc.property(vectors, fc.integer({ min: 1, max: 7 }), (all, size) => {
       const statistics = new RunningMeanStd(2);
-      statistics.count = 0; // Without the weight that stands for nothing.
       for (let at = 0; at < all.length; at += size) {
         statistics.update(all.slice(at, at + size).flat());
       }
@@ -28,6 +27,37 @@ Deno.test("in any batches, the statistics are those of all data", () => {
       }
     }),
   );
+});
+
+Deno.test("small deviations far from 0 are those of the numbers alone", () => {
+  const offset = fc.constantFrom(5e4, -1e6, 1.7e9, 1e-9);
+  const number = fc.double({ min: -1, max: 1, noNaN: true });
+  const numbers = fc.array(number, { minLength: 1, maxLength: 60 });
+  fc.assert(fc.property(offset, numbers, fc.nat(6), (offset, all, more) => {
+    const statistics = new RunningMeanStd(1), size = more + 1;
+    const seen = all.map((it) => offset + it * Math.min(1, Math.abs(offset)));
+    for (let at = 0; at < seen.length; at += size) {
+      statistics.update(seen.slice(at, at + size));
+    }
+    // Differences from the offset are exact.
+    const n = seen.length, apart = seen.map((it) => it - offset);
+    const mean = apart.reduce((sum, it) => sum + it, 0) / n;
+    const variance = apart.reduce((sum, it) => sum + (it - mean) ** 2, 0) / n;
+    const ulps = Math.abs(offset) * 2 ** -52 * n;
+    assertAlmostEquals(statistics.mean[0] - offset, mean, 2 * ulps);
+    const [got, wanted] = [statistics.variance[0], variance].map(Math.sqrt);
+    assertAlmostEquals(got, wanted, 1e-12 * wanted + 4 * ulps);
+  }));
+});
+
+Deno.test("of states without a vector, of older versions too, nothing stays", () => {
+  for (const count of [0, 1e-4]) {
+    const statistics = new RunningMeanStd(1), fresh = new RunningMeanStd(1);
+    statistics.load({ ...statistics.save() as object, count });
+    for (const it of [statistics, fresh]) it.update([1e6, 1e6 + 1]);
+    assertEquals(statistics.save(), fresh.save());
+    assertEquals(statistics.variance[0], 0.25);
+  }
 });
 
 Deno.test("saved statistics go on alike, in a copy", () => {
