@@ -6,7 +6,7 @@ import schema from "./config.schema.json" with { type: "json" };
  * Settings of DQN. The comments are the command line's `--help`; the tags are the
  * defaults, ranges and other names, for YAML files and `--set` as well.
  *
- * @defaults {"bufferSize": 100000}
+ * @defaults {"bufferSize": 100000, "learningRateSchedule": "linear"}
  */
 export interface DqnConfig
   extends ReplayConfig, Pick<SacConfig, "repeatExponent"> {

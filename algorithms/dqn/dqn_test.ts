@@ -85,6 +85,18 @@ Deno.test("each environment draws for itself whether it explores", () => {
   );
 });
 
+Deno.test("by default the learning rate falls to 0 over the run", () => {
+  const { inputs } = dqn.build(defaultDqnConfig, {
+    ...{ ...SPACES, numEnvs: 1, masked: false, totalTimesteps: 100 },
+    random: new RandomStream(1),
+  });
+  const { learningRate } = inputs as Record<string, (it: object) => number>;
+  const { learningRate: first } = defaultDqnConfig;
+  for (const steps of [0, 50, 99, 100]) {
+    assertAlmostEquals(learningRate({ steps }), first * (1 - steps / 100));
+  }
+});
+
 Deno.test("noise explores, evaluations and files take its means", () => {
   const agent = new DQN(SPACES, {
     config: { ...SMALL, ...NOISY, sigma0: 30, dueling: true },

@@ -57,6 +57,7 @@ export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
     normalizeReward: false,
     double: false,
     learningRate: 1e-4,
+    learningRateSchedule: "constant",
     bufferSize: 1_000_000,
     learningStarts: 100,
     batchSize: 32,

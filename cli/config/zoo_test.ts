@@ -472,6 +472,7 @@ Deno.test("every section of DQN's and QR-DQN's files is read, and says how steps
     finalEpsilon: 0.04,
     hiddenSizes: [256, 256],
     // Where the file says nothing.
+    learningRateSchedule: "constant",
     double: false,
     values: "mean",
     maxGradNorm: 10,
