@@ -79,12 +79,12 @@ Deno.test("DDPG is TD3 with one critic, no delay and no target noise", () => {
 });
 
 Deno.test("settings that do nothing are named", () => {
-  const idle = td3.idle!(defaultTd3Config);
+  const idle = td3.idle!(defaultTd3Config, {});
   assertEquals(Object.keys(idle), [
     "priorityAlpha",
     "priorityBeta",
     "priorityEpsilon",
   ]);
   const rank = { ...defaultDdpgConfig, replay: "rank" } as const;
-  assertEquals(ddpg.idle!(rank), { targetNoiseClip: "targetNoise is 0" });
+  assertEquals(ddpg.idle!(rank, {}), { targetNoiseClip: "targetNoise is 0" });
 });

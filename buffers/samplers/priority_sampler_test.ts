@@ -148,7 +148,7 @@ test("beta can change from draw to draw", (kind) => {
 test("new rows have the largest priority there is, 1 where there is none", (kind) => {
   const sampler = kind.make({ alpha: 0.5 });
   sampler.resize(4);
-  const saved = [new Float64Array(4)];
+  const saved: Float64Array[] = [new Float64Array(4)];
   const add = (slot: number, wanted: number) => {
     sampler.added(slot, 1);
     const { leaves, priorities = leaves } = sampler.save();
