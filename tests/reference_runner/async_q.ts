@@ -115,7 +115,7 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
   let step = 0;
   const definition: AlgorithmDefinition<AsyncConfig> = {
     ...asyncQ,
-    build: (config, context) => ({
+    build: (_, context) => ({
       ...actorLearner(qLearner(linearPolicy(observationSpace, theta0)), {
         config,
         context,
@@ -129,7 +129,7 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
     observationSpace,
     actionSpace: { type: "discrete", n: it.inputs.n_actions },
     numEnvs: 1,
-  }, { config, engine });
+  }, { engine });
   const observation = (s: number | number[]) =>
     n === null ? Float32Array.from(s as number[]) : Int32Array.of(s as number);
   const compare = (
