@@ -87,7 +87,7 @@ test("paths of Python's files are kept whole", async () => {
   const out = `${dir}/relative`;
   const { code, err } = await capture(
     ...["train", ...args, "--set=wrappers=[own_maze.py:Scaled]", ...TINY],
-    ...["--steps=20", `--out=${out}`],
+    ...["--steps=64", `--out=${out}`],
   );
   Deno.chdir(before);
   assertEquals([code, err], [0, ""]);
@@ -109,7 +109,7 @@ test("workers that learn have the wrappers, too", async () => {
 });
 
 test("a run of somebody else's wraps nothing unless it is trusted", async () => {
-  const run = await train("--steps=20");
+  const run = await train("--steps=64");
   const state = Deno.env.get("BELLMAN_STATE");
   Deno.env.set("BELLMAN_STATE", `${dir}/other`);
   try {

@@ -142,7 +142,7 @@ activation=relu6: tanh, relu, elu, selu, leaky_relu, sigmoid, softplus, silu or 
 network=mpl: auto, parts, mlp, cnn, cnn_32, cnn_2013, cnn_small, conv_only, lstm, lnlstm, cnn_lstm or cnn_lnlstm; did you mean 'mlp'?
 valueNetwork=both: shared or separate
 objective=shred: shared, separate or null; did you mean 'shared'?
-sdeSampleFrequency=-2: an integer from -1 to 1000000000000000
+sdeSampleFrequency=-2: -1 or an integer from 1 to 1000000000000000
 numEnvs=0: an integer from 1 to 1048576, at most 4096 with loop: host
 vectorization=threads: sync, workers, subprocesses or ray
 stepTimeout=1e12: a number above 0 and at most 1000000
@@ -213,7 +213,7 @@ train --set network=lstm --set lstmSize=1e6
 train --set useSde=true
   Cannot use state-dependent exploration for discrete actions: it is for box actions
 train --set sdeSampleFrequency=0
-  Cannot run A2C with sdeSampleFrequency = 0: expected a whole number of at least 1
+  Cannot use sdeSampleFrequency = 0 of the command line: expected -1 or an integer from 1 to 1000000000000000
 train --set numEnvs=4097
   Cannot use numEnvs = 4097: expected an integer from 1 to 1048576, at most 4096 with loop: host
 train --set workers=0 --set vectorization=workers
@@ -303,7 +303,7 @@ train sac --env Pendulum-v1 --set policy=mixture --set critics=value --set repar
 train sac --env Pendulum-v1 --set critics=value --set temperature=0.1
   Cannot run SAC with temperature and critics: value: expected rewardScale, which stands in its place
 train sac --env Pendulum-v1 --set gradientSteps=0
-  Cannot run SAC with gradientSteps = 0: expected a whole number of at least 1
+  Cannot use gradientSteps = 0 of the command line: expected -1 or an integer from 1 to 1000000000000000
 train --every many
   Cannot use videoInterval = "many" of the command line: expected an integer from 0 to 1000000000000000
 train --resume @RUN --every 100
@@ -403,7 +403,7 @@ train ppo --set network=lstm --set loop=device --set normalizeObservation=false 
 train ppo --set batch_size=64
   Unknown key 'batch_size' in the command line: an update learns from numSteps steps of each of numEnvs environments; 'minibatches' of ppo divide them
 train a3c --workers 2000 --quiet
-  Cannot run A3C with workers = 2000: expected a whole number from 1 to 1024
+  Cannot run A3C with workers = 2000: expected an integer from 1 to 1024
 train a3c --set numEnvs=4 --quiet
   Cannot train a3c with numEnvs: 4: expected 1, and as many workers
 train a3c --set vectorization=workers --quiet

@@ -145,6 +145,7 @@ Deno.test("a number that is not finite skips the step, with one warning", () => 
   } finally {
     console.warn = warn;
   }
-  assertEquals(lines.length, 1);
-  assert(/^Skipped a step of K-FAC: .* is not finite$/.test(lines[0]));
+  const [line, ...others] = lines.filter((it) => it.startsWith("Skipped"));
+  assert(/^Skipped a step of K-FAC: .* is not finite$/.test(line));
+  assertEquals(others, []);
 });

@@ -426,11 +426,11 @@ Deno.test("scales are applied when it acts and when it draws", () => {
 Deno.test("settings out of their range are one line, before anything is built", () => {
   const refused = (config: Partial<CountingConfig>, message: string) =>
     assertThrows(() => agentOf(config), Error, message);
-  refused({ numSteps: 0 }, "Counting with numSteps = 0: expected a whole");
+  refused({ numSteps: 0 }, "Counting with numSteps = 0: expected an integer");
   refused({ learningRate: 0 }, "learningRate = 0: expected a number above 0");
   refused(
     { gradientSteps: 0 },
-    "gradientSteps = 0: expected a whole number of",
+    "gradientSteps = 0: expected",
   );
   refused({ gradientSteps: -2 }, "gradientSteps = -2");
   refused({ memory: "replay", numSteps: 4 }, "numSteps and memory: replay");

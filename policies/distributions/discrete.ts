@@ -29,12 +29,13 @@ function argMaxWithGumbelNoise(
   return tf.argMax(tf.sub(logits, negativeGumbel), 1);
 }
 
-/** Makes the masking of logits of so many choices. */
-function maskingOf(size: number): ActionMasking {
+/** Makes the masking of logits of so many choices; logarithms of parts add up. */
+function maskingOf(size: number, parts = 1): ActionMasking {
+  const forbidden = FORBIDDEN / parts;
   return {
     size,
     apply: (logits, masks) =>
-      tf.tidy(() => tf.where(tf.cast(masks, "bool"), logits, FORBIDDEN)),
+      tf.tidy(() => tf.where(tf.cast(masks, "bool"), logits, forbidden)),
   };
 }
 
@@ -224,7 +225,7 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
     actionShape: [sizes.length],
     actionDtype: "int32",
     noise: { kind: "uniform", size: total },
-    masking: maskingOf(total),
+    masking: maskingOf(total, sizes.length),
     logProb(parameters, actions) {
       const chosen = tf.unstack(actions, 1);
       return sum(

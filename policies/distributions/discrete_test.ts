@@ -400,3 +400,12 @@ testOnBackends("a row that allows nothing has finite numbers", () => {
     assert(Number.isFinite(logProb + values(distribution.entropy(masked))[0]));
   }
 });
+
+Deno.test("forbidden actions of several parts have a finite logarithm", async () => {
+  await selectBackend("cpu");
+  const { masking, logProb } = multiCategorical([2, 3, 2]);
+  const masks = tf.tensor2d([[1, 0, 1, 0, 0, 1, 0]], undefined, "bool");
+  const parameters = masking!.apply(tf.zeros([1, 7]), masks);
+  const actions = tf.tensor2d([[1, 2, 1]], undefined, "int32");
+  assert(Number.isFinite(logProb(parameters, actions).dataSync()[0]));
+});

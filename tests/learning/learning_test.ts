@@ -355,7 +355,7 @@ const POLES: Readonly<Record<string, PoleRun>> = {
     },
   },
   // Their defaults.
-  ppo: { numEnvs: 8, totalTimesteps: 50_000, seeds: [1, 2], least: 475 },
+  ppo: { numEnvs: 8, totalTimesteps: 80_000, seeds: [1, 2], least: 475 },
   acktr: {
     numEnvs: 8,
     totalTimesteps: 150_000,

@@ -24,7 +24,7 @@ Deno.test("the registry is the one file that names the algorithms", async () => 
   const naming = folders.flatMap(sourcesIn).filter((path) => {
     const text = Deno.readTextFileSync(ROOT + path);
     return names.some((name) =>
-      new RegExp(`^(?! \\*).*["']${name}["']`, "m").test(text)
+      new RegExp(`^(?! *\\*).*["']${name}["']`, "m").test(text)
     );
   });
   assertEquals(naming, [REGISTRY]);
