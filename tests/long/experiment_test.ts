@@ -232,7 +232,7 @@ testWithDisk(
     assertEquals(full.code, 1, full.err);
     assertMatch(
       full.err,
-      /^error: The experiment in .* stopped: .*Cannot use the f\w+ .*: the disk is full; resume it with: deno task experiment .*$/m,
+      /^error: The experiment in .* stopped: .*Cannot use the f\w+ .*: the disk is full\b.*; resume it with: deno task experiment .*$/m,
     );
     assert(!full.err.includes("    at "), full.err);
     await mount(disk, "remount,size=50m");
