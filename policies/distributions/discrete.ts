@@ -6,10 +6,10 @@ import type { ActionMasking, Distribution } from "./distribution.ts";
 /** Smallest normal float32: keeps `log 0` out. */
 const SMALLEST = 1.1754944e-38;
 /**
- * Logit of a choice that is forbidden: far below all others. The largest one may be
- * 4e37 above 0 until their difference is beyond float32.
+ * Logit of a choice that is forbidden: far below all others, and far enough from the
+ * end of float32 to be added for each part of an action and weighted by an advantage.
  */
-const FORBIDDEN = -3e38;
+const FORBIDDEN = -1e30;
 /** Log odds of a number that is 0 or 1 for sure in float32. */
 const SURE = 1e9;
 /** Largest float32 below 1: uniform numbers may round up to 1. */
@@ -29,13 +29,12 @@ function argMaxWithGumbelNoise(
   return tf.argMax(tf.sub(logits, negativeGumbel), 1);
 }
 
-/** Makes the masking of logits of so many choices; logarithms of parts add up. */
-function maskingOf(size: number, parts = 1): ActionMasking {
-  const forbidden = FORBIDDEN / parts;
+/** Makes the masking of logits of so many choices. */
+function maskingOf(size: number): ActionMasking {
   return {
     size,
     apply: (logits, masks) =>
-      tf.tidy(() => tf.where(tf.cast(masks, "bool"), logits, forbidden)),
+      tf.tidy(() => tf.where(tf.cast(masks, "bool"), logits, FORBIDDEN)),
   };
 }
 
@@ -225,7 +224,7 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
     actionShape: [sizes.length],
     actionDtype: "int32",
     noise: { kind: "uniform", size: total },
-    masking: maskingOf(total, sizes.length),
+    masking: maskingOf(total),
     logProb(parameters, actions) {
       const chosen = tf.unstack(actions, 1);
       return sum(
