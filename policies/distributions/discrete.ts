@@ -1,4 +1,3 @@
-import { ownGradient } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { checkSize, tidied } from "./_shared.ts";
 import type { ActionMasking, Distribution } from "./distribution.ts";
@@ -123,37 +122,9 @@ export function categorical(
  */
 export function catEntropy(logits: tf.Tensor2D): tf.Tensor1D {
   return tf.tidy(() => {
-    return tf.neg(tf.sum(timesLog(tf.logSoftmax(logits)), 1));
+    const logP = tf.logSoftmax(logits);
+    return tf.neg(tf.sum(tf.mul(tf.exp(logP), logP), 1));
   });
-}
-
-/**
- * Computes `p log p` of probabilities. Its gradient `p log p + p` is finite, however
- * it is weighted, where `p` is 0 and its logarithm is next to the end of float32, as
- * that of a forbidden action.
- *
- * @param logProbs Logarithms of probabilities, of any shape.
- * @returns The products, of that shape.
- *
- * @example
- * ```ts
- * import { timesLog } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * assertEquals(timesLog(tf.tensor1d([0, -3e38])).arraySync().map(Math.abs), [0, 0]);
- * ```
- */
-export function timesLog<T extends tf.Tensor>(logProbs: T): T {
-  return ownGradient<T>((given, save) => {
-    const p = tf.exp(given as T), value = tf.mul<T>(p, given as T);
-    (save as tf.GradSaveFunc)([p, value]);
-    return {
-      value,
-      gradFunc: (dy, [p, value]) => tf.mul(dy, tf.add(value, p)),
-    };
-  })(logProbs);
 }
 
 /**

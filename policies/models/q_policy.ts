@@ -9,15 +9,12 @@ import {
   initNoisyLayer,
   noisyLayer,
 } from "../networks/noisy_layer.ts";
-import { initLayer } from "../networks/_layers.ts";
+import { initLayer, LARGEST } from "../networks/_layers.ts";
 import { activationFunction } from "../networks/network.ts";
 import {
   type ObservationEncoder,
   observationEncoder,
 } from "../networks/observation_encoder.ts";
-
-/** Smallest finite float32. */
-const LOWEST = -3.4028234663852886e38;
 
 /** Options of {@link qPolicy}. */
 export interface QPolicyOptions extends FunctionOptions {
@@ -142,7 +139,7 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
     const all = valuesOf(outputs);
     return actionMasks === undefined
       ? all
-      : tf.where(tf.cast(actionMasks, "bool"), all, LOWEST);
+      : tf.where(tf.cast(actionMasks, "bool"), all, -LARGEST);
   }
   const mode = ({ policy }: PolicyOutput) => distribution.mode(policy);
   return {

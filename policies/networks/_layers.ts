@@ -16,7 +16,7 @@ export const ARRAYS = {
 } as const;
 
 /** Largest number of float32, in which policies compute. */
-const LARGEST = (2 - 2 ** -23) * 2 ** 127;
+export const LARGEST = (2 - 2 ** -23) * 2 ** 127;
 
 /**
  * Returns the lower and the upper bound of each number of a box, but none beyond

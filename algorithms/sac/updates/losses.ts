@@ -1,4 +1,3 @@
-import { timesLog } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 
 /** Options of {@link softValues}. */
@@ -157,8 +156,8 @@ export function discreteSoftValues(
 ): tf.Tensor1D {
   const { alpha = 1 } = options;
   return tf.tidy(() => {
-    const entropies = tf.mul(timesLog(logProbs), alpha);
-    return tf.sum(tf.sub(tf.mul(tf.exp(logProbs), q), entropies), 1);
+    const soft = tf.sub(q, tf.mul(logProbs, alpha));
+    return tf.sum(tf.mul(tf.exp(logProbs), soft), 1);
   });
 }
 
@@ -182,5 +181,5 @@ export function discreteSoftValues(
  * ```
  */
 export function discreteEntropies(logProbs: tf.Tensor2D): tf.Tensor1D {
-  return tf.tidy(() => tf.neg(tf.sum(timesLog(logProbs), 1)));
+  return tf.tidy(() => tf.neg(tf.sum(tf.mul(tf.exp(logProbs), logProbs), 1)));
 }
