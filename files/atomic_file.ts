@@ -1,4 +1,4 @@
-import { namingFile, openPlainSync } from "./plain_file.ts";
+import { named, openPlainSync } from "./plain_file.ts";
 import { builtin, inPieces } from "./runtime.ts";
 
 /** Content of a file: text, bytes, or bytes in pieces. */
@@ -56,9 +56,7 @@ export async function replaceFile(
     await fs.rename(temporary, path);
   } catch (error) {
     await fs.rm(temporary, { force: true }).catch(() => {});
-    return namingFile(path, () => {
-      throw error;
-    });
+    throw named(error, path);
   } finally {
     inUse.delete(temporary);
   }
@@ -101,9 +99,7 @@ export function replaceFileSync(path: string, content: FileContent): void {
   } catch (error) {
     const left = fs.lstatSync(temporary, { throwIfNoEntry: false });
     if (left !== undefined && !left.isDirectory()) fs.rmSync(temporary);
-    return namingFile(path, () => {
-      throw error;
-    });
+    throw named(error, path);
   } finally {
     inUse.delete(temporary);
   }

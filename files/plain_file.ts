@@ -132,9 +132,14 @@ export function namingFile<T>(path: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    if (error instanceof Error && "code" in error) {
-      Object.assign(error, { path: (error as { path?: string }).path ?? path });
-    }
-    throw error;
+    throw named(error, path);
   }
+}
+
+/** Gives an error of the system a path, where it has none. */
+export function named(error: unknown, path: string): unknown {
+  if (error instanceof Error && "code" in error) {
+    Object.assign(error, { path: (error as { path?: string }).path ?? path });
+  }
+  return error;
 }
