@@ -20,11 +20,11 @@ const SEPARATE: Partial<AcktrConfig> = {
   objective: "separate",
 };
 const NETWORKS: Readonly<Record<string, Partial<AcktrConfig>>> = {
-  "mlp": { valueNetwork: "shared" },
+  "mlp": { hiddenSizes: [16], valueNetwork: "shared" },
   "relu": { activation: "relu", hiddenSizes: [64, 64] },
-  "two objectives": SEPARATE,
-  "lstm": { network: "lstm", valueNetwork: "shared" },
-  "lnlstm": { network: "lnlstm", ...SEPARATE },
+  "two objectives": { hiddenSizes: [16], ...SEPARATE },
+  "lstm": { network: "lstm", lstmSize: 8, valueNetwork: "shared" },
+  "lnlstm": { network: "lnlstm", lstmSize: 8, ...SEPARATE },
 };
 
 /** Rows of a task, shown as images of one brightness each. */
@@ -76,8 +76,6 @@ for (const [seed, { kind, network, Env }] of RUNS.entries()) {
   }, NUM_ENVS);
   const config: Partial<AcktrConfig> = {
     numSteps: 5,
-    lstmSize: 8,
-    hiddenSizes: [16],
     kfacForm,
     learningRate: times * defaultAcktrConfig.learningRate,
     learningRateSchedule: "constant",
