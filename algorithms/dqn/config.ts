@@ -133,7 +133,7 @@ export interface DqnConfig
   /**
    * Updates (not environment steps) between two of the target network.
    *
-   * @default 100
+   * @default 1
    * @minimum 1
    * @maximum 1000000000000000
    * @asType integer
@@ -142,7 +142,7 @@ export interface DqnConfig
   /**
    * Weight of the new parameters in an update of the target network; 1 copies them.
    *
-   * @default 1
+   * @default 0.005
    * @exclusiveMinimum 0
    * @maximum 1
    */

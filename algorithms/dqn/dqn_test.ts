@@ -21,6 +21,7 @@ const SMALL: Partial<DqnConfig> = {
   bufferSize: 200,
   learningStarts: 4,
   targetInterval: 3,
+  tau: 1,
 };
 const NOISY = { exploration: "noisy", initialExploration: "policy" } as const;
 

@@ -44,6 +44,7 @@ const SMALL: Readonly<Record<string, object>> = {
     bufferSize: 60,
     learningStarts: 8,
     targetInterval: 3,
+    tau: 1,
   } satisfies Partial<DqnConfig>,
   ppo: { numSteps: 4, minibatches: 2 } satisfies Partial<PpoConfig>,
   sac: { bufferSize: 60, learningStarts: 8 } satisfies Partial<SacConfig>,

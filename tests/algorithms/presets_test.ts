@@ -21,7 +21,7 @@ const CHOSEN: Readonly<Record<string, string[]>> = {
   ],
   dqn: [
     ...["learningRate", "batchSize", "learningStarts", "targetInterval"],
-    ...["trainFrequency", "gradientSteps", "hiddenSizes", "gamma"],
+    ...["tau", "trainFrequency", "gradientSteps", "hiddenSizes", "gamma"],
   ],
   ppo: [
     ...["normalizeObservation", "normalizeReward", "numSteps", "epochs"],

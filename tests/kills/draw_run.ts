@@ -132,7 +132,10 @@ function drawDqn(random: SeededRandom): Record<string, unknown> {
   const values = pick(random, ["mean", "categorical", "quantile"]);
   return {
     ...drawReplay(random),
-    targetInterval: between(random, 1, 50),
+    ...pick(random, [
+      { targetInterval: between(random, 1, 50), tau: 1 },
+      { targetInterval: 1, tau: 0.005 },
+    ]),
     values,
     valueRange: values === "categorical" ? [-100, 100] : null,
     atoms: null,

@@ -61,6 +61,7 @@ const SMALL: Readonly<Record<string, object>> = {
     bufferSize: 4000,
     learningStarts: 64,
     targetInterval: 20,
+    tau: 1,
   } satisfies Partial<DqnConfig>,
   sac: {
     hiddenSizes: [32],
