@@ -16,18 +16,9 @@ import { plotCommand } from "./commands/plot.ts";
 import { searchCommand } from "./commands/search.ts";
 import { shareCommand } from "./commands/share.ts";
 import { trainCommand } from "./commands/train.ts";
-import {
-  type CommandIo,
-  onStrayError,
-  processIo,
-  strayErrorsHeard,
-} from "./terminal/process.ts";
-import {
-  asInputError,
-  messageOf,
-  RunFailure,
-  UsageError,
-} from "./terminal/errors.ts";
+import { type CommandIo, processIo } from "./terminal/process.ts";
+import { UsageError } from "./terminal/errors.ts";
+import { guarded } from "./terminal/guarded.ts";
 
 /** Commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -100,28 +91,6 @@ export async function run(
   args: readonly string[],
   io: CommandIo = processIo(),
 ): Promise<number> {
-  const stray = Promise.withResolvers<never>();
-  const release = onStrayError((thrown) =>
-    stray.reject(
-      new RunFailure(
-        `Failed where nothing could catch it: ${messageOf(thrown)}`,
-        { cause: thrown },
-      ),
-    )
-  );
-  try {
-    const code = await Promise.race([dispatch(args, io), stray.promise]);
-    await Promise.race([strayErrorsHeard(), stray.promise]);
-    return code;
-  } catch (error) {
-    const input = asInputError(error);
-    io.err(`error: ${messageOf(input ?? error)}\n`);
-    if (args.includes("--debug") && error instanceof Error) {
-      // With what caused it, as far as that is known.
-      io.err(`${Deno.inspect(error)}\n`);
-    }
-    return input === undefined ? 1 : 2;
-  } finally {
-    release();
-  }
+  const isDebugged = args.includes("--debug");
+  return await guarded(io, () => dispatch(args, io), { isDebugged });
 }

@@ -1,47 +1,20 @@
-import { CheckpointStore, RunFolder, runStatus } from "@bellman/training";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
-import { run } from "./command_line.ts";
+import { lockRun, RunFolder, type RunRecord } from "@bellman/runs";
+import { CheckpointStore } from "@bellman/training";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { registerLogger } from "./config/loggers.ts";
+import { commitOf } from "./jobs/commit.ts";
 import {
-  type EvaluatedPolicy,
-  EVALUATIONS_FILE,
-  lockOf,
-  readEvaluations,
-  type RunEvaluations,
+  DISK_FULL,
+  hasEnded,
+  recordOf,
   type RunEvent,
   type RunTask,
-  trainedSoFar,
 } from "./jobs/run_task.ts";
-import { commitOf } from "./jobs/commit.ts";
-import { lockFile } from "./run/ownership.ts";
-import { loadCheckpoint, openRun } from "./run/saved_run.ts";
-import {
-  asInputError,
-  messageOf,
-  RunFailure,
-  writeWhole,
-} from "./terminal/errors.ts";
-import { processIo } from "./terminal/process.ts";
-
-/** A command that did not end well. */
-class CommandFailure extends Error {
-  readonly code: number;
-
-  constructor(code: number) {
-    super(`A command ended with ${code}`);
-    this.code = code;
-  }
-}
-
-/** Runs a command line, whose errors are this process's, and returns what it printed. */
-async function output(args: readonly string[]): Promise<string> {
-  let text = "";
-  const io = { ...processIo(), errIsTerminal: false, outIsTerminal: false };
-  const code = await run(args, { ...io, out: (more) => text += more });
-  if (code !== 0) throw new CommandFailure(code);
-  return text;
-}
+import { beginRun, type Output } from "./run/begin_training.ts";
+import { resumeRun } from "./run/resume.ts";
+import { guarded } from "./terminal/guarded.ts";
+import { isDiskFull, RunFailure } from "./terminal/errors.ts";
+import { interruptSignal, processIo } from "./terminal/process.ts";
 
 function tell(event: RunEvent): void {
   processIo().out(`${JSON.stringify(event)}\n`);
@@ -70,94 +43,73 @@ function tellProgress(): void {
   });
 }
 
-/** Trains the run to its end, from where it is. */
-async function trainRun({ dir, train, resume = [] }: RunTask): Promise<void> {
-  const { reportPath, checkpointsDir } = new RunFolder(dir);
-  const { best, checkpoints } = new CheckpointStore(checkpointsDir).list();
-  if (best === undefined && checkpoints.length === 0) {
-    // It was killed before it had anything to lose.
-    rmSync(dir, { recursive: true, force: true });
-    await output([...train, "--out", dir]);
-    return;
-  }
-  if (existsSync(reportPath)) {
-    const isTrusted = resume.includes("--trust");
-    const { state } = loadCheckpoint(openRun(dir, { isTrusted }), "latest");
-    if (runStatus(state).hasEnded) return;
-  }
-  await output(["train", "--resume", dir, "--quiet", ...resume]);
+/** True where a run is as its task wants it. */
+function isDone(
+  record: RunRecord | undefined,
+  { episodes }: RunTask,
+): boolean {
+  if (!hasEnded(record)) return false;
+  return [undefined, record.evaluations.last.episodes].includes(episodes);
 }
 
-/** Evaluates the last policy and the best checkpoint on the same fresh episodes. */
-async function evaluateRun(
-  { dir, resume = [], commit }: RunTask,
-  { episodes, seed }: NonNullable<RunTask["evaluation"]>,
-): Promise<RunEvaluations> {
-  const evaluated = async (checkpoint: string): Promise<EvaluatedPolicy> => {
-    const { step, meanReturn, stdReturn, successRate } = JSON.parse(
-      await output([
-        "eval",
-        dir,
-        `--checkpoint=${checkpoint}`,
-        `--episodes=${episodes}`,
-        `--seed=${seed}`,
-        "--json",
-        ...resume,
-      ]),
-    );
-    return { step, meanReturn, stdReturn, successRate };
-  };
+/** Removes all of a run that has nothing to lose, but the file of its lock. */
+function clear(dir: string): void {
+  for (const name of readdirSync(dir)) {
+    if (name === "run.lock") continue;
+    rmSync(`${dir}/${name}`, { recursive: true, force: true });
+  }
+}
+
+/** Begins the run, or resumes it from where it is. */
+async function trainRun(task: RunTask, output: Output): Promise<number> {
+  const { dir, settings, isTrusted, episodes: finalEpisodes } = task;
+  const before = recordOf(dir);
+  if (isDone(before, task)) return 0;
+  tellProgress();
   const { checkpointsDir } = new RunFolder(dir);
-  const store = new CheckpointStore(checkpointsDir);
-  const last = await evaluated("latest");
-  const isBest = store.list().best?.step === last.step;
-  const best = isBest ? last : await evaluated("best");
-  const { seconds } = trainedSoFar(dir);
-  return {
-    episodes,
-    seed,
-    steps: last.step,
-    seconds,
-    commit: commit ?? await commitOf(Deno.cwd()),
-    last,
-    best,
-  };
+  const { best, checkpoints } = new CheckpointStore(checkpointsDir).list();
+  const options = { finalEpisodes, isLocked: true };
+  if (best !== undefined || checkpoints.length > 0) {
+    const isKilled = before?.state === "running";
+    return await resumeRun(dir, output, { ...options, isTrusted, isKilled });
+  }
+  clear(dir);
+  const commit = task.commit ?? await commitOf(Deno.cwd());
+  return await beginRun(settings, output, { ...options, out: dir, commit });
 }
 
 /**
- * Makes a run: begins it, or resumes what a killed process has left, and evaluates
- * it.
+ * Makes a run: begins it, or resumes what a killed process has left, to the
+ * evaluations at its end.
  *
  * @param task The run.
- * @returns The exit code, as commands have it.
+ * @returns The exit code, as commands have it; {@linkcode DISK_FULL} where a file of
+ * it has no room.
  */
 export async function makeRun(task: RunTask): Promise<number> {
-  const { dir, evaluation } = task;
-  const evaluationsPath = `${dir}/${EVALUATIONS_FILE}`;
-  try {
-    mkdirSync(dirname(dir), { recursive: true });
-    const lock = lockFile(
-      lockOf(dir),
-      (holder) => `Cannot use the run ${dir}: ${holder} makes it at present`,
-    );
+  const { dir } = task;
+  const io = {
+    ...processIo(),
+    ...{ out: () => {}, errIsTerminal: false, outIsTerminal: false },
+  };
+  let isFull = false;
+  const code = await guarded(io, async () => {
+    mkdirSync(dir, { recursive: true });
+    const lock = lockRun(dir);
+    const { signal, release } = await interruptSignal(() => {});
     try {
-      if (readEvaluations(dir) !== undefined) return 0;
-      tellProgress();
-      await trainRun(task);
-      if (evaluation === undefined) return 0;
-      const evaluations = await evaluateRun(task, evaluation);
-      writeWhole(evaluationsPath, `${JSON.stringify(evaluations, null, 2)}\n`);
-      if (readEvaluations(dir) !== undefined) return 0;
+      const code = await trainRun(task, { io, signal, quiet: true });
+      if (code !== 0 || isDone(recordOf(dir), task)) return code;
       throw new RunFailure(
         `Cannot evaluate ${dir}: a mean return is no number`,
       );
+    } catch (error) {
+      isFull = isDiskFull(error);
+      throw error;
     } finally {
+      await release();
       lock.release();
     }
-  } catch (error) {
-    if (error instanceof CommandFailure) return error.code;
-    const input = asInputError(error);
-    processIo().err(`error: ${messageOf(input ?? error)}\n`);
-    return input === undefined ? 1 : 2;
-  }
+  }, { hints: false });
+  return isFull ? DISK_FULL : code;
 }

@@ -4,4 +4,5 @@ import { holdLifeLine } from "./jobs/life_line.ts";
 // Until it trains, the other process may end it at any moment.
 await holdLifeLine();
 const { makeRun } = await import("./make_run.ts");
-Deno.exit(await makeRun(JSON.parse(Deno.args[0])));
+const { fromJson } = await import("@bellman/runs");
+Deno.exit(await makeRun(fromJson(Deno.args[0]) as never));

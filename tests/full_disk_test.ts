@@ -1,10 +1,7 @@
 /** Whatever is written to a disk that is full, the error names the file. */
 import { replaceFile, replaceFileSync, saveStateSync } from "@bellman/files";
-import {
-  createRunFolder,
-  CsvLogger,
-  TensorBoardLogger,
-} from "@bellman/training";
+import { createRunFolder } from "@bellman/runs";
+import { CsvLogger, TensorBoardLogger } from "@bellman/training";
 import { assertEquals, assertRejects } from "@std/assert";
 import { SyncFile } from "../buffers/storage/sync_file.ts";
 import { lockFile } from "../cli/run/ownership.ts";

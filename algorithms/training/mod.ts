@@ -104,7 +104,6 @@ export {
   type TensorBoardLoggerOptions,
 } from "./logs/tensorboard_logger.ts";
 export * from "./progress.ts";
-export * from "./run_folder.ts";
 export { train } from "./train.ts";
 export * from "./train_options.ts";
 export { type RunStatus, runStatus } from "./training_state.ts";

@@ -96,6 +96,7 @@ function changesOf(
 }
 
 function resumesOf(run: RunEntry): number {
+  if (run.record !== undefined) return run.record.resumes;
   if (!run.has("resumes.txt")) return 0;
   try {
     return readCount(fileIn(run.place, "resumes.txt"));

@@ -1,4 +1,5 @@
 import { AGENT_FILE, EVALUATIONS_CSV } from "../config/shared_folder.ts";
+import type { RunRecord } from "@bellman/runs";
 import { createHash } from "node:crypto";
 import {
   type Entry,
@@ -13,9 +14,11 @@ import { type LogEnd, readLogEnd } from "./log_end.ts";
 import type { EvaluationPoint, RunState, RunSummary } from "./messages.ts";
 import {
   type FinishedEvaluations,
+  finishedIn,
   readBestEvaluation,
   readEvaluated,
   readLine,
+  readRunRecord,
   readSettings,
   readStopReason,
   type RunSettings,
@@ -56,7 +59,7 @@ export function idOf(place: Place): string {
 }
 
 /** Files that make the folder of a run, which is the only one that has them. */
-const OF_RUN = ["progress.csv", "config.sig", "run.lock", "failure.txt"];
+const OF_RUN = ["run.json", "progress.csv", "run.lock", "failure.txt"];
 
 /** Returns true for the names in a run's folder. */
 export function isRun(names: ReadonlySet<string>): boolean {
@@ -80,6 +83,7 @@ const CLOCK_MS = 2000;
 /** What the files of a run hold; read again where they change. */
 interface Contents {
   config: RunSettings;
+  record: RunRecord;
   log: LogEnd | undefined;
   reason: string | undefined;
   failure: string;
@@ -96,6 +100,7 @@ interface Reading<T> {
 
 const READINGS: { [Part in keyof Contents]: Reading<Contents[Part]> } = {
   config: { name: "config.yaml", read: readSettings },
+  record: { name: "run.json", most: MOST_BYTES.log, read: readRunRecord },
   log: { name: LOG, most: MOST_BYTES.log, read: readLogEnd },
   reason: {
     name: "report.html",
@@ -151,12 +156,19 @@ export class RunEntry {
 
   /** Evaluations after the training of a cell or a trial. */
   get evaluated(): FinishedEvaluations | undefined {
-    return this.#contents.evaluated;
+    const { record, evaluated } = this.#contents;
+    return record === undefined ? evaluated : finishedIn(record);
   }
 
   /** Last line of a cell that failed. */
   get failure(): string | undefined {
-    return this.#contents.failure;
+    const { record, failure } = this.#contents;
+    return record?.state === "failed" ? record.reason : failure;
+  }
+
+  /** Record of the run; undefined where it has none that can be read. */
+  get record(): RunRecord | undefined {
+    return this.#contents.record;
   }
 
   /** Configuration, as far as it could be read. */
@@ -237,8 +249,13 @@ export class RunEntry {
   }
 
   #state(): Pick<RunSummary, "state" | "reason"> {
-    const { reason, failure } = this.#contents;
+    const { record, reason, failure } = this.#contents;
     if (this.#lock === "held") return { state: "running" };
+    if (record !== undefined && record.state !== "running") {
+      return record.state === "failed"
+        ? { state: "failed", reason: record.reason }
+        : stateOf(record.reason ?? "completed");
+    }
     if (failure !== undefined) return { state: "failed", reason: failure };
     if (reason !== undefined) return stateOf(reason);
     if (this.isShared) return { state: "ended", reason: "a shared agent" };
@@ -246,6 +263,7 @@ export class RunEntry {
     if (this.#lock === "left") return { state: "killed" };
     if (this.#lock === "unclear") return { state: "unknown" };
     // Training had ended when a signal came.
+    if (record !== undefined) return { state: "killed" };
     return this.#isTrained
       ? { state: "interrupted", reason: "before its last evaluation" }
       : { state: "failed", reason: "it ended without a report" };

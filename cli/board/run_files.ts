@@ -1,5 +1,6 @@
 /** Files of a run's folder but its logs, as the board shows them. */
 import { isStateRecord } from "@bellman/files";
+import { parseRecord, type RunRecord } from "@bellman/runs";
 import { parseYaml } from "../config/yaml.ts";
 import { asLine } from "../terminal/errors.ts";
 import {
@@ -94,7 +95,19 @@ export type FinishedEvaluations =
   & NonNullable<RunDetails["evaluations"]>
   & { steps: number; seconds: number; commit: string };
 
-/** Reads `evaluations.json`. */
+/** Reads the record of a run. */
+export function readRunRecord(file: InsideFile): RunRecord {
+  return parseRecord(readTextInside(file), "run.json");
+}
+
+/** Returns the evaluations at the end of a run, if its record has them. */
+export function finishedIn(
+  { evaluations: { last, best }, step: steps, seconds, commit = "" }: RunRecord,
+): FinishedEvaluations | undefined {
+  return last && best && { last, best, steps, seconds, commit };
+}
+
+/** Reads `evaluations.json`, of versions that wrote no record. */
 export function readEvaluated(file: InsideFile): FinishedEvaluations {
   const found = JSON.parse(readTextInside(file)) ?? {};
   const agentOf = (it: Record<string, unknown> | undefined): EvaluatedAgent => {

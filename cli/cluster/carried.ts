@@ -1,14 +1,8 @@
-/** What goes to the nodes of a cluster with a run, and what comes back from them. */
+/** Checks what goes to the nodes of a cluster with a run. */
 import type { RayOptions } from "@bellman/envs/ray";
-import { RunFolder } from "@bellman/training";
-import { existsSync } from "node:fs";
-import { isAbsolute, relative, resolve } from "node:path";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { codeOf } from "../run/environment_modules.ts";
-import { originalConfig, signConfig } from "../run/ownership.ts";
-import { savedConfigOf } from "../run/saved_run.ts";
-import { UsageError, writeWhole } from "../terminal/errors.ts";
-import { readText } from "../terminal/read_text.ts";
+import { UsageError } from "../terminal/errors.ts";
 
 /** Files that a configuration names, and not a package of JSR or npm. */
 function filesOf(config: ResolvedConfig): string[] {
@@ -39,44 +33,4 @@ export function checkCarried(
   throw new UsageError(
     `Cannot ship ${file} to the cluster: its runs would name the place that it has there; expected code that is at the same path on all nodes, with --cluster-code here`,
   );
-}
-
-/**
- * Returns the words of a command that are right on a node, too: the path of
- * `--config` is relative to the folder of the code.
- *
- * @throws {UsageError} If the file lies elsewhere.
- */
-export function configIn(
-  words: readonly string[],
-  { code, folder }: { code?: "ship" | "here"; folder: string },
-): string[] {
-  const at = words.indexOf("--config") + 1;
-  if (at === 0) return [...words];
-  const path = resolve(words[at]), inFolder = relative(folder, path);
-  const isOutside = inFolder.startsWith("..") || isAbsolute(inFolder);
-  if (isOutside && code !== "here") {
-    throw new UsageError(
-      `Cannot ship ${words[at]} to the cluster: expected a file in ${folder}`,
-    );
-  }
-  return words.with(at, isOutside ? path : inFolder);
-}
-
-/**
- * Signs the configuration of a run that a node has begun for this user, as `train`
- * does here. One that names code stays as it is: a node may have been somebody else's.
- */
-export function adoptRun(dir: string): void {
-  const { configPath, signaturePath } = new RunFolder(dir);
-  if (![configPath, signaturePath].every((it) => existsSync(it))) return;
-  const [current, signed] = [configPath, signaturePath]
-    .map((path) => readText(path, "the configuration"));
-  const original = originalConfig(current, signed);
-  if (original === undefined || original.isOwn) return;
-  const config = savedConfigOf(dir);
-  if (config === undefined) return;
-  const { modules, options, files } = codeOf(config);
-  if (modules.length + options.length + files.length > 0) return;
-  writeWhole(signaturePath, signConfig(original.text));
 }

@@ -1,21 +1,22 @@
 import { unsecured } from "@bellman/envs/ray";
-import { CheckpointStore, RunFolder } from "@bellman/training";
+import { lockRun, RunFolder, type RunLock } from "@bellman/runs";
+import { CheckpointStore } from "@bellman/training";
 import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { type JobEnd, lastLine } from "../jobs/job.ts";
 import {
-  countResume,
   hearLine,
-  lockOf,
   type RunEvent,
   type RunTask,
   type StartRun,
 } from "../jobs/run_task.ts";
 import { commitOf } from "../jobs/commit.ts";
-import { lockFile, lockRun } from "../run/ownership.ts";
 import { admitRun, openRun } from "../run/saved_run.ts";
-import { fileProblem, RunFailure, UsageError } from "../terminal/errors.ts";
-import { adoptRun, configIn } from "./carried.ts";
+import {
+  asInputError,
+  fileProblem,
+  RunFailure,
+  UsageError,
+} from "../terminal/errors.ts";
 import {
   type ClusterHello,
   type RunClusterOptions,
@@ -38,39 +39,14 @@ interface PlacedRun {
 }
 
 /**
- * Locks the folder of a run against processes of this machine.
- *
- * @returns What lets them in again.
+ * Refuses what `train --resume` would refuse here: a node, which has no project of the
+ * user's, is told to trust the run.
  */
-function lockFolder(dir: string): () => void {
-  mkdirSync(dirname(dir), { recursive: true });
-  const lock = lockFile(
-    lockOf(dir),
-    (holder) => `Cannot use the run ${dir}: ${holder} makes it at present`,
-  );
-  try {
-    mkdirSync(dir, { recursive: true });
-    const inner = lockRun(dir);
-    return () => {
-      inner.release();
-      lock.release();
-    };
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
-}
-
-/**
- * Refuses what `train --resume` would refuse here: a node, where nobody has signed
- * anything, is told to trust the run.
- */
-function admitHere({ dir, resume = [] }: RunTask): void {
+function admitHere({ dir, isTrusted = false }: RunTask): void {
   const { checkpointsDir } = new RunFolder(dir);
   const { best, checkpoints } = new CheckpointStore(checkpointsDir).list();
   // It is begun anew.
   if (best === undefined && checkpoints.length === 0) return;
-  const isTrusted = resume.includes("--trust");
   admitRun(openRun(dir, { isTrusted: true }), { command: "resume", isTrusted });
 }
 
@@ -154,16 +130,17 @@ export class ClusterRuns {
     const { promise, resolve, reject } = Promise.withResolvers<
       Omit<JobEnd, "wasStopped">
     >();
-    let wasStopped = false, release = () => {};
+    let wasStopped = false, lock: RunLock | undefined;
     const stop = () => {
       if (!wasStopped) this.#program.tell({ run, how: "stop" });
       wasStopped = true;
     };
     try {
-      release = lockFolder(task.dir);
+      mkdirSync(task.dir, { recursive: true });
+      lock = lockRun(task.dir);
       this.#begin(run, { task, onEvent, resolve, reject });
     } catch (error) {
-      if (!(error instanceof UsageError)) reject(error);
+      if (asInputError(error) === undefined) reject(error);
       resolve({ code: 2, signal: null, message: (error as Error).message });
     }
     if (signal?.aborted) stop();
@@ -171,7 +148,7 @@ export class ClusterRuns {
     const ended = promise.then((end) => ({ ...end, wasStopped })).finally(
       () => {
         signal?.removeEventListener("abort", stop);
-        release();
+        lock?.release();
       },
     );
     const kill = () => this.#program.tell({ run, how: "kill" });
@@ -180,11 +157,9 @@ export class ClusterRuns {
 
   #begin(run: number, placed: PlacedRun): void {
     if (this.#isOver) throw this.#loss();
-    const { task } = placed, { code } = this.#options;
-    const train = configIn(task.train, { code, folder: this.#program.folder });
+    const { task } = placed;
     admitHere(task);
-    const resume = [...new Set([...task.resume ?? [], "--trust"])];
-    const start = { ...task, train, resume, commit: this.#commit };
+    const start = { ...task, isTrusted: true, commit: this.#commit };
     this.#runs.set(run, placed);
     this.#program.tell({ run, start });
   }
@@ -213,13 +188,11 @@ export class ClusterRuns {
   }
 
   #tellRun(
-    { task: { dir }, onEvent }: PlacedRun,
-    { lines = [], files, lost }: RunNews,
+    { onEvent }: PlacedRun,
+    { lines = [], lost }: RunNews,
   ): void {
-    if (files) adoptRun(dir);
     lines.forEach((line) => hearLine(line, onEvent));
     if (lost === undefined) return;
-    countResume(dir);
     onEvent({ lost });
   }
 

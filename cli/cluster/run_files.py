@@ -3,8 +3,8 @@
 import fcntl, glob, os, shutil, stat, tempfile
 
 PART, LARGE = 1 << 24, 1 << 22  # Bytes that are sent at once; that wait for a checkpoint.
-CHECKPOINTS, RESULT = "checkpoints" + os.sep, "evaluations.json"
-STAY = (".tmp", ".lock", "failure.txt", "resumes.txt")
+CHECKPOINTS, RESULT = "checkpoints" + os.sep, "run.json"
+STAY = (".tmp", ".lock")
 
 
 def make_folder():

@@ -357,8 +357,8 @@ export async function runExperiment(
     }
     return tellEnd(cells, { io, dir, command, signal, report });
   } catch (error) {
+    if (!isDiskFull(error)) throw error;
     const message = messageOf(fileError(error) ?? error);
-    if (!isDiskFull(message)) throw error;
     throw new RunFailure(
       `The experiment in ${dir} stopped: ${message}; resume it with: ${command}`,
       { cause: error },

@@ -23,7 +23,7 @@ import { PLAN_FILE, SEARCH_FILE } from "../experiment/folder.ts";
 import { checkCarried } from "../cluster/carried.ts";
 import { ClusterRuns } from "../cluster/cluster_runs.ts";
 import { RUN_CLUSTER_OPTIONS, runClusterOf } from "../config/cluster.ts";
-import { lockFile } from "../run/ownership.ts";
+import { lockFile } from "@bellman/runs";
 import { refuseLinksIn } from "../run/run_entries.ts";
 import { bestFiles, describeResult, rangeOf } from "../search/best.ts";
 import { candidatesOf, confirmTrials } from "../search/confirmation.ts";

@@ -1,6 +1,4 @@
-import { existsSync } from "node:fs";
 import { idleLines } from "@bellman/agent";
-import { createRunFolder } from "@bellman/training";
 import { findAlgorithm } from "../config/algorithms.ts";
 import {
   type Command,
@@ -24,49 +22,26 @@ import {
   importAlgorithms,
 } from "../config/options.ts";
 import { presetFor, type ResolvedConfig } from "../config/resolve.ts";
-import {
-  checkOwnEnvironment,
-  codeOf,
-  loadEnvironment,
-} from "../run/environment_modules.ts";
+import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
 import { trainHelp } from "../config/help.ts";
 import { runConfigSchema } from "../config/schema.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { displayOn } from "../terminal/display.ts";
 import { interruptSignal } from "../terminal/process.ts";
-import { carryOut, type Output, withTraining } from "../run/begin_training.ts";
-import { findAgent, withAgent, withEngine } from "../run/find_agent.ts";
+import { beginRun, type Output } from "../run/begin_training.ts";
+import { engineOf, findAgent, withAgent } from "../run/find_agent.ts";
 import {
   type InitialWeights,
-  startFrom,
+  sharedWeights,
   weightsOf,
 } from "../run/initial_weights.ts";
-import {
-  lockNew,
-  lockRun,
-  type RunLock,
-  signConfig,
-} from "../run/ownership.ts";
-import {
-  checkFiles,
-  defaultFolder,
-  folderWords,
-  refuseForeignFolder,
-  removeNew,
-} from "../run/run_entries.ts";
-import {
-  admitRun,
-  openRun,
-  prolonged,
-  TRUST_OPTION,
-} from "../run/saved_run.ts";
-import { resumeLocked } from "../run/resume.ts";
-import { refuseShared } from "../config/shared_folder.ts";
-import { sharedWeights } from "../run/initial_weights.ts";
+import { resumeRun } from "../run/resume.ts";
+import { folderWords } from "../run/run_entries.ts";
+import { notices } from "../run/run_setup.ts";
+import { TRUST_OPTION } from "../run/saved_run.ts";
 import { runDirOf } from "../config/zoo_agents.ts";
 import { writeYaml } from "../config/yaml.ts";
 import { isOfSeeds, trainSeeds } from "./train_seeds.ts";
-import { notices } from "../run/run_setup.ts";
 
 function algorithmOf({ positionals }: ParsedOptions): string | undefined {
   const [name, extra] = positionals;
@@ -158,40 +133,18 @@ async function startRun(
   const weights = from === undefined
     ? undefined
     : await savedWeights(from, options, output);
-  let lock: RunLock | undefined;
-  try {
-    return await withTraining(config, output, async (setup) => {
-      if (!options.switches.has("unchecked")) {
-        checkOwnEnvironment(setup.config, setup.environments.single);
-      }
-      if (weights !== undefined) {
-        const line = startFrom(setup, weights);
-        if (!output.quiet) output.io.out(`${line}\n`);
-      }
-      const configText = writeYaml(setup.config);
-      const out = valueOf(options, "out");
-      const isMade = out === undefined || !existsSync(out);
-      const folder = createRunFolder(out ?? defaultFolder(config, name), {
-        configText,
-        signatureText: signConfig(configText, { onNotice: notices(output.io) }),
-        ifTaken: out === undefined ? "next" : "error",
-      });
-      const discard = () => removeNew(folder, { isMade });
-      lock = lockNew(folder.dir, discard);
-      const command = taskLine(
-        trainTask(options.values.has("cluster")),
-        options,
-      );
-      const run = { ...output, setup, folder, configText, command, discard };
-      return await carryOut(run, settingsOf(config, options));
-    });
-  } finally {
-    lock?.release();
-  }
+  return await beginRun(config, output, {
+    out: valueOf(options, "out"),
+    name,
+    command: taskLine(trainTask(options.values.has("cluster")), options),
+    settings: settingsOf(config, options),
+    weights,
+    isUnchecked: options.switches.has("unchecked"),
+  });
 }
 
-/** Resumes a run from its latest checkpoint, or the one before where that fails. */
-async function resumeRun(
+/** Resumes a run as the command line says. */
+async function resume(
   dir: string,
   options: ParsedOptions,
   output: Output,
@@ -209,26 +162,14 @@ async function resumeRun(
       `Cannot use '${given}' with --resume: a run resumes with the configuration that it was started with`,
     );
   }
-  const isTrusted = options.switches.has("trust");
-  refuseShared(dir);
-  const saved = openRun(dir, { isTrusted });
-  const warnings = admitRun(saved, { command: "resume", isTrusted });
-  if (!saved.isOwn && !isTrusted) refuseForeignFolder(dir);
-  const steps = integerOf(options, "steps", {
-    maximum: runConfigSchema.properties.totalTimesteps.maximum,
-    fallback: undefined,
+  return await resumeRun(dir, output, {
+    isTrusted: options.switches.has("trust"),
+    steps: integerOf(options, "steps", {
+      maximum: runConfigSchema.properties.totalTimesteps.maximum,
+      fallback: undefined,
+    }),
+    engine: engineOf(options),
   });
-  const whole = steps === undefined ? saved : prolonged(saved, steps);
-  const run = { ...whole, config: withEngine(whole.config, options) };
-  checkFiles(dir);
-  const lock = lockRun(dir);
-  try {
-    return await resumeLocked(run, warnings, output, {
-      isProlonged: steps !== undefined,
-    });
-  } finally {
-    lock.release();
-  }
 }
 
 async function details(options: ParsedOptions): Promise<string> {
@@ -311,7 +252,7 @@ export const trainCommand: Command = {
     try {
       return resumed === undefined
         ? await startRun(options, output)
-        : await resumeRun(runDirOf(resumed), options, output);
+        : await resume(runDirOf(resumed), options, output);
     } finally {
       await release();
     }

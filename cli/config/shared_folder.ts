@@ -1,5 +1,6 @@
 /** Folders of agents that were cut out of runs to be shared, as `share` writes them. */
-import { CheckpointStore, RunFolder } from "@bellman/training";
+import { RunFolder } from "@bellman/runs";
+import { CheckpointStore } from "@bellman/training";
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { ResolvedConfig } from "./resolve.ts";

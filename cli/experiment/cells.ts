@@ -1,14 +1,13 @@
-import { CheckpointStore, RunFolder } from "@bellman/training";
-import { existsSync, mkdirSync } from "node:fs";
 import {
-  type EvaluatedPolicy,
-  readEvaluations,
-  readResumes,
-  trainedSoFar,
-} from "../jobs/run_task.ts";
+  type RecordedEvaluation,
+  RecordKeeper,
+  RunFolder,
+} from "@bellman/runs";
+import { mkdirSync } from "node:fs";
+import { hasEnded, recordOf, type RunTask } from "../jobs/run_task.ts";
+import { newRecord } from "../run/begin_training.ts";
 import { csvText } from "../terminal/csv.ts";
-import { asLine, UsageError, writeWhole } from "../terminal/errors.ts";
-import { readText } from "../terminal/read_text.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { folderOf, type Plan } from "./plan.ts";
 
 /** A run of an experiment: one variant in one environment with one seed. */
@@ -23,6 +22,11 @@ export interface Cell {
 
 /** State of a cell, as its run folder says it. */
 export type CellState = "missing" | "unfinished" | "finished" | "failed";
+
+/** Evaluation of a policy, of a run of a former version without its episodes. */
+type EvaluatedPolicy =
+  & Omit<RecordedEvaluation, "seed" | "episodes">
+  & { episodes?: number };
 
 /** A cell and what its run folder holds. */
 export interface CellResult extends Cell {
@@ -68,46 +72,33 @@ export function nameOf({ dir }: Cell): string {
   return dir.split("/").slice(-3).join("/");
 }
 
-/** Path of the line that says why a cell failed. */
-export function failurePath({ dir }: Cell): string {
-  return `${dir}/failure.txt`;
-}
-
 /** Records in a cell's folder that it failed. */
-export function recordFailure(cell: Cell, message: string): void {
-  mkdirSync(cell.dir, { recursive: true });
-  writeWhole(failurePath(cell), `${message}\n`);
+export function recordFailure(
+  { dir, settings }: RunTask,
+  reason: string,
+): void {
+  mkdirSync(dir, { recursive: true });
+  // One that could not begin has none.
+  const record = recordOf(dir) ??
+    newRecord({ config: settings, engine: settings.engine }, {});
+  new RecordKeeper(new RunFolder(dir), record).enter("failed", reason);
 }
 
 /** Reads what the run folder of a cell holds. */
 export function readCell(cell: Cell): CellResult {
-  const { configPath, checkpointsDir } = new RunFolder(cell.dir);
-  const none = {
-    last: null,
-    best: null,
-    commit: "",
-    resumes: readResumes(cell.dir),
-    message: "",
-  };
-  const evaluations = readEvaluations(cell.dir);
-  if (evaluations !== undefined) {
-    const { steps, seconds, last, best, commit } = evaluations;
-    const found = { steps, seconds, last, best, commit };
-    return { ...cell, ...none, state: "finished", ...found };
+  const record = recordOf(cell.dir);
+  const { step: steps = 0, seconds = 0, resumes = 0 } = record ?? {};
+  const found = { ...cell, steps, seconds, resumes, message: "" };
+  if (hasEnded(record)) {
+    const { commit = "", evaluations: { last, best } } = record;
+    return { ...found, state: "finished", last, best, commit };
   }
-  const failure = failurePath(cell);
-  const message = existsSync(failure)
-    ? asLine(readText(failure, "the failure").trim())
-    : undefined;
-  const isBegun = existsSync(configPath) ||
-    new CheckpointStore(checkpointsDir).list().checkpoints.length > 0;
-  const trained = isBegun ? trainedSoFar(cell.dir) : { steps: 0, seconds: 0 };
-  const state = message !== undefined
-    ? "failed"
-    : isBegun
-    ? "unfinished"
-    : "missing";
-  return { ...cell, ...none, ...trained, state, message: message ?? "" };
+  const none = { ...found, last: null, best: null, commit: "" };
+  if (record === undefined) return { ...none, state: "missing" };
+  const { state, reason: message = "" } = record;
+  return state === "failed"
+    ? { ...none, state, message }
+    : { ...none, state: "unfinished" };
 }
 
 const COLUMNS = [

@@ -1,7 +1,7 @@
-import { rmSync } from "node:fs";
+import { holderOf } from "@bellman/runs";
 import { inPlaces, type RunningJob, wasKilled } from "../jobs/job.ts";
 import {
-  countResume,
+  DISK_FULL,
   lockOf,
   type RunEvent,
   type RunTask,
@@ -9,12 +9,10 @@ import {
   startRun,
 } from "../jobs/run_task.ts";
 import { gibibytes, machineMemory } from "../run/memory.ts";
-import { holderOf } from "../run/ownership.ts";
-import { isDiskFull, RunFailure } from "../terminal/errors.ts";
+import { DiskFull } from "../terminal/errors.ts";
 import {
   type Cell,
   type CellResult,
-  failurePath,
   nameOf,
   readCell,
   recordFailure,
@@ -111,7 +109,7 @@ export class CellDriver {
   /**
    * Runs the cells until all have ended, or the signal stops them.
    *
-   * @throws {RunFailure} If the disk is full: the others would fail, too.
+   * @throws {DiskFull} If the disk is full: the others would fail, too.
    */
   run(): Promise<void> {
     const { jobs, signal } = this.#options;
@@ -183,8 +181,7 @@ export class CellDriver {
 
   /** True where another process has a cell, such as that of a driver that is gone. */
   #isHeld(cell: CellResult): boolean {
-    const holder = holderOf(lockOf(cell.dir)) ??
-      holderOf(`${cell.dir}/run.lock`);
+    const holder = holderOf(lockOf(cell.dir));
     const name = nameOf(cell);
     if (holder !== undefined && !this.#held.has(name)) {
       this.#held.add(name);
@@ -194,7 +191,6 @@ export class CellDriver {
   }
 
   async #runCell(cell: CellResult, signal: AbortSignal): Promise<void> {
-    rmSync(failurePath(cell), { force: true });
     const { start = startRun, taskOf } = this.#options;
     const hear = (event: RunEvent) => this.#hear(running, event);
     const running: RunningCell = {
@@ -214,8 +210,8 @@ export class CellDriver {
       this.#waiting.unshift(readCell(cell));
       return;
     }
-    if (isDiskFull(end.message)) {
-      throw new RunFailure(`${nameOf(cell)}: ${end.message}`);
+    if (end.code === DISK_FULL) {
+      throw new DiskFull(`${nameOf(cell)}: ${end.message}`);
     }
     if (!wasKilled(end)) return this.#fail(cell, end.message);
     const what = `${nameOf(cell)} was ended by ${end.signal ?? "a signal"}`;
@@ -224,7 +220,6 @@ export class CellDriver {
     }
     this.#killed.add(nameOf(cell));
     this.#options.onNotice(`${what}; it is resumed once`);
-    countResume(cell.dir);
     this.#waiting.unshift(readCell(cell));
   }
 
@@ -248,7 +243,7 @@ export class CellDriver {
   }
 
   #fail(cell: CellResult, message: string): void {
-    recordFailure(cell, message);
+    recordFailure(this.#options.taskOf(cell), message);
     this.#record(readCell(cell));
   }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { writeYaml } from "../config/yaml.ts";
-import { holderOf, lockFile, type RunLock } from "../run/ownership.ts";
+import { holderOf, lockFile, type RunLock } from "@bellman/runs";
 import { refuseLinksIn } from "../run/run_entries.ts";
 import { fileError, UsageError, writeWhole } from "../terminal/errors.ts";
 import type { Shard } from "./cells.ts";

@@ -1,14 +1,10 @@
 import { configFromOptions } from "../config/options.ts";
 import { type ResolvedConfig, settingKey } from "../config/resolve.ts";
-import {
-  evaluationSeed,
-  readEvaluations,
-  type RunTask,
-} from "../jobs/run_task.ts";
+import type { RunTask } from "../jobs/run_task.ts";
 import { loadEnvironment } from "../run/environment_modules.ts";
 import { runChecker } from "../run/run_setup.ts";
-import { admitPlan, presentConfigsOf } from "../run/saved_run.ts";
-import { type ParsedOptions, taskLine, wordsOf } from "../terminal/command.ts";
+import { admitPlan, savedConfigOf } from "../run/saved_run.ts";
+import { type ParsedOptions, taskLine } from "../terminal/command.ts";
 import { asInputError, messageOf, UsageError } from "../terminal/errors.ts";
 import { type Cell, type CellResult, nameOf } from "./cells.ts";
 import type { Plan, Variant } from "./plan.ts";
@@ -17,6 +13,8 @@ import type { Plan, Variant } from "./plan.ts";
 export interface CellSettings {
   /** Configuration, of the first seed. */
   config: ResolvedConfig;
+  /** Threads of its runs; null for all of the machine. */
+  threads: number | null;
   /** Options of `train`, without seed and folder. */
   options: ParsedOptions;
 }
@@ -102,11 +100,11 @@ export async function resolveSettings(
       });
       if (wanted.has(key)) await loadEnvironment(config);
       // Cores are for cells: the numbers are the same.
-      const shared = threads !== undefined && config.threads === null
-        ? [`threads=${threads}`]
-        : [];
-      values.set("set", [...values.get("set")!, ...shared]);
-      found.set(key, { config, options });
+      const own = config.threads ?? threads ?? null;
+      if (own !== config.threads) {
+        values.set("set", [...values.get("set")!, `threads=${own}`]);
+      }
+      found.set(key, { config, threads: own, options });
     } catch (error) {
       const input = asInputError(error);
       if (input === undefined || input.message.includes(key)) throw error;
@@ -164,12 +162,9 @@ export function taskOf(
     isTrusted: boolean;
   },
 ): RunTask {
-  return {
-    dir: cell.dir,
-    train: ["train", ...wordsOf(trainOptions(cell, settings))],
-    resume: isTrusted ? ["--trust"] : [],
-    evaluation: { episodes, seed: evaluationSeed(cell.seed) },
-  };
+  const { config, threads } = settings.get(keyOf(cell))!;
+  const own = { ...config, threads, seed: cell.seed };
+  return { dir: cell.dir, settings: own, isTrusted, episodes };
 }
 
 /** Settings that a run resolves for its machine, unless they are given. */
@@ -182,23 +177,17 @@ const PATHS: readonly string[] = ["envModules", "algorithmModules", "wrappers"];
  *
  * @param dir The run's folder.
  * @param planned Configuration of the run.
- * @param options True where it has ended.
  */
-export function changedKeys(
-  dir: string,
-  planned: ResolvedConfig,
-  options: { hasEnded: boolean },
-): string[] {
+export function changedKeys(dir: string, planned: ResolvedConfig): string[] {
   const isOpen = (key: string) =>
     PATHS.includes(key) && (planned[key] as unknown[]).length > 0 ||
     OF_MACHINE.includes(key) && [null, "auto"].includes(planned[key] as null);
   const text = (value: unknown) => JSON.stringify(value ?? null);
-  const keys = presentConfigsOf(dir, options).flatMap((saved) =>
-    Object.keys({ ...saved, ...planned }).filter((key) =>
-      !isOpen(key) && text(saved[key]) !== text(planned[key])
-    )
+  const saved = savedConfigOf(dir);
+  if (saved === undefined) return [];
+  return Object.keys({ ...saved, ...planned }).filter((key) =>
+    !isOpen(key) && text(saved[key]) !== text(planned[key])
   );
-  return [...new Set(keys)];
 }
 
 /**
@@ -212,12 +201,10 @@ export function checkUnchanged(
   { episodes }: Plan,
 ): void {
   for (const cell of cells) {
-    const { dir, seed, state } = cell;
+    const { dir, seed, last } = cell;
     const { config } = settings.get(keyOf(cell))!;
-    const keys = changedKeys(dir, { ...config, seed }, {
-      hasEnded: state === "finished",
-    });
-    const evaluated = readEvaluations(dir)?.episodes ?? episodes;
+    const keys = changedKeys(dir, { ...config, seed });
+    const evaluated = last?.episodes ?? episodes;
     if (evaluated !== episodes) keys.push("episodes");
     if (keys.length === 0) continue;
     throw new UsageError(

@@ -1,29 +1,36 @@
-import { readProgress, RunFolder } from "@bellman/training";
-import { existsSync, mkdirSync } from "node:fs";
-import { readText } from "../terminal/read_text.ts";
-import { writeWhole } from "../terminal/errors.ts";
+import {
+  readRecord,
+  type RecordedEvaluation,
+  RunFolder,
+  type RunRecord,
+  toJson,
+} from "@bellman/runs";
+import { existsSync } from "node:fs";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { formerRecord } from "../run/former_run.ts";
+import { savedConfigOf } from "../run/saved_run.ts";
 import { type Job, type RunningJob, startJob } from "./job.ts";
 
-/** A run to be made by a job: begun or resumed, and evaluated where that is wanted. */
+/** A run to be made by a job: begun or resumed, and evaluated. */
 export interface RunTask {
   /** The run folder. */
   dir: string;
-  /** Command line that begins it, from `train` on, without `--out`. */
-  train: readonly string[];
-  /** Other options of the command that resumes it. */
-  resume?: readonly string[];
+  /** All its settings. */
+  settings: ResolvedConfig;
+  /** True where code and links of others are taken when it is resumed. */
+  isTrusted?: boolean;
   /**
    * Commit of the code.
    *
    * @default that of the folder that the job works in
    */
   commit?: string;
-  /** Evaluations of the last policy and the best checkpoint, once it is trained. */
-  evaluation?: {
-    episodes: number;
-    /** Seed of the episodes. */
-    seed: number;
-  };
+  /**
+   * Episodes of the evaluations of the last and the best agent.
+   *
+   * @default as many as in those during training
+   */
+  episodes?: number;
 }
 
 /** Progress of a job's run: its steps, some a second, an evaluation, or its memory. */
@@ -38,80 +45,46 @@ export interface RunEvent {
   lost?: string;
 }
 
-/** A policy, evaluated on episodes that neither training nor the choice of the best checkpoint saw. */
-export interface EvaluatedPolicy {
-  /** Environment steps after which it was saved. */
-  step: number;
-  /** Mean of its episodes' returns. */
-  meanReturn: number;
-  /** Standard deviation of its episodes' returns (of the population). */
-  stdReturn: number;
-  /** Share of its episodes that reached their goal; none where no environment tells. */
-  successRate?: number;
-}
+/** Exit code of a job for whose files the disk, or the user's share of it, has no room. */
+export const DISK_FULL = 74;
 
-/** Contents of {@linkcode EVALUATIONS_FILE}: the run is whole where there are any. */
-export interface RunEvaluations {
-  /** Episodes that each policy played, and their seed. */
-  episodes: number;
-  seed: number;
-  /** Environment steps of the training. */
-  steps: number;
-  /** Seconds of the training, its evaluations included. */
-  seconds: number;
-  /** Commit of the folder that it was trained in; empty where that is no repository. */
-  commit: string;
-  /** The policy at the end of training. */
-  last: EvaluatedPolicy;
-  /** The checkpoint with the highest of the evaluations during training. */
-  best: EvaluatedPolicy;
-}
-
-/** File in a run's folder with the evaluations of its task. */
-export const EVALUATIONS_FILE = "evaluations.json";
-
-/** Reads the evaluations of a run's task; undefined where there are none that are whole. */
-export function readEvaluations(dir: string): RunEvaluations | undefined {
-  const path = `${dir}/${EVALUATIONS_FILE}`;
-  if (!existsSync(path)) return undefined;
+/**
+ * Reads the record of a run, of a version that wrote none, too.
+ *
+ * @param dir The run folder.
+ * @returns Undefined where there is no run, or none that can be read.
+ */
+export function recordOf(dir: string): RunRecord | undefined {
+  if (!existsSync(dir)) return undefined;
+  const folder = new RunFolder(dir);
   try {
-    const found = JSON.parse(readText(path, "the evaluations"));
-    const numbers = [found.steps, found.last.meanReturn, found.best.meanReturn];
-    return numbers.every(Number.isFinite) ? found : undefined;
+    const record = readRecord(folder);
+    if (record !== undefined) return record;
   } catch {
-    // It is evaluated once more.
-    return undefined;
+    // What else there is tells of it.
   }
+  const config = savedConfigOf(dir);
+  return config && formerRecord(folder, config);
 }
 
-/** Seed of a run's final evaluations: neither training nor its evaluations have it. */
-export function evaluationSeed(seed: number): number {
-  return 1_000_000 + seed;
+/** A run that has ended, and the evaluations of its last and its best agent. */
+export type EndedRun = RunRecord & {
+  evaluations: { last: RecordedEvaluation; best: RecordedEvaluation };
+};
+
+/** Returns true for a run that has ended, and whose agents were evaluated. */
+export function hasEnded(record: RunRecord | undefined): record is EndedRun {
+  const { last, best } = record?.evaluations ?? {};
+  return record?.state === "ended" &&
+    [last, best].every((it) => Number.isFinite(it?.meanReturn));
 }
 
-/** Path of the lock that a job has on its run, whose folder may not exist yet. */
+/** Path of the lock of whoever makes a run. */
 export function lockOf(dir: string): string {
-  return `${dir}.lock`;
+  return `${dir}/run.lock`;
 }
 
-/** Reads the rows of a run's log, of which there are none before it is begun. */
-function rowsOf(dir: string): ReturnType<typeof readProgress> {
-  const { progressPath } = new RunFolder(dir);
-  return existsSync(progressPath) ? readProgress(progressPath) : [];
-}
-
-/** Reads the environment steps and the seconds of a run's training so far. */
-export function trainedSoFar(dir: string): { steps: number; seconds: number } {
-  const last = rowsOf(dir).findLast(({ statistics }) =>
-    Number.isFinite(statistics["time/seconds"])
-  );
-  return {
-    steps: last?.step ?? 0,
-    seconds: last?.statistics["time/seconds"] ?? 0,
-  };
-}
-
-/** An evaluation of a run during its training. */
+/** An evaluation during training. */
 export interface Evaluation {
   /** Environment steps so far. */
   step: number;
@@ -121,7 +94,7 @@ export interface Evaluation {
 
 const RETURN = "eval/return_mean";
 
-/** Returns the evaluation of a row of a run's log, if it has one. */
+/** Returns the evaluation in an event or a row; undefined where there is none. */
 export function evaluationIn(
   { step, statistics }: Pick<RunEvent, "step" | "statistics">,
 ): Evaluation | undefined {
@@ -131,31 +104,17 @@ export function evaluationIn(
     : undefined;
 }
 
-/** Reads the evaluations of a run so far. */
+/** Reads the evaluations during the training of a run. */
 export function readReturns(dir: string): Evaluation[] {
-  return rowsOf(dir).map(evaluationIn).filter((it) => it !== undefined);
+  return (recordOf(dir)?.evaluations.during ?? [])
+    .map(({ step, meanReturn }) => ({ step, value: meanReturn }))
+    .filter(({ value }) => Number.isFinite(value));
 }
 
-/** File in a run's folder with the number of its resumes. */
-const RESUMES_FILE = "resumes.txt";
-
-/** Reads how often a run was lost, or its process killed, and then resumed. */
-export function readResumes(dir: string): number {
-  const path = `${dir}/${RESUMES_FILE}`;
-  if (!existsSync(path)) return 0;
-  return Number.parseInt(readText(path, "the number of resumes")) || 0;
-}
-
-/** Counts that a run is resumed which was lost, or its process killed. */
-export function countResume(dir: string): void {
-  mkdirSync(dir, { recursive: true });
-  writeWhole(`${dir}/${RESUMES_FILE}`, `${readResumes(dir) + 1}\n`);
-}
-
-/** Program of the job of a run. */
+/** Program of a run's job. */
 export const RUN_PROGRAM: string = import.meta.resolve("../run_job.ts");
 
-/** Takes what a line that a job has printed tells, if it does. */
+/** Reads a line that a job's process has printed. */
 export function hearLine(
   line: string,
   onEvent: (event: RunEvent) => void,
@@ -164,25 +123,36 @@ export function hearLine(
   if (line.startsWith('{"')) onEvent(JSON.parse(line));
 }
 
-/** Makes the job of a run. */
+/**
+ * Returns the job that makes a run.
+ *
+ * @param task The run.
+ * @param onEvent Takes its progress.
+ */
 export function runJob(
   task: RunTask,
   onEvent: (event: RunEvent) => void = () => {},
 ): Job {
   return {
     program: RUN_PROGRAM,
-    args: [JSON.stringify(task)],
+    args: [toJson(task)],
     onLine: (line) => hearLine(line, onEvent),
   };
 }
 
-/** Starts the job of a run, which the signal stops. */
+/**
+ * Starts a run.
+ *
+ * @param task The run.
+ * @param onEvent Takes its progress.
+ * @param signal Saves and stops it.
+ */
 export type StartRun = (
   task: RunTask,
   onEvent?: (event: RunEvent) => void,
   signal?: AbortSignal,
 ) => RunningJob;
 
-/** Starts the job of a run in a process of this machine. */
+/** Starts a run in a process of this machine. */
 export const startRun: StartRun = (task, onEvent, signal) =>
   startJob(runJob(task, onEvent), signal);

@@ -1,10 +1,23 @@
+import {
+  createRunFolder,
+  lockRun,
+  RecordKeeper,
+  type RunLock,
+  type RunRecord,
+} from "@bellman/runs";
+import { existsSync } from "node:fs";
 import { checkCluster } from "../config/cluster.ts";
 import { findAlgorithm } from "../config/algorithms.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import { messageOf } from "../terminal/errors.ts";
+import { writeYaml } from "../config/yaml.ts";
+import packageConfig from "../deno.json" with { type: "json" };
+import { fileError, messageOf } from "../terminal/errors.ts";
 import { onStrayError } from "../terminal/process.ts";
+import { checkOwnEnvironment } from "./environment_modules.ts";
 import { plottedAgent } from "./evaluation.ts";
+import { type InitialWeights, startFrom } from "./initial_weights.ts";
 import { checkMemory } from "./memory.ts";
+import { defaultFolder, removeNew } from "./run_entries.ts";
 import { notices, type RunSetup, setUpRun } from "./run_setup.ts";
 import { runTraining, type TrainingRun } from "./training_run.ts";
 
@@ -76,5 +89,108 @@ Run folder: ${folder.dir}
     return await runTraining({ ...run, strayError: stray.signal });
   } finally {
     releaseStray();
+  }
+}
+
+/** Options of {@linkcode beginRun}. */
+export interface NewRun extends Pick<TrainingRun, "finalEpisodes"> {
+  /**
+   * Folder of the run, which is new or empty.
+   *
+   * @default a new one under runs/
+   */
+  out?: string;
+  /** Prefix of the new folder's name under runs/. */
+  name?: string;
+  /** Command that the run is begun with. */
+  command?: string;
+  /** Commit of the code. */
+  commit?: string;
+  /** Describes where its settings come from. */
+  settings?: string;
+  /** Weights that it starts from. */
+  weights?: InitialWeights;
+  /** True where an environment of the user's own is taken as it is. */
+  isUnchecked?: boolean;
+  /** True where the lock of its folder is held already. */
+  isLocked?: boolean;
+}
+
+/** Returns the record of a run that begins. */
+export function newRecord(
+  { config: settings, engine }: Pick<RunSetup, "config" | "engine">,
+  { command, commit }: Pick<NewRun, "command" | "commit">,
+): RunRecord {
+  const now = new Date().toISOString();
+  return {
+    ...{ state: "running", since: now, begun: now, resumes: 0 },
+    ...{ step: 0, updates: 0, episodes: 0, seconds: 0 },
+    ...command !== undefined && { command },
+    ...commit && { commit },
+    engine,
+    versions: {
+      bellman: packageConfig.version,
+      deno: Deno.version.deno,
+      system: `${Deno.build.os} ${Deno.build.arch}`,
+    },
+    settings,
+    evaluations: { during: [] },
+    checkpoints: [],
+  };
+}
+
+/**
+ * Trains a new run to its end; writes nothing before the setup is open.
+ *
+ * @param config Its settings.
+ * @param output Streams to print to.
+ * @param options Folder, weights and more.
+ * @returns The exit code, as commands have it.
+ */
+export async function beginRun(
+  config: ResolvedConfig,
+  output: Output,
+  options: NewRun,
+): Promise<number> {
+  const { out, name, command, weights, finalEpisodes } = options;
+  let lock: RunLock | undefined;
+  try {
+    return await withTraining(config, output, async (setup) => {
+      if (!options.isUnchecked) {
+        checkOwnEnvironment(setup.config, setup.environments.single);
+      }
+      if (weights !== undefined) {
+        const line = startFrom(setup, weights);
+        if (!output.quiet) output.io.out(`${line}\n`);
+      }
+      const configText = writeYaml(setup.config);
+      const record = newRecord(setup, options);
+      const isMade = out === undefined || !existsSync(out);
+      const folder = createRunFolder(out ?? defaultFolder(config, name), {
+        configText,
+        record,
+        ifTaken: out === undefined ? "next" : "error",
+      });
+      const discard = () => removeNew(folder, { isMade });
+      if (!options.isLocked) lock = lockNew(folder.dir, discard);
+      const keeper = new RecordKeeper(folder, record);
+      return await carryOut({
+        ...{ ...output, setup, folder, configText, keeper, command, discard },
+        finalEpisodes,
+      }, options.settings);
+    });
+  } finally {
+    lock?.release();
+  }
+}
+
+/** Locks the folder of a new run; where that fails, what it has written is removed. */
+function lockNew(dir: string, discard: () => void): RunLock {
+  try {
+    return lockRun(dir);
+  } catch (error) {
+    // Another process may train in it already.
+    if (!(error instanceof RangeError)) discard();
+    throw fileError(error, dir) ?? error;
   }
 }

@@ -1,8 +1,8 @@
+import { type RunFolder } from "@bellman/runs";
 import {
   evaluate,
   type EvaluationResult,
   evaluationSeeds,
-  type RunFolder,
 } from "@bellman/training";
 import type { PlottedAgent } from "@bellman/training/plots";
 import { findAlgorithm } from "../config/algorithms.ts";

@@ -1,9 +1,6 @@
 import { checkSpace } from "@bellman/envs";
-import {
-  type Checkpoint,
-  evaluationSeeds,
-  type RunFolder,
-} from "@bellman/training";
+import { type RunFolder } from "@bellman/runs";
+import { type Checkpoint, evaluationSeeds } from "@bellman/training";
 import {
   integerOf,
   option,
@@ -23,7 +20,13 @@ import {
   TRUST_OPTION,
 } from "./saved_run.ts";
 import type { EnvironmentSpaces } from "./environments.ts";
-import { notices, onAnyEngine, type RunSetup, setUpRun } from "./run_setup.ts";
+import {
+  notices,
+  onAnyEngine,
+  type RunSetup,
+  setUpRun,
+  withEngine,
+} from "./run_setup.ts";
 import { runDirOf } from "../config/zoo_agents.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { parseYaml } from "../config/yaml.ts";
@@ -34,16 +37,12 @@ export const ENGINE_OPTION: OptionSpec = option(
   "Engine to take instead of the run's: auto, onnx, xla or eager.",
 );
 
-/** Returns a configuration with the engine that a command line names, if any. */
-export function withEngine(
-  config: ResolvedConfig,
+/** Returns the engine that a command line names, if any. */
+export function engineOf(
   options: ParsedOptions,
-): ResolvedConfig {
-  const engine = valueOf(options, "engine");
-  if (engine === undefined) return config;
+): ResolvedConfig["engine"] | undefined {
   // Another name is refused when the engine is looked for.
-  const named = engine as ResolvedConfig["engine"];
-  return { ...config, engine: named, backend: "auto", plugin: null };
+  return valueOf(options, "engine") as ResolvedConfig["engine"] | undefined;
 }
 
 /** Options of commands that act with a trained agent. */
@@ -134,9 +133,10 @@ export function findAgent(
   const isTrusted = options.switches.has("trust");
   const run = openRun(dir, { isTrusted });
   const { folder } = run;
-  const config = options.values.has("engine")
-    ? withEngine(run.config, options)
-    : onAnyEngine(run.config);
+  const engine = engineOf(options);
+  const config = engine === undefined
+    ? onAnyEngine(run.config)
+    : withEngine(run.config, engine);
   const admit = (environment: boolean) =>
     admitRun(run, { command, isTrusted, environment });
   // Before anything is read that takes long.

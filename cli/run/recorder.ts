@@ -1,10 +1,10 @@
 import type { Env, RgbImage } from "@bellman/types";
+import { type RunFolder } from "@bellman/runs";
 import {
   type Callback,
   evaluationSeeds,
   EventLoopBreak,
   type LoggedImage,
-  type RunFolder,
 } from "@bellman/training";
 import type { ReportedVideo } from "@bellman/training/plots";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";

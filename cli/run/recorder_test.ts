@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { decode } from "modern-gif";
-import { RunFolder } from "@bellman/training";
+import { RunFolder } from "@bellman/runs";
 import { capture } from "../testdata/capture.ts";
 import { readVideos } from "./recorder.ts";
 

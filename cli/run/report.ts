@@ -1,8 +1,8 @@
 import { defaultsOf } from "@bellman/agent";
+import type { RunFolder } from "@bellman/runs";
 import {
   readEpisodes,
   readProgress,
-  type RunFolder,
   type TrainResult,
 } from "@bellman/training";
 import type {
@@ -122,6 +122,5 @@ export async function writeReport(
       ...flattened && { "Flattened observations": flattened },
     },
   });
-  // The file marks the run as ended.
   writeWhole(folder.reportPath, html);
 }

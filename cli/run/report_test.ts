@@ -1,4 +1,4 @@
-import { createRunFolder } from "@bellman/training";
+import { createRunFolder } from "@bellman/runs";
 import { assert, assertEquals } from "@std/assert";
 import { runDeno } from "../../tests/testdata/run_deno.ts";
 

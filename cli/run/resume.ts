@@ -1,29 +1,77 @@
 import { LostRowsError } from "@bellman/agent";
+import { lockRun, RecordKeeper } from "@bellman/runs";
 import type { Checkpoint } from "@bellman/training";
 import { existsSync } from "node:fs";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { refuseShared } from "../config/shared_folder.ts";
 import { RestoreFailure, UsageError, writeWhole } from "../terminal/errors.ts";
 import { carryOut, type Output, withTraining } from "./begin_training.ts";
-import { signConfig } from "./ownership.ts";
-import { checkpointsOf, checkResumable, type SavedRun } from "./saved_run.ts";
+import { formerRecord } from "./former_run.ts";
+import { withEngine } from "./run_setup.ts";
+import { checkFiles, refuseForeignFolder } from "./run_entries.ts";
+import {
+  admitRun,
+  checkpointsOf,
+  checkResumable,
+  openRun,
+  prolonged,
+  type SavedRun,
+} from "./saved_run.ts";
 import type { TrainingRun } from "./training_run.ts";
 
+/** Options of {@linkcode resumeRun}. */
+export interface ResumeOptions extends Pick<TrainingRun, "finalEpisodes"> {
+  /** True where the user trusts the run: code and links of others are taken. */
+  isTrusted?: boolean;
+  /** Steps of a run that gets more than it had. */
+  steps?: number;
+  /** Engine to take instead of the run's. */
+  engine?: ResolvedConfig["engine"];
+  /** True where its process was killed, and not stopped. */
+  isKilled?: boolean;
+  /** True where its lock is held already. */
+  isLocked?: boolean;
+}
+
 /**
- * Resumes a locked run from its latest checkpoint, or the one before where that
- * cannot be restored.
+ * Resumes a run from its latest checkpoint, or the one before where that cannot be
+ * restored.
  *
- * @param run The run.
- * @param warnings Lines that the user should see once it is restored.
+ * @param dir Folder of the run.
  * @param output Streams of the run.
- * @param options True where it gets more steps.
+ * @param options Trust, more steps, another engine.
  * @returns The exit code.
  * @throws {UsageError} If none of its checkpoints can be restored.
  */
-export async function resumeLocked(
+export async function resumeRun(
+  dir: string,
+  output: Output,
+  options: ResumeOptions = {},
+): Promise<number> {
+  const { isTrusted = false, steps, engine } = options;
+  refuseShared(dir);
+  const saved = openRun(dir, { isTrusted });
+  const warnings = admitRun(saved, { command: "resume", isTrusted });
+  if (!isTrusted) refuseForeignFolder(dir);
+  const whole = steps === undefined ? saved : prolonged(saved, steps);
+  const run = { ...whole, config: withEngine(whole.config, engine) };
+  checkFiles(dir);
+  const lock = options.isLocked ? undefined : lockRun(dir);
+  try {
+    return await resumeNewest(run, warnings, output, options);
+  } finally {
+    lock?.release();
+  }
+}
+
+/** Resumes from the newest checkpoint that can be restored. */
+async function resumeNewest(
   run: SavedRun,
   warnings: string[],
   output: Output,
-  { isProlonged }: { isProlonged: boolean },
+  options: ResumeOptions,
 ): Promise<number> {
+  const isProlonged = options.steps !== undefined;
   const { folder } = run;
   let failure: RestoreFailure | undefined;
   /** Why checkpoints have no rows to replay, by their paths. */
@@ -44,8 +92,8 @@ export async function resumeLocked(
       ];
       try {
         checkResumable(checkpoint, run, { isProlonged });
-        const options = { isProlonged, isReplayLost, restored };
-        return await resumeFrom(checkpoint, run, output, options);
+        const how = { ...options, isReplayLost, restored };
+        return await resumeFrom(checkpoint, run, output, how);
       } catch (error) {
         if (!(error instanceof RestoreFailure)) throw error;
         failure = new RestoreFailure(
@@ -68,26 +116,32 @@ export async function resumeLocked(
 /** Resumes from a checkpoint. */
 async function resumeFrom(
   { state, notes }: Checkpoint,
-  { folder, config, configText, isOwn }: SavedRun,
+  { folder, config, configText, record: saved }: SavedRun,
   output: Output,
-  { isProlonged, isReplayLost, restored }:
-    & { isProlonged: boolean }
+  { steps, isReplayLost, restored, isKilled, finalEpisodes }:
+    & ResumeOptions
     & Pick<TrainingRun, "isReplayLost" | "restored">,
 ): Promise<number> {
-  const begin = () => {
-    if (isProlonged) {
-      // First the copy that decides which of both is right.
-      writeWhole(folder.signaturePath, signConfig(configText, { isOwn }));
-    }
-    if (isProlonged || !existsSync(folder.configPath)) {
-      writeWhole(folder.configPath, configText);
-    }
-  };
-  const command = String(notes.command ?? "");
-  const start = { folder, configText, command, resumeFrom: state, begin };
-  return await withTraining(
-    config,
-    output,
-    (setup) => carryOut({ ...output, ...start, setup, isReplayLost, restored }),
-  );
+  const record = saved ?? formerRecord(folder, config);
+  const command = record.command ?? String(notes.command ?? "");
+  return await withTraining(config, output, (setup) => {
+    const keeper = new RecordKeeper(folder, {
+      ...record,
+      engine: setup.engine,
+      settings: {
+        ...record.settings,
+        totalTimesteps: config.totalTimesteps,
+      },
+      resumes: record.resumes + (isKilled ? 1 : 0),
+    });
+    const begin = () => {
+      if (steps !== undefined || !existsSync(folder.configPath)) {
+        writeWhole(folder.configPath, configText);
+      }
+    };
+    return carryOut({
+      ...{ ...output, setup, folder, configText, keeper, command, begin },
+      ...{ resumeFrom: state, isReplayLost, restored, finalEpisodes },
+    });
+  });
 }

@@ -1,5 +1,5 @@
 import { kindOf } from "@bellman/files";
-import { RunFolder } from "@bellman/training";
+import { RunFolder } from "@bellman/runs";
 import {
   existsSync,
   lstatSync,
@@ -96,8 +96,8 @@ export function refuseDevices(dir: string): void {
 }
 
 /**
- * Refuses what leads out of a run that somebody else has made: links, and files
- * that have a second name, which may be the user's.
+ * Refuses what leads out of a run: links, and files that have a second name, which may
+ * be the user's.
  *
  * @param dir The run's folder.
  * @throws {UsageError} If there is one.
@@ -109,7 +109,7 @@ export function refuseLinks(dir: string): void {
     throw new UsageError(
       `Cannot use the run ${dir}: ${path} ${
         isShared ? "has a second name elsewhere" : "is a link"
-      }, and it is no run that you made on this machine; put a copy in its place, or add --trust`,
+      }; put a copy in its place, or add --trust`,
     );
   }
 }
@@ -129,18 +129,12 @@ const OF_GROUP =
  * search: what is written there is another run's.
  *
  * @param dir The run's folder.
- * @param options True where this user made the run: one that is of no experiment or
- * search may lie on another disk.
  * @throws {UsageError} If it is.
  */
-export function refuseLinkedRun(
-  dir: string,
-  { isOwn }: { isOwn: boolean },
-): void {
+export function refuseLinkedRun(dir: string): void {
   let path = resolve(dir);
-  const [below] = OF_GROUP.exec(path.replaceAll(sep, "/")) ?? [];
-  if (below === undefined && isOwn) return;
-  for (const _ of (below ?? "").split("/")) {
+  const [below = ""] = OF_GROUP.exec(path.replaceAll(sep, "/")) ?? [];
+  for (const _ of below.split("/")) {
     if (isLink(path)) {
       throw new UsageError(
         `Cannot use the run ${dir}: ${path} is a link; name the folder that it leads to, or add --trust`,
@@ -218,7 +212,7 @@ export function refuseForeignFolder(dir: string): void {
 
 /** Names of the files that a run writes, unfinished ones included. */
 const FILES =
-  /^(config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|replay\.rows.*|events\.out\..*|(step|best).*\.safetensors)(\.\d+)?(\.tmp)?$/;
+  /^(run\.json|config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|replay\.rows.*|events\.out\..*|(step|best).*\.safetensors)(\.\d+)?(\.tmp)?$/;
 
 /**
  * Checks that nothing else has the name of a file that the run will write.

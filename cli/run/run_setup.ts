@@ -62,6 +62,16 @@ export function onAnyEngine(config: ResolvedConfig): ResolvedConfig {
     : { ...config, engine: "auto", backend: "auto", plugin: null };
 }
 
+/** Returns a configuration with another engine, if one is given, on any of its devices. */
+export function withEngine(
+  config: ResolvedConfig,
+  engine: ResolvedConfig["engine"] | undefined,
+): ResolvedConfig {
+  return engine === undefined
+    ? config
+    : { ...config, engine, backend: "auto", plugin: null };
+}
+
 /** Selects the engine and its backend; a backend that is named implies eager. */
 async function selectCompute(
   config: ResolvedConfig,

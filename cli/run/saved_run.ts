@@ -1,19 +1,19 @@
 import {
-  type Checkpoint,
   openRunFolder,
+  readRecord,
   RunFolder,
-  type RunStatus,
-  runStatus,
-} from "@bellman/training";
+  type RunRecord,
+} from "@bellman/runs";
+import { type Checkpoint, type RunStatus, runStatus } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { existsSync } from "node:fs";
 import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
 import { option, type OptionSpec } from "../terminal/command.ts";
 import { resolveConfig, type ResolvedConfig } from "../config/resolve.ts";
-import { parseMapping } from "../config/yaml.ts";
+import { parseMapping, writeYaml } from "../config/yaml.ts";
 import { readText } from "../terminal/read_text.ts";
 import { codeOf, type RunCode } from "./environment_modules.ts";
-import { keyProblem, originalConfig } from "./ownership.ts";
+import { foreignCode } from "./project_code.ts";
 import { refuseDevices, refuseLinkedRun, refuseLinks } from "./run_entries.ts";
 import type { RunSetup } from "./run_setup.ts";
 import {
@@ -25,25 +25,24 @@ import { restoreShared } from "./initial_weights.ts";
 import { runDirOf } from "../config/zoo_agents.ts";
 import { RestoreFailure, UsageError } from "../terminal/errors.ts";
 
-/** An existing run folder, and the configuration that the run began with. */
+/** An existing run folder, and what it says of itself. */
 export interface SavedRun {
   folder: RunFolder;
   config: ResolvedConfig;
   /** Text of the configuration. */
   configText: string;
-  /** True where this user made the run on this machine. */
-  isOwn: boolean;
+  /** Its record; undefined where it is of a version that wrote none, or damaged. */
+  record?: RunRecord;
   /** Lines about what is not as the run left it. */
   notices: string[];
 }
 
 /**
- * Opens a run folder. Of its configuration there are three copies; one that no
- * checkpoint agrees with is damaged.
+ * Opens a run folder. Its settings are those of its record; of a run that has none, or a
+ * damaged one, those that its checkpoints agree on, or `config.yaml`.
  *
  * @param dir The folder.
- * @param options With `isTrusted`, links are followed whoever made the run, and a
- *   `config.yaml` that nobody has signed is taken as it is.
+ * @param options With `isTrusted`, links are followed.
  * @throws {UsageError} If it is missing or broken, or leads out of its folder.
  */
 export function openRun(
@@ -56,95 +55,60 @@ export function openRun(
     );
   }
   const folder = new RunFolder(runDirOf(dir));
-  const { configPath, signaturePath, checkpointsDir } = folder;
+  const { recordPath, configPath, checkpointsDir } = folder;
   // Another folder may be of any size.
-  const parts = [configPath, signaturePath, checkpointsDir];
+  const parts = [recordPath, configPath, checkpointsDir];
   if (!parts.some((it) => existsSync(it))) openRunFolder(folder.dir);
   refuseDevices(folder.dir);
-  const { current, signed, kept } = copiesOf(folder);
-  const isOfUser = kept?.isOwn ?? false;
-  if (!isTrusted) refuseLinkedRun(folder.dir, { isOwn: isOfUser });
-  if (!isTrusted && !isOfUser) refuseLinks(folder.dir);
-  const saved = savedConfig(folder, [kept?.text, current]);
-  if (saved === undefined && signed === undefined) openRunFolder(folder.dir);
-  const isAsItIs = isTrusted && signed === undefined && kept !== undefined &&
-    isConfigOf(kept.text, folder);
-  const configText = isAsItIs ? kept.text : saved ?? kept?.text;
-  if (configText === undefined) {
-    throw new UsageError(
-      `Cannot open the run ${dir}: its config.yaml and config.sig are damaged`,
+  if (!isTrusted) {
+    refuseLinkedRun(folder.dir);
+    refuseLinks(folder.dir);
+  }
+  const notices: string[] = [];
+  const record = recordOf(folder, (line) => notices.push(line));
+  const current = existsSync(configPath)
+    ? readText(configPath, "the configuration")
+    : undefined;
+  const configText = record === undefined
+    ? savedConfig(folder, [current]) ?? current
+    : writeYaml(record.settings);
+  // Says what is missing.
+  if (configText === undefined) openRunFolder(folder.dir);
+  const config = runConfigOf(configText!, folder);
+  const run = { folder, config, configText: configText!, record };
+  const edits = editsOf(current, run);
+  if (edits !== undefined) notices.push(edits);
+  return { ...run, notices };
+}
+
+/** Reads the record of a run, or tells why it cannot. */
+function recordOf(
+  folder: RunFolder,
+  onNotice: (line: string) => void = () => {},
+): RunRecord | undefined {
+  try {
+    return readRecord(folder);
+  } catch (error) {
+    const hasOthers = [folder.configPath, folder.checkpointsDir]
+      .some((it) => existsSync(it));
+    if (!(error instanceof SyntaxError) || !hasOthers) throw error;
+    onNotice(
+      `${error.message}; the settings of its checkpoints and config.yaml are used instead`,
     );
   }
-  const isOwn = kept?.text === configText && kept.isOwn;
-  const config = runConfigOf(configText, folder);
-  const run = { folder, config, configText, isOwn };
-  const isOfAnother = signed !== undefined && kept !== undefined &&
-    kept.text !== configText;
-  const notices = [
-    keyProblem(),
-    isOfAnother
-      ? `${signaturePath} is of another run: this resumes with what the checkpoints were made with`
-      : undefined,
-    editsOf(current, run),
-  ];
-  return { ...run, notices: notices.filter((it) => it !== undefined) };
-}
-
-/** Reads the two files of a run's configuration, and what it began with. */
-function copiesOf({ configPath, signaturePath }: RunFolder) {
-  const [current, signed] = [configPath, signaturePath].map((path) =>
-    existsSync(path) ? readText(path, "the configuration") : undefined
-  );
-  return { current, signed, kept: originalConfig(current, signed) };
 }
 
 /**
- * Reads the configuration that a run began with, and nothing else of it.
+ * Reads the configuration of a run, and nothing else of it.
  *
  * @param dir The run's folder.
- * @returns Undefined where it cannot be read.
+ * @returns Undefined where there is no run, or none that can be read.
  */
 export function savedConfigOf(dir: string): ResolvedConfig | undefined {
-  const folder = new RunFolder(dir);
   try {
-    const { kept } = copiesOf(folder);
-    return kept && configOfFile({ name: folder.configPath, text: kept.text });
+    return openRun(dir, { isTrusted: true }).config;
   } catch {
     return undefined;
-  }
-}
-
-/**
- * Reads the configurations that a run would go on with, trusted or not: those of its
- * checkpoints, where it has some. That takes a while; of one that has ended, the
- * saved one is enough.
- *
- * @param dir The run's folder.
- * @param options True where it has ended.
- * @returns None where there is no run, or none that can be read.
- */
-export function presentConfigsOf(
-  dir: string,
-  { hasEnded }: { hasEnded: boolean },
-): ResolvedConfig[] {
-  if (!existsSync(dir)) return [];
-  const saved = savedConfigOf(dir) ?? [];
-  if (hasEnded) return [saved].flat();
-  return [false, true].flatMap((isTrusted) => {
-    try {
-      return openRun(dir, { isTrusted }).config;
-    } catch {
-      return saved;
-    }
-  });
-}
-
-function isConfigOf(text: string, folder: RunFolder): boolean {
-  try {
-    runConfigOf(text, folder);
-    return true;
-  } catch {
-    return false;
   }
 }
 
@@ -277,23 +241,28 @@ function refusalOf(
 }
 
 /**
- * Refuses a plan, which may be somebody else's, that names code or files.
+ * Refuses a plan that names code or files of nobody knows whom.
  *
  * @param config Configuration of runs of the plan, before anything is imported.
  * @param what Command and plan, or part of it.
+ * @param path Path of the plan.
  * @throws {UsageError} If it names some.
  */
-export function admitPlan(config: ResolvedConfig, what: string): void {
+export function admitPlan(
+  config: ResolvedConfig,
+  what: string,
+  path?: string,
+): void {
   const refusal = refusalOf(
-    codeOf(config),
+    foreignCode(codeOf(config), path),
     `${what}: its plan may be somebody else's`,
   );
   if (refusal !== undefined) throw refusal;
 }
 
 /**
- * Refuses a run of somebody else that would execute code, or read files that it
- * names, unless it is trusted.
+ * Refuses a run that would execute code, or read files, from elsewhere than the
+ * project, unless it is trusted.
  *
  * @param run The run.
  * @param options The command, true where the user trusts the run, false where its
@@ -302,7 +271,7 @@ export function admitPlan(config: ResolvedConfig, what: string): void {
  * @throws {UsageError} If it would run code or read files that are not trusted.
  */
 export function admitRun(
-  { folder, config, isOwn, notices }: SavedRun,
+  { folder, config, notices }: SavedRun,
   { command, isTrusted, environment = true, trust = "--trust" }: {
     command: string;
     isTrusted: boolean;
@@ -311,9 +280,9 @@ export function admitRun(
   },
 ): string[] {
   const code = codeOf(config, { environment });
-  const refusal = isOwn || isTrusted ? undefined : refusalOf(
-    code,
-    `${command} ${folder.dir}: it is no run that you made on this machine`,
+  const refusal = isTrusted ? undefined : refusalOf(
+    foreignCode(code, folder.dir),
+    `${command} ${folder.dir}: it is of nobody knows whom`,
     trust,
   );
   if (refusal !== undefined) throw refusal;
@@ -328,7 +297,7 @@ export function admitRun(
 /** Option that admits what {@linkcode admitRun} would refuse. */
 export const TRUST_OPTION: OptionSpec = option(
   "trust",
-  "Allow the code, files and links that somebody else's run names.",
+  "Allow the code, files and links that a run names outside of the project.",
 );
 
 /** A checkpoint: `best`, `latest` or a step. */
@@ -417,12 +386,22 @@ export function checkpointsOf(
     .newest((checkpoint) => checkOwn(checkpoint, run));
 }
 
+/** True where the last and the best agent of a run have been evaluated. */
+export function isEvaluated(
+  { folder, record }: Omit<SavedRun, "config">,
+): boolean {
+  return record === undefined
+    ? existsSync(folder.reportPath)
+    : record.state === "ended";
+}
+
 /** Checks that a run can be resumed from a checkpoint. */
 export function checkResumable(
   { state, step }: Checkpoint,
-  { folder: { dir, reportPath }, config }: SavedRun,
+  run: SavedRun,
   { isProlonged }: { isProlonged: boolean },
 ): void {
+  const { folder: { dir }, config } = run;
   let status: RunStatus;
   try {
     status = runStatus(state);
@@ -432,7 +411,7 @@ export function checkResumable(
   const { hasEnded, stopReason } = status;
   // A run that was stopped in its last evaluation has yet to finish it.
   const isWhole = stopReason === undefined;
-  if (hasEnded && existsSync(reportPath) && !(isProlonged && isWhole)) {
+  if (hasEnded && isEvaluated(run) && !(isProlonged && isWhole)) {
     throw new UsageError(
       `Cannot resume ${dir}: it ${
         isWhole

@@ -1,5 +1,5 @@
 import type { PropertySchema } from "@bellman/agent";
-import { createRunFolder } from "@bellman/training";
+import { createRunFolder } from "@bellman/runs";
 import { assertEquals } from "@std/assert";
 import { findAlgorithm, registerAlgorithm } from "../config/algorithms.ts";
 import { openRun, prolonged } from "./saved_run.ts";

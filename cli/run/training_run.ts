@@ -9,7 +9,6 @@ import {
   evaluationSeeds,
   type Logger,
   type ProgressDisplay,
-  type RunFolder,
   stopAfterSeconds,
   stopOnNoImprovement,
   stopOnRewardThreshold,
@@ -20,6 +19,13 @@ import {
   type TrainOptions,
   type TrainResult,
 } from "@bellman/training";
+import {
+  progressOf,
+  type RecordedEvaluation,
+  recordedEvaluation,
+  type RecordKeeper,
+  type RunFolder,
+} from "@bellman/runs";
 import type { StateTree } from "@bellman/types";
 import {
   type ClusterOptions,
@@ -28,7 +34,7 @@ import {
 } from "../config/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../config/loggers.ts";
 import { writeYaml } from "../config/yaml.ts";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import {
   asInputError,
   fileError,
@@ -36,6 +42,7 @@ import {
   RestoreFailure,
   RunFailure,
   UsageError,
+  withHint,
   writeWhole,
 } from "../terminal/errors.ts";
 import { shellWord } from "../terminal/command.ts";
@@ -71,8 +78,16 @@ export interface TrainingRun {
   signal: AbortSignal;
   /** Cluster that steps the environments, which the command to resume names too. */
   cluster?: ClusterOptions;
+  /** Keeper of the run's record. */
+  keeper: RecordKeeper;
   /** Text of the configuration that the run began with. */
   configText: string;
+  /**
+   * Episodes of the evaluations at the end.
+   *
+   * @default as many as in those during training
+   */
+  finalEpisodes?: number;
   /** Signal of an error that nothing could catch: the run stops and saves itself. */
   strayError?: AbortSignal;
   /** Command that the run was begun with. */
@@ -95,6 +110,18 @@ export interface TrainingRun {
  * @returns The exit code: that of the signal if the run was interrupted.
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
+  try {
+    return await trainWhole(run);
+  } catch (error) {
+    // One that could not begin, or be restored, is as it was.
+    if (run.keeper.record.state === "running" && existsSync(run.folder.dir)) {
+      run.keeper.enter("failed", messageOf(error));
+    }
+    throw error;
+  }
+}
+
+async function trainWhole(run: TrainingRun): Promise<number> {
   const { setup, folder } = run;
   const plot = setup.config.policyPlots
     ? policyPlotter(setup, folder)
@@ -191,7 +218,8 @@ function trainOptions(
 ): TrainOptions {
   const { setup: { config, environments }, folder, io, progress } = run;
   const { stopReward, patience, maxSeconds } = config;
-  const callbacks: Callback[] = [];
+  const { during: evaluationSeed } = evaluationSeeds(config.seed);
+  const callbacks: Callback[] = [run.keeper.callback(evaluationSeed)];
   if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
   if (patience !== null) callbacks.push(stopOnNoImprovement({ patience }));
   if (maxSeconds !== null) callbacks.push(stopAfterSeconds(maxSeconds));
@@ -216,7 +244,7 @@ function trainOptions(
       episodes: config.evaluationEpisodes,
       maxSteps: config.evaluationMaxSteps ?? undefined,
       deterministic: config.evaluationDeterministic,
-      seed: evaluationSeeds(config.seed).during,
+      seed: evaluationSeed,
     },
     checkpoints: {
       store: new CheckpointStore(folder.checkpointsDir),
@@ -260,13 +288,13 @@ interface EvaluatedAgent {
  * are not those that chose the best. The setup is left with the best.
  */
 async function evaluateAgents(
-  { setup, folder, configText, io, signal }: TrainingRun,
+  { setup, folder, configText, io, signal, finalEpisodes }: TrainingRun,
   { step }: TrainResult,
 ): Promise<{ last: EvaluatedAgent; best: EvaluatedAgent }> {
   const { config } = setup;
   const evaluated = () =>
     evaluateSetup(setup, {
-      episodes: config.evaluationEpisodes,
+      episodes: finalEpisodes ?? config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).final,
       signal,
@@ -356,17 +384,16 @@ function failureOf(run: TrainingRun, cause: unknown, step: number): Error {
   const { setup: { config }, folder } = run;
   const message = messageOf(fileError(cause) ?? cause);
   const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
-  const next = checkpoints.length === 0
-    ? ""
-    : `; resume from step ${checkpoints.at(-1)!.step} with: ${
-      resumeCommand(run)
-    }`;
+  const latest = checkpoints.at(-1);
+  const hint = latest &&
+    `resume from step ${latest.step} with: ${resumeCommand(run)}`;
   const isTooLarge = cause instanceof XlaError &&
     cause.code === "RESOURCE_EXHAUSTED";
-  return new (isTooLarge ? UsageError : RunFailure)(
-    `The run of ${config.algorithm} on ${config.env} failed after ${step} steps: ${message}${next}`,
+  const error = new (isTooLarge ? UsageError : RunFailure)(
+    `The run of ${config.algorithm} on ${config.env} failed after ${step} steps: ${message}`,
     { cause },
   );
+  return Object.assign(error, { hint });
 }
 
 /**
@@ -381,7 +408,7 @@ async function tellingExit<T>(
   const tell = () => {
     Deno.exitCode = 1;
     const cause = new Error("its code ended the process, as Deno.exit() does");
-    run.io.err(`error: ${failureOf(run, cause, stepOf()).message}\n`);
+    run.io.err(`error: ${withHint(failureOf(run, cause, stepOf()))}\n`);
   };
   globalThis.addEventListener("unload", tell);
   try {
@@ -413,14 +440,18 @@ async function conclude(
   };
   if (result.stopReason === "interrupted") {
     await writeReport(run, { result });
+    run.keeper.enter("stopped", result.stopReason, progressOf(result));
     return interrupted();
   }
   let agents;
   try {
     agents = await evaluateAgents(run, result);
   } catch (error) {
-    // Without a report, the evaluation is still to be done.
-    if (run.signal.aborted) return interrupted();
+    // Its last evaluation is still to be done.
+    if (run.signal.aborted) {
+      run.keeper.enter("stopped", "interrupted", progressOf(result));
+      return interrupted();
+    }
     throw error;
   }
   const { last, best } = agents;
@@ -445,6 +476,13 @@ async function conclude(
   await writeReport(run, {
     result,
     evaluations: Object.fromEntries(evaluations),
+  });
+  const recorded = ({ step, evaluation }: EvaluatedAgent): RecordedEvaluation =>
+    recordedEvaluation(evaluation, { step, seed: about.seed });
+  const { during } = run.keeper.record.evaluations;
+  run.keeper.enter("ended", result.stopReason, {
+    ...progressOf(result),
+    evaluations: { during, last: recorded(last), best: recorded(best) },
   });
   const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`

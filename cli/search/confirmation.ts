@@ -6,7 +6,7 @@ import {
   stratifiedBootstrap,
 } from "@bellman/statistics";
 import { inPlaces } from "../jobs/job.ts";
-import { readEvaluations, readReturns } from "../jobs/run_task.ts";
+import { hasEnded, readReturns, recordOf } from "../jobs/run_task.ts";
 import { scoreOf, type SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
 import { bestOf, givenParams, type SearchOptions } from "./search.ts";
@@ -68,10 +68,10 @@ export async function confirmTrials(
       confirmingRuns(options, trial, [seed]).map((run) => ({ trial, run }))
     )
   ).filter(({ trial, run }) => {
-    const hasEnded = readEvaluations(run.dir) !== undefined;
-    const params = givenParams(trial);
-    checkRun(plan, run, { number: trial.number, params, hasEnded });
-    return !hasEnded;
+    const isEnded = hasEnded(recordOf(run.dir));
+    const params = givenParams(trial), { number } = trial;
+    checkRun(plan, run, { number, params, hasEnded: isEnded });
+    return !isEnded;
   });
   await inPlaces(jobs, async (_, signal) => {
     while (!signal.aborted) {
@@ -106,10 +106,10 @@ function scoreOfRun(
   plan: SearchPlan,
   { dir, environment }: TrialRun,
 ): number | undefined {
-  const result = readEvaluations(dir);
-  if (result === undefined) return undefined;
+  const record = recordOf(dir);
+  if (!hasEnded(record)) return undefined;
   if (plan.objective === "last") {
-    return scoreOf(plan, environment, result.last.meanReturn);
+    return scoreOf(plan, environment, record.evaluations.last.meanReturn);
   }
   const values = readReturns(dir).map(({ value }) => value);
   const area = values.reduce((sum, it) => sum + it, 0) / values.length;

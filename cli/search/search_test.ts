@@ -1,4 +1,4 @@
-import { RunFolder } from "@bellman/training";
+import { RunFolder } from "@bellman/runs";
 import {
   assert,
   assertEquals,

@@ -1,19 +1,20 @@
-import { CheckpointStore, RunFolder } from "@bellman/training";
+import { RunFolder } from "@bellman/runs";
+import { CheckpointStore } from "@bellman/training";
 import { folderOf } from "../experiment/plan.ts";
 import { changedKeys } from "../experiment/settings.ts";
 import { wasKilled } from "../jobs/job.ts";
 import {
-  evaluationSeed,
+  DISK_FULL,
   lockOf,
   type RunEvent,
   type RunTask,
   type StartRun,
   startRun,
 } from "../jobs/run_task.ts";
-import { holderOf } from "../run/ownership.ts";
+import { holderOf } from "@bellman/runs";
 import { removeInside } from "../run/run_entries.ts";
-import { isDiskFull, RunFailure, UsageError } from "../terminal/errors.ts";
-import { configOf, type SearchPlan, settingsOf } from "./plan.ts";
+import { DiskFull, UsageError } from "../terminal/errors.ts";
+import { configOf, type SearchPlan } from "./plan.ts";
 import type { Params, Trial } from "./record.ts";
 
 /** A run of a trial. */
@@ -96,24 +97,9 @@ export function taskOf(
   { dir, environment, seed }: TrialRun,
   { params = {}, threads, episodes, isTrusted }: TaskOptions,
 ): RunTask {
-  const { algorithm, preset, steps } = plan;
-  const settings = settingsOf(plan, params);
+  const settings = { ...configOf(plan, environment, params), seed };
   if (threads !== undefined) settings.threads ??= threads;
-  return {
-    dir,
-    train: [
-      ...["train", algorithm, "--quiet", "--env", environment],
-      ...["--seed", String(seed)],
-      ...preset === null ? [] : ["--preset", preset],
-      ...steps === null ? [] : ["--steps", String(steps)],
-      ...Object.entries(settings)
-        .flatMap(([key, it]) => ["--set", `${key}=${JSON.stringify(it)}`]),
-    ],
-    resume: isTrusted ? ["--trust"] : [],
-    evaluation: episodes === undefined
-      ? undefined
-      : { episodes, seed: evaluationSeed(seed) },
-  };
+  return { dir, settings, isTrusted, episodes };
 }
 
 /**
@@ -130,7 +116,7 @@ export function changesOfRun(
   { params, hasEnded }: { params: Params; hasEnded: boolean },
 ): string[] {
   const planned = { ...configOf(plan, environment, params), seed };
-  return changedKeys(dir, planned, { hasEnded })
+  return changedKeys(dir, planned)
     .filter((key) => !(hasEnded && key === "totalTimesteps"));
 }
 
@@ -186,9 +172,6 @@ const LOOK_MS = 200;
 
 /** How a run ended: well, or by the signal, or with the line that it failed with. */
 export type RunEnd = "done" | "stopped" | { code: number; message: string };
-
-/** End of a failed run's last line: the search resumes it itself. */
-const HOW_TO_RESUME = /; resume from step \d+ with: .*$/;
 
 function latestStep(dir: string): number {
   const { checkpointsDir } = new RunFolder(dir);
@@ -252,10 +235,10 @@ export async function makeTrialRun(
     if (end.code === 0) return "done";
     if (end.wasStopped || pruned?.aborted) return "stopped";
     if (!wasKilled(end)) {
-      const message = end.message.replace(HOW_TO_RESUME, "");
+      const { code, message } = end;
       // So would all others, and with more room this one may not.
-      if (isDiskFull(message)) throw new RunFailure(message);
-      return { code: end.code, message };
+      if (code === DISK_FULL) throw new DiskFull(message);
+      return { code, message };
     }
     lost = latestStep(task.dir) > before ? 0 : lost + 1;
     if (lost < MOST_LOST) continue;

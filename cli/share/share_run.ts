@@ -18,12 +18,12 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { writeYaml } from "../config/yaml.ts";
 import { commitOf } from "../jobs/commit.ts";
-import { readEvaluations } from "../jobs/run_task.ts";
+import { hasEnded, recordOf } from "../jobs/run_task.ts";
 import packageConfig from "../deno.json" with { type: "json" };
 import { evaluateSetup, policyFile } from "../run/evaluation.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
 import { findAgent, type SavedAgent, withAgent } from "../run/find_agent.ts";
-import { lockFile } from "../run/ownership.ts";
+import { lockFile } from "@bellman/runs";
 import type { RunSetup } from "../run/run_setup.ts";
 import {
   AGENT_FILE,
@@ -112,16 +112,16 @@ function engineOf({ engine, config }: RunSetup): string {
 
 /** Sums up the runs beside one of an experiment, of which it is a seed. */
 function seedsBeside(dir: string): CardSeeds | null {
-  const own = readEvaluations(dir);
-  const parent = dirname(resolve(dir));
-  if (own === undefined || !/^seed-\d+$/.test(basename(resolve(dir)))) {
+  const own = recordOf(dir), parent = dirname(resolve(dir));
+  if (!hasEnded(own) || !/^seed-\d+$/.test(basename(resolve(dir)))) {
     return null;
   }
+  const { best: { episodes, meanReturn } } = own.evaluations;
   const all = readdirSync(parent).filter((it) => /^seed-\d+$/.test(it))
-    .map((it) => readEvaluations(join(parent, it)))
-    .filter((it) => it !== undefined && it.episodes === own.episodes);
+    .map((it) => recordOf(join(parent, it))).filter(hasEnded)
+    .filter(({ evaluations: { best } }) => best.episodes === episodes);
   if (all.length < 2) return null;
-  const means = all.map((it) => it!.best.meanReturn);
+  const means = all.map(({ evaluations: { best } }) => best.meanReturn);
   const { value, interval } = stratifiedBootstrap(
     means.map((it) => [it]),
     interquartileMean,
@@ -130,12 +130,13 @@ function seedsBeside(dir: string): CardSeeds | null {
   const [low, high] = interval ?? [value, value];
   return {
     count: all.length,
-    isBest: own.best.meanReturn >= Math.max(...means),
-    episodes: own.episodes,
+    isBest: meanReturn >= Math.max(...means),
+    episodes,
     iqm: value,
     low,
     high,
-    commits: [...new Set(all.map((it) => it!.commit))].filter(Boolean).sort(),
+    commits: [...new Set(all.map((it) => it.commit ?? ""))].filter(Boolean)
+      .sort(),
   };
 }
 

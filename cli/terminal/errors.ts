@@ -12,6 +12,9 @@ export class RunFailure extends Error {
   override readonly name: string = "RunFailure";
 }
 
+/** A failure of runs for whose files the disk has no room: others would fail, too. */
+export class DiskFull extends RunFailure {}
+
 /** A checkpoint that cannot be restored, so that the resume does not begin. */
 export class RestoreFailure extends UsageError {}
 
@@ -77,11 +80,18 @@ export function fileProblem(error: unknown): string | undefined {
   return FILE_PROBLEMS[(error as { code?: string } | null)?.code ?? ""];
 }
 
-/** True for the last line of a run for which the disk, or the user's share of it, has no room. */
-export function isDiskFull(message: string): boolean {
-  return ["ENOSPC", "EDQUOT"].some((code) =>
-    message.includes(FILE_PROBLEMS[code])
-  );
+/** True for an error of a file for which the disk, or the user's share of it, has no room. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, cause } = error as Error & { code?: string };
+  return error instanceof DiskFull || code === "ENOSPC" ||
+    code === "EDQUOT" || isDiskFull(cause);
+}
+
+/** Describes an error, and what to do next, where it says so. */
+export function withHint(error: unknown): string {
+  const { hint } = Object(error) as { hint?: string };
+  return hint === undefined ? messageOf(error) : `${messageOf(error)}; ${hint}`;
 }
 
 /**

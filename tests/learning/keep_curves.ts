@@ -9,7 +9,8 @@
  */
 import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
-import { openRunFolder, readProgress } from "@bellman/training";
+import { openRunFolder } from "@bellman/runs";
+import { readProgress } from "@bellman/training";
 import {
   type CurveRun,
   type CurvesOptions,

@@ -1,5 +1,6 @@
 /** Results of an algorithm out of the runs of its plan. */
-import { openRunFolder, readEpisodes } from "@bellman/training";
+import { openRunFolder } from "@bellman/runs";
+import { readEpisodes } from "@bellman/training";
 import { parse } from "@std/yaml";
 import { existsSync } from "node:fs";
 import {

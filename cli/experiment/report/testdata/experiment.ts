@@ -1,5 +1,5 @@
 import { SeededRandom } from "@bellman/envs";
-import { createRunFolder } from "@bellman/training";
+import { createRunFolder } from "@bellman/runs";
 import type { CellResult } from "../../cells.ts";
 import { parsePlan, type Plan } from "../../plan.ts";
 import { cellsOf } from "../../cells.ts";

@@ -1,13 +1,12 @@
-import {
-  builtin,
-  namingFile,
-  replaceFileSync,
-  syncFolder,
-} from "@bellman/files";
+import { builtin, namingFile, syncFolder } from "@bellman/files";
+import { type RunRecord, writeRecord } from "./record.ts";
 
 // Looked up where they are used: pages have none.
 const fs = () => builtin("node:fs");
 const paths = () => builtin("node:path");
+
+/** Name of the file that keeps others from training in a run. */
+export const LOCK_FILE = "run.lock";
 
 /**
  * Names in the folder of a run. Creating one touches nothing on the disk:
@@ -15,8 +14,8 @@ const paths = () => builtin("node:path");
  *
  * | path | what it holds |
  * |---|---|
- * | `config.yaml` | everything that the run was started with |
- * | `config.sig` | the same with a signature of its maker, where there is one |
+ * | `run.json` | the record of the run, which programs read |
+ * | `config.yaml` | all settings, for people and `train --config` |
  * | `progress.csv` | a row every `logInterval` steps, one at the end, and one per evaluation |
  * | `episodes.csv` | a row per ended episode |
  * | `events.out.tfevents.*` | the rows for TensorBoard |
@@ -29,7 +28,7 @@ const paths = () => builtin("node:path");
  *
  * @example
  * ```ts
- * import { RunFolder } from "@bellman/training";
+ * import { RunFolder } from "@bellman/runs";
  * import { assertEquals } from "@std/assert";
  *
  * const folder = new RunFolder("runs/first");
@@ -39,10 +38,10 @@ const paths = () => builtin("node:path");
 export class RunFolder {
   /** The folder. */
   readonly dir: string;
-  /** Path of everything that the run was started with. */
+  /** Path of the record of the run. */
+  readonly recordPath: string;
+  /** Path of the settings, as a file that people read and edit. */
   readonly configPath: string;
-  /** Path of the signed copy of everything that the run was started with. */
-  readonly signaturePath: string;
   /** Path of the rows per logged update and per evaluation. */
   readonly progressPath: string;
   /** Path of the rows per ended episode. */
@@ -69,8 +68,8 @@ export class RunFolder {
    */
   constructor(dir: string) {
     this.dir = dir;
+    this.recordPath = paths().join(dir, "run.json");
     this.configPath = paths().join(dir, "config.yaml");
-    this.signaturePath = paths().join(dir, "config.sig");
     this.progressPath = paths().join(dir, "progress.csv");
     this.episodesPath = paths().join(dir, "episodes.csv");
     this.reportPath = paths().join(dir, "report.html");
@@ -92,11 +91,11 @@ export interface CreateRunFolderOptions {
    */
   configText?: string;
   /**
-   * Text of `config.sig`, a signed copy of it.
+   * Record of the new run.
    *
    * @default none is written
    */
-  signatureText?: string;
+  record?: RunRecord;
   /**
    * Refuse a folder that is taken (`error`), or put the next free number behind its name (`next`): `runs/first-2`.
    *
@@ -116,7 +115,7 @@ export interface CreateRunFolderOptions {
  *
  * @example
  * ```ts
- * import { createRunFolder } from "@bellman/training";
+ * import { createRunFolder } from "@bellman/runs";
  * import { assertEquals, assertThrows } from "@std/assert";
  *
  * const dir = await Deno.makeTempDir() + "/first";
@@ -164,13 +163,15 @@ function checkFolders(dir: string): void {
 
 /** Makes a folder and its configuration, unless another has it already. */
 function claim(
-  { dir, configPath, signaturePath }: RunFolder,
-  { configText, signatureText, ifTaken }: CreateRunFolderOptions,
+  folder: RunFolder,
+  { configText, record, ifTaken }: CreateRunFolderOptions,
 ): boolean {
+  const { dir, configPath } = folder;
   const isNew = succeeds(() => fs().mkdirSync(dir));
-  if (!isNew && (ifTaken === "next" || fs().readdirSync(dir).length > 0)) {
-    return false;
-  }
+  // Whoever begins a run may hold its lock already.
+  const isTaken = () =>
+    fs().readdirSync(dir).some((name) => name !== LOCK_FILE);
+  if (!isNew && (ifTaken === "next" || isTaken())) return false;
   if (configText === undefined) return true;
   let file = -1;
   if (!succeeds(() => file = fs().openSync(configPath, "wx"))) return false;
@@ -179,9 +180,7 @@ function claim(
       fs().writeFileSync(file, configText);
       fs().fsyncSync(file);
     });
-    if (signatureText !== undefined) {
-      replaceFileSync(signaturePath, signatureText);
-    }
+    if (record !== undefined) writeRecord(folder, record);
   } catch (error) {
     fs().rmSync(configPath);
     if (isNew) fs().rmdirSync(dir);
@@ -213,7 +212,7 @@ function succeeds(make: () => void): boolean {
  *
  * @example
  * ```ts
- * import { openRunFolder } from "@bellman/training";
+ * import { openRunFolder } from "@bellman/runs";
  * import { assertThrows } from "@std/assert";
  *
  * assertThrows(

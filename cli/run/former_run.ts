@@ -1,0 +1,98 @@
+/** Reads runs of versions that wrote no record. */
+import {
+  type RecordedEvaluation,
+  type RunFolder,
+  type RunRecord,
+  type RunState,
+} from "@bellman/runs";
+import { evaluationSeeds, readProgress } from "@bellman/training";
+import { existsSync, statSync } from "node:fs";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { logOf } from "../config/shared_folder.ts";
+import { asLine } from "../terminal/errors.ts";
+import { readText } from "../terminal/read_text.ts";
+
+/** Reason in the report with which such a run ended. */
+const STOPPED = /<dt>Stopped<\/dt><dd>([^<]*)<\/dd>/;
+
+function stateOf(
+  { dir, reportPath }: RunFolder,
+): { state: RunState; reason?: string } {
+  const failure = `${dir}/failure.txt`;
+  if (existsSync(failure)) {
+    const reason = asLine(readText(failure, "the failure").trim());
+    return { state: "failed", reason };
+  }
+  if (!existsSync(reportPath)) return { state: "running" };
+  const text = readText(reportPath, "the report");
+  const reason = asLine(STOPPED.exec(text)?.[1] ?? "completed");
+  return reason === "interrupted"
+    ? { state: "stopped", reason }
+    : { state: "ended", reason };
+}
+
+/** Reads the evaluations of the last and the best agent that an experiment made. */
+function finalEvaluations(
+  dir: string,
+): Pick<RunRecord["evaluations"], "last" | "best"> & { commit?: string } {
+  const path = `${dir}/evaluations.json`;
+  if (!existsSync(path)) return {};
+  try {
+    const { episodes, seed, last, best, commit } = JSON.parse(
+      readText(path, "the evaluations"),
+    );
+    const whole = (it: RecordedEvaluation) => ({ ...it, episodes, seed });
+    return { last: whole(last), best: whole(best), commit };
+  } catch {
+    // They are made once more.
+    return {};
+  }
+}
+
+/**
+ * Makes the record of a run of a version that wrote none, out of its log and report.
+ *
+ * @param folder Folder of the run.
+ * @param config Its settings.
+ */
+export function formerRecord(
+  folder: RunFolder,
+  config: ResolvedConfig,
+): RunRecord {
+  const log = logOf(folder);
+  const rows = existsSync(log) ? readProgress(log) : [];
+  const value = (name: string) =>
+    rows.findLast((it) => Number.isFinite(it.statistics[name]))
+      ?.statistics[name] ?? 0;
+  const during = rows.filter(({ statistics }) =>
+    Number.isFinite(statistics["eval/return_mean"])
+  ).map(({ step, statistics }) => ({
+    step,
+    seed: evaluationSeeds(config.seed).during,
+    episodes: config.evaluationEpisodes,
+    meanReturn: statistics["eval/return_mean"],
+    stdReturn: statistics["eval/return_std"] ?? NaN,
+  }));
+  const resumes = `${folder.dir}/resumes.txt`;
+  const { commit, ...final } = finalEvaluations(folder.dir);
+  const { mtime } = statSync(folder.dir);
+  return {
+    ...stateOf(folder),
+    ...final.last !== undefined && { state: "ended" },
+    since: mtime.toISOString(),
+    begun: mtime.toISOString(),
+    step: rows.at(-1)?.step ?? 0,
+    updates: value("time/updates"),
+    episodes: value("time/episodes"),
+    seconds: value("time/seconds"),
+    resumes: existsSync(resumes)
+      ? Number.parseInt(readText(resumes, "the number of resumes")) || 0
+      : 0,
+    ...commit && { commit },
+    engine: config.engine,
+    versions: {},
+    settings: config,
+    evaluations: { during, ...final },
+    checkpoints: [],
+  };
+}
