@@ -4,7 +4,7 @@ import { createRunFolder } from "@bellman/runs";
 import { CsvLogger, TensorBoardLogger } from "@bellman/training";
 import { assertEquals, assertRejects } from "@std/assert";
 import { SyncFile } from "../buffers/storage/sync_file.ts";
-import { lockFile } from "../cli/run/ownership.ts";
+import { lockFile } from "@bellman/runs";
 import { SearchRecord } from "../cli/search/record.ts";
 import { fileError } from "../cli/terminal/errors.ts";
 import { testWithDisk } from "./disks.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { lockRun } from "../run/ownership.ts";
+import { lockRun } from "@bellman/runs";
 import { BoardIndex } from "./board_index.ts";
 import { eventStream, parseQuery } from "./event_stream.ts";
 import {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { lockRun } from "../run/ownership.ts";
+import { lockRun } from "@bellman/runs";
 import { lockState } from "./lock_state.ts";
 import { makePipe } from "./testdata/folders.ts";
 
@@ -12,7 +12,7 @@ globalThis.addEventListener("unload", () => {
 
 /** Starts a process that prints a line, and runs a script. */
 function startLocker(script: string): Deno.ChildProcess {
-  const module = new URL("../run/ownership.ts", import.meta.url).href;
+  const module = new URL("@bellman/runs", import.meta.url).href;
   const text = `
     import { lockRun } from ${JSON.stringify(module)};
     const dir = ${JSON.stringify(dir)};

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { lockRun } from "../run/ownership.ts";
+import { lockRun } from "@bellman/runs";
 import { RunEntry } from "./run_entry.ts";
 import { HEADER, makeRun, rowsOf } from "./testdata/folders.ts";
 

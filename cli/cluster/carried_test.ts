@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { resolveConfig } from "../config/resolve.ts";
-import { signConfig } from "../run/ownership.ts";
+import { signConfig } from "@bellman/runs";
 import { openRun } from "../run/saved_run.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { adoptRun, checkCarried, configIn } from "./carried.ts";

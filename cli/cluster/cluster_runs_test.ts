@@ -12,7 +12,7 @@ import {
   type RunTask,
   startRun,
 } from "../jobs/run_task.ts";
-import { holderOf } from "../run/ownership.ts";
+import { holderOf } from "@bellman/runs";
 import { openRun } from "../run/saved_run.ts";
 import { RunFailure, UsageError } from "../terminal/errors.ts";
 import { ClusterRuns } from "./cluster_runs.ts";

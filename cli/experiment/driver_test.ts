@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { lockOf } from "../jobs/run_task.ts";
-import { lockFile } from "../run/ownership.ts";
+import { lockFile } from "@bellman/runs";
 import { type Cell, type CellResult, nameOf, readCell } from "./cells.ts";
 import { CellDriver, type DriverOptions } from "./driver.ts";
 

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { parseSvg } from "../../algorithms/training/testdata/parse_svg.ts";
 import { capture, type Captured } from "../testdata/capture.ts";
 import { mount, testWithDisk } from "../../tests/disks.ts";
-import { lockFile } from "../run/ownership.ts";
+import { lockFile } from "@bellman/runs";
 import { type SearchEvent, SearchRecord } from "./record.ts";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
 import { hasPython, scriptedPython } from "../cluster/testdata/scripted_ray.ts";
