@@ -107,4 +107,4 @@ export * from "./progress.ts";
 export * from "./run_folder.ts";
 export { train } from "./train.ts";
 export * from "./train_options.ts";
-export { type RunStatus, runStatus } from "./training_state.ts";
+export { divergedArray, type RunStatus, runStatus } from "./training_state.ts";

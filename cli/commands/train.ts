@@ -123,6 +123,14 @@ async function savedWeights(
   return weights!;
 }
 
+/** Returns the algorithm of the run whose weights are taken, unless a file names one. */
+function algorithmFrom(options: ParsedOptions): string | undefined {
+  const from = valueOf(options, "init-from");
+  if (from === undefined || options.values.has("config")) return undefined;
+  const isTrusted = options.switches.has("trust");
+  return openRun(runDirOf(from), { isTrusted }).config.algorithm;
+}
+
 /** Trains a new run; writes nothing before the setup is open. */
 async function startRun(
   given: ParsedOptions,
@@ -136,7 +144,7 @@ async function startRun(
     );
   }
   const resolved = await configFromOptions(
-    algorithmOf(options),
+    algorithmOf(options) ?? algorithmFrom(options),
     options,
     {
       admit(config, isOfFile) {

@@ -91,7 +91,8 @@ export function readCell(cell: Cell): CellResult {
   };
   const evaluations = readEvaluations(cell.dir);
   if (evaluations !== undefined) {
-    const { steps, seconds, last, best, commit } = evaluations;
+    const { steps, seconds, last, best } = evaluations;
+    const commit = asLine(String(evaluations.commit ?? ""));
     const found = { steps, seconds, last, best, commit };
     return { ...cell, ...none, state: "finished", ...found };
   }

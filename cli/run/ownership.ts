@@ -333,8 +333,13 @@ function isHeld(
   }
 }
 
+/** Most bytes of the text that names a holder. */
+const HOLDER_BYTES = 4096;
+
 function readHolder(path: string): Holder | undefined {
   try {
+    // Another file of that name may be of any size.
+    if (Deno.statSync(path).size > HOLDER_BYTES) return undefined;
     const holder: Holder = JSON.parse(Deno.readTextFileSync(path));
     return Number.isSafeInteger(holder.pid) ? holder : undefined;
   } catch {
