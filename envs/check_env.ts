@@ -418,7 +418,15 @@ function checkStepAfterEnd(course: Course, random: SeededRandom): void {
   if (!result.terminated) {
     fail("an episode goes on after its termination: refuse steps until reset");
   }
-  checkResult(env, result);
+  try {
+    checkResult(env, result);
+  } catch (error) {
+    fail(
+      `what a step after the termination returns is no result (${
+        (error as Error).message.replace(/^The environment is broken: /, "")
+      }): refuse steps until reset`,
+    );
+  }
 }
 
 function checkPicture(env: Env): void {

@@ -29,6 +29,12 @@ export interface StepPlace {
    * @default masks are of one part
    */
   readonly actionSpace?: Space;
+  /**
+   * True where nothing is learned from the rewards: they may be any finite numbers.
+   *
+   * @default false
+   */
+  readonly isEvaluation?: boolean;
 }
 
 /**
@@ -54,13 +60,15 @@ function refuse(
   field: string,
   value: number,
   copy: number,
-  step: number,
+  { step, isEvaluation }: StepPlace,
 ): never {
   const wanted = Number.isFinite(value)
     ? "a number that 32 bits can hold"
     : "a finite number";
   throw new RangeError(
-    `Cannot use the ${field} of copy ${copy} at step ${step}: it is ${value}, expected ${wanted}`,
+    `Cannot use the ${field} of copy ${copy} at step ${step}${
+      isEvaluation ? " of an evaluation" : ""
+    }: it is ${value}, expected ${wanted}`,
   );
 }
 
@@ -93,7 +101,7 @@ function checkBatch(
     i >= first && !Number.isFinite(Math.fround(it))
   );
   const copy = Math.floor(at / size);
-  refuse(`${name}[${at - copy * size}]`, batch[at], copy, step);
+  refuse(`${name}[${at - copy * size}]`, batch[at], copy, place);
 }
 
 /** Lists the parts of a batch of a dict or a tuple. */
@@ -171,15 +179,15 @@ export function checkObservations(
  */
 export function checkStep(observed: VecStep, place: StepPlace): void {
   const { rewards, terminated, truncated } = observed;
-  const { numEnvs, step } = place;
+  const { numEnvs } = place;
   checkRows("rewards", rewards, place);
   checkRows("terminated", terminated, place);
   checkRows("truncated", truncated, place);
   if (!areFinite(rewards, 0, numEnvs)) {
-    const copy = Array.from(rewards).findIndex((it) =>
-      !Number.isFinite(Math.fround(it))
-    );
-    refuse("reward", rewards[copy], copy, step);
+    const held = place.isEvaluation ? Number : Math.fround;
+    const copy = Array.from(rewards)
+      .findIndex((it) => !Number.isFinite(held(it)));
+    if (copy >= 0) refuse("reward", rewards[copy], copy, place);
   }
   checkObservations(observed.observations, place);
   const { actionMasks, finalActionMasks } = observed;

@@ -342,6 +342,7 @@ Deno.test("what nothing can prove is named, and a card has room for nothing else
     evaluation: 3,
     notShared: null,
     license: ["MIT"],
+    name: "a\n\n# Verified: 500 <img src=x>",
     more: "the best of all",
   };
   for (const [key, value] of Object.entries(odd)) {

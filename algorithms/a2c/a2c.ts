@@ -277,7 +277,7 @@ export function onPolicyParts(
  */
 export class A2C extends Agent<A2CConfig, ActorCritic> {
   /**
-   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent.
    *
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.

@@ -378,7 +378,7 @@ export class ACER extends Agent<AcerConfig> {
   declare readonly qValues: NonNullable<Agent["qValues"]>;
 
   /**
-   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent.
    *
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.

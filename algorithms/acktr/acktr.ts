@@ -205,7 +205,7 @@ function warning(
  */
 export class ACKTR extends Agent<AcktrConfig, ActorCritic> {
   /**
-   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent.
    *
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.

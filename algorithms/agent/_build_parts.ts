@@ -1,3 +1,4 @@
+import { isStateRecord } from "@bellman/files";
 import type {
   AgentSettings,
   AlgorithmDefinition,
@@ -40,6 +41,11 @@ export function buildParts<Config extends object, P extends Policy>(
     of: title,
     schema: { properties: Object.fromEntries(ranges) },
   });
+  if (given.config !== undefined && !isStateRecord(given.config)) {
+    throw new TypeError(
+      `Cannot run ${title} with the config ${given.config}: expected an object of settings`,
+    );
+  }
   const settings = Object.fromEntries(
     Object.entries(given.config ?? {}).filter(([, it]) => it !== undefined),
   );

@@ -1,3 +1,4 @@
+import { refuseUnknown } from "./hints.ts";
 import {
   type ArrayWithShape,
   type CompiledStep,
@@ -17,6 +18,7 @@ import {
   checkActionMasks,
   choicesOf,
   envActions,
+  type ExpectedMasks,
   exportPolicy,
   type ObservationInputArrays,
   type Observed,
@@ -134,6 +136,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #view: (kept: ObservationInputArrays) => ObservationInputArrays;
   /** Current masks, where actions are masked. */
   readonly #masks: Uint8Array | undefined;
+  readonly #expected: ExpectedMasks;
   #present: ObservationInputArrays;
   #acted = NOTHING;
   readonly #random: RandomStream;
@@ -145,7 +148,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #decision: Decision | undefined;
 
   /**
-   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent.
    *
    * @param definition The algorithm.
    * @param spaces Spaces of one environment, and number of environments.
@@ -159,6 +162,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     spaces: AgentSpaces,
     options: AgentOptions<Config> = {},
   ) {
+    checkArguments(definition, spaces, options);
     const { name, title = name } = definition;
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, actionSpace, actionMasks, stackedFrames = 1 } = spaces;
@@ -188,8 +192,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       options,
     );
     const { policy, noise } = parts, state: AgentState = parts.state;
+    this.#expected = { numEnvs };
     if (context.masked) {
       this.#masks = new Uint8Array(numEnvs * choicesOf(policy));
+      const { parts } = policy.distribution.masking!;
+      this.#expected = { numEnvs, parts };
     }
     this.config = config;
     this.model = policy;
@@ -296,7 +303,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @throws {TypeError} If masks are missing, or there where none are expected.
    */
   act(observations: Batch, actionMasks?: Uint8Array): ActionArray {
-    checkActionMasks(actionMasks, this.#masks?.length ?? 0);
+    checkActionMasks(actionMasks, this.#expected);
     this.#masks?.set(actionMasks!);
     const { overdue = 0 } = this.experience;
     for (let i = 1; i <= overdue; i++) this.#learn(i === overdue);
@@ -418,10 +425,21 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Tells once what a user should know. */
   #notify(): void {
-    const line = this.#onNotice && this.#parts.notice?.(this.#statistics);
+    const line = this.#onNotice &&
+      (this.#parts.notice?.(this.#statistics) ?? this.#endNotice());
     if (line === undefined) return;
     this.#onNotice?.(line);
     this.#onNotice = undefined;
+  }
+
+  /** Describes that nothing is learned any more, after the end of the schedules. */
+  #endNotice(): string | undefined {
+    const { totalTimesteps } = this.#runtime;
+    const isOver = this.#moment.steps > totalTimesteps;
+    if (!isOver || this.#statistics.learning_rate !== 0) return undefined;
+    return `${this.#title} learns nothing more: its learning rate falls to 0 within ${
+      totalTimesteps.toLocaleString("en-US")
+    } steps; totalTimesteps of the agent gives it more, or learningRateSchedule: constant`;
   }
 
   /** Learns from one batch; each statistic keeps its last value. */
@@ -466,6 +484,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns The actor.
    */
   policy(options: PolicyOptions = {}): Actor {
+    refuseUnknown(options, ACTOR_OPTIONS, "an actor");
     this.#sync("action");
     const { observations } = this.#runtime;
     const { numEnvs = this.#runtime.numEnvs } = options;
@@ -655,6 +674,48 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.#learner.close();
     this.rows?.close();
   }
+}
+
+/** Options of an agent. */
+const OPTIONS: readonly (keyof AgentOptions)[] = [
+  ...["config", "seed", "totalTimesteps", "normalization"] as const,
+  ...["engine", "threads", "onNotice"] as const,
+];
+
+/** Options of an actor. */
+const ACTOR_OPTIONS: readonly (keyof PolicyOptions)[] = [
+  ...["deterministic", "numEnvs", "seed"] as const,
+];
+
+/** Refuses what is no algorithm, no environment or no option. */
+function checkArguments(
+  definition: Pick<
+    AlgorithmDefinition<never, never>,
+    "name" | "title" | "schema"
+  >,
+  spaces: AgentSpaces,
+  options: AgentOptions,
+): void {
+  if (definition?.schema === undefined) {
+    throw new TypeError(
+      "Cannot make an agent without an algorithm: expected one as a2c of @bellman/a2c is",
+    );
+  }
+  const { title = definition.name, schema } = definition;
+  if (spaces?.observationSpace === undefined) {
+    throw new TypeError(
+      `Cannot make an agent of ${title} without an environment: expected one of makeVec(id, { numEnvs: 8 })`,
+    );
+  }
+  const setting = Object.keys(options ?? {}).find((it) =>
+    it in schema.properties
+  );
+  if (setting !== undefined && !(OPTIONS as string[]).includes(setting)) {
+    throw new TypeError(
+      `Unknown option '${setting}' of an agent: it is a setting of ${title}, as in { config: { ${setting} } }`,
+    );
+  }
+  refuseUnknown(options, OPTIONS, "an agent");
 }
 
 /**

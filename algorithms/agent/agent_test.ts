@@ -518,6 +518,59 @@ Deno.test("a single environment given to an agent is told with what mends it", (
   });
 });
 
+Deno.test("arguments that are none are told with what was meant", () => {
+  const of = (...given: unknown[]) => () =>
+    new Agent(...given as ConstructorParameters<typeof Agent>);
+  const agent = agentOf();
+  assertRefused({
+    "TypeError: Cannot make an agent without an algorithm: expected one as a2c of @bellman/a2c is":
+      of(Agent, SPACES),
+    "TypeError: Cannot make an agent of Counting without an environment: expected one of makeVec(id, { numEnvs: 8 })":
+      of(counting()),
+    "TypeError: Unknown option 'sede' of an agent: did you mean 'seed'?": of(
+      counting(),
+      SPACES,
+      { sede: 1 },
+    ),
+    "TypeError: Unknown option 'numSteps' of an agent: it is a setting of Counting, as in { config: { numSteps } }":
+      of(counting(), SPACES, { numSteps: 4 }),
+    "TypeError: Cannot take null as the options of an agent": of(
+      counting(),
+      SPACES,
+      null,
+    ),
+    "TypeError: Cannot run Counting with the config 5: expected an object of settings":
+      of(counting(), SPACES, { config: 5 }),
+    "TypeError: Unknown option 'deterministc' of an actor: did you mean 'deterministic'?":
+      () => agent.policy({ deterministc: true } as never),
+  });
+  agent.close();
+});
+
+Deno.test("an agent says once that its learning rate has fallen to 0", () => {
+  const lines: string[] = [];
+  const definition = counting();
+  const ends: typeof definition = {
+    ...definition,
+    build(config, spaces) {
+      const parts = definition.build(config, spaces);
+      const learningRate = ({ progress }: { progress: number }) => 1 - progress;
+      return { ...parts, inputs: { ...parts.inputs, learningRate } } as never;
+    },
+  };
+  const agent = new Agent(ends, SPACES, {
+    totalTimesteps: 8,
+    onNotice: (line) => lines.push(line),
+  });
+  play(agent, 0, 4);
+  assertEquals(lines, []);
+  play(agent, 4, 8);
+  assertEquals(lines, [
+    "Counting learns nothing more: its learning rate falls to 0 within 8 steps; totalTimesteps of the agent gives it more, or learningRateSchedule: constant",
+  ]);
+  agent.close();
+});
+
 Deno.test("targets that lack an input of the rollout are refused", () => {
   const definition = counting();
   const wrong: typeof definition = {
@@ -615,6 +668,23 @@ Deno.test("masks are asked for where actions are masked, and there alone", () =>
   says(
     () => plain.act(seen, four),
     "action masks of 4 numbers: expected none, as the agent was made for environments without masks",
+  );
+  const wrong = (masks: number[], text: string) => {
+    for (const it of [agent, agent.policy()]) {
+      assertThrows(
+        () => it.act(seen, Uint8Array.from(masks)),
+        RangeError,
+        text,
+      );
+    }
+  };
+  wrong(
+    [1, 0, 0, 0],
+    "Cannot choose the action of environment 1: the action masks allow none of 2 choices, expected 1 for at least one",
+  );
+  wrong(
+    [1, 0, 2, 1],
+    "Cannot choose actions: actionMasks[2] is 2, expected 0 or 1",
   );
   agent.save(); // nothing was decided
   const { actionSpace } = { actionSpace: SPACES.observationSpace };

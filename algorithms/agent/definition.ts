@@ -201,7 +201,8 @@ export interface AgentOptions<Config extends object = object> {
    */
   readonly seed?: number;
   /**
-   * Environment steps of the whole run: the length of schedules.
+   * Environment steps of the whole run, over all calls of `train`: the length of
+   * schedules. A learning rate that falls to 0 stays there.
    *
    * @default 200000
    */

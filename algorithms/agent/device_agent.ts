@@ -142,7 +142,7 @@ export class DeviceAgent<
   #statistics: Statistics | undefined;
 
   /**
-   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent.
    *
    * @param definition The algorithm.
    * @param env Environments as tensors.

@@ -82,3 +82,38 @@ export function hintAt(name: string, candidates: readonly string[]): string {
     candidates.slice(0, MOST_NAMES).join(", ")
   }${rest > 0 ? ` or ${rest} more` : ""}`;
 }
+
+/**
+ * Refuses an option that there is not, with the nearest name.
+ *
+ * @param given Options that were given.
+ * @param names Names of those that there are.
+ * @param what What the options are of.
+ * @throws {TypeError} If there is one, or they are no object.
+ *
+ * @example
+ * ```ts
+ * import { refuseUnknown } from "@bellman/agent";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () => refuseUnknown({ sede: 1 }, ["seed", "config"], "an agent"),
+ *   TypeError,
+ *   "Unknown option 'sede' of an agent: did you mean 'seed'?",
+ * );
+ * ```
+ */
+export function refuseUnknown(
+  given: object,
+  names: readonly string[],
+  what: string,
+): void {
+  if (typeof given !== "object" || given === null) {
+    throw new TypeError(`Cannot take ${given} as the options of ${what}`);
+  }
+  const name = Object.keys(given).find((it) => !names.includes(it));
+  if (name === undefined) return;
+  throw new TypeError(
+    `Unknown option '${name}' of ${what}: ${hintAt(name, names)}`,
+  );
+}

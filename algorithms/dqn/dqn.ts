@@ -202,7 +202,7 @@ export class DQN extends Agent<DqnConfig, QPolicy> {
   declare readonly qValues: NonNullable<Agent["qValues"]>;
 
   /**
-   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent.
    *
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.

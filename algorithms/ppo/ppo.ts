@@ -270,7 +270,7 @@ function checkSettings(
  */
 export class PPO extends Agent<PpoConfig, ActorCritic> {
   /**
-   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent.
    *
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.

@@ -97,7 +97,7 @@ export const ddpg: AlgorithmDefinition<Td3Config> = {
  */
 export class TD3 extends Agent<Td3Config> {
   /**
-   * Creates a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent.
    *
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.

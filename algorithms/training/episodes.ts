@@ -13,6 +13,47 @@ export function checkVecEnv(env: VecEnv, action: string): void {
   );
 }
 
+/** Throws on an option that there is not. */
+export function checkNames(
+  options: object,
+  names: readonly string[],
+  what: string,
+): void {
+  const name = Object.keys(options).find((it) => !names.includes(it));
+  if (name === undefined) return;
+  throw new TypeError(
+    `Unknown option '${name}' of ${what}: expected one of ${names.join(", ")}`,
+  );
+}
+
+/** Environments that are trained in at present, and those inside of wrappers. */
+const inTraining = new WeakSet<VecEnv>();
+
+/**
+ * Marks an environment as one that is trained in, until released.
+ *
+ * @returns A function that releases it.
+ */
+export function markTraining(env: VecEnv | undefined): () => void {
+  const layers = layersOf(env).filter((it) => !inTraining.has(it));
+  layers.forEach((it) => inTraining.add(it));
+  return () => layers.forEach((it) => inTraining.delete(it));
+}
+
+/** Throws where an environment is trained in at present: a reset would end its episodes. */
+export function checkFree(env: VecEnv): void {
+  if (!layersOf(env).some((it) => inTraining.has(it))) return;
+  throw new TypeError(
+    "Cannot evaluate in the environment that is trained in, as it would be reset: expected another one",
+  );
+}
+
+/** Lists an environment and, of wrappers, those inside. */
+export function layersOf(env: VecEnv | undefined): VecEnv[] {
+  const { env: inside } = (env ?? {}) as { env?: VecEnv };
+  return env === undefined ? [] : [env, ...layersOf(inside)];
+}
+
 /** Step of an algorithm that steps its own environments. */
 export const NO_ROWS: VecStep = {
   observations: new Float32Array(0),

@@ -5,7 +5,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { checkVecEnv, mean } from "./episodes.ts";
+import { checkFree, checkNames, checkVecEnv, mean } from "./episodes.ts";
 import { EventLoopBreak } from "./event_loop.ts";
 import { checkObservations, checkStep } from "@bellman/envs/checks";
 
@@ -33,6 +33,10 @@ export interface EvaluateOptions {
   /** Ends the evaluation with an `AbortError` when aborted. */
   signal?: AbortSignal;
 }
+
+const OPTIONS: readonly (keyof EvaluateOptions)[] = [
+  ...["episodes", "seed", "maxSteps", "signal"] as const,
+];
 
 /** Seeds of a run's evaluations, as {@link evaluationSeeds} gives them. */
 export interface EvaluationSeeds {
@@ -259,7 +263,8 @@ function observe(
  * @returns Returns, lengths and their summary.
  * @throws {RangeError} When `episodes` or `maxSteps` is not a whole number of at least 1,
  * or the actor is one of another number of environments.
- * @throws {TypeError} When the environment is a single one.
+ * @throws {TypeError} When the environment is a single one, or the actor is an agent
+ * that learns from what it sees.
  * @throws {Error} When an environment is lost for the sixth time.
  *
  * @example
@@ -297,11 +302,18 @@ export async function evaluate(
   env: VecEnv,
   options: EvaluateOptions = {},
 ): Promise<EvaluationResult> {
+  if ("update" in actor) {
+    throw new TypeError(
+      "Cannot evaluate an agent that learns, as it would learn from the episodes: expected its policy, as agent.policy({ deterministic: true }) is",
+    );
+  }
+  checkVecEnv(env, "evaluate in");
+  checkFree(env);
+  checkNames(options, OPTIONS, "evaluate");
   const { episodes = 10, seed, signal } = options;
   const { maxSteps = evaluationBound(env) } = options;
   check(episodes, `${episodes} episodes`);
   check(maxSteps, `with episodes of at most ${maxSteps} steps`);
-  checkVecEnv(env, "evaluate in");
   const { numEnvs, actionSpace } = env;
   if (actor.numEnvs !== undefined && actor.numEnvs !== numEnvs) {
     throw new RangeError(
@@ -313,6 +325,7 @@ export async function evaluate(
     return new EvaluatedEnv(i, { quota, maxSteps });
   });
   const turn = new EventLoopBreak();
+  const place = { numEnvs, actionSpace, isEvaluation: true };
   // Seeds are kept where environments are reset once more: their streams continue.
   let steps = 0,
     start: VecResetOptions | undefined = seed === undefined
@@ -323,13 +336,13 @@ export async function evaluate(
     actor.endEpisodes?.();
     start = undefined;
     for (const evaluated of envs) evaluated.begin();
-    checkObservations(observations, { numEnvs, step: steps });
+    checkObservations(observations, { ...place, step: steps });
     let arePlaying = true;
     while (arePlaying) {
       signal?.throwIfAborted();
       const acting = actor.act(observations, env.actionMasks);
       const step = env.step(acting instanceof Promise ? await acting : acting);
-      checkStep(step, { numEnvs, actionSpace, step: steps += numEnvs });
+      checkStep(step, { ...place, step: steps += numEnvs });
       observations = step.observations;
       arePlaying = observe(envs, step);
       actor.observe?.(arePlaying ? step : asEnd(step));

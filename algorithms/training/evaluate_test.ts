@@ -283,3 +283,56 @@ Deno.test("an actor is given the masks of what it sees", async () => {
   const { returns } = await evaluate(actor, env, { episodes: 3, seed: 1 });
   assertEquals([returns, calls], [[100, 100, 100], 100]);
 });
+
+Deno.test("an agent that learns, an environment that is trained in and unknown options are refused", async () => {
+  const env = new ToyEnv(2), learner = new ToyAlgorithm(2);
+  await assertRejects(
+    () => evaluate(learner as unknown as Actor, env),
+    TypeError,
+    "Cannot evaluate an agent that learns, as it would learn from the episodes: expected its policy, as agent.policy({ deterministic: true }) is",
+  );
+  await assertRejects(
+    () => evaluate(idle(2), env, { episdes: 1 } as never),
+    TypeError,
+    "Unknown option 'episdes' of evaluate: expected one of episodes, seed, maxSteps, signal",
+  );
+  let refused = "";
+  const onUpdate = async () => {
+    await evaluate(learner.policy(), env).catch((it) => refused = it.message);
+  };
+  const run = { totalTimesteps: 40, callbacks: [{ onUpdate }] };
+  await train(learner, env, run);
+  assertEquals(
+    refused,
+    "Cannot evaluate in the environment that is trained in, as it would be reset: expected another one",
+  );
+  const { returns } = await evaluate(learner.policy(), env, { episodes: 2 });
+  assertEquals(returns.length, 2);
+  await assertRejects(
+    () => train(learner, env, { ...run, evaluaton: {} } as never),
+    TypeError,
+    "Unknown option 'evaluaton' of train: expected one of totalTimesteps, seed",
+  );
+});
+
+Deno.test("rewards that 32 bits cannot hold are evaluated, and others say whose they are", async () => {
+  const env = new FixedEnv([3]);
+  const step = env.step.bind(env);
+  let reward = 1e308;
+  env.step = (actions) => ({
+    ...step(actions),
+    rewards: Float64Array.of(reward),
+    episodes: undefined,
+  });
+  const { meanReturn } = await evaluate(idle(1), env, {
+    episodes: 1,
+    maxSteps: 1,
+  });
+  assertEquals(meanReturn, 1e308);
+  reward = NaN;
+  await assertRejects(
+    () => evaluate(idle(1), env, { episodes: 1 }),
+    RangeError,
+    "Cannot use the reward of copy 0 at step 1 of an evaluation: it is NaN, expected a finite number",
+  );
+});

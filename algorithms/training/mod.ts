@@ -106,4 +106,4 @@ export {
 export * from "./progress.ts";
 export { train } from "./train.ts";
 export * from "./train_options.ts";
-export { type RunStatus, runStatus } from "./training_state.ts";
+export { divergedArray, type RunStatus, runStatus } from "./training_state.ts";

@@ -164,6 +164,18 @@ Deno.test("a state that is not of this run is refused in one line", async () => 
     RangeError,
     "Cannot continue: the checkpoint holds 2 environments, expected 4",
   );
+  const sound = store.load().state as Record<string, Record<string, StateTree>>;
+  const odd: Record<string, StateTree> = {
+    ...{ stopReason: 5, elapsedSeconds: "x", bestEvaluation: 1 },
+    ...{ hasEnded: "no", tracker: null, window: { returns: 2 } },
+  };
+  for (const [name, value] of Object.entries(odd)) {
+    await assertRejects(
+      () => run({ ...sound, loop: { ...sound.loop, [name]: value } }),
+      TypeError,
+      `Cannot resume: the state's ${name} is of another kind than a training run's`,
+    );
+  }
   await Deno.remove(dir, { recursive: true });
 });
 

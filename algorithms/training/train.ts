@@ -14,6 +14,7 @@ import {
   checkVecEnv,
   EpisodeTracker,
   EpisodeWindow,
+  markTraining,
   NO_ROWS,
 } from "./episodes.ts";
 import {
@@ -116,9 +117,12 @@ export async function train(
   options: TrainOptions,
 ): Promise<TrainResult> {
   const { progress, loggers = [] } = options ?? {};
+  let loop: TrainingLoop | undefined;
   try {
-    return await new TrainingLoop(algorithm, env, options).run();
+    loop = new TrainingLoop(algorithm, env, options);
+    return await loop.run();
   } finally {
+    loop?.release();
     // After an error the bar would stand before its message.
     progress?.clear?.();
     for (const logger of loggers) logger.close();
@@ -140,6 +144,8 @@ class TrainingLoop implements TrainContext, ProgressState {
   startStep = 0;
   updates = 0;
   episodes = 0;
+  /** Lets others use the environment. */
+  release = () => {};
 
   #options: TrainOptions;
   /** Lines on episodes that were told. */
@@ -218,6 +224,7 @@ class TrainingLoop implements TrainContext, ProgressState {
 
   async run(): Promise<TrainResult> {
     const { resumeFrom, seed, progress } = this.#options;
+    this.release = markTraining(this.env);
     const start = seed === undefined ? {} : { seed };
     if (resumeFrom !== undefined) {
       await this.#resume(resumeFrom);
@@ -242,6 +249,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     if (this.#hasEnded()) this.#log.status("success");
     progress?.finish(this);
     const result = this.#result(stopReason);
+    this.release();
     for (const callback of this.#options.callbacks ?? []) {
       await callback.onEnd?.(this, result);
     }

@@ -8,12 +8,37 @@ import type {
   TruncateOptions,
 } from "./checkpoint_store.ts";
 import type { Divergence } from "./diverged.ts";
+import { checkNames, layersOf } from "./episodes.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
-import type { TrainOptions } from "./train_options.ts";
+import type {
+  CheckpointOptions,
+  EvaluationOptions,
+  TrainOptions,
+} from "./train_options.ts";
+
+/** Options of training. */
+const OPTIONS: readonly (keyof TrainOptions)[] = [
+  ...["totalTimesteps", "seed", "logInterval", "episodeWindow"] as const,
+  ...["loggers", "hyperparameters", "callbacks", "evaluation"] as const,
+  ...["checkpoints", "resumeFrom", "onWarning", "signal"] as const,
+  ...["progress", "now"] as const,
+];
+
+/** Options of its evaluations. */
+const OF_EVALUATION: readonly (keyof EvaluationOptions)[] = [
+  ...["env", "everyTimesteps", "episodes", "maxSteps"] as const,
+  ...["deterministic", "seed"] as const,
+];
+
+/** Options of its checkpoints. */
+const OF_CHECKPOINTS: readonly (keyof CheckpointOptions)[] = [
+  ...["store", "everyTimesteps", "keepLast", "notes"] as const,
+];
 
 /**
- * Throws a one-line RangeError on numbers that make no sense, and a TypeError where
- * evaluations share an environment, or what is inside of it, with training.
+ * Throws a one-line RangeError on numbers that make no sense, and a TypeError on options
+ * that there are not and where evaluations share an environment, or what is inside of
+ * it, with training.
  */
 export function checkOptions(
   options: TrainOptions | undefined,
@@ -25,6 +50,9 @@ export function checkOptions(
     );
   }
   const { evaluation, checkpoints } = options;
+  checkNames(options, OPTIONS, "train");
+  checkNames(evaluation ?? {}, OF_EVALUATION, "evaluation of train");
+  checkNames(checkpoints ?? {}, OF_CHECKPOINTS, "checkpoints of train");
   if (
     evaluation &&
     layersOf(evaluation.env).some((it) => layersOf(env).includes(it))
@@ -51,12 +79,6 @@ export function checkOptions(
       `Cannot train with ${name} ${value}: it must be a whole number of at least 1`,
     );
   }
-}
-
-/** Lists an environment and, of wrappers, those inside. */
-function layersOf(env: VecEnv | undefined): VecEnv[] {
-  const { env: inside } = (env ?? {}) as { env?: VecEnv };
-  return env === undefined ? [] : [env, ...layersOf(inside)];
 }
 
 /** Parts of a checkpoint's state. */
@@ -87,7 +109,35 @@ export function checkResumable(state: StateTree): ResumableState {
       );
     }
   }
+  for (const [name, isRight] of Object.entries(OTHERS)) {
+    const value = loop[name] ?? null;
+    const isMissing = value === null && name !== "window" && name !== "tracker";
+    if (isMissing || isRight(value)) continue;
+    throw new TypeError(
+      `Cannot resume: the state's ${name} is of another kind than a training run's`,
+    );
+  }
   return state as unknown as ResumableState;
+}
+
+/** Tests of further values of a loop's state, which may be missing. */
+const OTHERS: Readonly<Record<string, (value: StateTree) => boolean>> = {
+  stopReason: (it) => typeof it === "string",
+  hasEnded: (it) => typeof it === "boolean",
+  elapsedSeconds: (it) => typeof it === "number" && it >= 0,
+  bestStep: (it) => Number.isSafeInteger(it),
+  nextEvaluation: (it) => typeof it === "number",
+  evaluatedAt: (it) => typeof it === "number",
+  lastEvaluation: isEvaluation,
+  bestEvaluation: isEvaluation,
+  window: isEvaluation,
+  tracker: isEvaluation,
+};
+
+/** True for returns and lengths of episodes. */
+function isEvaluation(value: StateTree): boolean {
+  return isStateRecord(value) &&
+    [value.returns, value.lengths].every((it) => isTypedArray(it));
 }
 
 /**
@@ -389,6 +439,18 @@ export type Found = Pick<Divergence, "statistic" | "value">;
  * reached yet. The own state of single environments, below `envs`, of callbacks
  * and of the caller is theirs: what comes of it is checked, or none of it is
  * learned from.
+ *
+ * @param state State of a run, or parts of it.
+ * @returns Path and number of the first one, if there is one.
+ *
+ * @example
+ * ```ts
+ * import { divergedArray } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const algorithm = { weights: Float32Array.of(1, Infinity) };
+ * assertEquals(divergedArray({ algorithm })?.value, Infinity);
+ * ```
  */
 export function divergedArray(
   { algorithm, loop, env }: Readonly<Record<string, StateTree>>,

@@ -4,7 +4,7 @@ import { UsageError } from "../terminal/errors.ts";
 import { type Command, integerOf, option } from "../terminal/command.ts";
 
 /** Folders that are shown where none is named. */
-const FOLDERS = ["runs", "experiments"];
+const FOLDERS = ["runs", "experiments", "searches"];
 
 const PORT = 8650;
 

@@ -6,6 +6,7 @@ import {
 } from "../terminal/command.ts";
 import { TRUST_OPTION } from "../run/saved_run.ts";
 import { runDirOf } from "../config/zoo_agents.ts";
+import { LICENSE, NAME } from "../share/card.ts";
 import { checkShared } from "../share/check_shared.ts";
 import { shareRun } from "../share/share_run.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -38,11 +39,11 @@ async function share(options: ParsedOptions, io: CommandIo): Promise<number> {
   const files = await shareRun(runDirOf(runs[0]), {
     out,
     name: wordOf(options, "name", {
-      form: /^(zoo:[\w-]+\/)?\w[\w.-]{0,99}$/,
+      form: NAME,
       words: "up to 100 letters, digits, '-', '_' and '.'",
     }),
     license: wordOf(options, "license", {
-      form: /^[A-Za-z][\w.+-]{0,49}$/,
+      form: LICENSE,
       words: "the name of a license, such as MIT",
     }),
     withModules: switches.has("with-modules"),

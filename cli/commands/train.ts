@@ -38,7 +38,7 @@ import {
 import { resumeRun } from "../run/resume.ts";
 import { folderWords } from "../run/run_entries.ts";
 import { notices } from "../run/run_setup.ts";
-import { TRUST_OPTION } from "../run/saved_run.ts";
+import { openRun, TRUST_OPTION } from "../run/saved_run.ts";
 import { runDirOf } from "../config/zoo_agents.ts";
 import { writeYaml } from "../config/yaml.ts";
 import { isOfSeeds, trainSeeds } from "./train_seeds.ts";
@@ -98,6 +98,14 @@ async function savedWeights(
   return weights!;
 }
 
+/** Returns the algorithm of the run whose weights are taken, unless a file names one. */
+function algorithmFrom(options: ParsedOptions): string | undefined {
+  const from = valueOf(options, "init-from");
+  if (from === undefined || options.values.has("config")) return undefined;
+  const isTrusted = options.switches.has("trust");
+  return openRun(runDirOf(from), { isTrusted }).config.algorithm;
+}
+
 /** Trains a new run; writes nothing before the setup is open. */
 async function startRun(
   given: ParsedOptions,
@@ -111,7 +119,7 @@ async function startRun(
     );
   }
   const resolved = await configFromOptions(
-    algorithmOf(options),
+    algorithmOf(options) ?? algorithmFrom(options),
     options,
     {
       admit(config, isOfFile) {

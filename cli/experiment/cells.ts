@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { hasEnded, recordOf, type RunTask } from "../jobs/run_task.ts";
 import { newRecord } from "../run/begin_training.ts";
 import { csvText } from "../terminal/csv.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { asLine, UsageError } from "../terminal/errors.ts";
 import { folderOf, type Plan } from "./plan.ts";
 
 /** A run of an experiment: one variant in one environment with one seed. */
@@ -91,11 +91,12 @@ export function readCell(cell: Cell): CellResult {
   const found = { ...cell, steps, seconds, resumes, message: "" };
   if (hasEnded(record)) {
     const { commit = "", evaluations: { last, best } } = record;
-    return { ...found, state: "finished", last, best, commit };
+    const known = { last, best, commit: asLine(commit) };
+    return { ...found, ...known, state: "finished" };
   }
   const none = { ...found, last: null, best: null, commit: "" };
   if (record === undefined) return { ...none, state: "missing" };
-  const { state, reason: message = "" } = record;
+  const { state, reason = "" } = record, message = asLine(reason);
   return state === "failed"
     ? { ...none, state, message }
     : { ...none, state: "unfinished" };

@@ -4,7 +4,12 @@ import {
   RunFolder,
   type RunRecord,
 } from "@bellman/runs";
-import { type Checkpoint, type RunStatus, runStatus } from "@bellman/training";
+import {
+  type Checkpoint,
+  divergedArray,
+  type RunStatus,
+  runStatus,
+} from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { existsSync } from "node:fs";
 import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
@@ -424,6 +429,18 @@ export function checkResumable(
 
 /** Restores the agent and the environments of a setup from a checkpoint. */
 export function restoreSetup(setup: RunSetup, checkpoint: Checkpoint): void {
+  const { weights, scales, ...run } = checkpoint.state as Record<
+    string,
+    StateTree
+  >;
+  const odd = divergedArray(
+    weights === undefined ? run : { algorithm: { weights, scales } },
+  );
+  if (odd !== undefined) {
+    throw new UsageError(
+      `Cannot use the checkpoint ${checkpoint.path}: ${odd.statistic} holds ${odd.value}, expected finite numbers`,
+    );
+  }
   if (restoreShared(setup, checkpoint)) return;
   const { algorithm, env } = checkpoint.state as Record<string, StateTree>;
   if (algorithm === undefined || env === undefined) {

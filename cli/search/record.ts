@@ -77,6 +77,9 @@ function readLine(text: string, before: string): Line | undefined {
 /** What the first line has, whichever letter of it is damaged. */
 const FIRST = /"op":"begin"|,"check":"[0-9a-f]{16}"}$/;
 
+/** Most bytes of a record: that of a million evaluations. */
+const MOST_BYTES = 1 << 28;
+
 /**
  * The record of a search, `trials.jsonl`: a line per event, which is on the disk
  * before anything is done about it. Whatever ends the process, the search goes on
@@ -113,6 +116,12 @@ export class SearchRecord {
     this.events = this.#events;
     this.#file = file;
     try {
+      const { size } = fstatSync(this.#file);
+      if (size > MOST_BYTES) {
+        throw new UsageError(
+          `Cannot read ${path}: it has ${size} bytes, expected some thousand`,
+        );
+      }
       const bytes = readFileSync(this.#file);
       const end = this.#readLines(bytes);
       if (isRead) return;

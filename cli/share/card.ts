@@ -2,6 +2,8 @@
 import { type Schema, validate } from "@cfworker/json-schema";
 import { describeSpace } from "@bellman/envs";
 import type { CheckpointNotes } from "@bellman/training";
+import { findAlgorithm } from "../config/algorithms.ts";
+import { resolveConfig } from "../config/resolve.ts";
 import { parseYaml } from "../config/yaml.ts";
 import type { EnvironmentSpaces } from "../run/environments.ts";
 import { round } from "../run/evaluation.ts";
@@ -78,16 +80,25 @@ const NUMBER: Schema = { type: "number" };
 const COUNT: Schema = { type: "integer", minimum: 0, maximum: 10_000 };
 const TEXTS: Schema = { type: "array", items: TEXT, maxItems: 1000 };
 
+/** Fewest episodes of an evaluation, as single returns tell next to nothing. */
+const FEWEST = 10;
+
+/** Names of shared agents, and of licenses: what a card may hold without quotes. */
+export const NAME = /^(zoo:[\w-]+\/)?\w[\w.-]{0,99}$/;
+export const LICENSE = /^[A-Za-z][\w.+-]{0,49}$/;
+
 /** What a card may claim: anything else has no place in it, and no check. */
 const CLAIMS = exactly({
-  name: TEXT,
-  license: { type: ["string", "null"], maxLength: 50 },
+  name: { type: "string", pattern: NAME.source },
+  license: {
+    anyOf: [{ type: "null" }, { type: "string", pattern: LICENSE.source }],
+  },
   version: TEXT,
   commit: TEXT,
   notShared: TEXTS,
   evaluation: exactly({
     seed: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER - 1 },
-    episodes: { ...COUNT, minimum: 1 },
+    episodes: { ...COUNT, minimum: FEWEST },
     mean: NUMBER,
     deviation: { ...NUMBER, minimum: 0 },
     low: NUMBER,
@@ -224,6 +235,27 @@ function headOf(
   ];
 }
 
+/** Settings that give a network its shape. */
+const OF_NETWORK = [
+  ...["network", "partNetworks", "hiddenSizes", "lstmSize", "valueNetwork"],
+  ...["qNetwork", "dueling", "values", "atoms", "exploration", "actions"],
+];
+
+/** Returns the words for a network other than the one that `train` would make. */
+function networkWords(config: Record<string, unknown>): string[] {
+  const algorithm = String(config.algorithm);
+  if (findAlgorithm(algorithm) === undefined) return [];
+  const usual = resolveConfig(algorithm, { entries: [["env", config.env]] });
+  return OF_NETWORK.filter((key) => {
+    const [own, theirs] = [config[key], usual[key]].map((it) =>
+      JSON.stringify(it)
+    );
+    return key in config && own !== theirs;
+  }).map((key) =>
+    `--set ${shellWord(`${key}=${JSON.stringify(config[key])}`)}`
+  );
+}
+
 /** Writes the card of an agent. */
 export function cardText(
   claims: CardClaims,
@@ -232,7 +264,11 @@ export function cardText(
   const config = parseYaml(String(notes.config)) as Record<string, unknown>;
   const env = String(config.env), folder = shellWord(claims.name);
   const algorithm = inline(config.algorithm);
-  const from = `--env ${shellWord(env)} --init-from ${folder}`;
+  const from = [
+    `--env ${shellWord(env)}`,
+    ...networkWords(config),
+    `--init-from ${folder}`,
+  ].join(" ");
   const unchecked = new Intl.ListFormat("en").format(uncheckedOf(claims));
   return [
     ...headOf(claims, config),

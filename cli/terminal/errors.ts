@@ -123,9 +123,18 @@ export function asInputError(error: unknown): Error | undefined {
   if (!(error instanceof Error) || error instanceof RunFailure) {
     return undefined;
   }
+  if (error instanceof Deno.errors.NotCapable) {
+    const [, access, what] = /^Requires (.+?) access to (.+?), run/
+      .exec(error.message) ?? [];
+    return new UsageError(
+      what === undefined
+        ? error.message
+        : `Cannot use ${what}: the permissions of this command leave out ${access} access to it`,
+      { cause: error },
+    );
+  }
   const isInput = error instanceof UsageError || error instanceof RangeError ||
-    error instanceof TypeError || error instanceof SyntaxError ||
-    error instanceof Deno.errors.NotCapable;
+    error instanceof TypeError || error instanceof SyntaxError;
   return fileError(error) ?? (isInput ? error : undefined);
 }
 

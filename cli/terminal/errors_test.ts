@@ -45,6 +45,13 @@ Deno.test("mistakes of the input pass as they are, failures do not", () => {
     const error = new kind("Cannot");
     assertEquals(asInputError(error), error);
   }
+  const capable = new Deno.errors.NotCapable(
+    'Requires all access to "/dev/null/x", run again with the --allow-all flag',
+  );
+  assertEquals(
+    asInputError(capable)?.message,
+    'Cannot use "/dev/null/x": the permissions of this command leave out all access to it',
+  );
   assertEquals(asInputError(new Error("it broke")), undefined);
   assertEquals(asInputError("text"), undefined);
 });

@@ -201,38 +201,79 @@ export function choicesOf(
   );
 }
 
+/** Masks of the actions of some environments. */
+export interface ExpectedMasks {
+  /** Number of environments. */
+  readonly numEnvs: number;
+  /**
+   * Numbers of choices of each part of an action.
+   *
+   * @default actions are not masked
+   */
+  readonly parts?: readonly number[];
+}
+
 /**
- * Throws unless masks are there where actions are masked, and there alone.
+ * Throws unless masks are there where actions are masked, and there alone, and each
+ * allows a choice of each part.
  *
  * @param masks The masks, if any.
- * @param expected Numbers of those of all environments; 0 where nothing is masked.
+ * @param expected Number of environments, and choices of an action.
  * @throws {TypeError} If masks are missing, too many or too few.
+ * @throws {RangeError} If one is neither 0 nor 1, or nothing is allowed.
  *
  * @example
  * ```ts
  * import { checkActionMasks } from "@bellman/policies";
  * import { assertThrows } from "@std/assert";
  *
- * checkActionMasks(undefined, 0);
- * checkActionMasks(Uint8Array.of(1, 0), 2);
- * assertThrows(() => checkActionMasks(undefined, 2), TypeError, "without action masks");
+ * const expected = { numEnvs: 1, parts: [2] };
+ * checkActionMasks(undefined, { numEnvs: 1 });
+ * checkActionMasks(Uint8Array.of(1, 0), expected);
+ * assertThrows(() => checkActionMasks(undefined, expected), TypeError, "without action masks");
+ * assertThrows(() => checkActionMasks(new Uint8Array(2), expected), RangeError, "allow none");
  * ```
  */
 export function checkActionMasks(
   masks: Uint8Array | undefined,
-  expected: number,
+  { numEnvs, parts = [] }: ExpectedMasks,
 ): void {
-  if ((masks?.length ?? 0) === expected) return;
+  const size = numEnvs * parts.reduce((sum, n) => sum + n, 0);
+  if (masks === undefined && size === 0) return;
   if (masks === undefined) {
     throw new TypeError(
-      `Cannot choose actions without action masks: expected ${expected} numbers, 1 where a choice is allowed, as the environments have them`,
+      `Cannot choose actions without action masks: expected ${size} numbers, 1 where a choice is allowed, as the environments have them`,
     );
   }
-  const wanted = expected > 0
-    ? `${expected}`
-    : "none, as the agent was made for environments without masks";
-  throw new TypeError(
-    `Cannot choose actions by action masks of ${masks.length} numbers: expected ${wanted}`,
+  if (masks.length !== size) {
+    const wanted = size > 0
+      ? `${size}`
+      : "none, as the agent was made for environments without masks";
+    throw new TypeError(
+      `Cannot choose actions by action masks of ${masks.length} numbers: expected ${wanted}`,
+    );
+  }
+  for (let env = 0, at = 0; env < numEnvs; env++) {
+    for (let part = 0; part < parts.length; part++) {
+      let allowed = 0;
+      for (const end = at + parts[part]; at < end; at++) {
+        if (masks[at] === 1) allowed++;
+        else if (masks[at] !== 0) refuseMask(masks[at], at);
+      }
+      if (allowed === 0) {
+        throw new RangeError(
+          `Cannot choose the action of environment ${env}: the action masks allow none of ${
+            parts[part]
+          } choices, expected 1 for at least one`,
+        );
+      }
+    }
+  }
+}
+
+function refuseMask(value: number, at: number): never {
+  throw new RangeError(
+    `Cannot choose actions: actionMasks[${at}] is ${value}, expected 0 or 1`,
   );
 }
 
@@ -410,8 +451,8 @@ export class PolicyActor implements Actor, PolicyMemory {
   readonly #observations: ObservationInputArrays;
   readonly #random: RandomStream;
   readonly #noise: Float32Array;
-  /** Numbers of the masks of all environments, 0 where actions are not masked. */
-  readonly #choices: number;
+  /** Masks that it takes. */
+  readonly #expected: ExpectedMasks;
   #run: ReturnType<typeof compilePolicy> | undefined;
   #steps = 0;
 
@@ -439,7 +480,9 @@ export class PolicyActor implements Actor, PolicyMemory {
     this.#observations = observationBuffer(policy, numEnvs);
     this.#random = random ?? new RandomStream(seed).split("evaluation");
     this.#noise = new Float32Array(numEnvs * policy.noise.size);
-    this.#choices = masked ? numEnvs * choicesOf(policy) : 0;
+    if (masked) choicesOf(policy); // Throws where there are none.
+    const parts = masked ? policy.distribution.masking!.parts : undefined;
+    this.#expected = { numEnvs, parts };
     this.starts = new Float32Array(numEnvs).fill(1);
     this.state = new Float32Array(numEnvs * policy.stateSize);
   }
@@ -479,7 +522,7 @@ export class PolicyActor implements Actor, PolicyMemory {
     actionMasks?: Uint8Array,
   ): Readonly<Record<string, Float32Array | Int32Array>> {
     const { deterministic, params } = this.#options;
-    checkActionMasks(actionMasks, this.#choices);
+    checkActionMasks(actionMasks, this.#expected);
     if (!deterministic) this.#renewNoise();
     this.#steps++;
     this.#run ??= this.#compile();

@@ -28,10 +28,11 @@ function argMaxWithGumbelNoise(
   return tf.argMax(tf.sub(logits, negativeGumbel), 1);
 }
 
-/** Makes the masking of logits of so many choices. */
-function maskingOf(size: number): ActionMasking {
+/** Makes the masking of logits of parts with so many choices. */
+function maskingOf(parts: readonly number[]): ActionMasking {
   return {
-    size,
+    size: parts.reduce((sum, n) => sum + n, 0),
+    parts,
     apply: (logits, masks) =>
       tf.tidy(() => tf.where(tf.cast(masks, "bool"), logits, FORBIDDEN)),
   };
@@ -84,7 +85,7 @@ export function categorical(
     actionShape: [],
     actionDtype: "int32",
     noise: { kind: "uniform", size: n },
-    masking: maskingOf(n),
+    masking: maskingOf([n]),
     logProb(logits, actions) {
       const all = tf.range(start, start + n, 1, "int32");
       const chosen = tf.equal(tf.expandDims(actions, 1), all);
@@ -195,7 +196,7 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
     actionShape: [sizes.length],
     actionDtype: "int32",
     noise: { kind: "uniform", size: total },
-    masking: maskingOf(total),
+    masking: maskingOf(sizes),
     logProb(parameters, actions) {
       const chosen = tf.unstack(actions, 1);
       return sum(
@@ -259,6 +260,7 @@ export function bernoulli(n: number): Distribution {
     noise: { kind: "uniform", size: n },
     masking: {
       size: 2 * n,
+      parts: Array<number>(n).fill(2),
       apply: (logits, masks) =>
         tf.tidy(() => {
           const allowed = tf.reshape(tf.cast(masks, "bool"), [-1, n, 2]);

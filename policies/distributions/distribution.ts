@@ -82,6 +82,8 @@ export interface ActionMasking {
    * by side; for bits that of 0, then that of 1.
    */
   readonly size: number;
+  /** Numbers of choices of each part. */
+  readonly parts: readonly number[];
   /**
    * Changes parameters so that actions that are not allowed have no probability; all
    * methods of the distribution take the result.

@@ -30,6 +30,13 @@ function themed(name: string): string {
     .trim();
 }
 
+/** Lets the library draw an axis of any length, whose ticks are given. */
+function anyStep(
+  ...[_plot, _axis, low, high]: [UPlot, number, number, number]
+): number[] {
+  return [Math.max(5, high - low)];
+}
+
 /** Chart of lines with bands, in the colours of the style sheet. */
 export class Chart {
   /** Element that holds it. */
@@ -163,6 +170,7 @@ export class Chart {
             label: this.#scales.xLabel,
             size: 34,
             // Those of the library never end where doubles cannot tell them apart.
+            incrs: anyStep,
             splits: () => ticksOf(this.#frame.x),
             filter: (_, places) => places,
             values: (_, places) => tickTexts(places),
@@ -171,6 +179,7 @@ export class Chart {
             ...axis,
             size: 64,
             // Those of the library for logarithms need ranges of whole decades.
+            incrs: anyStep,
             splits: () => yTicks(this.#frame),
             filter: (_, places) => places,
             values: (_, places) => tickTexts(places),
