@@ -1,6 +1,6 @@
 import { lockRun, RunFolder, type RunRecord } from "@bellman/runs";
 import { CheckpointStore } from "@bellman/training";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { registerLogger } from "./config/loggers.ts";
 import { commitOf } from "./jobs/commit.ts";
 import {
@@ -50,6 +50,15 @@ function isDone(
 ): boolean {
   if (!hasEnded(record)) return false;
   return [undefined, record.evaluations.last.episodes].includes(episodes);
+}
+
+/** Removes the folder of a run that could not begin. */
+function leaveNothing(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // It holds the run.
+  }
 }
 
 /** Removes all of a run that has nothing to lose, but the file of its lock. */
@@ -109,6 +118,7 @@ export async function makeRun(task: RunTask): Promise<number> {
     } finally {
       await release();
       lock.release();
+      leaveNothing(dir);
     }
   }, { hints: false });
   return isFull ? DISK_FULL : code;

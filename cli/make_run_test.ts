@@ -1,28 +1,27 @@
+import { holderOf, lockRun } from "@bellman/runs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { resolveConfig } from "./config/resolve.ts";
 import { type JobEnd, startJob } from "./jobs/job.ts";
 import {
-  EVALUATIONS_FILE,
   lockOf,
-  type RunEvaluations,
+  recordOf,
   type RunEvent,
   runJob,
   type RunTask,
 } from "./jobs/run_task.ts";
-import { holderOf, lockFile } from "./run/ownership.ts";
 import { capture } from "./testdata/capture.ts";
 
-const TRAIN = [
-  "train",
-  "a2c",
-  "--env=CartPole-v1",
-  "--steps=60000",
-  "--set=checkpointInterval=2000",
-  "--set=evaluationEpisodes=3",
-  "--set=hiddenSizes=[8]",
-  "--seed=3",
-  "--quiet",
-];
-const evaluation = { episodes: 5, seed: 1_000_003 };
+const settings = resolveConfig("a2c", {
+  entries: [
+    ["env", "CartPole-v1"],
+    ["totalTimesteps", 60_000],
+    ["checkpointInterval", 2000],
+    ["evaluationEpisodes", 3],
+    ["hiddenSizes", [8]],
+    ["seed", 3],
+  ],
+});
+const episodes = 5;
 
 /** Makes a run by a job to its end. */
 async function make(
@@ -33,28 +32,32 @@ async function make(
   return { end, events };
 }
 
-/** Reads the evaluations of a run, without the time that it took. */
-function evaluationsOf(dir: string): Omit<RunEvaluations, "seconds"> {
-  const text = Deno.readTextFileSync(`${dir}/${EVALUATIONS_FILE}`);
-  const { seconds, ...rest }: RunEvaluations = JSON.parse(text);
+/** Reads what a run came to, without times and how often it was killed. */
+function endOf(dir: string) {
+  const { state, reason, step, updates, evaluations, seconds } = recordOf(dir)!;
   assert(seconds > 0);
-  return rest;
+  return { state, reason, step, updates, evaluations };
 }
 
 Deno.test("a job trains and evaluates a run, killed or not", async () => {
   const root = await Deno.makeTempDir();
-  const whole = { dir: `${root}/whole/seed-3`, train: TRAIN, evaluation };
+  const whole = { dir: `${root}/whole/seed-3`, settings, episodes };
   const { end, events } = await make(whole);
   assertEquals([end.code, end.message], [0, ""]);
   assertEquals(events.at(-1)?.step, 60_000);
   assert(events[0].memory! > 2 ** 20);
-  const expected = evaluationsOf(whole.dir);
-  assertEquals([expected.steps, expected.last.step], [60_000, 60_000]);
+  const expected = endOf(whole.dir), { last } = expected.evaluations;
+  assertEquals([expected.step, last!.step, last!.episodes], [
+    60_000,
+    60_000,
+    5,
+  ]);
+  assertEquals(expected.evaluations.during.length, 20);
   const { out } = await capture(
     ...["eval", whole.dir, "--checkpoint=latest", "--json"],
-    ...["--episodes=5", "--seed=1000003"],
+    ...["--episodes=5", "--seed=20000"],
   );
-  assertEquals(expected.last.meanReturn, JSON.parse(out).meanReturn);
+  assertEquals(last!.meanReturn, JSON.parse(out).meanReturn);
 
   const killed = { ...whole, dir: `${root}/killed/seed-3` };
   // In its first second, then while it trains, early enough that much is left to do when
@@ -71,7 +74,9 @@ Deno.test("a job trains and evaluates a run, killed or not", async () => {
     assertEquals(holderOf(lockOf(killed.dir)), undefined);
   }
   assertEquals((await make(killed)).end.code, 0);
-  assertEquals(evaluationsOf(killed.dir), expected);
+  assertEquals(endOf(killed.dir), expected);
+  const { resumes } = recordOf(killed.dir)!;
+  assert(resumes >= 1 && resumes <= 2, `${resumes}`);
   // Once more, and nothing is left to do.
   assertEquals((await make(killed)).events, []);
   await Deno.remove(root, { recursive: true });
@@ -80,8 +85,8 @@ Deno.test("a job trains and evaluates a run, killed or not", async () => {
 Deno.test("a job that cannot make its run tells why, and leaves no folder", async () => {
   const root = await Deno.makeTempDir();
   const dir = `${root}/run`;
-  const train = ["train", "a2c", "--env=CartPol-v1", "--quiet"];
-  const { end } = await make({ dir, train });
+  const wrong = { ...settings, env: "CartPol-v1" };
+  const { end } = await make({ dir, settings: wrong });
   assertEquals(end.code, 2);
   assertMatch(end.message, /did you mean 'CartPole-v1'/);
   assertEquals([...Deno.readDirSync(root)], []);
@@ -91,11 +96,15 @@ Deno.test("a job that cannot make its run tells why, and leaves no folder", asyn
 Deno.test("a job does not make a run that another process makes", async () => {
   const root = await Deno.makeTempDir();
   const dir = `${root}/run`;
-  const lock = lockFile(lockOf(dir), String);
-  const { end } = await make({ dir, train: TRAIN });
+  Deno.mkdirSync(dir);
+  const lock = lockRun(dir);
+  const { end } = await make({ dir, settings });
   assertEquals(end.code, 2);
-  assertMatch(end.message, /Cannot use the run .*: process \d+ on .* makes it/);
+  assertMatch(
+    end.message,
+    /Cannot use the run .*: process \d+ on .* trains it/,
+  );
   lock.release();
-  assertEquals([...Deno.readDirSync(root)], []);
+  assertEquals([...Deno.readDirSync(dir)], []);
   await Deno.remove(root, { recursive: true });
 });

@@ -3,11 +3,10 @@ import { loadStateSync, saveStateSync } from "@bellman/files";
 import { CheckpointStore } from "@bellman/training";
 import { existsSync } from "node:fs";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
+import { resolveConfig } from "../config/resolve.ts";
 import {
-  evaluationSeed,
   lockOf,
-  readEvaluations,
-  readResumes,
+  recordOf,
   type RunEvent,
   type RunTask,
   startRun,
@@ -46,15 +45,14 @@ function taskOf(
     evaluationEpisodes: 2,
     ...words[0] === "sac" && { learningStarts: 50 },
   };
-  return {
-    dir,
-    train: [
-      ...["train", ...words, "--quiet", "--seed", "1"],
-      ...Object.entries(set)
-        .flatMap(([key, it]) => ["--set", `${key}=${JSON.stringify(it)}`]),
+  const [algorithm, , env, , steps] = words;
+  const settings = resolveConfig(algorithm, {
+    entries: [
+      ...Object.entries({ env, totalTimesteps: Number(steps), seed: 1 }),
+      ...Object.entries(set),
     ],
-    evaluation: { episodes: 2, seed: evaluationSeed(1) },
-  };
+  });
+  return { dir, settings, episodes: 2 };
 }
 
 /** A cluster that follows a script, and what it has told. */
@@ -113,12 +111,16 @@ async function assertAsHere(
     assert(read(dir, name) === read(other, name), name);
   }
   assertEquals(rowsOf(dir), rowsOf(other));
-  const [{ seconds: _, commit: __, ...own }, { seconds, commit, ...its }] = [
-    readEvaluations(dir)!,
-    readEvaluations(other)!,
-  ];
-  assertEquals(own, its);
-  assert(seconds > 0 && commit !== undefined);
+  const [own, its] = [recordOf(dir)!, recordOf(other)!];
+  for (const name of ["state", "reason", "step", "evaluations"] as const) {
+    assertEquals(own[name], its[name]);
+  }
+  assert(own.seconds > 0 && own.commit !== undefined);
+}
+
+/** How often a run was lost, or its process killed. */
+function resumesOf({ dir }: RunTask): number {
+  return recordOf(dir)!.resumes;
 }
 
 /** Names below a folder that a run is in, and no run leaves. */
@@ -133,8 +135,7 @@ test("a run on a cluster is the run that it would be here", async () => {
   assertEquals(end, WELL);
   await assertAsHere(task, A2C);
   assert(events.some((it) => it.step === 6000 && it.statistics));
-  assertEquals([strayNames(task.dir), readResumes(task.dir)], [[], 0]);
-  assertEquals(openRun(task.dir, { isTrusted: false }).isOwn, true);
+  assertEquals([strayNames(task.dir), resumesOf(task)], [[], 0]);
   const { dir } = task, other = await madeHere(A2C);
   const names = (it: string) =>
     [...Deno.readDirSync(`${it}/checkpoints`)].map(({ name }) => name).sort();
@@ -153,7 +154,7 @@ for (const words of [A2C, SAC]) {
       "its node was lost",
       "its node was lost",
     ]);
-    assertEquals(readResumes(task.dir), 2);
+    assertEquals(resumesOf(task), 2);
     await assertAsHere(task, words);
   });
 }
@@ -183,16 +184,13 @@ test("a run that is stopped saves itself, comes back and goes on", async () => {
 });
 
 test("what a run fails with is told with the folder here", async () => {
-  const task = { ...taskOf(A2C), train: ["train", "a2c", "--env", "none"] };
-  const { end } = await made(task);
+  const { settings, ...task } = taskOf(A2C);
+  const { end } = await made({
+    ...task,
+    settings: { ...settings, env: "none" },
+  });
   assertEquals(end.code, 2);
   assertMatch(end.message, /^Unknown environment 'none'/);
-  const config = ["--config", "/none/such.yaml"];
-  const outside = await made({ ...task, train: ["train", ...config] });
-  assertMatch(
-    outside.end.message,
-    /^Cannot ship \/none\/such.yaml to the cluster: expected a file in \//,
-  );
 });
 
 test("a run that is lost again and again without progress has failed", async () => {

@@ -29,12 +29,10 @@ async function python(code: string, files: Record<string, string> = {}) {
 }
 
 const FILES = {
-  "evaluations.json": "{}",
+  "run.json": "{}",
   "progress.csv": "time\n",
   "policy.onnx.tmp": "",
   "run.lock": "",
-  "failure.txt": "",
-  "resumes.txt": "1",
   "checkpoints/step_2.safetensors": "two",
   "checkpoints/best.safetensors.tmp": "",
   "plots/a.svg": "<svg>",
@@ -47,7 +45,7 @@ test("files come before the checkpoints that need them, and the result last", as
     "plots/a.svg",
     "progress.csv",
     "checkpoints/step_2.safetensors",
-    "evaluations.json",
+    "run.json",
   ]);
 });
 
@@ -56,7 +54,7 @@ test("a checkpoint is sent as it was, whatever becomes of it meanwhile", async (
 parts = parts_of('.', files_of('.'))
 taken = [next(parts)]
 os.remove('checkpoints/step_2.safetensors')
-os.remove('evaluations.json')
+os.remove('run.json')
 taken += list(parts)
 print(json.dumps([[it[0], it[2].decode()] for it in taken]))`;
   assertEquals((await python(code, FILES)).slice(1), [

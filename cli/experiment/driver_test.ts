@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { lockOf } from "../jobs/run_task.ts";
-import { lockFile } from "@bellman/runs";
+import { lockRun } from "@bellman/runs";
 import { type Cell, type CellResult, nameOf, readCell } from "./cells.ts";
 import { CellDriver, type DriverOptions } from "./driver.ts";
 
@@ -93,8 +92,8 @@ Deno.test("a cell that a signal ends is resumed once, then it has failed", async
 Deno.test("a cell that another process has is waited for, and others are run first", async () => {
   const dir = await Deno.makeTempDir();
   const cells = cellsIn(dir, 2);
-  await Deno.mkdir(`${dir}/a2c/CartPole-v1`, { recursive: true });
-  const lock = lockFile(lockOf(cells[0].dir), String);
+  await Deno.mkdir(cells[0].dir, { recursive: true });
+  const lock = lockRun(cells[0].dir);
   const { driver, ended, told } = driverOf(cells, { jobs: 1 });
   const done = driver.run();
   await until(() => ended.length === 1);
