@@ -87,18 +87,13 @@ async function begin(
     signal: AbortSignal;
   },
 ): Promise<SearchPlan> {
-  const [first] = record.events;
-  if (first === undefined) {
+  const { begun } = record;
+  if (begun === undefined) {
     const scores = await completeScores(plan, dir, options);
     record.append({ op: "begin", plan, sampler: sampler.name, scores });
     return { ...plan, scores };
   }
-  if (first.op !== "begin") {
-    throw new UsageError(
-      `Cannot resume ${dir}: its ${SEARCH_FILE} does not begin with a plan`,
-    );
-  }
-  const changes = changesOf(plan, first.plan as SearchPlan);
+  const changes = changesOf(plan, begun.plan as SearchPlan);
   if (changes.length > 0) {
     throw new UsageError(
       `Cannot resume ${dir}: it was begun with other values of ${
@@ -106,11 +101,11 @@ async function begin(
       }; name another folder with --out`,
     );
   }
-  if (first.sampler === sampler.name) {
-    return { ...plan, scores: keptScores(first.scores, plan, dir) };
+  if (begun.sampler === sampler.name) {
+    return { ...plan, scores: keptScores(begun.scores, plan, dir) };
   }
   throw new UsageError(
-    `Cannot resume ${dir}: its trials were drawn by ${first.sampler}, not ${sampler.name}, which would draw others`,
+    `Cannot resume ${dir}: its trials were drawn by ${begun.sampler}, not ${sampler.name}, which would draw others`,
   );
 }
 
@@ -182,7 +177,7 @@ async function conclude(
     trials: record.trials.length,
   });
   try {
-    files["search.html"] = await searchPage(options, { confirmation, command });
+    files["search.html"] = await searchPage(options, { confirmation, files });
   } catch (error) {
     // Whatever cannot be drawn, the best settings are known.
     options.onNotice(`Cannot draw ${dir}/search.html: ${messageOf(error)}`);
