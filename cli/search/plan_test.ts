@@ -115,7 +115,7 @@ const BAD: Record<string, string> = {
   [HEAD.replace("trials: 3", "") + BODY]: "expected the number of trials",
   [`${HEAD}space: { learnRate: [1, 2] }`]: "did you mean 'learningRate'?",
   [`${HEAD}space: { lr: [1, 2], learningRate: [1, 2] }`]:
-    "learningRate is in its space already",
+    "learningRate is in the space already",
   [`${HEAD}space: { seed: [1, 2] }`]: "it is the same in all trials",
   [`${HEAD}space: { gamma: 3 }`]:
     "expected { min, max } or a list of values, not 3",
