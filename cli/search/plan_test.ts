@@ -108,7 +108,7 @@ const BAD: Record<string, string> = {
   "algorithm: a2cc\nenvironment: CartPole-v1": "did you mean 'a2c'?",
   "algorithm: a2c": "expected one of 'environment: ID' and 'environments:",
   "algorithm: a2c\nenvironments: [CartPole-v1, CartPole-v1]":
-    "each of them once",
+    "the environments of s.yaml with 'CartPole-v1' twice: give it once",
   [`algorithm: a2c\nenvironment: CartPol-v1\ntrials: 2\n${BODY}`]:
     "Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?",
   [HEAD]: "its space is empty",
@@ -160,11 +160,11 @@ const BAD: Record<string, string> = {
   [`${HEAD}preset: Pendulum-v3\n${BODY}`]: "did you mean 'Pendulum-v1'?",
   [`${HEAD}scores: { CartPole-v1: { low: 1, high: 2 } }\n${BODY}`]: "need none",
   [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: { CartPole-v1: { low: 2, high: 2 } }\n${BODY}`]:
-    "low 2 of CartPole-v1 is not below high 2",
+    "the scores of CartPole-v1: low is 2, expected less than high, 2",
   [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: { CartPol-v1: { low: 1 } }\n${BODY}`]:
     "did you mean 'CartPole-v1'?",
   [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: atari\n${BODY}`]:
-    "CartPole-v1 is none of the 57 games",
+    "none of its environments is one of the 57 games",
 };
 
 for (const [text, message] of Object.entries(BAD)) {
