@@ -185,15 +185,9 @@ export async function readPlan(
 ): Promise<SearchPlan> {
   const text = readText(path, "the file of the search");
   const origin = basename(path);
-  const entries = parseMapping(text, origin);
-  if (entries.length === 0) {
-    throw new UsageError(
-      `Cannot search ${origin}: it is empty, expected algorithm, environment and space`,
-    );
-  }
   const given = {
     ...defaultsOf<Pick<SearchPlan, Defaulted>>(FILE),
-    ...validateEntries(entries, { schema: FILE, origin }),
+    ...validateEntries(parseMapping(text, origin), { schema: FILE, origin }),
   } as Pick<SearchPlan, Defaulted> & Record<string, unknown>;
   const { algorithm, name = nameOfFile(origin), set = {} } = given;
   checkName(String(name), `name = ${JSON.stringify(name)} of ${origin}`);
@@ -372,9 +366,9 @@ const FREE: ReadonlySet<string> = new Set(["name", "trials", "confirm"]);
 
 /** Lists the keys in which a plan differs from the one that a search was begun with. */
 export function changesOf(plan: SearchPlan, begun: SearchPlan): string[] {
-  const text = (value: unknown) => JSON.stringify(value) ?? "";
   return (Object.keys(plan) as (keyof SearchPlan)[]).filter((key) =>
-    !FREE.has(key) && text(plan[key]) !== text(Object(begun)[key])
+    !FREE.has(key) &&
+    JSON.stringify(plan[key]) !== JSON.stringify(Object(begun)[key])
   );
 }
 

@@ -161,7 +161,7 @@ async function importances(
     ...{ name, value, color: 0 },
     interval: [0, value] as const,
   }));
-  const panels = [{ title: "Part of 1 in all", rows }];
+  const panels = [{ title: "Importance, of 1 in all", rows }];
   return figure(
     ({ width }) => renderIntervals(panels, { title: "Importances", width }),
     "How much each setting tells the good trials from the others, by Optuna's PED-ANOVA of the complete trials.",

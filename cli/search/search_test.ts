@@ -118,7 +118,10 @@ async function checkOwnRuns(
     Deno.removeSync(`${dir}/${to}`, { recursive: true });
     Deno.renameSync(`${dir}/whole`, `${dir}/${to}`);
   }
-  const forged = record.replace("0.00001", "0.00003");
+  const forged = record.replace(
+    '"params":{"learningRate":0.00001',
+    '"params":{"learningRate":0.00003',
+  );
   Deno.writeTextFileSync(path, forged);
   const { code, err } = await search();
   assertEquals([code, err], [
