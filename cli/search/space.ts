@@ -107,7 +107,7 @@ function readRange(given: object, place: Place): Dimension {
   if (whole && !Number.isInteger(step)) {
     refuse(place, `step ${step} is no whole number`);
   }
-  if (low + step > high) {
+  if ((high - low) / step < 1 - 1e-9) {
     refuse(place, `it has one value: step ${step} leads beyond max ${high}`);
   }
   return { ...range, step };
