@@ -93,19 +93,19 @@ async function begin(
     record.append({ op: "begin", plan, sampler: sampler.name, scores });
     return { ...plan, scores };
   }
+  const refuse = (why: string) =>
+    new UsageError(
+      `Cannot resume ${dir}: ${why}; name another folder with --out`,
+    );
   const changes = changesOf(plan, begun.plan as SearchPlan);
   if (changes.length > 0) {
-    throw new UsageError(
-      `Cannot resume ${dir}: it was begun with other values of ${
-        changes.join(", ")
-      }; name another folder with --out`,
-    );
+    throw refuse(`it was begun with other values of ${changes.join(", ")}`);
   }
   if (begun.sampler === sampler.name) {
     return { ...plan, scores: keptScores(begun.scores, plan, dir) };
   }
-  throw new UsageError(
-    `Cannot resume ${dir}: its trials were drawn by ${begun.sampler}, not ${sampler.name}, which would draw others`,
+  throw refuse(
+    `its trials were drawn by ${begun.sampler}, not ${sampler.name}`,
   );
 }
 
