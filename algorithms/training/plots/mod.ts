@@ -22,4 +22,3 @@ export { BAND_WORDS, type CurveBand, type CurveRun, valueAt } from "./lines.ts";
 export * from "./notebook_image.ts";
 export * from "./q_values/plot_q_values.ts";
 export * from "./report.ts";
-export * from "./search_figures.ts";
