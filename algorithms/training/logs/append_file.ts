@@ -16,8 +16,6 @@ const newHash = () => builtin("node:crypto").createHash("sha256");
 const PIECE_BYTES = 1 << 18;
 /** Lines that are written at once. */
 const LINES_AT_ONCE = 4096;
-/** Lines among which duplicates are found: a set holds no more than 2 ** 24. */
-const REMEMBERED_LINES = 1 << 22;
 
 /** Yields the bytes of an open file from its start, in pieces that the next one overwrites. */
 function* piecesOf(file: number): Generator<Uint8Array> {
@@ -264,7 +262,7 @@ function* firstOf(
   }
 }
 
-/** Yields a header and the lines that are kept; duplicates of a row, as in a file that was put together, are dropped. */
+/** Yields a header and the lines that are kept. */
 function* keptOf(
   lines: Iterable<string>,
   { header, narrow, isKept }: {
@@ -274,11 +272,5 @@ function* keptOf(
   },
 ): Generator<string> {
   yield header;
-  const seen = new Set<string>();
-  for (const line of lines) {
-    if (!isKept(line) || seen.has(line)) continue;
-    if (seen.size === REMEMBERED_LINES) seen.clear();
-    seen.add(line);
-    yield narrow(line);
-  }
+  for (const line of lines) if (isKept(line)) yield narrow(line);
 }
