@@ -97,7 +97,7 @@ export class CsvLogger implements Logger {
    */
   truncate(step: number, saved?: StateTree): string | undefined {
     const { header = this.#header() } = (saved ?? {}) as { header?: string };
-    const columns = cellsOf(header);
+    const columns = cellsOf(header), now = this.columns.length;
     this.columns = columns;
     return this.#file.truncate(step, {
       saved,
@@ -107,7 +107,10 @@ export class CsvLogger implements Logger {
         return cells.length < columns.length ? NaN : stepOfRow(cells, at);
       },
       // Columns that came later are empty up to here.
-      narrow: (line) => csvFormatRow(cellsOf(line).slice(0, columns.length)),
+      narrow: (line) =>
+        now === columns.length
+          ? line
+          : csvFormatRow(cellsOf(line).slice(0, columns.length)),
     });
   }
 
