@@ -294,35 +294,6 @@ export function loadNotesSync(
   return readFileWith(path, (size) => readNotes(name, size));
 }
 
-/**
- * Checks that a file holds a whole saved state, without loading it.
- *
- * @param path Path of the file.
- * @param options Name for error messages.
- * @throws {SyntaxError} If the file is cut off, damaged or no saved state.
- * @throws {RangeError} If another version wrote it.
- * @throws {Error} The system's error where the file cannot be read.
- *
- * @example
- * ```ts
- * import { checkStateSync, saveStateSync } from "@bellman/files";
- * import { assertThrows } from "@std/assert";
- *
- * const path = Deno.makeTempFileSync();
- * saveStateSync(new Float32Array(9), path);
- * checkStateSync(path);
- * Deno.truncateSync(path, 300);
- * assertThrows(() => checkStateSync(path), SyntaxError, "it has 300 bytes");
- * Deno.removeSync(path);
- * ```
- */
-export function checkStateSync(
-  path: string,
-  { name = `'${path}'` }: ReadStateOptions = {},
-): void {
-  readFileWith(path, (size) => checkAll(name, size));
-}
-
 /** Checks at the call that a state is plain; the bytes follow lazily. */
 function statePieces(
   state: StateTree,
@@ -391,7 +362,11 @@ function* readAll(name: string, size?: number): Reading<SavedState> {
       tensors.set(name, { data: allocated(name, allocate), shape });
     }
     for (const { data } of tensors.values()) yield* input.take(bytesOf(data));
-    yield* checkHash(input);
+    const actual = input.digest(), wanted = new Uint8Array(32);
+    yield* input.take(wanted);
+    if (actual.some((byte, i) => byte !== wanted[i])) {
+      throw new SyntaxError("it does not have the hash it should");
+    }
     if ((yield new Uint8Array(1)) > 0) {
       throw new SyntaxError(`other bytes follow its end at ${input.position}`);
     }
@@ -400,35 +375,6 @@ function* readAll(name: string, size?: number): Reading<SavedState> {
       state: joinState(JSON.parse(state), tensors),
       notes: joinState(JSON.parse(notes), new Map()) as StateRecord,
     };
-  } catch (error) {
-    throw rewordError(error, (reason) => `Cannot load ${name}: ${reason}`);
-  }
-}
-
-/** Reads the hash that follows, and compares it with that of all before. */
-function* checkHash(input: Input): Reading<void> {
-  const actual = input.digest();
-  const wanted = new Uint8Array(32);
-  yield* input.take(wanted);
-  if (actual.some((byte, i) => byte !== wanted[i])) {
-    throw new SyntaxError("it does not have the hash it should");
-  }
-}
-
-/** Chunk size of reads whose bytes are dropped. */
-const CHECKED_BYTES = 1 << 20;
-
-function* checkAll(name: string, size: number): Reading<void> {
-  try {
-    const input = new Input();
-    yield* readHeader(input, size);
-    const bytes = new Uint8Array(CHECKED_BYTES);
-    for (let rest = size - 32 - input.position; rest > 0;) {
-      const piece = bytes.subarray(0, rest);
-      yield* input.take(piece);
-      rest -= piece.length;
-    }
-    yield* checkHash(input);
   } catch (error) {
     throw rewordError(error, (reason) => `Cannot load ${name}: ${reason}`);
   }

@@ -1,6 +1,5 @@
 import {
   builtin,
-  checkStateSync,
   isStateRecord,
   loadNotesSync,
   loadStateSync,
@@ -33,16 +32,6 @@ export interface SaveOptions {
    * @default {}
    */
   notes?: CheckpointNotes;
-}
-
-/** Options of {@link CheckpointStore.truncate}. */
-export interface TruncateOptions extends Pick<SaveOptions, "keepLast"> {
-  /**
-   * Takes each checkpoint before that step that is not damaged.
-   *
-   * @default none: they are checked only, which takes no memory for them
-   */
-  onSound?: (checkpoint: Pick<Checkpoint, "path" | "state">) => void;
 }
 
 /** Plain values with the state of a checkpoint: what JSON holds as it is. */
@@ -211,7 +200,10 @@ export class CheckpointStore {
   ): Generator<Checkpoint, void> {
     const warnings: string[] = [];
     const steps = new Set<number>();
-    for (const { path } of this.#numbered().reverse()) {
+    const best = paths().join(this.dir, this.#best);
+    const all = this.#numbered().reverse().map(({ path }) => path);
+    if (fs().existsSync(best)) all.push(best);
+    for (const path of all) {
       let checkpoint: Omit<Checkpoint, "warnings">;
       try {
         checkpoint = readCheckpoint(path);
@@ -220,24 +212,13 @@ export class CheckpointStore {
         warnings.push((error as Error).message);
         continue;
       }
+      if (steps.has(checkpoint.step)) continue;
       yield { ...checkpoint, warnings: warnings.splice(0) };
       steps.add(checkpoint.step);
     }
-    let best: Checkpoint | undefined;
-    try {
-      best = this.load("best");
-      check(best);
-    } catch {
-      // What is wrong with the others is what matters.
-      best = undefined;
-    }
-    if (best !== undefined && !steps.has(best.step)) {
-      const line = `${this.dir} has no other checkpoint than the best`;
-      yield { ...best, warnings: warnings.length > 0 ? warnings : [line] };
-    } else if (steps.size === 0) {
-      if (warnings.length > 0) throw new SyntaxError(warnings[0]);
-      throw new RangeError(`Cannot load a checkpoint: ${this.dir} has none`);
-    }
+    if (steps.size > 0) return;
+    if (warnings.length > 0) throw new SyntaxError(warnings[0]);
+    throw new RangeError(`Cannot load a checkpoint: ${this.dir} has none`);
   }
 
   /**
@@ -265,31 +246,22 @@ export class CheckpointStore {
 
   /**
    * Removes the numbered checkpoints after a step: a run that resumes there
-   * writes them again. Damaged ones before it are removed, too. The best one stays.
+   * writes them again. The best one stays.
    *
-   * @param step The last step to keep, whose checkpoint has been loaded.
-   * @param options Number of those up to there to keep, as in `save`: all by default;
-   * and a function that takes each one before that is not damaged.
-   * @returns One line for each damaged one.
+   * @param step The last step to keep.
+   * @param options Number of those up to there to keep, as in `save`: all by default.
    */
-  truncate(step: number, options: TruncateOptions = {}): string[] {
-    const warnings: string[] = [];
-    const { best } = this.list();
-    for (const info of this.#numbered()) {
+  truncate(
+    step: number,
+    { keepLast = Infinity }: Pick<SaveOptions, "keepLast"> = {},
+  ): void {
+    for (const { step: own, path } of this.#numbered()) {
       // A folder of such a name is none of ours.
-      if (!fs().lstatSync(info.path).isFile()) continue;
-      // Loaded whole, unless it was the best one of that step.
-      const isSound = info.step === step && best?.step !== step;
-      const damage = isSound || info.step > step
-        ? undefined
-        : damageOf(info, options);
-      if (damage !== undefined) warnings.push(`${damage}; it is removed`);
-      if (info.step > step || damage !== undefined) fs().rmSync(info.path);
+      if (own > step && fs().lstatSync(path).isFile()) fs().rmSync(path);
     }
     // A process that was killed between writing one and removing another.
-    this.#keepLast(options.keepLast ?? Infinity);
+    this.#keepLast(keepLast);
     this.#removeLeftovers();
-    return warnings;
   }
 
   /**
@@ -341,23 +313,6 @@ export class CheckpointStore {
 function readCheckpoint(path: string): Omit<Checkpoint, "warnings"> {
   const { state, notes } = loadStateSync(path, { name: `checkpoint ${path}` });
   return { ...checkLabel(path, notes), path, state };
-}
-
-/** Returns why a checkpoint can never be read, if it cannot. */
-function damageOf(
-  { path }: CheckpointInfo,
-  { onSound }: TruncateOptions,
-): string | undefined {
-  try {
-    if (onSound !== undefined) onSound(readCheckpoint(path));
-    else {
-      readLabel(path);
-      checkStateSync(path, { name: `checkpoint ${path}` });
-    }
-  } catch (error) {
-    // The disk, or a newer version, may read it later.
-    if (error instanceof SyntaxError) return error.message;
-  }
 }
 
 /** Reads what a checkpoint says of itself; its arrays are not read. */

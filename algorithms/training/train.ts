@@ -466,20 +466,20 @@ class TrainingLoop implements TrainContext, ProgressState {
     if (checkpoints !== undefined) {
       const { store, keepLast = KEEP_LAST } = checkpoints;
       const rows = this.#rows?.has(state) ? this.#rows : undefined;
-      const onSound = rows && rows.note.bind(rows);
       // First, as the copy of a damaged best one counts among the old.
       mendBest(store, {
         step: this.step,
         bestStep: this.#bestStep,
         onWarning,
-        onSound,
+        onSound: rows && rows.note.bind(rows),
       });
-      store.truncate(this.step, { keepLast, onSound }).forEach(onWarning);
+      store.truncate(this.step, { keepLast });
       const own = store.list().checkpoints
         .find(({ step }) => step === this.step);
       // Resumed from the best one, as no other could be read.
       if (own === undefined) this.#savedAt = -1;
       else rows?.note({ path: own.path, state });
+      rows?.noteOthers(this.step);
       rows?.keep();
     }
     this.#log.truncate(this.step, logs).forEach(onWarning);

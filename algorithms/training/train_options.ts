@@ -60,8 +60,7 @@ export interface CheckpointOptions {
   everyTimesteps?: number;
   /**
    * Checkpoints to keep. The best one is kept in addition, in two copies unless
-   * `everyTimesteps` is
-   * `Infinity`: as `best` and under its step.
+   * `everyTimesteps` is `Infinity`: as `best` and under its step.
    *
    * @default 3
    */
@@ -122,10 +121,9 @@ export interface TrainOptions {
   checkpoints?: CheckpointOptions;
   /**
    * The state of a checkpoint to continue from, as {@link CheckpointStore.load}
-   * gives it. Nothing on the disk
-   * changes before all of it is restored and `onStart` was called: where that
-   * fails, make a new algorithm and
-   * environment and try the checkpoint before, with `load("latest", { before })`.
+   * gives it. Nothing on the disk changes before all of it is restored and
+   * `onStart` was called: where that fails, make a new algorithm and environment
+   * and try the next one of {@link CheckpointStore.newest}.
    */
   resumeFrom?: StateTree;
   /**

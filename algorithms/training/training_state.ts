@@ -5,7 +5,6 @@ import type {
   Checkpoint,
   CheckpointNotes,
   CheckpointStore,
-  TruncateOptions,
 } from "./checkpoint_store.ts";
 import type { Divergence } from "./diverged.ts";
 import { checkNames, layersOf } from "./episodes.ts";
@@ -198,6 +197,18 @@ export class CheckpointRows {
     else this.#ofPaths.set(path, rows);
   }
 
+  /** Remembers the rows of all numbered checkpoints that can be read but one. */
+  noteOthers(step: number): void {
+    for (const info of this.#store.list().checkpoints) {
+      if (info.step === step) continue;
+      try {
+        this.note(this.#store.load(info.step));
+      } catch {
+        // Nothing will resume from it.
+      }
+    }
+  }
+
   /** Keeps the rows of the checkpoints that there are, and releases all others. */
   keep(): void {
     if (this.#ofPaths.size === 0) return;
@@ -223,40 +234,32 @@ export function mendBest(
     /** Step of the best evaluation until then, if there was one. */
     bestStep: number | undefined;
     onWarning: (line: string) => void;
-    onSound?: TruncateOptions["onSound"];
+    /** Takes the best one, which may be of a later step. */
+    onSound?: (checkpoint: Pick<Checkpoint, "path" | "state">) => void;
   },
 ): void {
-  if (bestStep === undefined) {
-    try {
-      // One of a later step stays, and so do its rows.
-      onSound?.(store.load("best"));
-    } catch {
-      // There is none, or it needs none.
-    }
-    return;
-  }
   const own = store.notes(step);
-  let why: string;
+  const load = (which: number | "best") => {
+    const checkpoint = store.load(which);
+    if (isSameRun(checkpoint.notes, own)) return checkpoint;
+    throw new SyntaxError(
+      "Cannot use the best checkpoint: it is of another run",
+    );
+  };
   try {
-    const best = store.load("best");
+    const best = load("best");
     onSound?.(best);
-    const isOwn = isSameRun(best.notes, own);
-    // One of a later step is made again there.
-    if (isOwn && best.step >= bestStep) return;
-    why = `Cannot use the best checkpoint: it is of ${
-      isOwn ? `step ${best.step}, expected ${bestStep}` : "another run"
-    }`;
   } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
-  }
-  try {
-    const { state, notes } = store.load(bestStep);
-    if (!isSameRun(notes, own)) throw new SyntaxError("it is of another run");
-    const { path } = store.save(bestStep, state, { best: true, notes });
-    onSound?.({ path, state });
-    onWarning(`${why}; it is made again from the checkpoint of that step`);
-  } catch {
-    onWarning(`${why}; the best policy, of step ${bestStep}, is lost`);
+    if (bestStep === undefined) return;
+    const why = (error as Error).message;
+    try {
+      const { state, notes } = load(bestStep);
+      const { path } = store.save(bestStep, state, { best: true, notes });
+      onSound?.({ path, state });
+      onWarning(`${why}; it is made again from the checkpoint of that step`);
+    } catch {
+      onWarning(`${why}; the best policy, of step ${bestStep}, is lost`);
+    }
   }
 }
 
@@ -279,17 +282,15 @@ export function saveEvaluation(result?: EvaluationResult): StateTree {
 
 export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
   if (state === null) return undefined;
-  const { returns, lengths, cut, successRate = null } = state as Record<
-    string,
-    StateTree
-  >;
+  const { returns, lengths, cut, successRate } = state as {
+    returns: Float64Array;
+    lengths: Float64Array;
+    cut: number;
+    successRate: number | null;
+  };
   return {
-    ...summarizeEpisodes(
-      [...returns as Float64Array],
-      [...lengths as Float64Array],
-      cut as number | undefined,
-    ),
-    ...(successRate !== null && { successRate: successRate as number }),
+    ...summarizeEpisodes([...returns], [...lengths], cut),
+    ...(successRate !== null && { successRate }),
   };
 }
 

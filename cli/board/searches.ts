@@ -93,11 +93,10 @@ export class SearchEntry {
       const { descriptor: file } = openInside(inside);
       const record = new SearchRecord(RECORD, { isRead: true, file });
       closeSync(file);
-      const { damage } = record;
+      const { begun, damage, trials } = record;
       if (damage !== undefined) this.#problem = `${RECORD}: ${damage}`;
-      this.#trials = record.trials;
-      const [first] = record.events;
-      this.#plan = shownPlan(first?.op === "begin" ? first.plan : undefined);
+      this.#trials = trials;
+      this.#plan = shownPlan(begun?.plan);
     } catch (error) {
       this.#problem = `${RECORD}: ${problemOf(error)}`;
     }

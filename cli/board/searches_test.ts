@@ -23,8 +23,8 @@ Deno.test("a search has its trials as they are told", async () => {
     trials: 9,
     objective: "area",
     space: {
-      gamma: { kind: "number", log: true },
-      numSteps: { kind: "choice" },
+      gamma: { kind: "float", low: 0.5, high: 1, log: true },
+      numSteps: { kind: "choice", choices: [5, 16] },
     },
   };
   record.append({ op: "begin", plan, sampler: "random", scores: {} });
@@ -40,7 +40,8 @@ Deno.test("a search has its trials as they are told", async () => {
   assertEquals(entry.details().trials[0].value, 3);
   assertEquals(await entry.look(), undefined);
   record.append({ op: "tell", trial: 0, state: "complete", value: 7 });
-  record.append({ op: "ask", trial: 1, params: { gamma: 0.9 } });
+  const params = { gamma: 0.9, numSteps: 5 };
+  record.append({ op: "ask", trial: 1, params });
   record.append({ op: "tell", trial: 1, state: "failed", message: "No" });
   record.close();
   assertEquals((await entry.look())?.best, 7);
@@ -62,7 +63,7 @@ Deno.test("records that somebody else has made harm nothing", async () => {
     const record = new SearchRecord(`${dir}/trials.jsonl`);
     const plan = { environments: 3, space: [], trials: "x", algorithm: null };
     record.append({ op: "begin", plan, sampler: "", scores: 0 });
-    record.append({ op: "ask", trial: 0, params: null as never });
+    record.append({ op: "ask", trial: 0, params: {} });
     const event = { op: "report", trial: 0, step: 1, value: 1, run } as const;
     record.append(event as never);
     record.close();

@@ -87,30 +87,25 @@ async function begin(
     signal: AbortSignal;
   },
 ): Promise<SearchPlan> {
-  const [first] = record.events;
-  if (first === undefined) {
+  const { begun } = record;
+  if (begun === undefined) {
     const scores = await completeScores(plan, dir, options);
     record.append({ op: "begin", plan, sampler: sampler.name, scores });
     return { ...plan, scores };
   }
-  if (first.op !== "begin") {
-    throw new UsageError(
-      `Cannot resume ${dir}: its ${SEARCH_FILE} does not begin with a plan`,
+  const refuse = (why: string) =>
+    new UsageError(
+      `Cannot resume ${dir}: ${why}; name another folder with --out`,
     );
-  }
-  const changes = changesOf(plan, first.plan as SearchPlan);
+  const changes = changesOf(plan, begun.plan as SearchPlan);
   if (changes.length > 0) {
-    throw new UsageError(
-      `Cannot resume ${dir}: it was begun with other values of ${
-        changes.join(", ")
-      }; name another folder with --out`,
-    );
+    throw refuse(`it was begun with other values of ${changes.join(", ")}`);
   }
-  if (first.sampler === sampler.name) {
-    return { ...plan, scores: keptScores(first.scores, plan, dir) };
+  if (begun.sampler === sampler.name) {
+    return { ...plan, scores: keptScores(begun.scores, plan, dir) };
   }
-  throw new UsageError(
-    `Cannot resume ${dir}: its trials were drawn by ${first.sampler}, not ${sampler.name}, which would draw others`,
+  throw refuse(
+    `its trials were drawn by ${begun.sampler}, not ${sampler.name}`,
   );
 }
 
@@ -182,7 +177,7 @@ async function conclude(
     trials: record.trials.length,
   });
   try {
-    files["search.html"] = await searchPage(options, { confirmation, command });
+    files["search.html"] = await searchPage(options, { confirmation, files });
   } catch (error) {
     // Whatever cannot be drawn, the best settings are known.
     options.onNotice(`Cannot draw ${dir}/search.html: ${messageOf(error)}`);

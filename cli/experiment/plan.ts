@@ -58,6 +58,9 @@ const SEEDS = {
   ],
 };
 
+/** Scales by environments, or those of the Atari games. */
+export const SCORES = { anyOf: [MAPPING, { enum: ["atari"] }] };
+
 const PLAN: ConfigSchema = {
   properties: {
     name: TEXT,
@@ -67,7 +70,7 @@ const PLAN: ConfigSchema = {
     episodes: { ...COUNT, maximum: 1_000_000 },
     set: MAPPING,
     variants: MAPPING,
-    scores: { anyOf: [MAPPING, { enum: ["atari"] }] },
+    scores: SCORES,
     compare: { type: "array", items: { type: "array", items: TEXT } },
   },
 };
@@ -86,9 +89,7 @@ const VARIANT: ConfigSchema = {
 
 const FINITE = { type: "number", minimum: -1e300, maximum: 1e300 };
 /** Keys of a {@linkcode Scale}. */
-export const SCALE: ConfigSchema = {
-  properties: { low: FINITE, high: FINITE },
-};
+const SCALE: ConfigSchema = { properties: { low: FINITE, high: FINITE } };
 
 /** Names that are folders on every system. */
 const FOLDER_NAME = /^\w[\w.-]{0,99}$/;
@@ -116,7 +117,7 @@ export function nameOfFile(path: string): string {
 }
 
 /** Checks that names stay apart as folders, where a file system ignores case too. */
-function checkApart(names: readonly string[], what: string): void {
+export function checkApart(names: readonly string[], what: string): void {
   const found = new Map<string, string>();
   for (const name of names) {
     const folder = folderOf(name).toLowerCase();
@@ -179,24 +180,40 @@ function entriesOf<T>(
   });
 }
 
-/** Reads the scales of environments; `atari` has those of its games. */
-function scoresOf(
+/**
+ * Reads the scales of environments; `atari` has those of its games.
+ *
+ * @param given What `scores` holds.
+ * @param environments All environments.
+ * @param origin Name of the file, for messages.
+ * @throws {UsageError} If a name or a value is not valid.
+ */
+export function readScores(
   given: unknown,
-  variants: readonly Variant[],
+  environments: readonly string[],
   origin: string,
-): Plan["scores"] {
-  if (given !== "atari") {
-    return Object.fromEntries(
-      entriesOf<Scale>(given, SCALE, (env) => `the scores of ${env}`),
+): Record<string, Scale> {
+  if (given === "atari") {
+    const games = environments.map((env) => [env, atariScale(env)] as const)
+      .filter((it): it is [string, Required<Scale>] => it[1] !== undefined);
+    if (games.length > 0) return Object.fromEntries(games);
+    throw new UsageError(
+      `Cannot use scores = atari of ${origin}: none of its environments is one of the 57 games, such as ALE/Pong-v5`,
     );
   }
-  const games = variants.flatMap(({ environments }) => environments)
-    .map((env) => [env, atariScale(env)] as const)
-    .filter((it): it is [string, Required<Scale>] => it[1] !== undefined);
-  if (games.length > 0) return Object.fromEntries(games);
-  throw new UsageError(
-    `Cannot use scores = atari of ${origin}: none of its environments is one of the 57 games, such as ALE/Pong-v5`,
+  const scales = entriesOf<Scale>(
+    given,
+    SCALE,
+    (env) => `the scores of ${env}`,
   );
+  for (const [env, { low = -Infinity, high = Infinity }] of scales) {
+    checkKnown(env, environments, `environment of scores in ${origin}:`);
+    if (low < high) continue;
+    throw new UsageError(
+      `Cannot use the scores of ${env}: low is ${low}, expected less than high, ${high}`,
+    );
+  }
+  return Object.fromEntries(scales);
 }
 
 /** Checks that a name is one of those that there are. */
@@ -262,30 +279,15 @@ export function parsePlan(text: string, origin: string, name?: string): Plan {
     origin,
   });
   const variants = variantsOf(given, origin);
+  const environments = new Set(variants.flatMap((it) => it.environments));
   const plan: Plan = {
     name: String(given.name ?? name ?? nameOfFile(origin)),
     episodes: Number(given.episodes ?? 100),
     variants,
-    scores: scoresOf(given.scores, variants, origin),
+    scores: readScores(given.scores, [...environments], origin),
     compare: (given.compare ?? []) as Plan["compare"],
   };
   checkName(plan.name, `the name '${plan.name}'`);
-  const environments = new Set(plan.variants.flatMap((it) => it.environments));
-  for (
-    const [env, { low = -Infinity, high = Infinity }] of Object.entries(
-      plan.scores,
-    )
-  ) {
-    checkKnown(
-      env,
-      [...environments],
-      `environment of scores in ${origin}:`,
-    );
-    if (low < high) continue;
-    throw new UsageError(
-      `Cannot use the scores of ${env}: low is ${low}, expected less than high, ${high}`,
-    );
-  }
   for (const pair of plan.compare) {
     for (const it of pair) {
       checkKnown(

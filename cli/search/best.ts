@@ -13,7 +13,7 @@ export function short(value: number): string {
 }
 
 /** Describes an estimate: `231.4 (95 % interval 220.1 to 240.3)`. */
-export function describeEstimate(
+function describeEstimate(
   { value, interval, fewRuns }: Estimate,
 ): string {
   if (interval === null) return `${short(value)} (one run: no interval)`;

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { cacheFolder, readVariable } from "@bellman/files/installed";
+import { eachLine } from "../jobs/job.ts";
 import { messageOf, RunFailure, UsageError } from "../terminal/errors.ts";
 import texts from "./host/texts.json" with { type: "json" };
 import type { Params, SearchEvent } from "./record.ts";
@@ -17,8 +18,6 @@ const VARIABLE = "BELLMAN_PYTHON";
 const PATIENCE_MS = 120_000;
 /** Starts after which a request that was never answered is given up. */
 const MOST_STARTS = 3;
-/** Letters of Python's errors that are kept. */
-const KEPT = 2000;
 
 /** Command that installs Optuna. */
 const INSTALL = import.meta.url.startsWith("file:")
@@ -55,19 +54,24 @@ interface Request {
   [argument: string]: unknown;
 }
 
+/** A line that answers a request: Python prints others, too. */
+interface Reply {
+  reply?: number;
+  value?: unknown;
+  error?: string;
+}
+
 /** Python ended, or does not answer: the next one gets the record. */
 class LostPython extends Error {}
-/** An error of Optuna's, which another start would not change. */
-class OptunaError extends Error {}
 
 /** A Python that runs `host/study.py`. */
 class StudyProcess {
   #child: Deno.ChildProcess;
   #writer: WritableStreamDefaultWriter<Uint8Array>;
-  #lines: ReadableStreamDefaultReader<string>;
-  #rest = "";
-  #said = "";
   #requests = 0;
+  #hear: (line: string) => void = () => {};
+  /** Rejected with the reason when it has ended. */
+  #ended: Promise<never>;
 
   constructor(python: string) {
     this.#child = new Deno.Command(python, {
@@ -78,57 +82,42 @@ class StudyProcess {
     }).spawn();
     this.#writer = this.#child.stdin.getWriter();
     this.#writer.closed.catch(() => {});
-    this.#lines = this.#child.stdout.pipeThrough(new TextDecoderStream())
-      .getReader();
-    this.#listen();
+    this.#ended = this.#untilEnd();
+    this.#ended.catch(() => {});
   }
 
-  /** Keeps the end of what Python says. */
-  async #listen(): Promise<void> {
-    const said = this.#child.stderr.pipeThrough(new TextDecoderStream());
-    for await (const text of said) {
-      this.#said = (this.#said + text).slice(-KEPT);
-    }
+  async #untilEnd(): Promise<never> {
+    let last = "";
+    const { stdout, stderr, status } = this.#child;
+    const [{ code, signal }] = await Promise.all([
+      status,
+      eachLine(stdout, (line) => this.#hear(line)),
+      eachLine(stderr, (line) => last = line.trim() || last),
+    ]);
+    const how = signal === null ? `with code ${code}` : `by ${signal}`;
+    throw new LostPython(`it ended ${how}${last && `: ${last}`}`);
   }
 
   /** Sends a request and returns the value of its reply. */
   async call<T>(request: Request): Promise<T> {
     const id = ++this.#requests;
     const timer = setTimeout(() => this.kill(), PATIENCE_MS);
+    const reply = new Promise<Reply>((resolve) => {
+      this.#hear = (line) => {
+        const told = readReply(line);
+        if (told?.reply === id) resolve(told);
+      };
+    });
     try {
       const text = `${JSON.stringify({ ...request, id })}\n`;
       // Where it has ended, the end of its output tells why.
       await this.#writer.write(new TextEncoder().encode(text)).catch(() => {});
-      return await this.#reply(id);
+      const { value, error } = await Promise.race([reply, this.#ended]);
+      if (error !== undefined) throw new Error(error);
+      return value as T;
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  /** Waits for a reply; other lines are prints of somebody's. */
-  async #reply<T>(id: number): Promise<T> {
-    for (;;) {
-      const end = this.#rest.indexOf("\n");
-      if (end < 0) {
-        const { value, done } = await this.#lines.read();
-        if (done) throw new LostPython(await this.#lastWords());
-        this.#rest += value;
-        continue;
-      }
-      const line = this.#rest.slice(0, end);
-      this.#rest = this.#rest.slice(end + 1);
-      const told = readReply(line);
-      if (told?.reply !== id) continue;
-      if (told.error !== undefined) throw new OptunaError(told.error);
-      return told.value as T;
-    }
-  }
-
-  async #lastWords(): Promise<string> {
-    const { code, signal } = await this.#child.status;
-    const how = signal === null ? `with code ${code}` : `by ${signal}`;
-    const last = this.#said.trim().split("\n").at(-1);
-    return `it ended ${how}${last ? `: ${last}` : ""}`;
   }
 
   /** Ends it at once. */
@@ -144,20 +133,16 @@ class StudyProcess {
   async close(): Promise<void> {
     await this.#writer.close().catch(() => {});
     const timer = setTimeout(() => this.kill(), 1000);
-    await this.#child.status;
+    await this.#ended.catch(() => {});
     clearTimeout(timer);
-    await this.#lines.cancel().catch(() => {});
   }
 }
 
-function readReply(
-  line: string,
-): { reply?: number; value?: unknown; error?: string } | undefined {
+function readReply(line: string): Reply | null {
   try {
-    const told = JSON.parse(line);
-    return typeof told === "object" && told !== null ? told : undefined;
+    return JSON.parse(line);
   } catch {
-    return undefined;
+    return null;
   }
 }
 

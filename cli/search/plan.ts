@@ -12,13 +12,13 @@ import { runConfigSchema } from "../config/schema.ts";
 import { type Entry, validateEntries } from "../config/settings.ts";
 import { parseMapping } from "../config/yaml.ts";
 import { loadEnvironment } from "../run/environment_modules.ts";
-import { atariScale } from "../experiment/atari_scale.ts";
 import {
+  checkApart,
   checkName,
-  folderOf,
   nameOfFile,
-  SCALE,
+  readScores,
   type Scale,
+  SCORES,
 } from "../experiment/plan.ts";
 import { randomReturns } from "../experiment/report/random_returns.ts";
 import { scaleOf } from "../experiment/report/scales.ts";
@@ -67,8 +67,8 @@ const FILE: ConfigSchema = {
     name: NAME,
     algorithm: NAME,
     environment: NAME,
-    environments: { type: "array", items: NAME },
-    scores: { anyOf: [{ type: "object" }, { const: "atari" }] },
+    environments: { type: "array", items: NAME, minItems: 1 },
+    scores: SCORES,
     preset: NAME,
     steps: {
       ...runConfigSchema.properties.totalTimesteps,
@@ -118,56 +118,14 @@ function readEnvironments(
   { environment, environments }: Record<string, unknown>,
   origin: string,
 ): string[] {
-  const given = [
-    ...environment === undefined ? [] : [environment as string],
-    ...environments as string[] | undefined ?? [],
-  ];
-  const isOne = environment === undefined || environments === undefined;
-  // Where a file system ignores case, they are folders of their own.
-  const folders = new Set(given.map((it) => folderOf(it).toLowerCase()));
-  if (given.length > 0 && isOne && folders.size === given.length) return given;
-  throw new UsageError(
-    `Cannot search ${origin}: expected one of 'environment: ID' and 'environments: [ID, ID]', each of them once`,
-  );
-}
-
-/** Reads the returns that count as 0 and as 1, of several environments. */
-function readScores(
-  given: unknown,
-  environments: readonly string[],
-  origin: string,
-): SearchPlan["scores"] {
-  const where = `scores of ${origin}`;
-  const refuse = (why: string) => new UsageError(`Cannot use ${where}: ${why}`);
-  if (environments.length === 1) {
-    if (given === undefined) return {};
-    throw refuse("the returns of one environment need none, leave them out");
+  if ((environment === undefined) === (environments === undefined)) {
+    throw new UsageError(
+      `Cannot search ${origin}: expected one of 'environment: ID' and 'environments: [ID, ID]'`,
+    );
   }
-  if (given === "atari") {
-    return Object.fromEntries(environments.map((it) => {
-      const scale = atariScale(it);
-      if (scale !== undefined) return [it, scale];
-      throw refuse(`${it} is none of the 57 games, such as ALE/Pong-v5`);
-    }));
-  }
-  const schema: ConfigSchema = {
-    properties: Object.fromEntries(
-      environments.map((it) => [it, { type: "object" }]),
-    ),
-  };
-  const entries = Object.entries(given ?? {});
-  const valid = validateEntries(entries, { schema, origin: where });
-  return Object.fromEntries(
-    Object.entries(valid).map(([it, score]) => {
-      const ends = validateEntries(Object.entries(score as object), {
-        schema: SCALE,
-        origin: `${where}, ${it}`,
-      }) as Scale;
-      const { low = -Infinity, high = Infinity } = ends;
-      if (low < high) return [it, ends];
-      throw refuse(`low ${low} of ${it} is not below high ${high}`);
-    }),
-  );
+  const all = (environments ?? [environment]) as string[];
+  checkApart(all, `the environments of ${origin}`);
+  return all;
 }
 
 /** Reads the settings of all trials; those of an algorithm that is not imported yet are checked later. */
@@ -227,15 +185,9 @@ export async function readPlan(
 ): Promise<SearchPlan> {
   const text = readText(path, "the file of the search");
   const origin = basename(path);
-  const entries = parseMapping(text, origin);
-  if (entries.length === 0) {
-    throw new UsageError(
-      `Cannot search ${origin}: it is empty, expected algorithm, environment and space`,
-    );
-  }
   const given = {
     ...defaultsOf<Pick<SearchPlan, Defaulted>>(FILE),
-    ...validateEntries(entries, { schema: FILE, origin }),
+    ...validateEntries(parseMapping(text, origin), { schema: FILE, origin }),
   } as Pick<SearchPlan, Defaulted> & Record<string, unknown>;
   const { algorithm, name = nameOfFile(origin), set = {} } = given;
   checkName(String(name), `name = ${JSON.stringify(name)} of ${origin}`);
@@ -260,12 +212,18 @@ export async function readPlan(
     algorithm: String(algorithm),
     origin,
   });
+  const scores = readScores(given.scores, environments, origin);
+  if (environments.length === 1 && given.scores !== undefined) {
+    throw new UsageError(
+      `Cannot use scores of ${origin}: the returns of one environment need none, leave them out`,
+    );
+  }
   const { seeds, objective, sampler, pruner, seed } = given;
   const plan: SearchPlan = {
     name: String(name),
     algorithm: String(algorithm),
     environments,
-    scores: readScores(given.scores, environments, origin),
+    scores,
     preset: given.preset as string ?? null,
     steps: given.steps as number ?? null,
     trials: countTrials(trials ?? given.trials, { sampler, space }, origin),
@@ -408,9 +366,9 @@ const FREE: ReadonlySet<string> = new Set(["name", "trials", "confirm"]);
 
 /** Lists the keys in which a plan differs from the one that a search was begun with. */
 export function changesOf(plan: SearchPlan, begun: SearchPlan): string[] {
-  const text = (value: unknown) => JSON.stringify(value) ?? "";
   return (Object.keys(plan) as (keyof SearchPlan)[]).filter((key) =>
-    !FREE.has(key) && text(plan[key]) !== text(Object(begun)[key])
+    !FREE.has(key) &&
+    JSON.stringify(plan[key]) !== JSON.stringify(Object(begun)[key])
   );
 }
 

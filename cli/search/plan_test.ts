@@ -100,22 +100,21 @@ Deno.test("the keys that changed are named, but those that may", async () => {
 });
 
 const BAD: Record<string, string> = {
-  "": "it is empty, expected algorithm, environment and space",
+  "": "expected an algorithm, as in",
   "- 1": "expected a mapping of keys to values",
   "foo: 1": "Unknown key 'foo' in s.yaml: expected one of name, algorithm,",
   "algoritm: a2c": "did you mean 'algorithm'?",
-  "environment: CartPole-v1": "expected an algorithm, as in",
   "algorithm: a2cc\nenvironment: CartPole-v1": "did you mean 'a2c'?",
   "algorithm: a2c": "expected one of 'environment: ID' and 'environments:",
   "algorithm: a2c\nenvironments: [CartPole-v1, CartPole-v1]":
-    "each of them once",
+    "the environments of s.yaml with 'CartPole-v1' twice: give it once",
   [`algorithm: a2c\nenvironment: CartPol-v1\ntrials: 2\n${BODY}`]:
     "Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?",
   [HEAD]: "its space is empty",
   [HEAD.replace("trials: 3", "") + BODY]: "expected the number of trials",
   [`${HEAD}space: { learnRate: [1, 2] }`]: "did you mean 'learningRate'?",
   [`${HEAD}space: { lr: [1, 2], learningRate: [1, 2] }`]:
-    "learningRate is in its space already",
+    "learningRate is in the space already",
   [`${HEAD}space: { seed: [1, 2] }`]: "it is the same in all trials",
   [`${HEAD}space: { gamma: 3 }`]:
     "expected { min, max } or a list of values, not 3",
@@ -160,11 +159,11 @@ const BAD: Record<string, string> = {
   [`${HEAD}preset: Pendulum-v3\n${BODY}`]: "did you mean 'Pendulum-v1'?",
   [`${HEAD}scores: { CartPole-v1: { low: 1, high: 2 } }\n${BODY}`]: "need none",
   [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: { CartPole-v1: { low: 2, high: 2 } }\n${BODY}`]:
-    "low 2 of CartPole-v1 is not below high 2",
+    "the scores of CartPole-v1: low is 2, expected less than high, 2",
   [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: { CartPol-v1: { low: 1 } }\n${BODY}`]:
     "did you mean 'CartPole-v1'?",
   [`algorithm: a2c\nenvironments: [CartPole-v1, Acrobot-v1]\ntrials: 1\nscores: atari\n${BODY}`]:
-    "CartPole-v1 is none of the 57 games",
+    "none of its environments is one of the 57 games",
 };
 
 for (const [text, message] of Object.entries(BAD)) {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   closeSync,
   fstatSync,
@@ -10,14 +9,17 @@ import {
 import { namingFile, openPlainSync } from "@bellman/files";
 import type { Evaluation } from "../jobs/run_task.ts";
 import { UsageError, writeWhole } from "../terminal/errors.ts";
+import { isInSpace, type Space } from "./space.ts";
 
 /** Values of the searched settings by name. */
 export type Params = Readonly<Record<string, unknown>>;
 
+/** First line of a record: the plan, what draws the trials, and complete scores. */
+type Begin = { op: "begin"; plan: unknown; sampler: string; scores: unknown };
+
 /** A line of the record. */
 export type SearchEvent =
-  /** First line: the plan, what draws the trials, and complete scores. */
-  | { op: "begin"; plan: unknown; sampler: string; scores: unknown }
+  | Begin
   /** A trial was asked for and is to be run. */
   | { op: "ask"; trial: number; params: Params }
   /** A run of a trial was evaluated. */
@@ -46,37 +48,6 @@ export interface Trial {
   evaluations: Evaluation[][];
 }
 
-/** Letters of a checksum. */
-const CHECK_LENGTH = 16;
-
-/** An event as it is written: its checksum is also that of all lines above. */
-interface Line {
-  event: SearchEvent;
-  text: string;
-  check: string;
-}
-
-function lineOf(event: SearchEvent, before: string): Line {
-  const json = JSON.stringify(event);
-  const check = createHash("sha256").update(before + json).digest("hex")
-    .slice(0, CHECK_LENGTH);
-  return { event, text: `${json.slice(0, -1)},"check":"${check}"}`, check };
-}
-
-/** Reads a line; undefined where it is not as it was written. */
-function readLine(text: string, before: string): Line | undefined {
-  try {
-    const { check: _, ...event } = JSON.parse(text);
-    const line = lineOf(event, before);
-    return line.text === text ? line : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What the first line has, whichever letter of it is damaged. */
-const FIRST = /"op":"begin"|,"check":"[0-9a-f]{16}"}$/;
-
 /** Most bytes of a record: that of a million evaluations. */
 const MOST_BYTES = 1 << 28;
 
@@ -88,16 +59,17 @@ const MOST_BYTES = 1 << 28;
 export class SearchRecord {
   /** Events, oldest first. */
   readonly events: readonly SearchEvent[];
+  /** Trials in the order in which they were asked for. */
+  readonly trials: readonly Trial[];
   #events: SearchEvent[] = [];
   #trials: Trial[] = [];
   #path: string;
   #file: number;
-  #check = "";
   #damage: string | undefined;
 
   /**
    * Opens a record, which may be a new one. A last line without its end, which a
-   * process that was killed has left, is cut off; a line that is not as it was written
+   * process that was killed has left, is cut off; a line that no search writes there
    * is, with all that follows, and the file as it was stays as `PATH.damaged`.
    *
    * @param path The file.
@@ -114,6 +86,7 @@ export class SearchRecord {
   ) {
     this.#path = path;
     this.events = this.#events;
+    this.trials = this.#trials;
     this.#file = file;
     try {
       const { size } = fstatSync(this.#file);
@@ -140,9 +113,9 @@ export class SearchRecord {
     }
   }
 
-  /** Trials in the order in which they were asked for. */
-  get trials(): readonly Trial[] {
-    return this.#trials;
+  /** First event, unless the record is new. */
+  get begun(): Begin | undefined {
+    return this.#events[0] as Begin | undefined;
   }
 
   /** Line that was damaged when it was opened, if one was. */
@@ -152,14 +125,13 @@ export class SearchRecord {
 
   /** Writes an event to the disk, and then takes it in. */
   append(event: SearchEvent): void {
-    const { text, check } = lineOf(event, this.#check);
+    const text = JSON.stringify(event);
     namingFile(this.#path, () => {
       writeFileSync(this.#file, `${text}\n`);
       fsyncSync(this.#file);
     });
-    this.#check = check;
     // As a later process reads it.
-    this.#take(JSON.parse(JSON.stringify(event)));
+    this.#takeLine(text);
   }
 
   /** Closes the file. */
@@ -167,68 +139,77 @@ export class SearchRecord {
     closeSync(this.#file);
   }
 
-  /** Reads lines as long as they are as they were written, and returns their end. */
+  /** Reads lines as long as each can follow the others, and returns their end. */
   #readLines(bytes: Uint8Array): number {
-    const decoder = new TextDecoder();
-    let start = 0, number = 1;
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    let start = 0;
     for (let end; (end = bytes.indexOf(0x0a, start)) >= 0; start = end + 1) {
-      const text = decoder.decode(bytes.subarray(start, end));
-      const line = readLine(text, this.#check);
-      if (line === undefined || !this.#take(line.event)) {
-        const problem = `line ${number} is not as the search wrote it`;
-        if (number === 1 && !FIRST.test(text)) {
-          throw new UsageError(
-            `Cannot use ${this.#path}: ${problem}; restore the file from a copy, or search in another folder with --out`,
-          );
-        }
-        this.#damage = problem;
-        return start;
+      const line = bytes.subarray(start, end);
+      const problem = `line ${
+        this.#events.length + 1
+      } is not as the search wrote it`;
+      try {
+        if (this.#takeLine(decoder.decode(line))) continue;
+      } catch {
+        // It is no text, no JSON, or of an object that is not as it should be.
       }
-      this.#check = line.check;
-      number++;
+      if (start === 0) {
+        throw new UsageError(
+          `Cannot use ${this.#path}: ${problem}; restore the file from a copy, or search in another folder with --out`,
+        );
+      }
+      this.#damage = problem;
+      return start;
     }
     return start;
   }
 
-  /** Adds an event to the trials, unless it cannot follow the others. */
-  #take(event: SearchEvent): boolean {
+  /** Adds the event of a line to the trials, unless it cannot follow the others. */
+  #takeLine(text: string): boolean {
+    // Older lines have a checksum.
+    const { check: _, ...event } = JSON.parse(text);
     const isTaken = this.#follow(event);
     if (isTaken) this.#events.push(event);
     return isTaken;
   }
 
   #follow(event: SearchEvent): boolean {
-    if (event.op === "begin") return this.#events.length === 0;
-    if (event.op === "ask") {
+    const { op } = event, { begun } = this;
+    if (begun === undefined || op === "begin") {
+      return begun === undefined && op === "begin";
+    }
+    if (op === "ask") {
       const { trial: number, params } = event;
-      if (number !== this.#trials.length) return false;
+      const { space } = begun.plan as { space: Space };
+      // The first trial may lie outside the ranges.
+      const isPossible = number === 0
+        ? Object.keys(params).every((key) => Object.hasOwn(space, key))
+        : isInSpace(params, space);
+      if (number !== this.#trials.length || !isPossible) return false;
       this.#trials.push({ number, params, state: "running", evaluations: [] });
       return true;
     }
     const trial = this.#trials[event.trial];
     if (trial?.state !== "running") return false;
-    if (event.op === "report") {
-      const { run, step, value } = event;
-      // Another name would be one of every array.
-      if (!Number.isSafeInteger(run) || run < 0) return false;
-      if (run > trial.evaluations.length) return false;
+    if (op === "report") {
+      const { run, step, value } = event, { evaluations } = trial;
       if (!Number.isSafeInteger(step) || !Number.isFinite(value)) return false;
-      (trial.evaluations[run] ??= []).push({ step, value });
+      const { length } = evaluations;
+      // Runs are made one after the other, and their steps rise.
+      if (run === length) evaluations.push([]);
+      else if (run !== length - 1 || run < 0) return false;
+      else if (step <= evaluations[run].at(-1)!.step) return false;
+      evaluations[run].push({ step, value });
       return true;
     }
-    const { op, state, value, message } = event;
-    if (op !== "tell" || !Object.hasOwn(ENDS, state)) return false;
-    if (!ENDS[state]({ value, message })) return false;
-    Object.assign(trial, { state, value, message });
-    return true;
+    if (op !== "tell") return false;
+    const { state, value, message } = event;
+    const isEnd = state === "complete"
+      ? Number.isFinite(value)
+      : state === "failed"
+      ? typeof message === "string"
+      : state === "pruned";
+    if (isEnd) Object.assign(trial, { state, value, message });
+    return isEnd;
   }
 }
-
-/** What is told with the ends of trials. */
-const ENDS: Readonly<
-  Record<"complete" | "pruned" | "failed", (end: Partial<Trial>) => boolean>
-> = {
-  complete: ({ value }) => Number.isFinite(value),
-  pruned: () => true,
-  failed: ({ message }) => typeof message === "string",
-};

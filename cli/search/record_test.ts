@@ -1,10 +1,20 @@
-import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertInstanceOf,
+  assertMatch,
+  assertThrows,
+} from "@std/assert";
 import { UsageError } from "../terminal/errors.ts";
 import { type SearchEvent, SearchRecord } from "./record.ts";
+import type { Space } from "./space.ts";
 
+const SPACE: Space = {
+  learningRate: { kind: "float", low: 1e-7, high: 0.1, log: true },
+  network: { kind: "choice", choices: ["mlp", null] },
+};
 const EVENTS: SearchEvent[] = [
-  { op: "begin", plan: { name: "é" }, sampler: "random", scores: {} },
-  { op: "ask", trial: 0, params: { learningRate: 0.001, network: "mlp" } },
+  { op: "begin", plan: { name: "é", space: SPACE }, sampler: "é", scores: {} },
+  { op: "ask", trial: 0, params: { learningRate: 0.5 } },
   { op: "report", trial: 0, run: 0, step: 80, value: -1.5 },
   { op: "ask", trial: 1, params: { learningRate: 1e-7, network: null } },
   { op: "report", trial: 0, run: 1, step: 80, value: 2.25 },
@@ -42,7 +52,7 @@ Deno.test("a record returns its events and trials", () =>
     assertEquals(record.trials, [
       {
         number: 0,
-        params: { learningRate: 0.001, network: "mlp" },
+        params: { learningRate: 0.5 },
         state: "complete",
         value: 0.375,
         message: undefined,
@@ -75,56 +85,87 @@ Deno.test("a record that is cut anywhere keeps its whole lines, and goes on", ()
   }));
 
 /** Damages a record, and checks that it goes on from the lines before. */
-function checkDamaged(path: string, bytes: Uint8Array, good: number): void {
-  Deno.writeFileSync(path, bytes);
+function checkDamaged(path: string, text: string, good: number): void {
+  Deno.writeTextFileSync(path, text);
   const read = new SearchRecord(path, { isRead: true });
   read.close();
   const record = new SearchRecord(path);
   record.close();
   const told = `line ${good + 1} is not as the search wrote it`;
-  assertEquals([read.damage, record.damage], [told, told]);
+  assertEquals([read.damage, record.damage], [told, told], text);
   assertEquals([read.events, record.events], [
     EVENTS.slice(0, good),
     EVENTS.slice(0, good),
   ]);
-  assertEquals(Deno.readFileSync(`${path}.damaged`), bytes);
+  assertEquals(Deno.readTextFileSync(`${path}.damaged`), text);
   write(path, EVENTS.slice(good));
   assertEquals(eventsIn(path), EVENTS);
 }
 
-Deno.test("a record goes on from the last line that is as it was written", () =>
+Deno.test("a record goes on from the last line that can follow the others", () =>
   inFolder((path) => {
     write(path);
     const whole = Deno.readTextFileSync(path), lines = whole.split("\n");
     const changed: [string, number][] = [
-      [whole.replace("0.375", "0.376"), 5],
-      [whole.replace("-1.5", "-1.50"), 2],
-      [[...lines.slice(0, 2), ...lines.slice(3)].join("\n"), 2],
+      [whole.replace("0.375", "0.3.75"), 5],
+      [whole.replace("0.375", "1e999"), 5],
+      [whole.replace('1e-7,"network"', '1e-8,"network"'), 3],
+      [whole.replace('"network":null', '"network":"cnn"'), 3],
+      [whole.replace(',"network":null', ""), 3],
+      [whole.replace('"network":null', '"network":null,"seed":3'), 3],
+      [whole.replace('"learningRate":0.5', '"learninGRate":0.5'), 1],
+      [whole.replace('"report"', '"repost"'), 2],
+      [whole.replace('"complete"', '"compleue"'), 5],
+      [whole.replace('"run":1', '"run":3'), 4],
+      [[lines[0], ...lines.slice(2)].join("\n"), 1],
+      [[...lines.slice(0, 6), ...lines.slice(5)].join("\n"), 6],
       [[...lines.slice(0, 3), ...lines.slice(2)].join("\n"), 3],
-      [whole.replace('"check"', '"chekc"'), 0],
       [`${whole}{}\n`, 7],
       [`${whole}null\n`, 7],
+      [`${whole}\n`, 7],
     ];
-    for (const [text, good] of changed) {
-      checkDamaged(path, new TextEncoder().encode(text), good);
-    }
+    for (const [text, good] of changed) checkDamaged(path, text, good);
   }));
 
-Deno.test("a record goes on whichever bit of it is flipped", () =>
+Deno.test("a record is read whichever bit of it is flipped, or refused for its first line", () =>
   inFolder((path) => {
     write(path);
-    const whole = Deno.readFileSync(path);
-    const lineOf = (at: number) =>
-      new TextDecoder().decode(whole.subarray(0, at)).split("\n").length - 1;
-    for (let bit = 0; bit < 8 * (whole.length - 1); bit += 59) {
-      const at = bit >> 3;
-      const bytes = whole.slice();
+    const whole = Deno.readFileSync(path), first = whole.indexOf(0x0a);
+    for (let bit = 0; bit < 8 * (whole.length - 1); bit += 23) {
+      const at = bit >> 3, bytes = whole.slice();
       bytes[at] ^= 1 << (bit & 7);
-      checkDamaged(path, bytes, lineOf(at));
+      Deno.writeFileSync(path, bytes);
+      if (at > first) {
+        const events = eventsIn(path);
+        const { length } = events;
+        const lineOf = whole.subarray(0, at).filter((it) => it === 0x0a).length;
+        // Of a number that is still one nobody can tell.
+        assertEquals(length === 7 || length === lineOf, true, `bit ${bit}`);
+        assertEquals(events.slice(0, lineOf), EVENTS.slice(0, lineOf));
+        continue;
+      }
+      try {
+        eventsIn(path);
+      } catch (error) {
+        assertInstanceOf(error, UsageError);
+        assertEquals(Deno.readFileSync(path), bytes);
+      }
     }
   }));
 
-/** Events that follow no others, with checksums that are right. */
+Deno.test("a record whose lines have checksums is read, and goes on without", () =>
+  inFolder((path) => {
+    const lines = EVENTS.slice(0, 5).map((it, i) =>
+      `${JSON.stringify({ ...it, check: `00112233445566a${i}` })}\n`
+    ).join("");
+    Deno.writeTextFileSync(path, lines);
+    write(path, EVENTS.slice(5));
+    assertEquals(eventsIn(path), EVENTS);
+    const rest = EVENTS.slice(5).map((it) => `${JSON.stringify(it)}\n`);
+    assertEquals(Deno.readTextFileSync(path), lines + rest.join(""));
+  }));
+
+/** Events that cannot follow the first two. */
 const IMPOSSIBLE: object[] = [
   ...["text", null, [1], { valueOf: 1 }].flatMap((value) => [
     { op: "report", trial: 0, run: 0, step: 80, value },
@@ -133,8 +174,10 @@ const IMPOSSIBLE: object[] = [
     { op: "tell", trial: 0, state: "complete", value },
     { op: "tell", trial: 0, state: value },
     { op: "tell", trial: value, state: "pruned" },
+    { op: "ask", trial: 1, params: value },
     { op: value, trial: 0 },
   ]),
+  { op: "report", trial: 0, run: -1, step: 80, value: 1 },
   { op: "tell", trial: 0, state: "running" },
   { op: "tell", trial: 0, state: "toString" },
   { op: "tell", trial: 0, state: "failed", message: 3 },
@@ -145,9 +188,9 @@ const IMPOSSIBLE: object[] = [
 Deno.test("events that somebody else has made up are damage", () =>
   inFolder((path) => {
     for (const event of IMPOSSIBLE) {
-      Deno.writeTextFileSync(path, "");
-      write(path, [...EVENTS.slice(0, 2), event as SearchEvent]);
-      checkDamaged(path, Deno.readFileSync(path), 2);
+      const events = [...EVENTS.slice(0, 2), event];
+      const text = events.map((it) => `${JSON.stringify(it)}\n`).join("");
+      checkDamaged(path, text, 2);
     }
   }));
 
@@ -155,7 +198,15 @@ Deno.test("a file that is no record, or another one's, is left as it is", () =>
   inFolder((path) => {
     write(path);
     const whole = Deno.readTextFileSync(path);
-    for (const text of ["my notes\n", "{}\n", `\n${whole}`, "\0\0\n"]) {
+    for (
+      const text of [
+        "my notes\n",
+        "{}\n",
+        `\n${whole}`,
+        "\0\0\n",
+        '{"op":"ask"}\n',
+      ]
+    ) {
       Deno.writeTextFileSync(path, text);
       const error = assertThrows(() => new SearchRecord(path), UsageError);
       assertMatch(error.message, /^Cannot use .*: line 1 is not as/);

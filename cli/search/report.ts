@@ -2,16 +2,12 @@ import {
   asPage,
   type CurveSeries,
   escapeMarkup,
-  renderBars,
   renderCurves,
   renderIntervals,
-  renderParallelCoordinates,
-  renderSlices,
   responsive,
-  type TrialAxis,
 } from "@bellman/training/plots";
 import type { Estimate } from "@bellman/statistics";
-import { bestFiles, describeResult, short } from "./best.ts";
+import { describeResult, short } from "./best.ts";
 import type { Candidate, Confirmation } from "./confirmation.ts";
 import { OptunaSampler } from "./optuna.ts";
 import type { SearchPlan } from "./plan.ts";
@@ -80,20 +76,6 @@ function history(trials: readonly Trial[], plan: SearchPlan): string {
       count("pruned")
     } pruned ones where they ended; ${count("failed")} failed.`,
   );
-}
-
-/** Returns the axes of the searched settings. */
-function axesOf(trials: readonly Trial[], { space }: SearchPlan): TrialAxis[] {
-  return Object.entries(space).map(([name, it]) => ({
-    name,
-    log: it.kind !== "choice" && it.log,
-    values: trials.map(({ params }) => {
-      const value = params[name];
-      return it.kind !== "choice" && typeof value === "number"
-        ? value
-        : JSON.stringify(value) ?? "";
-    }),
-  }));
 }
 
 /** Draws the confirmation. */
@@ -175,35 +157,34 @@ async function importances(
   if (found === undefined) {
     return `<p>Importances of the settings need Optuna and two complete trials that differ.</p>`;
   }
-  const rows = Object.entries(found).map(([name, value]) => ({ name, value }));
+  const rows = Object.entries(found).map(([name, value]) => ({
+    ...{ name, value, color: 0 },
+    interval: [0, value] as const,
+  }));
+  const panels = [{ title: "Importance, of 1 in all", rows }];
   return figure(
-    ({ width }) =>
-      renderBars(rows, {
-        title: "Importances",
-        label: "Importance, of 1 in all",
-        width,
-      }),
+    ({ width }) => renderIntervals(panels, { title: "Importances", width }),
     "How much each setting tells the good trials from the others, by Optuna's PED-ANOVA of the complete trials.",
   );
 }
 
-/** Makes the page of a search. */
+/**
+ * Makes the page of a search.
+ *
+ * @param options What it worked with.
+ * @param results The confirmation, and the files of the best settings by their names.
+ */
 export async function searchPage(
   options: SearchOptions,
-  { confirmation, command }: { confirmation: Confirmation; command: string },
+  { confirmation, files }: {
+    confirmation: Confirmation;
+    files: Readonly<Record<string, string>>;
+  },
 ): Promise<string> {
-  const { plan, record: { trials }, sampler } = options;
-  const complete = trials.filter(({ state }) => state === "complete");
-  const scores = complete.map(({ value }) => value!);
-  const axes = axesOf(complete, plan), label = scoreName(plan);
+  const { plan, record: { trials } } = options;
   const title = `Search of ${plan.algorithm} on ${
     plan.environments.join(", ")
   }`;
-  const texts = bestFiles(plan, confirmation, {
-    command,
-    sampler: sampler.name,
-    trials: trials.length,
-  });
   const parts = [
     `<h1>${escapeMarkup(title)}</h1>`,
     `<p>${
@@ -213,26 +194,7 @@ export async function searchPage(
     table(confirmation),
     history(trials, plan),
     await importances(options),
-    figure(
-      (size) =>
-        renderSlices(axes, scores, {
-          title: "Slices",
-          label,
-          ...size,
-          height: 260,
-        }),
-      `${label} of the ${complete.length} complete trials over each setting.`,
-    ),
-    figure(
-      (size) =>
-        renderParallelCoordinates(axes, scores, {
-          title: "Parallel coordinates",
-          label: plan.environments.length === 1 ? "Return" : "Score",
-          ...size,
-        }),
-      `The ${complete.length} complete trials, the better ones drawn more strongly.`,
-    ),
-    ...Object.entries(texts).map(([name, text]) =>
+    ...Object.entries(files).map(([name, text]) =>
       `<h2>${escapeMarkup(name)}</h2><pre>${escapeMarkup(text)}</pre>`
     ),
   ];

@@ -22,13 +22,23 @@ export interface Sampler {
   close?(): Promise<void>;
 }
 
+/** Returns the number of values that a range with steps has, and each of them. */
+function stepsOf(low: number, high: number, step: number) {
+  return {
+    // 0.3 / 0.1 is a little less than 3.
+    count: Math.floor((high - low) / step + 1e-9) + 1,
+    valueAt: (i: number) => Math.min(low + step * i, high),
+  };
+}
+
 function drawFrom(random: RandomSource, dimension: Dimension): unknown {
   if (dimension.kind === "choice") {
     return dimension.choices[random.integer(dimension.choices.length)];
   }
   const { kind, low, high, log, step } = dimension;
   if (step !== undefined) {
-    return low + step * random.integer(Math.floor((high - low) / step) + 1);
+    const { count, valueAt } = stepsOf(low, high, step);
+    return valueAt(random.integer(count));
   }
   if (kind === "int" && !log) return low + random.integer(high - low + 1);
   // Each whole number has the same part of the logarithm's range as its neighbours.
@@ -55,13 +65,13 @@ export function randomSampler(space: Space, seed: number): Sampler {
 }
 
 /** Lists the values of a dimension that a grid has; undefined for a range without steps. */
-export function gridValues(dimension: Dimension): unknown[] | undefined {
+function gridValues(dimension: Dimension): unknown[] | undefined {
   if (dimension.kind === "choice") return [...dimension.choices];
   const { kind, low, high, step = kind === "int" ? 1 : undefined, log } =
     dimension;
   if (step === undefined || log) return undefined;
-  const count = Math.floor((high - low) / step) + 1;
-  return Array.from({ length: count }, (_, i) => low + step * i);
+  const { count, valueAt } = stepsOf(low, high, step);
+  return Array.from({ length: count }, (_, i) => valueAt(i));
 }
 
 /** Counts the combinations of a grid. */

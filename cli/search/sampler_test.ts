@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { gridSampler, gridSize, randomSampler } from "./sampler.ts";
+import type { Params } from "./record.ts";
 import { type Dimension, isInSpace, type Space } from "./space.ts";
 
 const dimension: fc.Arbitrary<Dimension> = fc.oneof(
@@ -67,6 +68,21 @@ Deno.test("a grid has each combination once", () => {
   );
   assertEquals(new Set(all).size, 9);
   assertEquals(sampler.ask(10, []), undefined);
+});
+
+Deno.test("ranges with steps end where they say", () => {
+  for (const high of [0.3, 0.35, 0.7, 1.1]) {
+    const rate = { kind: "float", low: 0, high, log: false } as const;
+    const space: Space = { rate: { ...rate, step: 0.05 } };
+    const sampler = gridSampler(space, 0), random = randomSampler(space, 0);
+    const size = gridSize(space);
+    assertEquals(size, Math.round(high / 0.05) + 1);
+    const values = Array.from({ length: size }, (_, i) => {
+      assert(isInSpace(random.ask(i, []) as Params, space));
+      return (sampler.ask(i + 1, []) as { rate: number }).rate;
+    });
+    assertEquals(Math.max(...values), high);
+  }
 });
 
 Deno.test("ranges without steps have no grid", () => {

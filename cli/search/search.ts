@@ -12,7 +12,6 @@ import { paramsOfFirst, scoreOf, type SearchPlan } from "./plan.ts";
 import { isPruned, objectiveOf, type PruningRule } from "./pruner.ts";
 import type { SearchRecord, Trial } from "./record.ts";
 import type { Sampler } from "./sampler.ts";
-import { isInSpace } from "./space.ts";
 import {
   changesOfRun,
   checkRun,
@@ -60,12 +59,6 @@ export function givenParams({ number, params }: Trial): Trial["params"] {
   return number === 0 ? {} : params;
 }
 
-/** True where a record's trial has settings that the plan gives it. */
-function isOfPlan({ number, params }: Trial, plan: SearchPlan): boolean {
-  if (number > 0) return isInSpace(params, plan.space);
-  return JSON.stringify(params) === JSON.stringify(paramsOfFirst(plan));
-}
-
 /**
  * Runs trials until there are as many as wanted. All that decides what comes next is
  * in the record: with one run at a time, a search that was killed goes on exactly.
@@ -89,13 +82,16 @@ export class Search {
       evaluations: countEvaluations(plan),
     };
     this.#begun = record.trials.filter(({ state }) => state === "running");
+    const [first] = record.trials, own = JSON.stringify(paramsOfFirst(plan));
+    if (first !== undefined && JSON.stringify(first.params) !== own) {
+      throw new UsageError(
+        `Cannot resume ${options.dir}: its trial 0 had ${
+          JSON.stringify(first.params)
+        }, expected ${own}; name another folder with --out`,
+      );
+    }
     for (const trial of record.trials) {
       const { number, state } = trial;
-      if (!isOfPlan(trial, plan)) {
-        throw new UsageError(
-          `Cannot resume ${options.dir}: the settings of trial ${number} are not in its space`,
-        );
-      }
       const params = givenParams(trial), hasEnded = state !== "running";
       for (const run of runsOfTrial(options, trial)) {
         checkRun(plan, run, { number, params, hasEnded });

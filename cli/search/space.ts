@@ -1,7 +1,6 @@
 import {
   type AlgorithmDefinition,
   type ConfigSchema,
-  defaultsOf,
   findKey,
   hintAt,
   type PropertySchema,
@@ -41,10 +40,20 @@ const RANGE: ConfigSchema = {
   properties: {
     min: { type: "number" },
     max: { type: "number" },
-    scale: { type: "string", enum: ["linear", "log"], default: "linear" },
-    step: { type: ["number", "null"], exclusiveMinimum: 0, default: null },
+    scale: { type: "string", enum: ["linear", "log"] },
+    step: { type: "number", exclusiveMinimum: 0 },
   },
 };
+
+/** A searched setting, and where it stands. */
+interface Place {
+  /** Its name in the file. */
+  name: string;
+  /** Its place for messages: `space.lr of a2c.yaml`. */
+  where: string;
+  /** Schema of all settings. */
+  schema: ConfigSchema;
+}
 
 /** Returns true for settings of whole numbers; undefined for those that are no numbers. */
 function isInteger(
@@ -58,67 +67,59 @@ function isInteger(
 
 /** Checks values as those of a setting. */
 function checkValues(
-  key: string,
   values: readonly unknown[],
-  { schema, origin }: { schema: ConfigSchema; origin: string },
+  { name, where, schema }: Place,
 ): void {
   for (const value of values) {
-    validateEntries([[key, value]], { schema, origin });
+    validateEntries([[name, value]], { schema, origin: where });
   }
 }
 
-function readRange(
-  key: string,
-  value: object,
-  { schema, origin }: { schema: ConfigSchema; origin: string },
-): Dimension {
-  const where = `space.${key} of ${origin}`;
-  const refuse = (why: string) => new UsageError(`Cannot use ${where}: ${why}`);
-  const whole = isInteger(schema.properties[findKey(schema, key)!]);
+function refuse({ where }: Place, why: string): never {
+  throw new UsageError(`Cannot use ${where}: ${why}`);
+}
+
+function readRange(given: object, place: Place): Dimension {
+  const { name, where, schema } = place;
+  const whole = isInteger(schema.properties[findKey(schema, name)!]);
   if (whole === undefined) {
-    throw refuse("it is no number, expected a list of its values");
+    refuse(place, "it is no number, expected a list of its values");
   }
-  const given = validateEntries(Object.entries(value), {
-    schema: RANGE,
-    origin: where,
-  });
-  const { min: low, max: high, scale, step } = {
-    ...defaultsOf<Record<string, unknown>>(RANGE),
-    ...given,
-  } as { min: number; max: number; scale: string; step: number | null };
+  const { min: low, max: high, scale, step } = validateEntries(
+    Object.entries(given),
+    { schema: RANGE, origin: where },
+  ) as { min?: number; max?: number; scale?: string; step?: number };
   const log = scale === "log";
-  if (given.min === undefined || given.max === undefined) {
-    throw refuse("expected both min and max, as in { min: 0.001, max: 0.1 }");
+  if (low === undefined || high === undefined) {
+    refuse(
+      place,
+      "expected both min and max, as in { min: 0.001, max: 0.1 }",
+    );
   }
-  checkValues(key, [low, high], { schema, origin: where });
-  if (low >= high) throw refuse(`min ${low} is not below max ${high}`);
+  checkValues([low, high], place);
+  if (low >= high) refuse(place, `min ${low} is not below max ${high}`);
   if (log && low <= 0) {
-    throw refuse(`scale: log takes a min above 0, not ${low}`);
+    refuse(place, `scale: log takes a min above 0, not ${low}`);
   }
-  if (log && step !== null) throw refuse("scale: log takes no step");
-  if (step === null) return { kind: whole ? "int" : "float", low, high, log };
+  const range = { kind: whole ? "int" : "float", low, high, log } as const;
+  if (step === undefined) return range;
+  if (log) refuse(place, "scale: log takes no step");
   if (whole && !Number.isInteger(step)) {
-    throw refuse(`step ${step} is no whole number`);
+    refuse(place, `step ${step} is no whole number`);
   }
-  if (low + step > high) {
-    throw refuse(`it has one value: step ${step} leads beyond max ${high}`);
+  if ((high - low) / step < 1 - 1e-9) {
+    refuse(place, `it has one value: step ${step} leads beyond max ${high}`);
   }
-  return { kind: whole ? "int" : "float", low, high, log, step };
+  return { ...range, step };
 }
 
-function readChoices(
-  key: string,
-  choices: readonly unknown[],
-  { schema, origin }: { schema: ConfigSchema; origin: string },
-): Dimension {
-  const where = `space.${key} of ${origin}`;
-  const refuse = (why: string) => new UsageError(`Cannot use ${where}: ${why}`);
-  checkValues(key, choices, { schema, origin: where });
+function readChoices(choices: readonly unknown[], place: Place): Dimension {
+  checkValues(choices, place);
   const texts = choices.map((it) => JSON.stringify(it));
   const twice = texts.find((it, i) => texts.indexOf(it) < i);
-  if (twice !== undefined) throw refuse(`${twice} is in it twice`);
+  if (twice !== undefined) refuse(place, `${twice} is in it twice`);
   if (choices.length < 2) {
-    throw refuse("it has one value, which belongs into 'set'");
+    refuse(place, "it has one value, which belongs into 'set'");
   }
   return { kind: "choice", choices };
 }
@@ -126,26 +127,18 @@ function readChoices(
 /** Finds the setting that is searched, by its own name. */
 function searchedKey(
   name: string,
-  algorithm: AlgorithmDefinition,
+  { name: algorithm, schema: own }: AlgorithmDefinition,
   { schema, origin }: { schema: ConfigSchema; origin: string },
 ): string {
   const key = findKey(schema, name);
-  const isOwn = key !== undefined &&
-    Object.hasOwn(algorithm.schema.properties, key);
-  if (isOwn || SEARCHED_OF_RUN.includes(key ?? "")) return key!;
-  const names = [
-    ...Object.keys(algorithm.schema.properties),
-    ...SEARCHED_OF_RUN,
-  ];
-  if (key !== undefined) {
-    throw new UsageError(
-      `Cannot search '${name}' of ${origin}: it is the same in all trials, expected a setting of ${algorithm.name} or one of ${
+  const names = [...Object.keys(own.properties), ...SEARCHED_OF_RUN];
+  if (key !== undefined && names.includes(key)) return key;
+  throw new UsageError(
+    key === undefined
+      ? `Unknown key '${name}' in space of ${origin}: ${hintAt(name, names)}`
+      : `Cannot search '${name}' of ${origin}: it is the same in all trials, expected a setting of ${algorithm} or one of ${
         SEARCHED_OF_RUN.join(", ")
       }`,
-    );
-  }
-  throw new UsageError(
-    `Unknown key '${name}' in space of ${origin}: ${hintAt(name, names)}`,
   );
 }
 
@@ -161,7 +154,7 @@ export function readSpace(
   { algorithm, origin }: { algorithm: string; origin: string },
 ): Space {
   const definition = findAlgorithm(algorithm)!;
-  const schema = fullSchema(definition), about = { schema, origin };
+  const schema = fullSchema(definition);
   const entries = Object.entries(value ?? {});
   if (entries.length === 0) {
     throw new UsageError(
@@ -170,22 +163,22 @@ export function readSpace(
   }
   const space: Record<string, Dimension> = {};
   for (const [name, given] of entries) {
-    const key = searchedKey(name, definition, about);
+    const key = searchedKey(name, definition, { schema, origin });
+    const place = { name, where: `space.${name} of ${origin}`, schema };
     if (Object.hasOwn(space, key)) {
-      throw new UsageError(
-        `Cannot search '${name}' of ${origin}: ${key} is in its space already`,
-      );
+      refuse(place, `${key} is in the space already`);
     }
     if (typeof given !== "object" || given === null) {
-      throw new UsageError(
-        `Cannot use space.${name} of ${origin}: expected { min, max } or a list of values, not ${
+      refuse(
+        place,
+        `expected { min, max } or a list of values, not ${
           JSON.stringify(given)
         }`,
       );
     }
     space[key] = Array.isArray(given)
-      ? readChoices(name, given, about)
-      : readRange(name, given, about);
+      ? readChoices(given, place)
+      : readRange(given, place);
   }
   return space;
 }

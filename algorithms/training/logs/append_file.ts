@@ -16,8 +16,6 @@ const newHash = () => builtin("node:crypto").createHash("sha256");
 const PIECE_BYTES = 1 << 18;
 /** Lines that are written at once. */
 const LINES_AT_ONCE = 4096;
-/** Lines among which duplicates are found: a set holds no more than 2 ** 24. */
-const REMEMBERED_LINES = 1 << 22;
 
 /** Yields the bytes of an open file from its start, in pieces that the next one overwrites. */
 function* piecesOf(file: number): Generator<Uint8Array> {
@@ -85,8 +83,8 @@ export interface LineTruncation {
   header: string;
   /** Step of a line; NaN where the line is damaged. */
   stepOf: (line: string) => number;
-  /** A line as it was under the header that was saved. */
-  narrow?: (line: string) => string;
+  /** Returns a line as it was under the header that was saved. */
+  narrow: (line: string) => string;
 }
 
 /**
@@ -104,7 +102,7 @@ export class AppendFile {
     this.#path = path;
     fs().mkdirSync(paths().dirname(path), { recursive: true });
     this.#file = openPlainSync(path, "append");
-    this.#cut(Infinity);
+    this.#cut();
   }
 
   /** Appends a line. */
@@ -124,7 +122,7 @@ export class AppendFile {
   replace(lines: Iterable<string>): void {
     replaceFileSync(this.#path, this.#bytesThenClosed(lines));
     this.#file = openPlainSync(this.#path, "append");
-    this.#cut(Infinity);
+    this.#cut();
   }
 
   /** Windows replaces no file that is open; the lines may be read from it. */
@@ -149,18 +147,13 @@ export class AppendFile {
    * kept, and a warning is returned.
    */
   truncate(step: number, options: LineTruncation): string | undefined {
-    const { saved, stepOf, narrow = (line) => line } = options;
+    const { saved, stepOf, narrow } = options;
     const { header = options.header, lines: count, sha256 } = (saved ?? {}) as {
       header?: string;
       lines?: number;
       sha256?: string;
     };
     if (count !== undefined) {
-      if (this.#hashOf(count) === sha256) {
-        this.#cut(count);
-        return undefined;
-      }
-      // Columns that came later go.
       const then = () => firstOf(this.lines(), { count, header, narrow });
       if (hashOf(bytesOf(then())) === sha256) {
         this.replace(then());
@@ -193,23 +186,20 @@ export class AppendFile {
     this.#file = undefined;
   }
 
-  /** Hash of the first lines; those of a file that has fewer give another one. */
-  #hashOf(count: number): string {
-    return hashOf(firstLines(this.#opened(), count));
-  }
-
-  /** Cuts off what comes after a number of lines, and lines without an end. */
-  #cut(count: number): void {
+  /** Cuts off a line without an end. */
+  #cut(): void {
     const file = this.#opened();
     this.#hash = newHash();
     this.#lines = 0;
-    let end = 0;
-    for (const piece of firstLines(file, count)) {
-      this.#hash.update(piece);
-      this.#lines += newlinesOf(piece).length;
-      end += piece.length;
+    let at = 0, end = 0;
+    for (const piece of piecesOf(file)) {
+      const ends = newlinesOf(piece);
+      this.#lines += ends.length;
+      if (ends.length > 0) end = at + ends.at(-1)! + 1;
+      at += piece.length;
     }
     fs().ftruncateSync(file, end);
+    for (const piece of piecesOf(file)) this.#hash.update(piece);
   }
 
   #opened(): number {
@@ -217,27 +207,6 @@ export class AppendFile {
       throw new TypeError(`Cannot write to ${this.#path}: it is closed`);
     }
     return this.#file;
-  }
-}
-
-/** Yields the bytes of the first lines of a file, as many as are whole. */
-function* firstLines(file: number, count: number): Generator<Uint8Array> {
-  let lines = 0;
-  /** Start of a line whose end has not come yet. */
-  let begun: Uint8Array[] = [];
-  for (const piece of piecesOf(file)) {
-    const ends = newlinesOf(piece).slice(0, count - lines);
-    if (ends.length === 0) {
-      if (lines >= count) return;
-      begun.push(piece.slice());
-      continue;
-    }
-    yield* begun;
-    const end = ends.at(-1)! + 1;
-    yield piece.subarray(0, end);
-    begun = end < piece.length ? [piece.slice(end)] : [];
-    lines += ends.length;
-    if (lines >= count) return;
   }
 }
 
@@ -256,15 +225,14 @@ function* firstOf(
     narrow: (line: string) => string;
   },
 ): Generator<string> {
-  yield header;
   let at = 0;
   for (const line of lines) {
     if (at >= count) return;
-    if (at++ > 0) yield narrow(line);
+    yield at++ === 0 ? header : narrow(line);
   }
 }
 
-/** Yields a header and the lines that are kept; duplicates of a row, as in a file that was put together, are dropped. */
+/** Yields a header and the lines that are kept. */
 function* keptOf(
   lines: Iterable<string>,
   { header, narrow, isKept }: {
@@ -274,11 +242,5 @@ function* keptOf(
   },
 ): Generator<string> {
   yield header;
-  const seen = new Set<string>();
-  for (const line of lines) {
-    if (!isKept(line) || seen.has(line)) continue;
-    if (seen.size === REMEMBERED_LINES) seen.clear();
-    seen.add(line);
-    yield narrow(line);
-  }
+  for (const line of lines) if (isKept(line)) yield narrow(line);
 }

@@ -38,6 +38,8 @@ export class CsvLogger implements Logger {
   #file: AppendFile;
   /** Names of the columns. */
   protected columns: string[];
+  /** Name of the column of steps. */
+  protected readonly stepColumn: string = STEP_COLUMN;
 
   /**
    * Opens a file, to begin or to continue it.
@@ -95,28 +97,21 @@ export class CsvLogger implements Logger {
    */
   truncate(step: number, saved?: StateTree): string | undefined {
     const { header = this.#header() } = (saved ?? {}) as { header?: string };
-    const columns = cellsOf(header);
+    const columns = cellsOf(header), now = this.columns.length;
     this.columns = columns;
     return this.#file.truncate(step, {
       saved,
       header,
-      stepOf: (line) => this.stepOf(line),
+      stepOf: (line) => {
+        const cells = cellsOf(line), at = columns.indexOf(this.stepColumn);
+        return cells.length < columns.length ? NaN : stepOfRow(cells, at);
+      },
       // Columns that came later are empty up to here.
-      narrow: (line) => csvFormatRow(cellsOf(line).slice(0, columns.length)),
+      narrow: (line) =>
+        now === columns.length
+          ? line
+          : csvFormatRow(cellsOf(line).slice(0, columns.length)),
     });
-  }
-
-  /**
-   * Reads the step of a line.
-   *
-   * @param line Text of the line.
-   * @returns The step; NaN where the line is damaged.
-   */
-  protected stepOf(line: string): number {
-    const cells = cellsOf(line), { columns } = this;
-    return cells.length < columns.length
-      ? NaN
-      : stepOfRow(cells, columns.indexOf(STEP_COLUMN));
   }
 
   /** Closes the file. */
@@ -167,11 +162,6 @@ export const EPISODE_COLUMNS = [
 ];
 /** Numbers of an entry of `info`, each with a separate column. */
 const INFO_PARTS = ["sum", "mean", "last"] as const;
-const NUMBER = String.raw`(NaN|-?(Infinity|\d+(\.\d+)?(e[+-]\d+)?))`;
-/** A line of an episode that is not damaged. */
-const EPISODE = RegExp(
-  String.raw`^\d+(,${NUMBER}){4},(${NUMBER}( ${NUMBER})*)?(,${NUMBER}?)*$`,
-);
 
 /** Lists the entries of `info` among the columns of a file of episodes. */
 export function infoNames(columns: readonly string[]): string[] {
@@ -242,6 +232,9 @@ export interface EpisodesCsvOptions {
  * ```
  */
 export class EpisodesCsv extends CsvLogger {
+  /** Name of the column of steps. */
+  protected override readonly stepColumn: string = "step";
+
   /**
    * Opens a file, to begin or to continue it.
    *
@@ -276,22 +269,14 @@ export class EpisodesCsv extends CsvLogger {
         .map(String),
     );
   }
-
-  /**
-   * Reads the step of a line.
-   *
-   * @param line Text of the line.
-   * @returns The step; NaN where the line is damaged.
-   */
-  protected override stepOf(line: string): number {
-    return EPISODE.test(line) ? Number(line.slice(0, line.indexOf(","))) : NaN;
-  }
 }
 
-/** Reads the step in a row of numbers; NaN where a cell is neither empty nor a number. */
+/** Reads the step in a row; NaN where a cell is neither empty nor of numbers. */
 function stepOfRow(cells: readonly string[], at: number): number {
-  const isNumber = (cell: string) =>
-    cell === "NaN" || !Number.isNaN(Number(cell));
-  const step = cells[at]?.trim() === "" ? NaN : Number(cells[at]);
-  return cells.every(isNumber) && Number.isSafeInteger(step) ? step : NaN;
+  const isNumber = (text: string) =>
+    text === "NaN" || !Number.isNaN(Number(text));
+  const step = cells[at]?.trim() ? Number(cells[at]) : NaN;
+  // Lives have several in a cell.
+  const isWhole = cells.every((cell) => cell.split(" ").every(isNumber));
+  return isWhole && Number.isSafeInteger(step) ? step : NaN;
 }

@@ -221,15 +221,6 @@ for (const [name, open] of loggers) {
       / is damaged: up to step 16, 4 of its 4 rows can be read and are kept$/,
     ],
     [
-      "each row twice",
-      (path) =>
-        Deno.writeTextFileSync(
-          path,
-          read(path).replaceAll(/^[\d{].*\n/gm, "$&$&"),
-        ),
-      / is damaged: up to step 16, 4 of its 4 rows can be read and are kept$/,
-    ],
-    [
       "without its first line",
       (path) => Deno.writeTextFileSync(path, read(path).replace(/^.*\n/, "")),
       / is damaged: up to step 16, [34] of its 4 rows can be read and are kept$/,

@@ -2,8 +2,7 @@ import { builtin, namingFile, openPlainSync } from "@bellman/files";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 // @ts-types="crc-32"
 import crc32c from "crc-32/crc32c.js";
-import type { Hash } from "node:crypto";
-import type { StateTree, Statistics } from "@bellman/types";
+import type { Statistics } from "@bellman/types";
 import type {
   Hyperparameters,
   LoggedImage,
@@ -15,7 +14,6 @@ import type {
 // Looked up where they are used: pages have none.
 const fs = () => builtin("node:fs");
 const paths = () => builtin("node:path");
-const newHash = () => builtin("node:crypto").createHash("sha256");
 
 /** Options of {@link TensorBoardLogger}. */
 export interface TensorBoardLoggerOptions {
@@ -49,16 +47,12 @@ export interface TensorBoardLoggerOptions {
  * ```
  */
 export class TensorBoardLogger implements Logger {
-  /** Names the events in checkpoints. */
-  readonly name = "events";
   #dir: string;
   #now: () => number;
   #file: number | undefined;
+  /** Path of the current file. */
+  #path = "";
   #closed = false;
-  /** Files from before the last resume. */
-  #former: EventFile[] = [];
-  /** The current file. */
-  #written: { name: string; bytes: number; hash: Hash } | undefined;
 
   /**
    * Names the folder of event files.
@@ -137,36 +131,17 @@ export class TensorBoardLogger implements Logger {
     if (file !== undefined) namingFile(this.#path, () => fs().fsyncSync(file));
   }
 
-  /** Saves length and hash of each file, for checkpoints. */
-  save(): StateTree {
-    const files = [...this.#former];
-    if (this.#written !== undefined) {
-      const { name, bytes, hash } = this.#written;
-      files.push({ name, bytes, sha256: hash.copy().digest("hex") });
-    }
-    return files as unknown as StateTree;
-  }
-
   /**
    * Makes readers drop the events after a step.
    *
    * @param step The last step to keep.
-   * @param saved State from `save` at that step.
-   * @returns One line that names the files that are no longer what they were.
    */
-  truncate(step: number, saved?: StateTree): string | undefined {
-    const files = (saved ?? []) as unknown as EventFile[];
-    this.#former = files.filter((file) => isWhole(this.#dir, file));
-    const damaged = files.filter((file) => !this.#former.includes(file));
+  truncate(step: number): void {
     // Readers drop what was at this step and later before.
     this.#append(
       integer(event.step, step + 1),
       message(event.session, integer(session.status, session.start)),
     );
-    if (damaged.length === 0) return undefined;
-    const names = damaged.map(({ name }) => paths().join(this.#dir, name))
-      .join(", ");
-    return `${names} is damaged: TensorBoard may miss events up to step ${step}`;
   }
 
   /** Closes the file. */
@@ -190,12 +165,6 @@ export class TensorBoardLogger implements Logger {
     const wallTime = double(event.wallTime, this.#now() / 1000);
     const record = encodeRecord(wallTime, ...fields);
     namingFile(this.#path, () => fs().writeFileSync(this.#file!, record));
-    this.#written!.hash.update(record);
-    this.#written!.bytes += record.length;
-  }
-
-  get #path(): string {
-    return paths().join(this.#dir, this.#written!.name);
   }
 
   /** Opens a file whose name sorts after those that are there: readers go by the name. */
@@ -211,33 +180,14 @@ export class TensorBoardLogger implements Logger {
     const name = `events.out.tfevents.${
       String(time).padStart(10, "0")
     }.bellman`;
-    this.#written = { name, bytes: 0, hash: newHash() };
+    this.#path = paths().join(this.#dir, name);
     this.#file = openPlainSync(this.#path, "create");
     this.#write(text(event.fileVersion, "brain.Event:2"));
   }
 }
 
-/** File as it was at a checkpoint. */
-interface EventFile {
-  name: string;
-  bytes: number;
-  sha256: string;
-}
-
 /** Names of event files, and the time in them. */
 const EVENT_FILE = /^events\.out\.tfevents\.(\d+)[\w.-]*$/;
-
-/** Finds out if a file begins with what it held; a checkpoint may name any. */
-function isWhole(dir: string, { name, bytes, sha256 }: EventFile): boolean {
-  if (!EVENT_FILE.test(name)) return false;
-  try {
-    const content = fs().readFileSync(paths().join(dir, name));
-    const begin = content.subarray(0, bytes);
-    return newHash().update(begin).digest("hex") === sha256;
-  } catch {
-    return false;
-  }
-}
 
 // Field numbers of tensorflow/core/util/event.proto and framework/summary.proto.
 const event = { wallTime: 1, step: 2, fileVersion: 3, summary: 5, session: 7 };

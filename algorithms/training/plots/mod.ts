@@ -20,6 +20,5 @@ export * from "./intervals.ts";
 export { escapeMarkup } from "./image.ts";
 export { BAND_WORDS, type CurveBand, type CurveRun, valueAt } from "./lines.ts";
 export * from "./notebook_image.ts";
-export * from "./q_values/plot_q_values.ts";
+export * from "./q_values.ts";
 export * from "./report.ts";
-export * from "./search_figures.ts";

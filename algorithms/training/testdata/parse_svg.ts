@@ -18,13 +18,6 @@ export function within(root: Element, name: string, tag: string): Element[] {
     .flatMap((it) => Array.from(it.getElementsByTagName(tag)));
 }
 
-/** The contours of an image, from low to high. */
-export function contoursOf(root: Element): Element[] {
-  return Array.from(root.getElementsByTagName("g"))
-    .filter((it) => it.getAttribute("aria-label") === "contour")
-    .flatMap((it) => Array.from(it.getElementsByTagName("path")));
-}
-
 /** Attributes as numbers. */
 export function numbersOf(element: Element, ...names: string[]): number[] {
   return names.map((name) => Number(element.getAttribute(name)));
