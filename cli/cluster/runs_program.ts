@@ -5,6 +5,7 @@ import {
   rayPython,
   whyNoRay,
 } from "@bellman/envs/ray";
+import { toJson } from "@bellman/runs";
 import { eachLine, type JobEnd } from "../jobs/job.ts";
 import { RUN_PROGRAM, type RunTask } from "../jobs/run_task.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -134,7 +135,7 @@ export class RunsProgram {
 
   /** Tells it what to do. */
   tell(order: RunOrder): void {
-    const line = new TextEncoder().encode(`${JSON.stringify(order)}\n`);
+    const line = new TextEncoder().encode(`${toJson(order)}\n`);
     this.#orders.write(line).catch(() => {});
   }
 

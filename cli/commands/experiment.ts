@@ -30,7 +30,7 @@ function readPlan(options: ParsedOptions): PlannedExperiment {
   const path = isKept ? `${given.replace(/\/+$/, "")}/${PLAN_FILE}` : given;
   const plan = parsePlan(readText(path, "the plan"), path);
   const own = isKept ? given.replace(/\/+$/, "") : `experiments/${plan.name}`;
-  return { plan, dir: valueOf(options, "out") ?? own };
+  return { plan, path, dir: valueOf(options, "out") ?? own };
 }
 
 /** `experiment`: trains and evaluates all variants of a plan, and reports them. */

@@ -55,6 +55,8 @@ import {
 /** A plan, and the folder of its experiment. */
 export interface PlannedExperiment {
   plan: Plan;
+  /** Path of the plan, where it is a file. */
+  path?: string;
   dir: string;
 }
 
@@ -94,7 +96,7 @@ function checkSize({ variants }: Plan, options: ParsedOptions): void {
 
 /** Checks a plan and what the command line chooses of it; nothing is written. */
 async function openExperiment(
-  { plan, dir }: PlannedExperiment,
+  { plan, path, dir }: PlannedExperiment,
   options: ParsedOptions,
   io: CommandIo,
 ): Promise<Experiment> {
@@ -114,7 +116,7 @@ async function openExperiment(
   checkFolder(dir);
   const wanted = new Set([...chosen].map(keyOf));
   const threads = cluster?.cpusPerRun ?? (jobs! > 1 ? 1 : undefined);
-  const common = { set, isTrusted, threads, wanted };
+  const common = { set, isTrusted, path, threads, wanted };
   const settings = await resolveSettings(plan, common, notices(io));
   const cells = planned.map(readCell);
   checkUnchanged(cells, settings, plan);

@@ -28,6 +28,8 @@ export interface CellOptions {
   set: readonly string[];
   /** True where code that the plan names may be run. */
   isTrusted: boolean;
+  /** Path of the plan, where it is a file. */
+  path?: string;
   /** Threads of a cell whose settings name no number; by default all of the machine. */
   threads?: number;
   /** Keys of the cells that are to be run, whose environments must be there. */
@@ -75,7 +77,7 @@ function optionsOf(
  */
 export async function resolveSettings(
   { variants }: Plan,
-  { set, isTrusted, threads, wanted }: CellOptions,
+  { set, isTrusted, path, threads, wanted }: CellOptions,
   onNotice: (line: string) => void,
 ): Promise<PlanSettings> {
   const found = new Map<string, CellSettings>();
@@ -94,7 +96,7 @@ export async function resolveSettings(
       };
       const config = await configFromOptions(variant.algorithm, seeded, {
         admit(config) {
-          if (!isTrusted) admitPlan(config, `run ${key}`);
+          if (!isTrusted) admitPlan(config, `run ${key}`, path);
         },
         onNotice: (line) => onNotice(`${key}: ${line}`),
       });

@@ -12,10 +12,10 @@ import {
 import { fileURLToPath } from "node:url";
 import type { RunCode } from "./environment_modules.ts";
 
-/** Names in the folder of a run, a shared agent, a search or an experiment. */
+/** Names that the folder of a run, a shared agent, a search or an experiment has together. */
 const OF_OTHERS = [
-  ...["run.json", "config.sig", "checkpoints", "agent.safetensors"],
-  ...["trials.jsonl", "runs.lock", "results.csv"],
+  ...[["run.json"], ["config.sig"], ["checkpoints/best.safetensors"]],
+  ...[["agent.safetensors"], ["trials.jsonl"], ["plan.yaml", "results.csv"]],
 ];
 
 /** Returns the path of a file or a folder as it really is, as far as it exists. */
@@ -48,19 +48,24 @@ function partsBelow(folder: string, path: string): string[] {
 
 /**
  * True for a file of the project, but not for one in the folder of a run or of what
- * holds runs, nor for one in the same folder of the project as the run or the plan that
- * names it: both may have come from elsewhere together.
+ * holds runs, wherever that lies, nor for one in the same folder of the project as the
+ * run or the plan that names it: both may have come from elsewhere together.
  */
 function isOfProject(url: string, owner: string | undefined): boolean {
   if (!url.startsWith("file:")) return false;
   const root = projectFolder(), path = realPath(fileURLToPath(url));
-  const [part, ...rest] = partsBelow(root, path);
+  const [part] = partsBelow(root, path);
   if (part === undefined) return false;
-  const isOfOthers = foldersAbove(path).slice(0, rest.length).some((folder) =>
-    OF_OTHERS.some((name) => existsSync(join(folder, name)))
+  const isOfOthers = foldersAbove(path).some((folder) =>
+    OF_OTHERS.some((names) =>
+      names.every((name) => existsSync(join(folder, name)))
+    )
   );
   if (isOfOthers) return false;
-  return owner === undefined || partsBelow(root, realPath(owner))[0] !== part;
+  if (owner === undefined) return true;
+  const namer = realPath(owner);
+  return partsBelow(namer, path).length === 0 &&
+    partsBelow(root, namer)[0] !== part;
 }
 
 /**

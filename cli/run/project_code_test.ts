@@ -6,7 +6,9 @@ const root = await Deno.realPath(await Deno.makeTempDir());
 for (
   const path of [
     ...["project/envs", "project/runs/x/checkpoints", "project/sub"],
-    ...["project/found/run", "project/found/envs", "elsewhere"],
+    ...["project/found/run", "project/found/envs", "elsewhere/run/sub"],
+    ...["project/plans", "elsewhere/group/runs/a/b/seed-0"],
+    ...["elsewhere/former/checkpoints", "elsewhere/shared"],
   ]
 ) Deno.mkdirSync(`${root}/${path}`, { recursive: true });
 for (
@@ -14,7 +16,15 @@ for (
     ...["project/deno.json", "project/own.ts", "project/envs/own.ts"],
     ...["project/runs/x/run.json", "project/runs/x/own.ts"],
     ...["project/found/run/run.json", "project/found/envs/own.ts"],
-    ...["elsewhere/own.ts", "project/sub/own.ts"],
+    ...["elsewhere/own.ts", "project/sub/own.ts", "project/plan.yaml"],
+    ...["project/plans/own.ts", "project/plans/plan.yaml"],
+    ...["elsewhere/run/own.ts", "elsewhere/run/sub/own.ts"],
+    ...["plan.yaml", "results.csv", "own.ts"].map((it) =>
+      `elsewhere/group/${it}`
+    ),
+    "elsewhere/former/checkpoints/best.safetensors",
+    ...["elsewhere/former/own.ts", "elsewhere/shared/agent.safetensors"],
+    "elsewhere/shared/own.ts",
   ]
 ) Deno.writeTextFileSync(`${root}/${path}`, "");
 Deno.symlinkSync(`${root}/elsewhere/own.ts`, `${root}/project/envs/link.ts`);
@@ -42,6 +52,14 @@ Deno.test("code of the project is taken for a run of another folder", () => {
   }
   // By its real path.
   assertEquals(foreign(["elsewhere/envs/own.ts"], "project/runs/x"), []);
+  // Beside a plan in the project's own folder, or in another one than the plan's.
+  assertEquals(foreign(own, "project/plan.yaml"), []);
+  assertEquals(foreign(["project/plans/own.ts"], "project/plan.yaml"), []);
+  // Without a `deno.json`, the current folder is the project.
+  assertEquals(
+    foreign(["elsewhere/own.ts"], "project/runs/x", "elsewhere"),
+    [],
+  );
 });
 
 Deno.test("code from elsewhere, of runs, and beside the run that names it is not", () => {
@@ -54,6 +72,18 @@ Deno.test("code from elsewhere, of runs, and beside the run that names it is not
     ["project/found/envs/own.ts", "project/found/run"],
     ["project/found/envs/own.ts", "project/found/run", "project/found"],
     ["project/missing/../../elsewhere/own.ts", "project/runs/x"],
+    ["project/plans/own.ts", "project/plans/plan.yaml"],
+    // Wherever runs, or what holds them, lie; the current folder among them.
+    ["elsewhere/run/own.ts", "elsewhere/run", "elsewhere/run"],
+    ["elsewhere/run/sub/own.ts", "elsewhere/run", "elsewhere/run/sub"],
+    ["elsewhere/group/own.ts", "elsewhere/group/runs/a/b/seed-0", "elsewhere"],
+    [
+      ...["elsewhere/group/own.ts", "elsewhere/group/runs/a/b/seed-0"],
+      "elsewhere/group",
+    ] as [string, string, string],
+    ["elsewhere/former/own.ts", "project/runs/x", "elsewhere"],
+    ["elsewhere/former/own.ts", "project/runs/x", "elsewhere/former"],
+    ["elsewhere/shared/own.ts", "project/runs/x", "elsewhere"],
   ];
   for (const [module, owner, at] of cases) {
     assertEquals(foreign([module], owner, at).length, 1, module);

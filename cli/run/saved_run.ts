@@ -36,15 +36,15 @@ export interface SavedRun {
   config: ResolvedConfig;
   /** Text of the configuration. */
   configText: string;
-  /** Its record; undefined where it is of a version that wrote none, or damaged. */
+  /** Its record; undefined where it has none, or one that is damaged or another run's. */
   record?: RunRecord;
   /** Lines about what is not as the run left it. */
   notices: string[];
 }
 
 /**
- * Opens a run folder. Its settings are those of its record; of a run that has none, or a
- * damaged one, those that its checkpoints agree on, or `config.yaml`.
+ * Opens a run folder. Its settings are those of its record; of a run that has none, a
+ * damaged one or another run's, those that its checkpoints agree on, or `config.yaml`.
  *
  * @param dir The folder.
  * @param options With `isTrusted`, links are followed.
@@ -70,15 +70,22 @@ export function openRun(
     refuseLinks(folder.dir);
   }
   const notices: string[] = [];
-  const record = recordOf(folder, (line) => notices.push(line));
+  const saved = recordOf(folder, (line) => notices.push(line));
   const current = existsSync(configPath)
     ? readText(configPath, "the configuration")
     : undefined;
-  const configText = record === undefined
-    ? savedConfig(folder, [current]) ?? current
-    : writeYaml(record.settings);
+  const recorded = saved && writeYaml(saved.settings);
+  const configText = savedConfig(folder, [recorded, current]) ?? recorded ??
+    current;
   // Says what is missing.
   if (configText === undefined) openRunFolder(folder.dir);
+  const isOfAnother = recorded !== undefined && recorded !== configText;
+  if (isOfAnother) {
+    notices.push(
+      `${recordPath} is of another run; the settings of the checkpoints are used instead`,
+    );
+  }
+  const record = isOfAnother ? undefined : saved;
   const config = runConfigOf(configText!, folder);
   const run = { folder, config, configText: configText!, record };
   const edits = editsOf(current, run);
@@ -122,8 +129,18 @@ const LENGTH = /^totalTimesteps: .*\n/gm;
 
 /** Returns true for configurations of one run, which may have been prolonged. */
 function isSameRun(a: unknown, b: string): boolean {
-  return typeof a === "string" &&
-    a.replaceAll(LENGTH, "") === b.replaceAll(LENGTH, "");
+  if (typeof a !== "string") return false;
+  const [one, other] = [a, b].map((it) => it.replaceAll(LENGTH, ""));
+  return one === other || wholeConfig(one) === wholeConfig(other);
+}
+
+/** Writes a configuration anew, with what an earlier version left to defaults. */
+function wholeConfig(text: string): string {
+  try {
+    return writeYaml(configOfFile({ name: "config.yaml", text }));
+  } catch {
+    return text;
+  }
 }
 
 /**

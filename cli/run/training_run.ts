@@ -110,12 +110,14 @@ export interface TrainingRun {
  * @returns The exit code: that of the signal if the run was interrupted.
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
+  const { keeper, folder: { recordPath } } = run, before = keeper.record;
   try {
     return await trainWhole(run);
   } catch (error) {
-    // One that could not begin, or be restored, is as it was.
-    if (run.keeper.record.state === "running" && existsSync(run.folder.dir)) {
-      run.keeper.enter("failed", messageOf(error));
+    // One that could not begin is gone, or is as it was where it could not be restored.
+    const hasBegun = keeper.record !== before && existsSync(recordPath);
+    if (hasBegun && keeper.record.state === "running") {
+      keeper.enter("failed", messageOf(error));
     }
     throw error;
   }

@@ -206,7 +206,9 @@ export async function readPlan(
       settings,
     })
   );
-  if (!isTrusted) open.forEach((it) => admitPlan(it, `search ${origin}`));
+  if (!isTrusted) {
+    open.forEach((it) => admitPlan(it, `search ${origin}`, path));
+  }
   await importAlgorithmModules(open[0]);
   const space = readSpace(given.space, {
     algorithm: String(algorithm),

@@ -1,0 +1,153 @@
+import { builtin } from "@bellman/files";
+import {
+  type Callback,
+  CheckpointStore,
+  type EvaluationResult,
+  type TrainContext,
+} from "@bellman/training";
+import {
+  type RecordedCheckpoint,
+  type RecordedEvaluation,
+  type RunRecord,
+  type RunState,
+  writeRecord,
+} from "./record.ts";
+import type { RunFolder } from "./run_folder.ts";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
+const paths = () => builtin("node:path");
+
+/** Bytes of SHA-256, with which the file of a checkpoint ends. */
+const HASH_BYTES = 32;
+
+/** Numbers of a run that its record has. */
+type Progress = Pick<
+  TrainContext,
+  "step" | "updates" | "episodes" | "elapsedSeconds"
+>;
+
+/** Returns what a record keeps of an evaluation. */
+export function recordedEvaluation(
+  { returns, meanReturn, stdReturn, successRate }: EvaluationResult,
+  { step, seed }: { step: number; seed: number },
+): RecordedEvaluation {
+  return {
+    step,
+    seed,
+    episodes: returns.length,
+    meanReturn,
+    stdReturn,
+    ...successRate !== undefined && { successRate },
+  };
+}
+
+/** Keeps the record of a run while it trains: writes it at each change of its state. */
+export class RecordKeeper {
+  readonly #folder: RunFolder;
+  #record: RunRecord;
+
+  /**
+   * Makes the keeper of a record, and writes nothing.
+   *
+   * @param folder Folder of the run.
+   * @param record The record as it is.
+   */
+  constructor(folder: RunFolder, record: RunRecord) {
+    this.#folder = folder;
+    this.#record = record;
+  }
+
+  /** The record as it was last written. */
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /**
+   * Changes the record, on the disk too.
+   *
+   * @param changes Members that change.
+   */
+  change(changes: Partial<RunRecord>): void {
+    this.#record = { ...this.#record, ...changes };
+    writeRecord(this.#folder, this.#record);
+  }
+
+  /**
+   * Changes the state of the run.
+   *
+   * @param state The state that it comes into now.
+   * @param reason Reason of it, if it has one.
+   * @param changes Other members that change.
+   */
+  enter(
+    state: RunState,
+    reason?: string,
+    changes: Partial<RunRecord> = {},
+  ): void {
+    const since = new Date().toISOString();
+    // A process may have been killed between a checkpoint and its record.
+    const checkpoints = checkpointsIn(this.#folder);
+    this.change({ ...changes, checkpoints, state, since, reason });
+  }
+
+  /**
+   * Returns a callback that keeps the record of a run up to date.
+   *
+   * @param seed Seed of the evaluations during training.
+   * @returns The callback.
+   */
+  callback(seed: number): Callback {
+    return {
+      onStart: ({ step }) => {
+        // What came after the checkpoint that it resumes from comes again.
+        const during = this.#record.evaluations.during
+          .filter((it) => it.step <= step);
+        this.enter("running", undefined, { step, evaluations: { during } });
+      },
+      onEvaluation: (context, result) => {
+        const own = recordedEvaluation(result, { step: context.step, seed });
+        const during = this.#record.evaluations.during
+          .filter((it) => it.step < own.step);
+        const evaluations = { during: [...during, own] };
+        this.change({ ...progressOf(context), evaluations });
+      },
+      onCheckpoint: (context) => {
+        const checkpoints = checkpointsIn(this.#folder);
+        this.change({ ...progressOf(context), checkpoints });
+      },
+    };
+  }
+}
+
+/** Returns the numbers that a record has of a run. */
+export function progressOf(
+  { step, updates, episodes, elapsedSeconds: seconds }: Progress,
+): Pick<RunRecord, "step" | "updates" | "episodes" | "seconds"> {
+  return { step, updates, episodes, seconds };
+}
+
+/** Lists the checkpoints of a run with their checksums, the best one at last. */
+function checkpointsIn(
+  { dir, checkpointsDir }: RunFolder,
+): RecordedCheckpoint[] {
+  const { checkpoints, best } = new CheckpointStore(checkpointsDir).list();
+  return [...checkpoints, ...best ? [best] : []].map(({ step, path }) => ({
+    step,
+    file: paths().relative(dir, path).replaceAll(paths().sep, "/"),
+    sha256: hashOf(path),
+  }));
+}
+
+/** Reads the checksum with which the file of a state ends, unless it is damaged. */
+function hashOf(path: string): string {
+  const file = fs().openSync(path, "r");
+  try {
+    const bytes = new Uint8Array(HASH_BYTES);
+    const position = Math.max(0, fs().fstatSync(file).size - HASH_BYTES);
+    fs().readSync(file, bytes, { position });
+    return bytes.toHex();
+  } finally {
+    fs().closeSync(file);
+  }
+}

@@ -1,0 +1,200 @@
+import { kindOf, namingFile } from "@bellman/files";
+import { existsSync, lstatSync } from "node:fs";
+import process from "node:process";
+import { LOCK_FILE } from "./run_folder.ts";
+
+/** Process that has a lock, as the file of the lock names it. */
+interface Holder {
+  pid: number;
+  /** Start of the process, as an ISO date. */
+  started: string;
+  host: string;
+}
+
+/** Lock of something that this process alone works on, such as a run folder. */
+export interface RunLock {
+  /** Removes the file and lets others in. */
+  release(): void;
+}
+
+/**
+ * Keeps other processes from training in a run's folder.
+ *
+ * @param dir The run's folder.
+ * @returns The lock, to be released at the end.
+ * @throws {RangeError} If another process has it; the message names it.
+ */
+export function lockRun(dir: string): RunLock {
+  return lockFile(
+    `${dir}/${LOCK_FILE}`,
+    (holder) => `Cannot use the run ${dir}: ${holder} trains it at present`,
+  );
+}
+
+/** Milliseconds for which a lock is tried again, and between two tries. */
+const PATIENCE_MS = 1_000, BETWEEN_MS = 10;
+
+/**
+ * Locks a file against other processes. Somebody who looks whether it is locked,
+ * as the board does, has it for a moment: it is refused after a second of tries.
+ * The system releases the lock when its
+ * process ends, however that happens, so that the file of a killed process locks
+ * nobody out, even if another process has got its id.
+ *
+ * @param path The file, which is there as long as the lock.
+ * @param refusal Message for a given holder, which is another process.
+ * @returns The lock, to be released at the end.
+ * @throws {RangeError} If another process has it.
+ */
+export function lockFile(
+  path: string,
+  refusal: (holder: string) => string,
+): RunLock {
+  for (;;) {
+    const file = openLock(path);
+    if (file === undefined) continue;
+    if (!lockedSoon(file, path)) {
+      file.close();
+      throw new RangeError(refusal(nameOf(readHolder(path))));
+    }
+    // The former holder may have removed the file since it was opened.
+    if (!isAt(path, file)) {
+      file.close();
+      continue;
+    }
+    const self: Holder = {
+      pid: Deno.pid,
+      started: new Date(performance.timeOrigin).toISOString(),
+      host: Deno.hostname(),
+    };
+    const text = new TextEncoder().encode(`${JSON.stringify(self)}\n`);
+    try {
+      namingFile(path, () => {
+        file.truncateSync();
+        file.writeSync(text);
+      });
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    return {
+      release() {
+        // Before others are let in, so that none of them holds a removed file.
+        if (isAt(path, file)) remove(path);
+        file.close();
+      },
+    };
+  }
+}
+
+/** Names the process that has a lock at present, if one has. */
+export function holderOf(path: string): string | undefined {
+  const file = existsSync(path) ? openLock(path) : undefined;
+  if (file === undefined) return undefined;
+  const holder = readHolder(path);
+  // A shared lock turns no other one away that is only a look.
+  const isLocked = isHeld(file, { holder, exclusive: false });
+  file.close();
+  return isLocked ? nameOf(holder) : undefined;
+}
+
+function nameOf(holder: Holder | undefined): string {
+  return holder === undefined
+    ? "another process"
+    : `process ${holder.pid} on ${holder.host}, begun at ${holder.started},`;
+}
+
+/**
+ * Opens the file in the folder itself, as a link there could lead anywhere;
+ * undefined where its holder has just removed it.
+ */
+function openLock(path: string): Deno.FsFile | undefined {
+  const use = { read: true, write: true };
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const kind = found && kindOf(found);
+  if (kind !== undefined) {
+    throw new RangeError(`Cannot use ${path}: it is ${kind}, expected a file`);
+  }
+  // It is emptied, and may be another file of the user's.
+  if (found !== undefined && found.nlink > 1) {
+    throw new RangeError(
+      `Cannot use ${path}: it has a second name elsewhere; remove it`,
+    );
+  }
+  try {
+    return Deno.openSync(path, { ...use, createNew: found === undefined });
+  } catch (error) {
+    if (
+      error instanceof Deno.errors.AlreadyExists ||
+      error instanceof Deno.errors.NotFound && found !== undefined
+    ) return undefined;
+    throw error;
+  }
+}
+
+/** Tries to lock for a while; returns true as soon as the lock is this process's. */
+function lockedSoon(file: Deno.FsFile, path: string): boolean {
+  const end = performance.now() + PATIENCE_MS;
+  while (isHeld(file, { holder: readHolder(path), exclusive: true })) {
+    // A holder that has ended well has removed the file.
+    if (!isAt(path, file)) return true;
+    if (performance.now() >= end) return false;
+    Atomics.wait(PAUSE, 0, 0, BETWEEN_MS);
+  }
+  return true;
+}
+
+/** What nobody notifies. */
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
+/** Tries to lock; returns true if another process has the lock. */
+function isHeld(
+  file: Deno.FsFile,
+  { holder, exclusive }: { holder: Holder | undefined; exclusive: boolean },
+): boolean {
+  try {
+    return !file.tryLockSync(exclusive);
+  } catch {
+    // A file system without locks: the process that is named may still run.
+    return holder?.host === Deno.hostname() && isRunning(holder.pid);
+  }
+}
+
+/** Most bytes of the text that names a holder. */
+const HOLDER_BYTES = 4096;
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    // Another file of that name may be of any size.
+    if (Deno.statSync(path).size > HOLDER_BYTES) return undefined;
+    const holder: Holder = JSON.parse(Deno.readTextFileSync(path));
+    return Number.isSafeInteger(holder.pid) ? holder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as { code?: string }).code === "EPERM";
+  }
+}
+
+function isAt(path: string, file: Deno.FsFile): boolean {
+  try {
+    const [there, own] = [Deno.lstatSync(path), file.statSync()];
+    return there.ino === own.ino && there.dev === own.dev;
+  } catch {
+    return false;
+  }
+}
+
+function remove(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch {
+    // The folder may be gone, and Windows removes no open file: what stays there is taken over.
+  }
+}

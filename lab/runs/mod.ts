@@ -1,0 +1,17 @@
+/**
+ * Keeps runs: their folders, the record of each, and the lock of whoever trains.
+ *
+ * @example
+ * ```ts
+ * import { createRunFolder, openRun } from "@bellman/runs";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(() => openRun("runs/missing"), RangeError, "no such folder");
+ * ```
+ *
+ * @module
+ */
+export * from "./keeper.ts";
+export * from "./lock.ts";
+export * from "./record.ts";
+export * from "./run_folder.ts";
