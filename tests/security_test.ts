@@ -1,6 +1,6 @@
 /**
  * A run folder is data: code that it names is told before it is imported, and
- * runs only where this user made the run or trusts it.
+ * runs only where it is the project's own, or the user trusts the run.
  */
 import {
   assert,
@@ -11,28 +11,30 @@ import {
 } from "@std/assert";
 import { loadRun, UsageError } from "@bellman/cli";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
-import { loadStateSync, saveStateSync } from "@bellman/files";
+import { readRecord, RunFolder, writeRecord } from "@bellman/runs";
 import { existsSync } from "node:fs";
+import { parseMapping } from "../cli/config/yaml.ts";
 import { capture } from "../cli/testdata/capture.ts";
+import { copyRun, editCheckpoints } from "./testdata/copy_run.ts";
 import { runDeno } from "./testdata/run_deno.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
-const dir = await Deno.makeTempDir({ prefix: "bellman-security-" });
-const before = Deno.env.get("BELLMAN_STATE");
+const dir = await Deno.realPath(
+  await Deno.makeTempDir({ prefix: "bellman-security-" }),
+);
 
-/** Makes what follows that of a user of another machine. */
-function asUser(name: string): void {
-  Deno.env.set("BELLMAN_STATE", `${dir}/state-${name}`);
+/** Writes a module that registers an environment. */
+async function writeModule(path: string, id: string): Promise<void> {
+  await Deno.writeTextFile(
+    path,
+    `import { CART_POLE, DynamicsEnv, register } from "${ROOT}envs/mod.ts";
+register({ id: "${id}", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_POLE) });
+`,
+  );
 }
 
-asUser("maker");
 const module = `${dir}/marked_env.ts`;
-await Deno.writeTextFile(
-  module,
-  `import { CART_POLE, DynamicsEnv, register } from "${ROOT}envs/mod.ts";
-register({ id: "Marked-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_POLE) });
-`,
-);
+await writeModule(module, "Marked-v0");
 const TINY = [
   ...["--backend=cpu", "--steps=40", "--set=evaluationEpisodes=1"],
   "--set=numSteps=5",
@@ -52,42 +54,36 @@ function edited(text: string, replace: [string | RegExp, string][]): string {
 }
 
 /**
- * A copy of a run with other words in its configuration; in that of its
- * checkpoints as well where it is unsigned, as a stranger would do it.
+ * A copy of a run with other words in its configuration; in its record and its
+ * checkpoints as well where it is forged, as a stranger would do it.
  */
-async function copyOf(
+function copyOf(
   source: string,
-  { as, replace = [], unsigned = false }: {
+  { as, replace = [], isForged = false }: {
     as: string;
     replace?: [string | RegExp, string][];
-    unsigned?: boolean;
+    isForged?: boolean;
   },
-): Promise<string> {
-  const target = `${dir}/${as}`;
-  await Deno.mkdir(`${target}/checkpoints`, { recursive: true });
-  for (const sub of ["", "/checkpoints"]) {
-    for await (const { name, isFile } of Deno.readDir(source + sub)) {
-      if (!isFile) continue;
-      await Deno.copyFile(`${source}${sub}/${name}`, `${target}${sub}/${name}`);
-    }
-  }
-  const path = `${target}/config.yaml`;
-  const text = edited(await Deno.readTextFile(path), replace);
-  await Deno.writeTextFile(path, text);
-  if (!unsigned) return target;
-  await Deno.remove(`${target}/config.sig`);
-  for (const { name } of Deno.readDirSync(`${target}/checkpoints`)) {
-    const checkpoint = `${target}/checkpoints/${name}`;
-    const { state, notes } = loadStateSync(checkpoint);
-    const inner = notes.notes as { config: string };
-    saveStateSync(state, checkpoint, {
-      notes: {
-        ...notes,
-        notes: { ...inner, config: edited(inner.config, replace) },
-      },
-    });
-  }
+): string {
+  const target = copyRun(source, `${dir}/${as}`);
+  const folder = new RunFolder(target), path = folder.configPath;
+  const before = Deno.readTextFileSync(path), text = edited(before, replace);
+  Deno.writeTextFileSync(path, text);
+  if (!isForged) return target;
+  const settings = Object.fromEntries(parseMapping(text, path));
+  writeRecord(folder, { ...readRecord(folder)!, settings });
+  editCheckpoints(target, (config) => edited(config, replace));
   return target;
+}
+
+/** Why code of a run is not run. */
+const UNKNOWN = "it is of nobody knows whom";
+
+/** Makes a run as it was before its last evaluation. */
+function leaveUnevaluated(dir: string): void {
+  const folder = new RunFolder(dir), record = readRecord(folder)!;
+  const { during } = record.evaluations;
+  writeRecord(folder, { ...record, state: "running", evaluations: { during } });
 }
 
 /** Each way to act in a run's environment, with what is said of it. */
@@ -95,26 +91,21 @@ function commandsOn(folder: string): [string, string[]][] {
   return [
     ["eval", ["eval", folder, "--episodes=1"]],
     ["play", ["play", folder, `--png=${dir}/pictures`]],
-    ["resume", ["train", "--resume", folder]],
+    ["resume", ["train", "--resume", folder, "--steps=80"]],
   ];
 }
 
-Deno.test("what a run imports is told first, once it is the user's own", async () => {
-  asUser("maker");
-  await Deno.remove(`${run}/report.html`);
-  for (const [, args] of commandsOn(run)) {
-    const { code, err } = await capture(...args);
+Deno.test("what a run imports is told first, once it is trusted", async () => {
+  for (const [, args] of commandsOn(copyOf(run, { as: "told" }))) {
+    const { code, err } = await capture(...args, "--trust");
     assertEquals(code, 0, err);
     assertEquals(err.split("\n")[0], `The run imports file://${module}`);
   }
-  const moved = await copyOf(run, { as: "moved" });
-  assertEquals((await capture("eval", moved, "--episodes=1")).code, 0);
   const { code, err } = await capture("eval", plain, "--episodes=1");
   assertEquals([code, err], [0, ""]);
 });
 
-Deno.test("a run of somebody else's runs no code unless it is trusted", async () => {
-  asUser("other");
+Deno.test("a run runs no code from elsewhere unless it is trusted", async () => {
   for (const [i, [command]] of commandsOn(run).entries()) {
     const marked = `${dir}/marked${i}.ts`;
     const marker = `${dir}/imported${i}`;
@@ -122,19 +113,18 @@ Deno.test("a run of somebody else's runs no code unless it is trusted", async ()
       marked,
       `Deno.writeTextFileSync("${marker}", "");\nimport "file://${module}";\n`,
     );
-    const theirs = await copyOf(run, {
+    const theirs = copyOf(run, {
       as: `theirs${i}`,
-      unsigned: true,
+      isForged: true,
       replace: [[`file://${module}`, `file://${marked}`]],
     });
-    await Deno.remove(`${theirs}/report.html`).catch(() => {});
     const [, args] = commandsOn(theirs)[i];
     const refused = await capture(...args);
     assertEquals(refused, {
       code: 2,
       out: "",
       err:
-        `error: Cannot ${command} ${theirs}: it is no run that you made on this machine and would import file://${marked}; read that code first, then add --trust\n`,
+        `error: Cannot ${command} ${theirs}: ${UNKNOWN} and would import file://${marked}; read that code first, then add --trust\n`,
     });
     assertEquals(existsSync(marker), false);
     const trusted = await capture(...args, "--trust");
@@ -142,23 +132,24 @@ Deno.test("a run of somebody else's runs no code unless it is trusted", async ()
     assertStringIncludes(trusted.err, `The run imports file://${marked}\n`);
     assertEquals(existsSync(marker), true);
   }
-  // Moved here from where it was made, it is signed, but not by this user.
+  // Made here, too, as a module of the command line's choice.
   const { code, err } = await capture("eval", run);
   assertEquals(code, 2);
-  assertStringIncludes(err, "it is no run that you made on this machine");
-  assert(!err.includes("was edited"));
+  assertStringIncludes(err, UNKNOWN);
 });
 
-Deno.test("a run without code needs no trust, wherever it was made", async () => {
-  asUser("other");
-  for (const [, args] of commandsOn(plain).slice(0, 2)) {
+Deno.test("a run without code needs no trust", async () => {
+  const [resume, ...others] = commandsOn(copyOf(plain, { as: "plain-copy" }))
+    .reverse();
+  for (const [, args] of others) {
     const { code, err } = await capture(...args);
     assertEquals([code, err], [0, ""]);
   }
+  const { code, err } = await capture(...resume[1]);
+  assertEquals(code, 0, err);
 });
 
 Deno.test("an algorithm of somebody else's is named, and imported once it is trusted", async () => {
-  asUser("maker");
   const algorithm = `${dir}/marked_algorithm.ts`;
   const marker = `${dir}/imported-algorithm`;
   await Deno.writeTextFile(
@@ -176,12 +167,10 @@ Deno.writeTextFileSync("${marker}", "");
     ...["train", "marked", modules, ...TINY, "--quiet", "--out", out],
   );
   assertEquals([code, err], [0, ""]);
-  asUser("other");
   const url = `file://${algorithm}`;
   // Where nothing of the algorithm is needed, nothing is imported.
   const plot = await capture("plot", out, "--key=eval/return_mean");
   assertEquals([plot.code, plot.err], [0, ""]);
-  await Deno.remove(`${out}/report.html`);
   const cases = [
     ...commandsOn(out),
     ["export", ["export", out, `--out=${dir}/marked.onnx`]] as const,
@@ -190,7 +179,7 @@ Deno.writeTextFileSync("${marker}", "");
     const refused = await capture(...args);
     assertEquals(
       refused.err,
-      `error: Cannot ${command} ${out}: it is no run that you made on this machine and would import ${url}; read that code first, then add --trust\n`,
+      `error: Cannot ${command} ${out}: ${UNKNOWN} and would import ${url}; read that code first, then add --trust\n`,
     );
     const trusted = await capture(...args, "--trust");
     assertEquals(trusted.code, 0, trusted.err);
@@ -201,7 +190,7 @@ Deno.writeTextFileSync("${marker}", "");
   );
   assertEquals([from.code, from.err], [
     2,
-    `error: Cannot start from ${out}: it is no run that you made on this machine and would import ${url}; read that code first, then add --trust\n`,
+    `error: Cannot start from ${out}: ${UNKNOWN} and would import ${url}; read that code first, then add --trust\n`,
   ]);
   await assertRejects(
     () => loadRun(out),
@@ -215,7 +204,6 @@ Deno.writeTextFileSync("${marker}", "");
 });
 
 Deno.test("modules are files or packages, whoever trusts them", async () => {
-  asUser("maker");
   const cases: [string, string][] = [
     ["data:text/javascript,console.log(1)", "data:"],
     ["DATA:text/javascript;base64,Y29uc29sZS5sb2coMSk=", "data:"],
@@ -225,9 +213,9 @@ Deno.test("modules are files or packages, whoever trusts them", async () => {
     ["blob:null/0c3a", "blob:"],
   ];
   for (const [i, [name, protocol]] of cases.entries()) {
-    const theirs = await copyOf(run, {
+    const theirs = copyOf(run, {
       as: `remote${i}`,
-      unsigned: true,
+      isForged: true,
       // Long paths are folded, others stand in quotes.
       replace: [[/(>-\s+|['"])?file:\/\/[^\s'"]+['"]?/, name]],
     });
@@ -248,7 +236,6 @@ Deno.test("modules are files or packages, whoever trusts them", async () => {
 });
 
 Deno.test("Python's modules, and texts that it may take for some, need trust, too", async () => {
-  asUser("maker");
   const cases: [[string | RegExp, string][], string][] = [
     [[["env: CartPole-v1", "env: 'gym:evil:CartPole-v1'"]], "import evil;"],
     [
@@ -267,9 +254,9 @@ Deno.test("Python's modules, and texts that it may take for some, need trust, to
     ],
   ];
   for (const [i, [replace, says]] of cases.entries()) {
-    const theirs = await copyOf(plain, {
+    const theirs = copyOf(plain, {
       as: `python${i}`,
-      unsigned: true,
+      isForged: true,
       replace,
     });
     const { code, err } = await capture("eval", theirs);
@@ -296,7 +283,6 @@ const NAMING: [set: object, ...environments: string[]][] = [
 ];
 
 Deno.test("plans of both kinds that name code at any place need trust", async () => {
-  asUser("maker");
   const marker = `${dir}/imported-by-plan`, evil = `${dir}/evil_plan.ts`;
   await Deno.writeTextFile(
     evil,
@@ -351,24 +337,23 @@ Deno.test("plans of both kinds that name code at any place need trust", async ()
 });
 
 Deno.test("files that options of an environment name need trust", async () => {
-  asUser("maker");
   const cases = ["envKwargs", "evaluationEnvKwargs"].flatMap((key) =>
     ["/etc/passwd", "../model.xml", "a\\b.xml"].map((it) => [key, it])
   );
   for (const [i, [key, file]] of cases.entries()) {
-    const theirs = await copyOf(plain, {
+    const theirs = copyOf(plain, {
       as: `file${i}`,
-      unsigned: true,
+      isForged: true,
       replace: [["env: CartPole-v1", "env: HalfCheetah-v5"], [
         `${key}: {}`,
         `${key}: {xmlFile: '${file}'}`,
       ]],
     });
-    for (const [command, args] of commandsOn(theirs).slice(0, 2)) {
+    for (const [command, args] of commandsOn(theirs)) {
       const { code, err } = await capture(...args);
       assertEquals([code, err], [
         2,
-        `error: Cannot ${command} ${theirs}: it is no run that you made on this machine and would read the file ${
+        `error: Cannot ${command} ${theirs}: ${UNKNOWN} and would read the file ${
           JSON.stringify(file)
         }; look at that first, then add --trust\n`,
       ]);
@@ -379,10 +364,9 @@ Deno.test("files that options of an environment name need trust", async () => {
 Deno.test("an environment of Gymnasium's own needs no trust [Gymnasium]", {
   ignore: !hasGymnasium(),
 }, async () => {
-  asUser("maker");
-  const theirs = await copyOf(plain, {
+  const theirs = copyOf(plain, {
     as: "python",
-    unsigned: true,
+    isForged: true,
     replace: [["env: CartPole-v1", "env: gym:CartPole-v1"]],
   });
   const { code, err } = await capture("eval", theirs, "--episodes=1");
@@ -390,7 +374,6 @@ Deno.test("an environment of Gymnasium's own needs no trust [Gymnasium]", {
 });
 
 Deno.test("a module of --config is told; --trust is for runs", async () => {
-  asUser("maker");
   const out = `${dir}/from-config`;
   const { code, err } = await capture(
     ...["train", `--config=${run}/config.yaml`, "--quiet", "--out", out],
@@ -405,29 +388,24 @@ Deno.test("a module of --config is told; --trust is for runs", async () => {
 });
 
 Deno.test("edits of config.yaml are told and not taken", async () => {
-  const changed = await copyOf(plain, {
+  const changed = copyOf(plain, {
     as: "edited",
     replace: [[/learningRate: .*/, "learningRate: 0.5"], [
       /seed: 0/,
       "seed: 9",
     ]],
   });
-  await Deno.remove(`${changed}/report.html`);
   const path = `${changed}/config.yaml`;
   const says =
     `${path} was edited: this resumes with what the run began with, seed (0, not 9), learningRate (0.003, not 0.5); 'train --config ${path}' starts another run\n`;
-  for (const user of ["maker", "other"]) {
-    asUser(user);
-    for (const [, args] of commandsOn(changed)) {
-      await Deno.remove(`${changed}/report.html`).catch(() => {});
-      const { code, err } = await capture(...args);
-      assertEquals(code, 0, err);
-      assertStringIncludes(err, says);
-    }
+  for (const [, args] of commandsOn(changed)) {
+    const { code, err } = await capture(...args);
+    assertEquals(code, 0, err);
+    assertStringIncludes(err, says);
   }
   const report = await Deno.readTextFile(`${changed}/report.html`);
   assertStringIncludes(report, "learningRate: 0.003");
-  const commented = await copyOf(plain, {
+  const commented = copyOf(plain, {
     as: "commented",
     replace: [[/^/, "# my first run\n"]],
   });
@@ -437,9 +415,9 @@ Deno.test("edits of config.yaml are told and not taken", async () => {
 Deno.test("a run goes on without its config.yaml, which is put back", async () => {
   const source = await Deno.readTextFile(`${plain}/config.yaml`);
   for (const damage of ["gone", "broken"]) {
-    const damaged = await copyOf(plain, { as: `config-${damage}` });
+    const damaged = copyOf(plain, { as: `config-${damage}` });
     const path = `${damaged}/config.yaml`;
-    await Deno.remove(`${damaged}/report.html`);
+    leaveUnevaluated(damaged);
     if (damage === "gone") await Deno.remove(path);
     else await Deno.writeTextFile(path, "algorithm: [a2");
     const { code, err } = await capture("train", "--resume", damaged);
@@ -456,79 +434,317 @@ Deno.test("a run goes on without its config.yaml, which is put back", async () =
   }
 });
 
-Deno.test("a configuration of another run is the damaged one", async () => {
-  asUser("maker");
+Deno.test("a record that was edited, or is another run's, is told and not taken", async () => {
   const other = `${dir}/of-another`;
   const options = ["--env=Acrobot-v1", "--set=normalizeReward=true", ...TINY];
   const made = await capture("train", ...options, "--quiet", "--out", other);
   assertEquals(made.code, 0);
-  const cases = [["config.sig"], ["config.sig", "config.yaml"], [
-    "config.yaml",
-  ]];
-  for (const [i, names] of cases.entries()) {
-    const mixed = await copyOf(plain, { as: `mixed${i}` });
-    for (const name of names) {
-      await Deno.copyFile(`${other}/${name}`, `${mixed}/${name}`);
-    }
+  const asText = (dir: string) => {
+    const path = `${dir}/run.json`, text = Deno.readTextFileSync(path);
+    const changed = text.replace(
+      '"learningRate": 0.003',
+      '"learningRate": 0.5',
+    );
+    assert(changed !== text);
+    Deno.writeTextFileSync(path, changed);
+  };
+  const withChecksum = (dir: string) => {
+    const folder = new RunFolder(dir), record = readRecord(folder)!;
+    const settings = { ...record.settings, learningRate: 0.5 };
+    writeRecord(folder, { ...record, settings });
+  };
+  const take = (name: string) => (dir: string) =>
+    Deno.copyFileSync(`${other}/${name}`, `${dir}/${name}`);
+  const editYaml = (dir: string) => {
+    const path = `${dir}/config.yaml`;
+    const text = Deno.readTextFileSync(path);
+    Deno.writeTextFileSync(
+      path,
+      edited(text, [[/learningRate: .*/, "learningRate: 0.5"]]),
+    );
+  };
+  const wasEdited =
+    "run.json: it is damaged, or was edited; the settings of its checkpoints and config.yaml are used instead";
+  const isOfAnother =
+    "run.json is of another run; the settings of the checkpoints are used instead";
+  const ofYaml = "config.yaml was edited";
+  const cases: [((dir: string) => void)[], ...says: string[]][] = [
+    [[asText], wasEdited],
+    [[asText, editYaml], wasEdited, ofYaml],
+    [[withChecksum], isOfAnother],
+    [[withChecksum, editYaml], isOfAnother, ofYaml],
+    [[take("run.json")], isOfAnother],
+    [[take("run.json"), take("config.yaml")], isOfAnother, ofYaml],
+    [[take("config.yaml")], ofYaml],
+  ];
+  for (const [i, [changes, ...says]] of cases.entries()) {
+    const mixed = copyOf(plain, { as: `mixed${i}` });
+    for (const change of changes) change(mixed);
     const commands: [string, string[]][] = [
       ["export", ["export", mixed]],
       ...commandsOn(mixed),
     ];
     for (const [, args] of commands) {
-      await Deno.remove(`${mixed}/report.html`).catch(() => {});
       const { code, err } = await capture(...args);
       const told = `${args.join(" ")}: ${err}`;
       assertEquals(code, 0, told);
-      const says = `${mixed}/config.sig is of another run`;
-      assertEquals(err.includes(says), names.includes("config.sig"), told);
-      assertEquals(
-        err.includes(`${mixed}/config.yaml was edited`),
-        names.includes("config.yaml"),
-        told,
-      );
+      for (const line of [wasEdited, isOfAnother, ofYaml]) {
+        assertEquals(err.includes(line), says.includes(line), told);
+      }
     }
+    // What it was resumed with is its record from then on.
+    const { settings } = readRecord(new RunFolder(mixed))!;
+    assertEquals(
+      [settings.env, settings.learningRate, settings.totalTimesteps],
+      ["CartPole-v1", 0.003, 80],
+    );
+    assertEquals((await capture("eval", mixed, "--episodes=1")).err, "");
   }
-  // Nothing is the user's own that another run's signature stands beside.
-  const theirs = await copyOf(run, { as: "mixed" });
-  await Deno.copyFile(`${other}/config.sig`, `${theirs}/config.sig`);
-  const { code, err } = await capture("eval", theirs);
-  assertEquals(code, 2);
-  assertStringIncludes(err, "it is no run that you made on this machine");
 });
 
-Deno.test("a damaged secret is told in one line, and signs nothing", async () => {
-  const key = `${dir}/state-damaged/key`;
-  await Deno.mkdir(`${dir}/state-damaged`);
-  asUser("damaged");
-  for (const [i, bytes] of [0, 31, 33, 100_000].entries()) {
-    await Deno.writeFile(key, new Uint8Array(bytes));
-    const out = `${dir}/unsigned${i}`;
-    const line =
-      `Cannot use ${key}, which signs your runs: expected 32 bytes, got ${
-        bytes > 32 ? "more" : bytes
-      }; remove it, and --trust the runs that it signed\n`;
-    const made = await capture("train", ...TINY, "--quiet", "--out", out);
-    assertEquals([made.code, made.err], [0, line]);
-    const { code, err } = await capture("eval", out, "--episodes=1");
-    assertEquals([code, err], [0, line]);
-    assertStringIncludes(
-      await Deno.readTextFile(`${out}/config.sig`),
-      "# unsigned\n",
-    );
+Deno.test("whichever files of a run name code, none is run in silence", async () => {
+  const marker = `${dir}/imported-by-part`, evil = `${dir}/evil_part.ts`;
+  await Deno.writeTextFile(
+    evil,
+    `Deno.writeTextFileSync(${JSON.stringify(marker)}, "");\n`,
+  );
+  const naming = (text: string) =>
+    text.replace("envModules: []", `envModules: ['file://${evil}']`);
+  for (let bits = 1; bits < 16; bits++) {
+    const [record, config, checkpoints, isGone] = [1, 2, 4, 8]
+      .map((bit) => (bits & bit) > 0);
+    const theirs = copyRun(plain, `${dir}/part${bits}`);
+    const folder = new RunFolder(theirs);
+    if (record) {
+      const whole = readRecord(folder)!, envModules = [`file://${evil}`];
+      const settings = { ...whole.settings, envModules };
+      writeRecord(folder, { ...whole, settings });
+    }
+    if (config) {
+      const text = await Deno.readTextFile(folder.configPath);
+      await Deno.writeTextFile(folder.configPath, naming(text));
+    }
+    if (checkpoints) editCheckpoints(theirs, naming);
+    if (isGone) await Deno.remove(folder.recordPath);
+    const [evaluate, _, resume] = commandsOn(theirs);
+    for (const [, args] of [evaluate, resume]) {
+      const { code, err } = await capture(...args);
+      const told = `${bits}: ${args.join(" ")}: ${code} ${err}`;
+      assertEquals(code === 2, err.includes(UNKNOWN), told);
+      const isNamed = checkpoints || config || record && !isGone;
+      assert(code === 2 || !isNamed || / (is|was) /.test(err), told);
+      assertEquals(existsSync(marker), false, told);
+    }
   }
+});
+
+const project = `${dir}/project`, pack = `${project}/downloads/pack`;
+for (const name of ["envs", "plans", "downloads/pack/envs"]) {
+  await Deno.mkdir(`${project}/${name}`, { recursive: true });
+}
+await Deno.writeTextFile(`${project}/deno.json`, "{}\n");
+await writeModule(`${project}/envs/own.ts`, "Own-v0");
+
+/** Runs commands with another current folder. */
+async function within<T>(folder: string, act: () => Promise<T>): Promise<T> {
+  const before = Deno.cwd();
+  Deno.chdir(folder);
+  try {
+    return await act();
+  } finally {
+    Deno.chdir(before);
+  }
+}
+
+Deno.test("code of the project needs no word, for runs as for plans", async () => {
+  await within(project, async () => {
+    const own = `file://${project}/envs/own.ts`;
+    const out = "runs/own";
+    const made = await capture(
+      ...["train", "--env=Own-v0", "--set=envModules=[envs/own.ts]"],
+      ...[...TINY, "--quiet", "--out", out],
+    );
+    assertEquals([made.code, made.err], [0, ""]);
+    // Of a run that was made elsewhere, too.
+    const theirs = copyOf(`${project}/${out}`, { as: "of-elsewhere" });
+    for (const folder of [out, theirs]) {
+      for (const [, args] of commandsOn(folder)) {
+        const { code, err } = await capture(...args);
+        assertEquals(code, 0, err);
+        assertEquals(err.split("\n")[0], `The run imports ${own}`);
+      }
+    }
+    (await loadRun(out)).close();
+    const plan = {
+      ...{ environments: ["Own-v0"], episodes: 1, seeds: 1, steps: 40 },
+      set: { envModules: ["envs/own.ts"], numSteps: 5, evaluationEpisodes: 1 },
+      variants: { a2c: {} },
+    };
+    await Deno.writeTextFile("plans/own.yaml", JSON.stringify(plan));
+    const experiment = ["experiment", "plans/own.yaml", "--out", "group"];
+    const ran = await capture(...experiment);
+    assertEquals(ran.code, 0, ran.err);
+    // What is resumed is looked at once more.
+    const cell = `${project}/group/runs/a2c/Own-v0/seed-0`;
+    const { evaluations } = readRecord(new RunFolder(cell))!;
+    leaveUnevaluated(cell);
+    const again = await capture(...experiment);
+    assertEquals(again.code, 0, again.err);
+    assertEquals(readRecord(new RunFolder(cell))!.evaluations, evaluations);
+    const { variants: _, episodes: __, ...common } = plan;
+    await Deno.writeTextFile(
+      "plans/space.yaml",
+      JSON.stringify({
+        ...{ ...common, algorithm: "a2c", sampler: "random", trials: 1 },
+        ...{ space: { gamma: [0.9, 0.99] }, confirm: { top: 1, seeds: 1 } },
+      }),
+    );
+    const search = ["search", "plans/space.yaml", "--out", "searched"];
+    const found = await capture(...search);
+    assertEquals(found.code, 0, found.err);
+  });
+});
+
+/** Writes modules that are not the project's own, each with what its import leaves. */
+async function writeEvil(marker: string): Promise<string[]> {
+  const text = `Deno.writeTextFileSync(${JSON.stringify(marker)}, "");\n`;
+  const files = [
+    ...["run/evil.ts", "evil.ts", "envs/evil.ts"].map((it) => `${pack}/${it}`),
+    `${dir}/outside.ts`,
+  ];
+  for (const path of files) await Deno.writeTextFile(path, text);
+  const [link, linked] = [`${project}/envs/link.ts`, `${project}/linked`];
+  await Deno.symlink(`${dir}/outside.ts`, link);
+  await Deno.symlink(`${pack}/envs`, linked);
+  return [...files, link, `${linked}/evil.ts`];
+}
+
+Deno.test("what came with a run or a plan is none of the project's code", async () => {
+  const marker = `${dir}/imported-of-pack`;
+  copyRun(plain, `${pack}/run`);
+  const modules = await writeEvil(marker);
+  const forge = (key: string, value: unknown, env = "CartPole-v1") => {
+    const none = key.endsWith("Kwargs") ? "{}" : "[]";
+    const replace: [string, string][] = [
+      [`${key}: ${none}`, `${key}: ${JSON.stringify(value)}`],
+      ["env: CartPole-v1", `env: ${env}`],
+    ];
+    const as = "project/downloads/pack/run";
+    copyOf(plain, { as, isForged: true, replace });
+  };
+  const checkRefused = async (args: readonly string[]) => {
+    const { code, out, err } = await capture(...args);
+    const told = `${args.join(" ")}: ${err}`;
+    assertEquals([code, out], [2, ""], told);
+    assertMatch(err, /^error: Cannot .* and would .*, then add --trust\n$/);
+    assertEquals(existsSync(marker), false, told);
+  };
+  await within(project, async () => {
+    for (const module of modules) {
+      for (const key of ["envModules", "algorithmModules"]) {
+        forge(key, [`file://${module}`]);
+        for (const [, args] of commandsOn("downloads/pack/run")) {
+          await checkRefused(args);
+        }
+        await assertRejects(
+          () => loadRun("downloads/pack/run"),
+          UsageError,
+          "isTrusted: true",
+        );
+        const set = { [key]: [module] };
+        const plan = { environments: ["CartPole-v1"], set };
+        const plans = {
+          experiment: { ...plan, variants: { a2c: {} } },
+          search: {
+            ...plan,
+            algorithm: "a2c",
+            trials: 1,
+            space: { gamma: [0] },
+          },
+        };
+        for (const [command, plan] of Object.entries(plans)) {
+          const path = `downloads/pack/${command}.yaml`;
+          await Deno.writeTextFile(path, JSON.stringify(plan));
+          await checkRefused([command, path, "--out", "never"]);
+        }
+      }
+    }
+    // Of Python, and of files that options name, there is none of the project's own.
+    const foreign: [key: string, value: unknown, env: string][] = [
+      ["envModules", [`${project}/envs/own.py`], "gym:CartPole-v1"],
+      ["envKwargs", { xmlFile: `${project}/envs/own.xml` }, "HalfCheetah-v5"],
+    ];
+    for (const [key, value, env] of foreign) {
+      forge(key, value, env);
+      for (const [, args] of commandsOn("downloads/pack/run")) {
+        await checkRefused(args);
+      }
+    }
+    // Beside a plan in a folder of the project.
+    await Deno.copyFile(`${pack}/evil.ts`, "plans/evil.ts");
+    await Deno.writeTextFile(
+      "plans/evil.yaml",
+      "{environments: [CartPole-v1], set: {envModules: [plans/evil.ts]}, variants: {a2c: {}}}",
+    );
+    await checkRefused(["experiment", "plans/evil.yaml", "--out", "never"]);
+  });
+  // The run itself is the current folder, inside of a project and elsewhere.
+  for (const folder of [`${pack}/run`, `${dir}/unpacked`]) {
+    copyOf(plain, {
+      ...{ as: folder.slice(dir.length + 1), isForged: true },
+      replace: [["envModules: []", "envModules: [./evil.ts]"]],
+    });
+    await Deno.copyFile(`${pack}/evil.ts`, `${folder}/evil.ts`);
+    await within(folder, async () => {
+      for (const [, args] of commandsOn(".")) await checkRefused(args);
+    });
+  }
+  // The word is taken for all of them.
+  await within(`${dir}/unpacked`, async () => {
+    await capture("eval", ".", "--trust");
+    assertEquals(existsSync(marker), true);
+  });
+});
+
+Deno.test("a cell that names other code than its plan is not gone on with", async () => {
+  const marker = `${dir}/imported-of-cell`;
+  const group = `${project}/downloads/group`;
+  const cell = `${group}/runs/a2c/Own-v0/seed-0`;
+  const evil = `${group}/evil.ts`;
+  await within(project, async () => {
+    copyRun("group/runs/a2c/Own-v0/seed-0", cell);
+    await Deno.copyFile("group/plan.yaml", `${group}/plan.yaml`);
+    await Deno.writeTextFile(
+      evil,
+      `Deno.writeTextFileSync(${JSON.stringify(marker)}, "");\n`,
+    );
+    const folder = new RunFolder(cell), record = readRecord(folder)!;
+    const envModules = [`file://${evil}`];
+    writeRecord(folder, {
+      ...{ ...record, settings: { ...record.settings, envModules } },
+      ...{ state: "running", evaluations: { during: [] } },
+    });
+    const own = `file://${project}/envs/own.ts`;
+    editCheckpoints(cell, (it) => it.replaceAll(own, `file://${evil}`));
+    const { code, err } = await capture(
+      ...["experiment", "plans/own.yaml", "--out", group],
+    );
+    assertEquals(code, 1, err);
+    assertStringIncludes(err, `${UNKNOWN} and would import file://${evil}`);
+    assertEquals(existsSync(marker), false);
+  });
 });
 
 /** A task of deno.json, as a person runs it. */
 const task = (...args: string[]) =>
   runDeno(args, { command: "task", cwd: ROOT });
 
-Deno.test("export runs no code of a run's, whoever made it", async () => {
-  asUser("other");
+Deno.test("export runs no code of a run's", async () => {
   const broken = `${dir}/broken.ts`;
   await Deno.writeTextFile(broken, "throw new Error('imported');\n");
-  const theirs = await copyOf(run, {
+  const theirs = copyOf(run, {
     as: "theirs-to-export",
-    unsigned: true,
+    isForged: true,
     replace: [[`file://${module}`, `file://${broken}`]],
   });
   const path = `${dir}/theirs.onnx`;
@@ -615,7 +831,5 @@ console.log(granted.join());`,
 });
 
 globalThis.addEventListener("unload", () => {
-  if (before === undefined) Deno.env.delete("BELLMAN_STATE");
-  else Deno.env.set("BELLMAN_STATE", before);
   Deno.removeSync(dir, { recursive: true });
 });

@@ -5,20 +5,15 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { loadRun } from "@bellman/cli";
-import { loadStateSync, saveStateSync } from "@bellman/files";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
+import { readRecord, RunFolder, writeRecord } from "@bellman/runs";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
 import { runProcess } from "./runs.ts";
+import { copyRun, editCheckpoints } from "./testdata/copy_run.ts";
 
 const test = (name: string, run: () => Promise<void>) =>
   Deno.test(name, { ignore: Deno.build.os === "windows" }, run);
 const dir = await Deno.makeTempDir({ prefix: "bellman-strange-" });
-const before = Deno.env.get("BELLMAN_STATE");
-
-/** Makes what follows that of a user of another machine. */
-function asUser(name: string): void {
-  Deno.env.set("BELLMAN_STATE", `${dir}/state-${name}`);
-}
 
 /** Files of the user's that nothing may touch. */
 const home = `${dir}/home`;
@@ -43,24 +38,13 @@ const TINY = [
   ...["--backend=cpu", "--steps=40", "--set=evaluationEpisodes=1"],
   ...["--set=numSteps=5", "--quiet"],
 ];
-asUser("maker");
 const run = `${dir}/run`;
 assertEquals((await capture("train", ...TINY, "--out", run)).code, 0);
 
 let copies = 0;
 
-/** A copy of the run, which is to be told from it by nothing. */
-function copy(): string {
-  const target = `${dir}/copy${copies++}`;
-  Deno.mkdirSync(`${target}/checkpoints`, { recursive: true });
-  for (const sub of ["", "/checkpoints"]) {
-    for (const { name, isFile } of Deno.readDirSync(run + sub)) {
-      if (!isFile) continue;
-      Deno.copyFileSync(`${run}${sub}/${name}`, `${target}${sub}/${name}`);
-    }
-  }
-  return target;
-}
+/** A copy of the run. */
+const copy = () => copyRun(run, `${dir}/copy${copies++}`);
 
 /** Puts something in the place of an entry; folders are moved into the home. */
 function plant(path: string, put: (path: string) => void): void {
@@ -116,9 +100,9 @@ async function checkRefused(
 }
 
 const LINKED = [
-  ...["config.yaml", "config.sig", "progress.csv", "episodes.csv"],
+  ...["config.yaml", "run.json", "progress.csv", "episodes.csv"],
   ...["report.html", "policy.onnx", "run.lock", "play.gif", "replay.rows"],
-  ...["config.yaml.tmp", "config.sig.tmp", "progress.csv.tmp"],
+  ...["config.yaml.tmp", "run.json.tmp", "progress.csv.tmp"],
   ...["episodes.csv.tmp", "report.html.tmp", "policy.onnx.tmp"],
   ...["play.gif.tmp", "eval-return_mean.svg.tmp", "config.yaml.2.tmp"],
   ...["events.out.tfevents.9999999999.bellman", "checkpoints", "videos"],
@@ -129,7 +113,6 @@ const LINKED = [
 
 for (const name of LINKED) {
   test(`a link in place of ${name} is refused`, async () => {
-    asUser("other");
     const folder = copy();
     const target = `${home}/.bashrc`;
     const isFolder = ["checkpoints", "videos", "plots"].includes(name);
@@ -145,58 +128,60 @@ for (const name of LINKED) {
   });
 }
 
-/** What a run is not resumed over, wherever it came from. */
+/** What a run is not resumed over, with which words. */
 const PLANTED: [
-  name: string,
-  user: string,
+  title: string,
+  words: string[],
   plants: { put: (path: string) => void; says: string; names: string[] },
 ][] = [
-  ["a link that leads nowhere", "other", {
+  ["a link that leads nowhere", [], {
     put: linkTo(`${home}/.profile`),
     says: "is a link",
     names: ["run.lock", "episodes.csv", "config.yaml.tmp"],
   }],
-  ["a second name of a file", "other", {
+  ["a second name of a file", [], {
     put: (path) => Deno.linkSync(`${home}/.bashrc`, path),
     says: "has a second name elsewhere",
-    names: ["episodes.csv", "progress.csv", "run.lock"],
+    names: ["run.json", "episodes.csv", "progress.csv", "run.lock"],
   }],
-  ["a link in a run of one's own", "maker", {
+  ["a link in a run that is trusted", ["--trust"], {
     put: linkTo(`${home}/.bashrc`),
     says: "is a link",
     names: [
-      ...["config.yaml.tmp", "config.sig.tmp", "report.html.2.tmp"],
+      ...["config.yaml.tmp", "run.json.tmp", "report.html.2.tmp"],
       ...["episodes.csv", "progress.csv.tmp", "run.lock"],
     ],
   }],
 ];
 
-for (const [title, user, { put, says, names }] of PLANTED) {
+for (const [title, words, { put, says, names }] of PLANTED) {
   test(`${title} is refused as well`, async () => {
-    asUser(user);
     await Deno.writeTextFile(`${home}/.bashrc`, "alias ll='ls -l'\n");
     for (const name of names) {
       const folder = copy();
       const path = `${folder}/${name}`;
       plant(path, put);
       const [resume] = commandsOn(folder);
-      await checkRefused(resume, { folder, says: `${path} ${says}` });
+      await checkRefused([...resume, ...words], {
+        folder,
+        says: `${path} ${says}`,
+      });
     }
   });
 }
 
-test("pipes and devices are refused, whoever made the run", async () => {
+test("pipes and devices are refused, trusted or not", async () => {
   const names = [
-    ...["config.yaml", "config.sig", "progress.csv", "episodes.csv"],
+    ...["config.yaml", "run.json", "progress.csv", "episodes.csv"],
     ...["run.lock", "checkpoints/best.safetensors"],
     "checkpoints/step_000000080.safetensors.tmp",
   ];
   for (const [i, name] of names.entries()) {
-    asUser(i % 2 === 0 ? "other" : "maker");
     const folder = copy();
     plant(`${folder}/${name}`, makePipe);
     const says = `${folder}/${name} is a pipe`;
     const commands = commandsOn(folder);
+    if (i % 2 === 1) commands[0].push("--trust");
     const args = commands[i % commands.length];
     await checkRefused(args, {
       folder,
@@ -220,52 +205,46 @@ test("pipes and devices are refused, whoever made the run", async () => {
   }
 });
 
-test("checkpoints of a run of one's own may lie on another disk", async () => {
-  asUser("maker");
+test("checkpoints of a run that is trusted may lie on another disk", async () => {
   const folder = copy();
   const elsewhere = `${dir}/elsewhere`;
   await Deno.rename(`${folder}/checkpoints`, elsewhere);
   await Deno.symlink(elsewhere, `${folder}/checkpoints`);
-  const [resume] = commandsOn(folder);
-  const { code, err } = await capture(...resume, "--quiet");
+  for (const args of commandsOn(folder)) {
+    await checkRefused(args, { folder, says: "checkpoints is a link" });
+  }
+  const [resume, evaluate] = commandsOn(folder);
+  const { code, err } = await capture(...resume, "--quiet", "--trust");
   assertEquals(code, 0, err);
   assert((await Deno.stat(`${elsewhere}/step_000000080.safetensors`)).isFile);
-  // Whoever trusts a run says so.
-  asUser("other");
-  const moved = await capture("eval", folder, "--episodes=1", "--trust");
+  const moved = await capture(...evaluate, "--trust");
   assertEquals([moved.code, moved.err], [0, ""]);
 });
 
-test("a link to a run is taken for the run where one has made it oneself", async () => {
+test("a link to a run is taken for the run where that is trusted", async () => {
   const folder = copy(), link = `${dir}/link`;
   await Deno.symlink(folder, link);
-  asUser("maker");
-  const [resume] = commandsOn(link);
-  const { code, err } = await capture(...resume, "--quiet");
-  assertEquals(code, 0, err);
-  asUser("other");
   for (const args of commandsOn(link)) {
     await checkRefused(args, { folder, says: `${link} is a link` });
   }
+  const [resume] = commandsOn(link);
+  const { code, err } = await capture(...resume, "--quiet", "--trust");
+  assertEquals(code, 0, err);
 });
 
 Deno.test("nothing of the current folder is imported [Gymnasium]", {
   ignore: !hasGymnasium(),
 }, async () => {
-  asUser("other");
   const folder = copy();
-  await Deno.remove(`${folder}/config.sig`);
   const toPython = (text: string) =>
     text.replace("env: CartPole-v1", "env: gym:CartPole-v1");
-  const path = `${folder}/config.yaml`;
-  await Deno.writeTextFile(path, toPython(await Deno.readTextFile(path)));
-  for (const { name } of Deno.readDirSync(`${folder}/checkpoints`)) {
-    const checkpoint = `${folder}/checkpoints/${name}`;
-    const { state, notes } = loadStateSync(checkpoint);
-    const inner = notes.notes as { config: string };
-    const changed = { ...inner, config: toPython(inner.config) };
-    saveStateSync(state, checkpoint, { notes: { ...notes, notes: changed } });
-  }
+  const { configPath } = new RunFolder(folder);
+  const text = toPython(await Deno.readTextFile(configPath));
+  await Deno.writeTextFile(configPath, text);
+  editCheckpoints(folder, toPython);
+  const record = readRecord(new RunFolder(folder))!;
+  const settings = { ...record.settings, env: "gym:CartPole-v1" };
+  writeRecord(new RunFolder(folder), { ...record, settings });
   const here = `${dir}/here`;
   await Deno.mkdir(here);
   const names = "abc contextlib copy ctypes functools gymnasium importlib " +
@@ -284,7 +263,5 @@ Deno.test("nothing of the current folder is imported [Gymnasium]", {
 });
 
 globalThis.addEventListener("unload", () => {
-  if (before === undefined) Deno.env.delete("BELLMAN_STATE");
-  else Deno.env.set("BELLMAN_STATE", before);
   Deno.removeSync(dir, { recursive: true });
 });

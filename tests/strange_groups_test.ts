@@ -8,7 +8,6 @@ import { dirname, relative } from "node:path";
 import { capture } from "../cli/testdata/capture.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-groups-" });
-const before = Deno.env.get("BELLMAN_STATE");
 /** Folder of the user's own runs, which nothing may touch. */
 const home = `${dir}/home`;
 
@@ -37,7 +36,6 @@ type Group = keyof typeof GROUPS;
 
 Deno.writeTextFileSync(`${dir}/plan.yaml`, PLAN);
 Deno.writeTextFileSync(`${dir}/space.yaml`, SPACE);
-Deno.env.set("BELLMAN_STATE", `${dir}/state`);
 for (const [name, command] of Object.entries(GROUPS)) {
   const { code, err } = await capture(...command, "--out", `${dir}/${name}`);
   assertEquals(code, 0, err);
@@ -134,15 +132,17 @@ const PLACES: Readonly<Record<Group, readonly string[]>> = {
     ...["", "plan.yaml", "results.csv", "random_returns.json", "report.html"],
     ...["experiment.lock", "results.csv.tmp", "figures", "tables", "runs"],
     ...["tables/time.csv", "figures/new", "runs/a2c", "runs/a2c/CartPole-v1"],
-    ...["runs/other", RUN, `${RUN}.lock`, `${RUN}/checkpoints`],
-    ...[`${RUN}/failure.txt`, `${RUN}/evaluations.json`, `${RUN}/config.yaml`],
-    ...[`${RUN}/resumes.txt`, `${RUN}/checkpoints/best.safetensors`],
+    ...["runs/other", RUN, `${RUN}/run.lock`, `${RUN}/checkpoints`],
+    ...[`${RUN}/run.json`, `${RUN}/run.json.tmp`, `${RUN}/config.yaml`],
+    ...[`${RUN}/failure.txt`, `${RUN}/evaluations.json`],
+    `${RUN}/checkpoints/best.safetensors`,
   ],
   search: [
     ...["", "trials.jsonl", "search.lock", "best.yaml", "search.html"],
     ...["random_returns.json", "trials", "trials/0000", "trials/0001"],
     ...["trials/0002", "confirmation", "confirmation/0000", TRIAL],
-    ...[`${TRIAL}.lock`, `${TRIAL}/checkpoints`, `${TRIAL}/replay.rows`],
+    ...[`${TRIAL}/run.json`, `${TRIAL}/run.lock`, `${TRIAL}/checkpoints`],
+    `${TRIAL}/replay.rows`,
     ...["confirmation/0001/seed-1", `${TRIAL}/report.html`, "search.html.tmp"],
   ],
 };
@@ -214,7 +214,5 @@ Deno.test("a cell is not taken for that of another seed", async () => {
 });
 
 globalThis.addEventListener("unload", () => {
-  if (before === undefined) Deno.env.delete("BELLMAN_STATE");
-  else Deno.env.set("BELLMAN_STATE", before);
   Deno.removeSync(dir, { recursive: true });
 });
