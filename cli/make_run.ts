@@ -77,7 +77,7 @@ async function trainRun(task: RunTask, output: Output): Promise<number> {
   tellProgress();
   const { checkpointsDir } = new RunFolder(dir);
   const { best, checkpoints } = new CheckpointStore(checkpointsDir).list();
-  const options = { finalEpisodes, isLocked: true };
+  const options = { finalEpisodes, isLocked: true, evaluatesAgain: true };
   if (best !== undefined || checkpoints.length > 0) {
     const isKilled = before?.state === "running";
     return await resumeRun(dir, output, { ...options, isTrusted, isKilled });

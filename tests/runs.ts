@@ -1,6 +1,13 @@
 /** Runs of the command line for tests, and what they leave. */
 import type { ALGORITHMS } from "@bellman/cli";
-import { CheckpointStore } from "@bellman/training";
+import { loadStateSync, saveStateSync } from "@bellman/files";
+import {
+  readRecord,
+  RunFolder,
+  type RunRecord,
+  writeRecord,
+} from "@bellman/runs";
+import { CheckpointStore, readProgress } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { assertEquals } from "@std/assert";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
@@ -75,12 +82,45 @@ export async function trainWell(args: readonly string[]): Promise<Captured> {
   return ending;
 }
 
-/** Copies a run folder. */
-export function copyRun(from: string, to: string): void {
-  Deno.mkdirSync(to);
+/** Copies a run folder, and returns the new one. */
+export function copyRun(from: string, to: string): string {
+  Deno.mkdirSync(to, { recursive: true });
   for (const { name, isDirectory } of Deno.readDirSync(from)) {
     if (isDirectory) copyRun(`${from}/${name}`, `${to}/${name}`);
     else Deno.copyFileSync(`${from}/${name}`, `${to}/${name}`);
+  }
+  return to;
+}
+
+/** Changes the record of a run. */
+export function editRecord(
+  dir: string,
+  change: (record: RunRecord) => Partial<RunRecord>,
+): void {
+  const folder = new RunFolder(dir), record = readRecord(folder)!;
+  writeRecord(folder, { ...record, ...change(record) });
+}
+
+/** Makes a run that has ended as it was before its last evaluation, in which it was killed. */
+export function leaveUnevaluated(dir: string): void {
+  editRecord(dir, ({ evaluations: { during } }) => ({
+    state: "running",
+    reason: undefined,
+    evaluations: { during },
+  }));
+}
+
+/** Changes the configuration that a run's checkpoints were made with. */
+export function editCheckpoints(
+  dir: string,
+  edit: (config: string) => string,
+): void {
+  for (const { name } of Deno.readDirSync(`${dir}/checkpoints`)) {
+    const path = `${dir}/checkpoints/${name}`;
+    const { state, notes } = loadStateSync(path);
+    const inner = notes.notes as { config: string };
+    const changed = { ...inner, config: edit(inner.config) };
+    saveStateSync(state, path, { notes: { ...notes, notes: changed } });
   }
 }
 
@@ -104,6 +144,11 @@ export interface Remains {
   files: string[];
   episodes: string;
   progress: string;
+  /** What its record says of it. */
+  record: Pick<
+    RunRecord,
+    "state" | "reason" | "step" | "updates" | "episodes" | "evaluations"
+  >;
 }
 
 /** The state of a checkpoint without the time that it took, and places in a file. */
@@ -129,6 +174,31 @@ export function logsOf(dir: string): Pick<Remains, "episodes" | "progress"> {
   };
 }
 
+/** Reads the record of a run, which must say what its log and its checkpoints say. */
+function recordOf(dir: string): Remains["record"] {
+  const folder = new RunFolder(dir), record = readRecord(folder)!;
+  const { state, reason, step, updates, episodes, evaluations } = record;
+  const rows = readProgress(folder.progressPath)
+    .filter(({ statistics }) => statistics["eval/return_mean"] !== undefined);
+  assertEquals(
+    evaluations.during.map((it) => [it.step, it.meanReturn, it.stdReturn]),
+    rows.map(({ step, statistics: it }) => [
+      ...[step, it["eval/return_mean"], it["eval/return_std"]],
+    ]),
+  );
+  const { checkpoints, best } = new CheckpointStore(folder.checkpointsDir)
+    .list();
+  assertEquals(
+    record.checkpoints,
+    [...checkpoints, ...best ? [best] : []].map(({ step, path }) => ({
+      step,
+      file: path.slice(dir.length + 1),
+      sha256: Deno.readFileSync(path).slice(-32).toHex(),
+    })),
+  );
+  return { state, reason, step, updates, episodes, evaluations };
+}
+
 /** Reads what a run leaves. */
 export function remainsOf(dir: string): Remains {
   const { best } = new CheckpointStore(`${dir}/checkpoints`).list();
@@ -138,6 +208,7 @@ export function remainsOf(dir: string): Remains {
     files: [...Deno.readDirSync(`${dir}/checkpoints`)].map(({ name }) => name)
       .filter((name) => name.startsWith("best")).sort(),
     ...logsOf(dir),
+    record: recordOf(dir),
   };
 }
 
@@ -145,7 +216,7 @@ export function remainsOf(dir: string): Remains {
 export async function assertResumes(dir: string, step: number): Promise<void> {
   const stopped = `${dir}-stopped`;
   copyRun(dir, stopped);
-  Deno.removeSync(`${stopped}/report.html`);
+  leaveUnevaluated(stopped);
   new CheckpointStore(`${stopped}/checkpoints`).truncate(step);
   await trainWell(["--resume", stopped, "--quiet"]);
   assertEquals(remainsOf(stopped), remainsOf(dir));

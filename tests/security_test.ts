@@ -11,11 +11,16 @@ import {
 } from "@std/assert";
 import { loadRun, UsageError } from "@bellman/cli";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
-import { readRecord, RunFolder, writeRecord } from "@bellman/runs";
+import { readRecord, RunFolder } from "@bellman/runs";
 import { existsSync } from "node:fs";
 import { parseMapping } from "../cli/config/yaml.ts";
 import { capture } from "../cli/testdata/capture.ts";
-import { copyRun, editCheckpoints } from "./testdata/copy_run.ts";
+import {
+  copyRun,
+  editCheckpoints,
+  editRecord,
+  leaveUnevaluated,
+} from "./runs.ts";
 import { runDeno } from "./testdata/run_deno.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
@@ -66,25 +71,18 @@ function copyOf(
   },
 ): string {
   const target = copyRun(source, `${dir}/${as}`);
-  const folder = new RunFolder(target), path = folder.configPath;
+  const path = `${target}/config.yaml`;
   const before = Deno.readTextFileSync(path), text = edited(before, replace);
   Deno.writeTextFileSync(path, text);
   if (!isForged) return target;
   const settings = Object.fromEntries(parseMapping(text, path));
-  writeRecord(folder, { ...readRecord(folder)!, settings });
+  editRecord(target, () => ({ settings }));
   editCheckpoints(target, (config) => edited(config, replace));
   return target;
 }
 
 /** Why code of a run is not run. */
 const UNKNOWN = "it is of nobody knows whom";
-
-/** Makes a run as it was before its last evaluation. */
-function leaveUnevaluated(dir: string): void {
-  const folder = new RunFolder(dir), record = readRecord(folder)!;
-  const { during } = record.evaluations;
-  writeRecord(folder, { ...record, state: "running", evaluations: { during } });
-}
 
 /** Each way to act in a run's environment, with what is said of it. */
 function commandsOn(folder: string): [string, string[]][] {
@@ -448,11 +446,10 @@ Deno.test("a record that was edited, or is another run's, is told and not taken"
     assert(changed !== text);
     Deno.writeTextFileSync(path, changed);
   };
-  const withChecksum = (dir: string) => {
-    const folder = new RunFolder(dir), record = readRecord(folder)!;
-    const settings = { ...record.settings, learningRate: 0.5 };
-    writeRecord(folder, { ...record, settings });
-  };
+  const withChecksum = (dir: string) =>
+    editRecord(dir, ({ settings }) => ({
+      settings: { ...settings, learningRate: 0.5 },
+    }));
   const take = (name: string) => (dir: string) =>
     Deno.copyFileSync(`${other}/${name}`, `${dir}/${name}`);
   const editYaml = (dir: string) => {
@@ -516,9 +513,10 @@ Deno.test("whichever files of a run name code, none is run in silence", async ()
     const theirs = copyRun(plain, `${dir}/part${bits}`);
     const folder = new RunFolder(theirs);
     if (record) {
-      const whole = readRecord(folder)!, envModules = [`file://${evil}`];
-      const settings = { ...whole.settings, envModules };
-      writeRecord(folder, { ...whole, settings });
+      const envModules = [`file://${evil}`];
+      editRecord(theirs, (it) => ({
+        settings: { ...it.settings, envModules },
+      }));
     }
     if (config) {
       const text = await Deno.readTextFile(folder.configPath);
@@ -718,12 +716,9 @@ Deno.test("a cell that names other code than its plan is not gone on with", asyn
       evil,
       `Deno.writeTextFileSync(${JSON.stringify(marker)}, "");\n`,
     );
-    const folder = new RunFolder(cell), record = readRecord(folder)!;
     const envModules = [`file://${evil}`];
-    writeRecord(folder, {
-      ...{ ...record, settings: { ...record.settings, envModules } },
-      ...{ state: "running", evaluations: { during: [] } },
-    });
+    leaveUnevaluated(cell);
+    editRecord(cell, (it) => ({ settings: { ...it.settings, envModules } }));
     const own = `file://${project}/envs/own.ts`;
     editCheckpoints(cell, (it) => it.replaceAll(own, `file://${evil}`));
     const { code, err } = await capture(

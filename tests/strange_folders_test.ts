@@ -6,10 +6,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { loadRun } from "@bellman/cli";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
-import { readRecord, RunFolder, writeRecord } from "@bellman/runs";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
-import { runProcess } from "./runs.ts";
-import { copyRun, editCheckpoints } from "./testdata/copy_run.ts";
+import { copyRun, editCheckpoints, editRecord, runProcess } from "./runs.ts";
 
 const test = (name: string, run: () => Promise<void>) =>
   Deno.test(name, { ignore: Deno.build.os === "windows" }, run);
@@ -238,13 +236,12 @@ Deno.test("nothing of the current folder is imported [Gymnasium]", {
   const folder = copy();
   const toPython = (text: string) =>
     text.replace("env: CartPole-v1", "env: gym:CartPole-v1");
-  const { configPath } = new RunFolder(folder);
-  const text = toPython(await Deno.readTextFile(configPath));
-  await Deno.writeTextFile(configPath, text);
+  const path = `${folder}/config.yaml`;
+  await Deno.writeTextFile(path, toPython(await Deno.readTextFile(path)));
   editCheckpoints(folder, toPython);
-  const record = readRecord(new RunFolder(folder))!;
-  const settings = { ...record.settings, env: "gym:CartPole-v1" };
-  writeRecord(new RunFolder(folder), { ...record, settings });
+  editRecord(folder, ({ settings }) => ({
+    settings: { ...settings, env: "gym:CartPole-v1" },
+  }));
   const here = `${dir}/here`;
   await Deno.mkdir(here);
   const names = "abc contextlib copy ctypes functools gymnasium importlib " +

@@ -3,6 +3,7 @@
  * and removed from nowhere but in itself, wherever links lie in it.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { csvParse } from "d3-dsv";
 import { existsSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { capture } from "../cli/testdata/capture.ts";
@@ -211,6 +212,37 @@ Deno.test("a cell is not taken for that of another seed", async () => {
     2,
     "error: Cannot change seed of a2c/CartPole-v1/seed-1, which exists: give the variant another name, or remove its folder\n",
   ]);
+});
+
+Deno.test("a record of another seed, or one that was edited, makes no result of a cell", async () => {
+  const folder = `${dir}/records`, plan = `${dir}/records.yaml`;
+  Deno.writeTextFileSync(plan, PLAN.replace("seeds: 1", "seeds: 2"));
+  const command = ["experiment", plan, "--out", folder];
+  assertEquals((await capture(...command)).code, 0);
+  const [first, second] = [0, 1].map((seed) =>
+    `${folder}/${RUN.replace("seed-0", `seed-${seed}`)}/run.json`
+  );
+  const whole = Deno.readTextFileSync(first);
+  Deno.copyFileSync(second, first);
+  const { code, err } = await capture(...command);
+  assertEquals([code, err], [
+    2,
+    "error: Cannot change seed of a2c/CartPole-v1/seed-0, which exists: give the variant another name, or remove its folder\n",
+  ]);
+  // The returns of an edited one are not believed: the run is evaluated once more.
+  const results = () =>
+    csvParse(Deno.readTextFileSync(`${folder}/results.csv`))
+      .map(({ seed, state, steps, last, best }) => [
+        ...[seed, state, steps, last, best],
+      ]);
+  Deno.writeTextFileSync(first, whole);
+  assertEquals((await capture(...command)).code, 0);
+  const expected = results();
+  const edited = whole.replace(/"meanReturn": [\d.]+/g, '"meanReturn": 500');
+  Deno.writeTextFileSync(first, edited);
+  const again = await capture(...command);
+  assertEquals(again.code, 0, again.err);
+  assertEquals(results(), expected);
 });
 
 globalThis.addEventListener("unload", () => {

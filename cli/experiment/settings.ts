@@ -1,6 +1,6 @@
 import { configFromOptions } from "../config/options.ts";
 import { type ResolvedConfig, settingKey } from "../config/resolve.ts";
-import type { RunTask } from "../jobs/run_task.ts";
+import { recordOf, type RunTask } from "../jobs/run_task.ts";
 import { loadEnvironment } from "../run/environment_modules.ts";
 import { runChecker } from "../run/run_setup.ts";
 import { admitPlan, savedConfigOf } from "../run/saved_run.ts";
@@ -185,10 +185,15 @@ export function changedKeys(dir: string, planned: ResolvedConfig): string[] {
     PATHS.includes(key) && (planned[key] as unknown[]).length > 0 ||
     OF_MACHINE.includes(key) && [null, "auto"].includes(planned[key] as null);
   const text = (value: unknown) => JSON.stringify(value ?? null);
-  const saved = savedConfigOf(dir);
-  if (saved === undefined) return [];
-  return Object.keys({ ...saved, ...planned }).filter((key) =>
-    !isOpen(key) && text(saved[key]) !== text(planned[key])
+  const saved = savedConfigOf(dir), record = recordOf(dir);
+  // One that never began is begun anew.
+  const isEmpty = record?.state === "failed" && record.checkpoints.length === 0;
+  if (saved === undefined || isEmpty) return [];
+  // Both, as the record may be another run's.
+  const { settings = saved } = record ?? {};
+  return Object.keys({ ...saved, ...settings, ...planned }).filter((key) =>
+    !isOpen(key) &&
+    [saved, settings].some((it) => text(it[key]) !== text(planned[key]))
   );
 }
 

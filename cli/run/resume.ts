@@ -27,6 +27,8 @@ export interface ResumeOptions extends Pick<TrainingRun, "finalEpisodes"> {
   steps?: number;
   /** Engine to take instead of the run's. */
   engine?: ResolvedConfig["engine"];
+  /** True where its agents are evaluated once more, though it has ended. */
+  evaluatesAgain?: boolean;
   /** True where its process was killed, and not stopped. */
   isKilled?: boolean;
   /** True where its lock is held already. */
@@ -71,6 +73,7 @@ async function resumeNewest(
   output: Output,
   options: ResumeOptions,
 ): Promise<number> {
+  const { evaluatesAgain } = options;
   const isProlonged = options.steps !== undefined;
   const { folder } = run;
   let failure: RestoreFailure | undefined;
@@ -91,7 +94,7 @@ async function resumeNewest(
         ...warnings,
       ];
       try {
-        checkResumable(checkpoint, run, { isProlonged });
+        checkResumable(checkpoint, run, { isProlonged, evaluatesAgain });
         const how = { ...options, isReplayLost, restored };
         return await resumeFrom(checkpoint, run, output, how);
       } catch (error) {

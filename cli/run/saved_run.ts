@@ -421,7 +421,10 @@ export function isEvaluated(
 export function checkResumable(
   { state, step }: Checkpoint,
   run: SavedRun,
-  { isProlonged }: { isProlonged: boolean },
+  { isProlonged, evaluatesAgain = false }: {
+    isProlonged: boolean;
+    evaluatesAgain?: boolean;
+  },
 ): void {
   const { folder: { dir }, config } = run;
   let status: RunStatus;
@@ -433,7 +436,8 @@ export function checkResumable(
   const { hasEnded, stopReason } = status;
   // A run that was stopped in its last evaluation has yet to finish it.
   const isWhole = stopReason === undefined;
-  if (hasEnded && isEvaluated(run) && !(isProlonged && isWhole)) {
+  const isDone = isEvaluated(run) && !evaluatesAgain;
+  if (hasEnded && isDone && !(isProlonged && isWhole)) {
     throw new UsageError(
       `Cannot resume ${dir}: it ${
         isWhole

@@ -1,5 +1,6 @@
 /** One run, in one go and killed again and again. */
 import type { SeededRandom } from "@bellman/envs";
+import { readRecord, RunFolder } from "@bellman/runs";
 import { argumentsOf, type DrawnRun, pick } from "./draw_run.ts";
 import type { Order } from "./filesystem.ts";
 import { type Ended, runCli } from "./process.ts";
@@ -80,10 +81,10 @@ const AIMS: Record<string, Choose> = {
     const at = trace.findLastIndex(({ key }) => SAVED.test(key));
     return { at, moment: "after", delay: trace[at].gap * random.uniform() };
   },
-  "policy and report": (trace, _, random) => {
+  "policy, report and record": (trace, _, random) => {
     const last = trace.findLastIndex(({ key }) => SAVED.test(key));
     const places = trace.flatMap(({ key }, i) =>
-      i > last && /policy|report|plots/.test(key) ? [i] : []
+      i > last && /policy|report|plots|run\.json/.test(key) ? [i] : []
     );
     return {
       at: pick(random, places),
@@ -121,13 +122,8 @@ function figuresOf(output: string): string {
   return output.replace(/ in [\d.]+ s,/, "").replace(/^Run folder.*$/m, "");
 }
 
-const hasEnded = (folder: string): boolean => {
-  try {
-    return Deno.statSync(`${folder}/report.html`).isFile;
-  } catch {
-    return false;
-  }
-};
+const hasEnded = (folder: string): boolean =>
+  readRecord(new RunFolder(folder))?.state === "ended";
 
 function failureOf({ code, hung, errors }: Ended): string | undefined {
   if (hung) return `hung: ${errors}`;
@@ -227,7 +223,7 @@ export async function killRun(
   }
   result.differences.push(...comparison(whole, folder));
   const printed = figuresOf(last?.output ?? "");
-  // One that was killed after its report printed nothing.
+  // One that was killed after its record was written printed nothing.
   if (printed !== "" && printed !== figuresOf(once.output)) {
     result.differences.push(`printed ${printed}, not ${once.output}`);
   }

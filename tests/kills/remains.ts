@@ -21,7 +21,7 @@ function namesIn(folder: string, inside = ""): string[] {
 export function remainsOf(folder: string): Remains {
   const names = namesIn(folder)
     // Each process writes events into a separate file, and one that was
-    // killed after its report leaves its lock. What rows a file has is in their
+    // killed after its record leaves its lock. What rows a file has is in their
     // checksums, where it has them is by chance.
     .filter((it) => !/^(events|replay)\.|^run\.lock$/.test(it)).sort();
   const remains: Remains = {
