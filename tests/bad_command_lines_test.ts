@@ -109,7 +109,7 @@ for (const { name } of Deno.readDirSync(corrupt)) {
 const config = copyOfRun("broken-config");
 Deno.writeTextFileSync(`${config}/config.yaml`, "algorithm: a2z\n");
 // The other copies of what the run began with.
-Deno.removeSync(`${config}/config.sig`);
+Deno.removeSync(`${config}/run.json`);
 Deno.removeSync(`${config}/checkpoints`, { recursive: true });
 Deno.removeSync(`${copyOfRun("no-checkpoints")}/checkpoints`, {
   recursive: true,
@@ -692,7 +692,6 @@ Deno.test("a folder where a run's file belongs is one clear line", async () => {
   ];
   for (const [i, name] of names.entries()) {
     const run = copyOfRun(`folder-${i}`);
-    await Deno.remove(`${run}/report.html`);
     await Deno.remove(`${run}/${name}`).catch(() => {});
     await Deno.mkdir(`${run}/${name}/inside`, { recursive: true });
     const before = filesUnder(run);

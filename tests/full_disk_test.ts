@@ -1,10 +1,9 @@
 /** Whatever is written to a disk that is full, the error names the file. */
 import { replaceFile, replaceFileSync, saveStateSync } from "@bellman/files";
-import { createRunFolder } from "@bellman/runs";
+import { createRunFolder, lockFile, writeRecord } from "@bellman/runs";
 import { CsvLogger, TensorBoardLogger } from "@bellman/training";
 import { assertEquals, assertRejects } from "@std/assert";
 import { SyncFile } from "../buffers/storage/sync_file.ts";
-import { lockFile } from "@bellman/runs";
 import { SearchRecord } from "../cli/search/record.ts";
 import { fileError } from "../cli/terminal/errors.ts";
 import { testWithDisk } from "./disks.ts";
@@ -25,6 +24,13 @@ const WRITERS: Readonly<Record<string, (path: string) => unknown>> = {
       .write({ step: 1, statistics: { [TEXT]: 1 } }),
   "run/config.yaml": (path) =>
     createRunFolder(path.replace(/\/[^/]*$/, ""), { configText: TEXT }),
+  "run.json": (recordPath) =>
+    writeRecord({ recordPath }, {
+      ...{ state: "failed", reason: TEXT, since: "", begun: "", resumes: 0 },
+      ...{ step: 0, updates: 0, episodes: 0, seconds: 0, settings: {} },
+      ...{ engine: "eager", versions: {}, checkpoints: [] },
+      evaluations: { during: [] },
+    }),
   "trials.jsonl": (path) =>
     new SearchRecord(path).append({
       op: "ask",

@@ -174,18 +174,24 @@ export function logsOf(dir: string): Pick<Remains, "episodes" | "progress"> {
   };
 }
 
-/** Reads the record of a run, which must say what its log and its checkpoints say. */
-function recordOf(dir: string): Remains["record"] {
-  const folder = new RunFolder(dir), record = readRecord(folder)!;
-  const { state, reason, step, updates, episodes, evaluations } = record;
-  const rows = readProgress(folder.progressPath)
+/** Asserts that the record of a run has the evaluations of its log. */
+export function assertEvaluations(dir: string): void {
+  const { recordPath, progressPath } = new RunFolder(dir);
+  const { during } = readRecord({ recordPath })!.evaluations;
+  const rows = readProgress(progressPath)
     .filter(({ statistics }) => statistics["eval/return_mean"] !== undefined);
   assertEquals(
-    evaluations.during.map((it) => [it.step, it.meanReturn, it.stdReturn]),
+    during.map((it) => [it.step, it.meanReturn, it.stdReturn]),
     rows.map(({ step, statistics: it }) => [
       ...[step, it["eval/return_mean"], it["eval/return_std"]],
     ]),
   );
+}
+
+/** Reads the record of a run, which must name the checkpoints that there are. */
+function recordOf(dir: string): Remains["record"] {
+  const folder = new RunFolder(dir), record = readRecord(folder)!;
+  const { state, reason, step, updates, episodes, evaluations } = record;
   const { checkpoints, best } = new CheckpointStore(folder.checkpointsDir)
     .list();
   assertEquals(
@@ -220,4 +226,5 @@ export async function assertResumes(dir: string, step: number): Promise<void> {
   new CheckpointStore(`${stopped}/checkpoints`).truncate(step);
   await trainWell(["--resume", stopped, "--quiet"]);
   assertEquals(remainsOf(stopped), remainsOf(dir));
+  assertEvaluations(stopped);
 }

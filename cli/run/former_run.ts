@@ -5,7 +5,7 @@ import {
   type RunRecord,
   type RunState,
 } from "@bellman/runs";
-import { evaluationSeeds, readProgress } from "@bellman/training";
+import { evaluationSeeds, type LogRow, readProgress } from "@bellman/training";
 import { existsSync, statSync } from "node:fs";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { logOf } from "../config/shared_folder.ts";
@@ -49,6 +49,15 @@ function finalEvaluations(
   }
 }
 
+/** Reads the rows of a log; none where it is damaged, which whoever resumes the run is told. */
+function rowsOf(log: string): LogRow[] {
+  try {
+    return existsSync(log) ? readProgress(log) : [];
+  } catch {
+    return [];
+  }
+}
+
 /**
  * Makes the record of a run of a version that wrote none, out of its log and report.
  *
@@ -59,8 +68,7 @@ export function formerRecord(
   folder: RunFolder,
   config: ResolvedConfig,
 ): RunRecord {
-  const log = logOf(folder);
-  const rows = existsSync(log) ? readProgress(log) : [];
+  const rows = rowsOf(logOf(folder));
   const value = (name: string) =>
     rows.findLast((it) => Number.isFinite(it.statistics[name]))
       ?.statistics[name] ?? 0;

@@ -117,7 +117,11 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     // One that could not begin is gone, or is as it was where it could not be restored.
     const hasBegun = keeper.record !== before && existsSync(recordPath);
     if (hasBegun && keeper.record.state === "running") {
-      keeper.enter("failed", messageOf(error));
+      try {
+        keeper.enter("failed", messageOf(error));
+      } catch {
+        // The disk may be full: why the run failed is what counts.
+      }
     }
     throw error;
   }
