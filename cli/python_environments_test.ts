@@ -75,8 +75,8 @@ test("a file of Python's and its wrappers are kept, and resumed exactly", async 
     { [`${file}:Scaled`]: { by: 10 } },
     "gymnasium.wrappers.TimeAwareObservation",
   ]);
-  await resumeEqual(cut, whole);
-  const judged = await capture("eval", cut, "--episodes=2");
+  await resumeEqual(cut, whole, "--trust");
+  const judged = await capture("eval", cut, "--episodes=2", "--trust");
   assertEquals(judged.code, 0, judged.err);
 });
 
@@ -91,7 +91,7 @@ test("paths of Python's files are kept whole", async () => {
   );
   Deno.chdir(before);
   assertEquals([code, err], [0, ""]);
-  const judged = await capture("eval", out, "--episodes=1");
+  const judged = await capture("eval", out, "--episodes=1", "--trust");
   assertEquals(judged.code, 0, judged.err);
 });
 
@@ -108,23 +108,21 @@ test("workers that learn have the wrappers, too", async () => {
   for (const it of episodes) assertEquals(it.return, 10 * it.length);
 });
 
-test("a run of somebody else's wraps nothing unless it is trusted", async () => {
+test("a run wraps nothing unless it is trusted, in its project neither", async () => {
   const run = await train("--steps=64");
-  const state = Deno.env.get("BELLMAN_STATE");
-  Deno.env.set("BELLMAN_STATE", `${dir}/other`);
-  try {
+  const before = Deno.cwd();
+  for (const folder of [before, dir]) {
+    Deno.chdir(folder);
     const { code, err } = await capture("eval", run, "--episodes=1");
+    Deno.chdir(before);
     assertEquals(code, 2);
     assertStringIncludes(
       err,
       `would import ${file}, import ${file}:Scaled, import gymnasium.wrappers.TimeAwareObservation; read that code first, then add --trust`,
     );
-    const trusted = await capture("eval", run, "--episodes=1", "--trust");
-    assertEquals(trusted.code, 0, trusted.err);
-  } finally {
-    if (state === undefined) Deno.env.delete("BELLMAN_STATE");
-    else Deno.env.set("BELLMAN_STATE", state);
   }
+  const trusted = await capture("eval", run, "--episodes=1", "--trust");
+  assertEquals(trusted.code, 0, trusted.err);
 });
 
 const WRONG: [name: string, args: string[], says: string][] = [

@@ -19,24 +19,33 @@ Deno.mkdirSync(`${dir}/runs`, { recursive: true });
 Deno.writeTextFileSync(`${dir}/plan.yaml`, PLAN);
 
 /** Ends a cell with a return. */
-function finish(variant: string, seed: number, value: number): void {
+function finish(
+  variant: string,
+  seed: number,
+  value: number,
+  { isFormer = false } = {},
+): void {
   const policy = { step: 500, meanReturn: value, stdReturn: 1 };
-  const evaluations = { last: policy, best: policy, steps: 500, seconds: 4 };
+  const own = { last: policy, best: policy, steps: 500, seconds: 4 };
+  const whole = { ...policy, seed: 1, episodes: 10 };
+  const evaluations = { during: [], last: whole, best: whole };
   makeRun(`${dir}/runs/${variant}/CartPole-v1/seed-${seed}`, {
     config: { seed },
     log: `${HEADER}\n${rowsOf(0, 50)}`,
-    stopped: "completed",
-    files: { "evaluations.json": JSON.stringify(evaluations) },
+    ...isFormer
+      ? {
+        stopped: "completed",
+        files: { "evaluations.json": JSON.stringify(own) },
+      }
+      : { record: { state: "ended", step: 500, seconds: 4, evaluations } },
   });
 }
 
-finish("a2c", 0, 60);
+finish("a2c", 0, 60, { isFormer: true });
 makeRun(`${dir}/runs/slow/CartPole-v1/seed-0`, { log: `${HEADER}\n` });
-Deno.mkdirSync(`${dir}/runs/slow/CartPole-v1/seed-1`);
-Deno.writeTextFileSync(
-  `${dir}/runs/slow/CartPole-v1/seed-1/failure.txt`,
-  "It diverged\n",
-);
+makeRun(`${dir}/runs/slow/CartPole-v1/seed-1`, {
+  record: { state: "failed", reason: "It diverged" },
+});
 const bad: [name: string, plan: string, why: string][] = [
   [
     "many",

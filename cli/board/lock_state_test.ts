@@ -12,7 +12,7 @@ globalThis.addEventListener("unload", () => {
 
 /** Starts a process that prints a line, and runs a script. */
 function startLocker(script: string): Deno.ChildProcess {
-  const module = new URL("@bellman/runs", import.meta.url).href;
+  const module = import.meta.resolve("@bellman/runs");
   const text = `
     import { lockRun } from ${JSON.stringify(module)};
     const dir = ${JSON.stringify(dir)};

@@ -1,6 +1,7 @@
 import { AGENT_FILE, EVALUATIONS_CSV } from "../config/shared_folder.ts";
 import type { RunRecord } from "@bellman/runs";
 import { createHash } from "node:crypto";
+import { asLine } from "../terminal/errors.ts";
 import {
   type Entry,
   type InsideFile,
@@ -163,7 +164,9 @@ export class RunEntry {
   /** Last line of a cell that failed. */
   get failure(): string | undefined {
     const { record, failure } = this.#contents;
-    return record?.state === "failed" ? record.reason : failure;
+    if (record === undefined) return failure;
+    const { state, reason = "" } = record;
+    return state === "failed" ? asLine(reason) : undefined;
   }
 
   /** Record of the run; undefined where it has none that can be read. */
@@ -251,11 +254,7 @@ export class RunEntry {
   #state(): Pick<RunSummary, "state" | "reason"> {
     const { record, reason, failure } = this.#contents;
     if (this.#lock === "held") return { state: "running" };
-    if (record !== undefined && record.state !== "running") {
-      return record.state === "failed"
-        ? { state: "failed", reason: record.reason }
-        : stateOf(record.reason ?? "completed");
-    }
+    if (record !== undefined) return this.#recordedState(record);
     if (failure !== undefined) return { state: "failed", reason: failure };
     if (reason !== undefined) return stateOf(reason);
     if (this.isShared) return { state: "ended", reason: "a shared agent" };
@@ -263,10 +262,19 @@ export class RunEntry {
     if (this.#lock === "left") return { state: "killed" };
     if (this.#lock === "unclear") return { state: "unknown" };
     // Training had ended when a signal came.
-    if (record !== undefined) return { state: "killed" };
     return this.#isTrained
       ? { state: "interrupted", reason: "before its last evaluation" }
       : { state: "failed", reason: "it ended without a report" };
+  }
+
+  /** State that a record tells of, whatever else lies beside it. */
+  #recordedState(
+    { state, reason: text }: RunRecord,
+  ): Pick<RunSummary, "state" | "reason"> {
+    const reason = text === undefined ? "completed" : asLine(text);
+    if (state === "failed") return { state, reason };
+    if (state !== "running") return stateOf(reason);
+    return { state: this.#lock === "unclear" ? "unknown" : "killed" };
   }
 
   get #isTrained(): boolean {

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { lockRun } from "@bellman/runs";
+import { detailsOf } from "./run_details.ts";
 import { RunEntry } from "./run_entry.ts";
 import { HEADER, makeRun, rowsOf } from "./testdata/folders.ts";
 
@@ -41,6 +42,33 @@ Deno.test("states are those of the files, the lock first", async () => {
     [{ log }, "failed", "it ended without a report"],
     [{ files: { "failure.txt": "No memory\n" } }, "failed", "No memory"],
     [{ log, files: { "evaluations.json": evaluations } }, "ended"],
+    // Beside a record, nothing else counts.
+    [{ record: { state: "ended", reason: "completed" } }, "ended"],
+    [{ record: { state: "ended" }, stopped: "interrupted" }, "ended"],
+    [{ record: { state: "ended", reason: "enough" } }, "stopped", "enough"],
+    [{ record: { state: "stopped", reason: "interrupted" } }, "interrupted"],
+    [
+      { log: whole, record: { state: "failed", reason: "no\nluck" } },
+      "failed",
+      "no luck",
+    ],
+    [{ log: whole, record: {}, stopped: "completed" }, "killed"],
+    [
+      {
+        record: {},
+        files: { "failure.txt": "No\n", "evaluations.json": evaluations },
+      },
+      "killed",
+    ],
+    [{ record: {}, files: { "run.lock": elsewhere } }, "unknown"],
+    [
+      {
+        log,
+        stopped: "completed",
+        files: { "run.json": '{"state":"failed"}' },
+      },
+      "ended",
+    ],
   ];
   for (const [i, [parts, state, reason]] of cases.entries()) {
     makeRun(`${root}/state-${i}`, parts);
@@ -50,6 +78,39 @@ Deno.test("states are those of the files, the lock first", async () => {
     assertEquals((await look(`state-${i}`)).summary.state, "running");
     lock.release();
   }
+});
+
+Deno.test("evaluations, failure and resumes are those of the record, if there is one", async () => {
+  const one = { seed: 0, episodes: 2, stdReturn: 0 };
+  const last = { ...one, step: 30, meanReturn: 5 };
+  const best = { ...one, step: 20, meanReturn: 7 };
+  const files = {
+    "failure.txt": "No memory\n",
+    "resumes.txt": "9\n",
+    "evaluations.json": JSON.stringify({ last: best, best: last }),
+  };
+  const evaluations = { during: [], last, best };
+  const rest = { step: 30, seconds: 4, commit: "abc", resumes: 2 };
+  makeRun(`${root}/record-ended`, {
+    record: { state: "ended", evaluations, ...rest },
+    files,
+  });
+  const ended = await look("record-ended");
+  assertEquals(ended.evaluated, {
+    ...{ last, best, steps: 30, seconds: 4, commit: "abc" },
+  });
+  const { resumes, hasReport } = detailsOf(ended);
+  assertEquals([ended.failure, resumes, hasReport], [undefined, 2, false]);
+  // A mean that is no number is no result.
+  makeRun(`${root}/record-nan`, {
+    record: {
+      state: "failed",
+      evaluations: { ...evaluations, last: { ...last, meanReturn: NaN } },
+    },
+    files,
+  });
+  const failed = await look("record-nan");
+  assertEquals([failed.evaluated, failed.failure], [undefined, ""]);
 });
 
 Deno.test("a summary has the last values of the log", async () => {

@@ -104,7 +104,10 @@ export function readRunRecord(file: InsideFile): RunRecord {
 export function finishedIn(
   { evaluations: { last, best }, step: steps, seconds, commit = "" }: RunRecord,
 ): FinishedEvaluations | undefined {
-  return last && best && { last, best, steps, seconds, commit };
+  if (last === undefined || best === undefined) return undefined;
+  return [last, best].every((it) => Number.isFinite(it.meanReturn))
+    ? { last, best, steps, seconds, commit }
+    : undefined;
 }
 
 /** Reads `evaluations.json`, of versions that wrote no record. */

@@ -324,7 +324,10 @@ Deno.test("half requests and idle connections end, and never more than it takes"
 Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and runs nothing", async () => {
   const outside = `${top}/outside`;
   const log = `${HEADER}\n${rowsOf(0, 3)}`;
-  makeRun(outside, { log, stopped: SECRET, files: { "secret.txt": SECRET } });
+  makeRun(outside, {
+    ...{ log, stopped: SECRET, files: { "secret.txt": SECRET } },
+    record: { state: "failed", reason: SECRET },
+  });
   const make = (name: string, parts: Parameters<typeof makeRun>[1] = {}) => {
     makeRun(`${root}/${name}`, parts);
     return `${root}/${name}`;
@@ -342,7 +345,10 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
     "long",
   ];
   for (
-    const name of ["config.yaml", "progress.csv", "report.html", "run.lock"]
+    const name of [
+      ...["config.yaml", "progress.csv", "report.html", "run.lock"],
+      "run.json",
+    ]
   ) {
     const dir = make(names[0]);
     Deno.removeSync(`${dir}/config.yaml`);
@@ -355,6 +361,7 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
   Deno.mkdirSync(`${piped}/videos`);
   const files = ["config.yaml", "progress.csv", "report.html", "run.lock"];
   const more = [
+    "run.json",
     "failure.txt",
     "evaluations.json",
     "checkpoints/best.safetensors",
@@ -364,7 +371,9 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
   }
   const linked = make(names[1]);
   Deno.removeSync(`${linked}/config.yaml`);
-  for (const it of ["config.yaml", "progress.csv", "report.html"]) {
+  for (
+    const it of ["config.yaml", "progress.csv", "report.html", "run.json"]
+  ) {
     Deno.symlinkSync(`${outside}/${it}`, `${linked}/${it}`);
   }
   Deno.symlinkSync(`${top}/secret.txt`, `${linked}/failure.txt`);
@@ -390,7 +399,9 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
   const evil = { algorithm: "evil", algorithmModules: [`${top}/evil.ts`] };
   make(names[8], { log, config: { ...evil, envModules: [`${top}/evil.ts`] } });
   make(names[9], { log: `${HEADER}\n${"9".repeat(3_000_000)}` });
-  makeRun(`${root}/cut`, { files: { "evaluations.json": '{"last":' } });
+  makeRun(`${root}/cut`, {
+    files: { "evaluations.json": '{"last":', "run.json": '{"format": 1' },
+  });
 
   const found = await summaries("cut");
   assertEquals(found.has(names[2]), false);
@@ -399,7 +410,9 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
     assertStringIncludes(problems(names[0]), `${it}: it is a pipe`);
   }
   assertEquals(found.get(names[0])!.state, "unknown");
-  for (const it of ["config.yaml", "progress.csv", "report.html"]) {
+  for (
+    const it of ["config.yaml", "progress.csv", "report.html", "run.json"]
+  ) {
     assertStringIncludes(
       problems(names[1]),
       `${it}: it leads out of its folder`,
@@ -408,6 +421,7 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
   assertStringIncludes(problems(names[5]), "it has no column time/steps");
   assertStringIncludes(problems(names[7]), "it is a folder");
   assertStringIncludes(problems("cut"), "evaluations.json: ");
+  assertStringIncludes(problems("cut"), "run.json: ");
   assertEquals(problems("good"), "");
 
   const ids = [...found.values()].map(({ id }) => id);

@@ -12,7 +12,6 @@ import {
   startRun,
 } from "../jobs/run_task.ts";
 import { holderOf } from "@bellman/runs";
-import { openRun } from "../run/saved_run.ts";
 import { RunFailure, UsageError } from "../terminal/errors.ts";
 import { ClusterRuns } from "./cluster_runs.ts";
 import {
@@ -256,7 +255,7 @@ test("a cluster that cannot be used is refused in a sentence", async () => {
   );
 });
 
-test("a node resumes no run of somebody else's that names code", async () => {
+test("a node resumes no run that names code from elsewhere", async () => {
   const task = taskOf(A2C), { dir } = task;
   const own = await madeHere(A2C);
   const module = `${root}/evil.ts`, marker = `${root}/imported`;
@@ -278,7 +277,7 @@ test("a node resumes no run of somebody else's that names code", async () => {
   const { end } = await made(task);
   assertEquals([end.code, end.message], [
     2,
-    `Cannot resume ${dir}: it is no run that you made on this machine and would import file://${module}; read that code first, then add --trust`,
+    `Cannot resume ${dir}: it is of nobody knows whom and would import file://${module}; read that code first, then add --trust`,
   ]);
   assertEquals(existsSync(marker), false);
 });

@@ -90,7 +90,7 @@ testWithDisk(
   "a full disk stops an experiment, and the same command goes on with more room",
   "size=200k",
   async (disk) => {
-    const { dir, run, results } = experimentIn(`${disk}/e`);
+    const { run, results } = experimentIn(`${disk}/e`);
     const plan = { seeds: 3 };
     const full = await run(plan, "--jobs", "1");
     assertEquals([full.code, full.err.split("\n").length], [1, 2], full.err);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { curveOf, groupNames } from "../run/run_curves.ts";
 import { createRunFolder } from "@bellman/runs";
-import { type LogRow } from "@bellman/training";
+import type { LogRow } from "@bellman/training";
 import { capture } from "../testdata/capture.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 

@@ -1,4 +1,4 @@
-import { type RunFolder } from "@bellman/runs";
+import type { RunFolder } from "@bellman/runs";
 import {
   evaluate,
   type EvaluationResult,

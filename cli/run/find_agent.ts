@@ -1,5 +1,5 @@
 import { checkSpace } from "@bellman/envs";
-import { type RunFolder } from "@bellman/runs";
+import type { RunFolder } from "@bellman/runs";
 import { type Checkpoint, evaluationSeeds } from "@bellman/training";
 import {
   integerOf,

@@ -1,9 +1,9 @@
 /** Reads runs of versions that wrote no record. */
-import {
-  type RecordedEvaluation,
-  type RunFolder,
-  type RunRecord,
-  type RunState,
+import type {
+  RecordedEvaluation,
+  RunFolder,
+  RunRecord,
+  RunState,
 } from "@bellman/runs";
 import { evaluationSeeds, type LogRow, readProgress } from "@bellman/training";
 import { existsSync, statSync } from "node:fs";

@@ -1,5 +1,5 @@
 import type { Env, RgbImage } from "@bellman/types";
-import { type RunFolder } from "@bellman/runs";
+import type { RunFolder } from "@bellman/runs";
 import {
   type Callback,
   evaluationSeeds,

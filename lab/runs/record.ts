@@ -13,6 +13,9 @@ const crypto = () => builtin("node:crypto");
 export type RunState = "running" | "ended" | "stopped" | "failed";
 
 const STATES: readonly unknown[] = ["running", "ended", "stopped", "failed"];
+/** Members of a record that are texts, and that are numbers. */
+const TEXTS = ["since", "reason", "begun", "command", "commit", "engine"];
+const NUMBERS = ["step", "updates", "episodes", "seconds", "resumes"];
 
 /** Settings of a run by name: what JSON holds, and numbers that are not finite. */
 export type RunSettings = { readonly [name: string]: unknown };
@@ -251,9 +254,43 @@ export function parseRecord(text: string, path: string): RunRecord {
   if (typeof format === "number" && format > FORMAT) {
     return fail(`it is of version ${format}, expected up to ${FORMAT}`);
   }
-  const isSound = sha256 === checksum(record) && STATES.includes(record.state);
-  if (!isSound) return fail("it is damaged, or was edited");
-  return record as unknown as RunRecord;
+  if (sha256 === checksum(record) && isRecord(record)) return record;
+  return fail("it is damaged, or was edited");
+}
+
+/** True where members have a type, or are left out. */
+function have(
+  type: "number" | "string",
+  value: Record<string, unknown>,
+  names: readonly string[],
+): boolean {
+  return names.every((it) => ["undefined", type].includes(typeof value[it]));
+}
+
+/** True for what a checksum alone does not tell: somebody else may have made it. */
+function isRecord(
+  value: Record<string, unknown>,
+): value is RunRecord & typeof value {
+  const { evaluations, checkpoints, settings, versions } = value;
+  const isEvaluation = (it: unknown) =>
+    isStateRecord(it) && typeof it.meanReturn === "number" &&
+    have("number", it, [
+      "step",
+      "seed",
+      "episodes",
+      "stdReturn",
+      "successRate",
+    ]);
+  const isCheckpoint = (it: unknown) =>
+    isStateRecord(it) && typeof it.step === "number" &&
+    typeof it.file === "string" && typeof it.sha256 === "string";
+  if (!isStateRecord(evaluations) || !isStateRecord(settings)) return false;
+  const { during, last, best } = evaluations;
+  return STATES.includes(value.state) && isStateRecord(versions) &&
+    Array.isArray(during) && during.every(isEvaluation) &&
+    [last, best].every((it) => it === undefined || isEvaluation(it)) &&
+    Array.isArray(checkpoints) && checkpoints.every(isCheckpoint) &&
+    have("string", value, TEXTS) && have("number", value, NUMBERS);
 }
 
 /** Reads a text file, unless it is far too large for a record. */

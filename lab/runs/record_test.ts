@@ -65,6 +65,27 @@ Deno.test("a record that is flipped or cut anywhere is refused in one line", () 
   );
 });
 
+Deno.test("a record with members of other types is refused, whoever made its checksum", () => {
+  const wrong: Record<string, unknown>[] = [
+    { state: "over" },
+    { step: "1" },
+    { reason: { text: "" } },
+    { resumes: [1] },
+    { settings: null },
+    { versions: [] },
+    { evaluations: null },
+    { evaluations: {} },
+    { evaluations: { during: [null] } },
+    { evaluations: { during: [], last: { meanReturn: "1" } } },
+    { evaluations: { during: [], best: { meanReturn: 1, step: "1" } } },
+    { checkpoints: [{}] },
+  ];
+  for (const changes of wrong) {
+    writeRecord(folder, { ...recordOf(), ...changes } as never);
+    assertThrows(() => readRecord(folder), SyntaxError, "or was edited");
+  }
+});
+
 Deno.test("a record of a newer version says so", () => {
   Deno.writeTextFileSync(folder.recordPath, '{ "format": 2 }');
   assertThrows(

@@ -1,3 +1,4 @@
+import { type RunRecord, writeRecord } from "@bellman/runs";
 import { stringify } from "@std/yaml";
 
 /** What the folder of a run holds; left out where it is undefined. */
@@ -5,6 +6,8 @@ export interface RunParts {
   config?: Record<string, unknown>;
   /** Text of `progress.csv`. */
   log?: string;
+  /** Members of its record; of a run of a version that wrote none it is left out. */
+  record?: Partial<RunRecord>;
   /** Reason that the report names. */
   stopped?: string;
   /** Other files by name. */
@@ -30,7 +33,7 @@ export function rowsOf(from: number, to: number): string {
 /** Makes the folder of a run. */
 export function makeRun(
   dir: string,
-  { config = {}, log, stopped, files = {} }: RunParts = {},
+  { config = {}, log, record, stopped, files = {} }: RunParts = {},
 ): void {
   Deno.mkdirSync(`${dir}/checkpoints`, { recursive: true });
   const all: Record<string, string | Uint8Array | undefined> = {
@@ -53,6 +56,15 @@ export function makeRun(
       : content;
     Deno.writeFileSync(`${dir}/${name}`, bytes);
   }
+  if (record === undefined) return;
+  const now = new Date().toISOString();
+  writeRecord({ recordPath: `${dir}/run.json` }, {
+    ...{ state: "running", since: now, begun: now, resumes: 0 },
+    ...{ step: 0, updates: 0, episodes: 0, seconds: 0, engine: "eager" },
+    ...{ versions: {}, settings: {}, checkpoints: [] },
+    evaluations: { during: [] },
+    ...record,
+  });
 }
 
 /** Makes a pipe, which nobody writes to. */
