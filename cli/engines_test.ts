@@ -2,6 +2,7 @@ import { isXlaInstalled } from "@bellman/compute/xla";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { existsSync } from "node:fs";
 import { capture } from "./testdata/capture.ts";
+import { leaveUnevaluated } from "../tests/runs.ts";
 import { resumeEqual } from "./testdata/resume_equal.ts";
 import { testsWith } from "../tests/testdata/tests_with.ts";
 import { runDeno } from "../tests/testdata/run_deno.ts";
@@ -40,7 +41,7 @@ test("a run is resumed and evaluated with the engine that is named", async () =>
     results.push(JSON.parse(out));
   }
   assertEquals(results, results.map(() => results[0]));
-  await Deno.remove(`${out}/report.html`);
+  leaveUnevaluated(out);
   const resumed = await capture("train", "--resume", out, "--engine=xla");
   assertEquals(resumed.code, 0, resumed.err);
   assertStringIncludes(resumed.out, "Engine: compiled, by XLA");

@@ -260,7 +260,7 @@ Deno.test({
     );
     const shorter = args.map((it) => it === "--steps=840" ? "--steps=400" : it);
     await trainWell([...shorter, `--out=${half}`]);
-    await trainWell(["--resume", half, "--steps=840", "--quiet"]);
+    await trainWell(["--resume", half, "--steps=840", "--quiet", "--trust"]);
     assertEquals(logsOf(half).episodes, episodes);
     const { code, err } = await runCommand([
       "train",

@@ -8,10 +8,11 @@ import { ROOT } from "./tools/packages.ts";
 
 // Inside of the workspace, where its packages have their names.
 const dir = await Deno.makeTempDir({ dir: ROOT, prefix: ".examples-loggers-" });
-globalThis.addEventListener(
-  "unload",
-  () => Deno.removeSync(dir, { recursive: true }),
-);
+/** Folder of the runs: code beside a run needs a word. */
+const runs = await Deno.makeTempDir({ prefix: "bellman-loggers-" });
+globalThis.addEventListener("unload", () => {
+  for (const it of [dir, runs]) Deno.removeSync(it, { recursive: true });
+});
 
 interface Metric {
   key: string;
@@ -103,7 +104,7 @@ curlTest(
   async () => {
     const mlflow = new Mlflow();
     const env = { MLFLOW_TRACKING_URI: mlflow.address };
-    const run = `${dir}/killed`;
+    const run = `${runs}/killed`;
     const modules = `--set=algorithmModules=[${module}, ${KILLER}]`;
     await killMidway([...ARGS, modules, `--out=${run}`], 3500, env);
     const { metrics, status } = mlflow.runs[0];

@@ -137,11 +137,11 @@ registerLogger(() => {
     ...["a2c", ...SMALL, ...ALGORITHMS.a2c, "--steps=40", `--out=${run}`],
     `--set=algorithmModules=[${module}]`,
   ]);
-  const prolong = ["--resume", run, "--steps=120", "--quiet"];
+  const prolong = ["--resume", run, "--steps=120", "--quiet", "--trust"];
   const { signal } = await trainProcess(prolong, { KILL_AT_START: "1" })
     .output();
   assertEquals(signal, "SIGKILL");
-  const { code, err } = await train(["--resume", run]);
+  const { code, err } = await train(["--resume", run, "--trust"]);
   assertEquals(code, 2);
   assertStringIncludes(err, "it has run all of its 40 steps");
   await trainWell(prolong);

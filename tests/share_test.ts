@@ -478,7 +478,13 @@ register({ id: "Marked-v1", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CAR
     `--set=envModules=[${module}]`,
   ]);
   const without = `${root}/without`;
-  const { code, err } = await runCommand(["share", own, "--out", without]);
+  const { code, err } = await runCommand([
+    "share",
+    own,
+    "--out",
+    without,
+    "--trust",
+  ]);
   assertEquals(code, 0, err);
   assertStringIncludes(err, "Not shared: marked_env.ts");
   const card = Deno.readTextFileSync(`${without}/README.md`);
@@ -490,7 +496,7 @@ register({ id: "Marked-v1", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CAR
 
   const within = `${root}/within`;
   const copied = await runCommand(
-    ["share", own, "--out", within, "--with-modules"],
+    ["share", own, "--out", within, "--with-modules", "--trust"],
   );
   assertEquals(copied.code, 0, copied.err);
   assertEquals(namesIn(`${within}/modules`), ["marked_env.ts"]);

@@ -403,7 +403,7 @@ const REFUSED: readonly [
   ["a shard that is none", {}, ["--shard", "3/2"], /Cannot use --shard 3\/2/],
   [
     "code that nobody trusts",
-    { variants: { a2c: { set: { envModules: ["./own.ts"] } } } },
+    { variants: { a2c: { set: { envModules: ["../own.ts"] } } } },
     [],
     /would import file:.*own\.ts; read that code first, then add --trust/,
   ],

@@ -7,6 +7,7 @@ import {
 import { decode as decodePng } from "fast-png";
 import { decode, decodeFrames } from "modern-gif";
 import { hasFfmpeg } from "../play/mp4.ts";
+import { copyRun, editCheckpoints, editRecord } from "../../tests/runs.ts";
 import { capture } from "../testdata/capture.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-play-" });
@@ -93,21 +94,16 @@ Deno.test("play writes PNGs that show the environment", async () => {
 
 Deno.test("play makes the folder of pictures with the first one", async () => {
   const broken = `${dir}/broken`;
-  await Deno.mkdir(broken);
-  const config = await Deno.readTextFile(`${run}/config.yaml`);
-  await Deno.writeTextFile(
-    `${broken}/config.yaml`,
-    config.replace("env: CartPole-v1", "env: Acrobot-v1"),
+  copyRun(run, broken);
+  editRecord(broken, ({ settings }) => ({
+    settings: { ...settings, env: "Acrobot-v1" },
+  }));
+  editCheckpoints(
+    broken,
+    (it) => it.replace("env: CartPole-v1", "env: Acrobot-v1"),
   );
-  await Deno.mkdir(`${broken}/checkpoints`);
-  for (const { name } of Deno.readDirSync(`${run}/checkpoints`)) {
-    await Deno.copyFile(
-      `${run}/checkpoints/${name}`,
-      `${broken}/checkpoints/${name}`,
-    );
-  }
   const png = `${dir}/unmade`;
-  const { code } = await capture("play", broken, "--trust", "--png", png);
+  const { code } = await capture("play", broken, "--png", png);
   assert(code !== 0);
   await assertRejects(() => Deno.stat(png), Deno.errors.NotFound);
 });

@@ -38,6 +38,7 @@ import { existsSync, rmSync } from "node:fs";
 import {
   asInputError,
   fileError,
+  isDiskFull,
   messageOf,
   RestoreFailure,
   RunFailure,
@@ -116,12 +117,10 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   } catch (error) {
     // One that could not begin is gone, or is as it was where it could not be restored.
     const hasBegun = keeper.record !== before && existsSync(recordPath);
-    if (hasBegun && keeper.record.state === "running") {
-      try {
-        keeper.enter("failed", messageOf(error));
-      } catch {
-        // The disk may be full: why the run failed is what counts.
-      }
+    // With more room on the disk it goes on.
+    const isOver = hasBegun && !isDiskFull(error);
+    if (isOver && keeper.record.state === "running") {
+      keeper.enter("failed", messageOf(error));
     }
     throw error;
   }
