@@ -24,7 +24,7 @@ export interface Cell {
 export type CellState = "missing" | "unfinished" | "finished" | "failed";
 
 /** Evaluation of a policy, of a run of a former version without its episodes. */
-type EvaluatedPolicy =
+export type EvaluatedPolicy =
   & Omit<RecordedEvaluation, "seed" | "episodes">
   & { episodes?: number };
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { lockRun } from "@bellman/runs";
+import { resolveConfig } from "../config/resolve.ts";
 import { type Cell, type CellResult, nameOf, readCell } from "./cells.ts";
 import { CellDriver, type DriverOptions } from "./driver.ts";
 
@@ -14,6 +15,15 @@ function cellsIn(dir: string, seeds: number): CellResult[] {
     }));
 }
 
+/** Settings of a cell. */
+function settingsOf(changes: Record<string, unknown>) {
+  const all = {
+    ...{ env: "CartPole-v1", hiddenSizes: [4] },
+    ...{ checkpointInterval: 2000, logInterval: 1000, ...changes },
+  };
+  return resolveConfig("a2c", { entries: Object.entries(all) });
+}
+
 /** Makes a driver, and notes what it tells. */
 function driverOf(
   cells: CellResult[],
@@ -25,13 +35,8 @@ function driverOf(
     jobs: 2,
     taskOf: ({ dir, seed }: Cell) => ({
       dir,
-      train: [
-        ...["train", "a2c", "--env", "CartPole-v1", "--quiet"],
-        ...["--set", "hiddenSizes=[4]", "--set", "checkpointInterval=2000"],
-        ...["--set", "logInterval=1000"],
-        ...["--steps", String(steps), "--seed", String(seed)],
-      ],
-      evaluation: { episodes: 1, seed },
+      settings: settingsOf({ seed, totalTimesteps: steps }),
+      episodes: 1,
     }),
     stepsOf: () => steps,
     onEnd: (cell) => void ended.push(`${nameOf(cell)} ${cell.state}`),
@@ -131,7 +136,7 @@ Deno.test("the longest cells of a seed come first once times are known", async (
   const { driver, ended } = driverOf([...finished, ...waiting]);
   const only = new CellDriver(driver.cells, waiting, {
     jobs: 1,
-    taskOf: ({ dir }) => ({ dir, train: ["train", "--env", "none"] }),
+    taskOf: ({ dir }) => ({ dir, settings: settingsOf({ env: "none" }) }),
     stepsOf: () => 400,
     onEnd: ({ variant, state }) => void ended.push(`${variant} ${state}`),
     onNotice: () => {},

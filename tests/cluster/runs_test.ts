@@ -1,4 +1,5 @@
 /** Runs on a cluster of which one machine after the other is lost. */
+import { readRecord } from "@bellman/runs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { csvParse } from "d3-dsv";
 import { existsSync } from "node:fs";
@@ -92,7 +93,8 @@ test("runs whose machines are lost end as those of one machine", async () => {
         [...Deno.readDirSync(`${dir}/checkpoints`)]
           .some(({ name }) => /^step_\d+\.safetensors$/.test(name))
       );
-      assert(!existsSync(`${dir}/evaluations.json`), `${variant} has ended`);
+      const record = readRecord({ recordPath: `${dir}/run.json` });
+      assert(record?.state !== "ended", `${variant} has ended`);
       const [pid] = runProcesses(`"${variant}"`);
       endNode(nodeOf(pid));
     }

@@ -1,5 +1,5 @@
 /** Results of an algorithm out of the runs of its plan. */
-import { openRunFolder } from "@bellman/runs";
+import { openRunFolder, type RecordedEvaluation } from "@bellman/runs";
 import { readEpisodes } from "@bellman/training";
 import { parse } from "@std/yaml";
 import { existsSync } from "node:fs";
@@ -111,6 +111,13 @@ function trainingReturn(dir: string): number | null {
   return last.reduce((sum, it) => sum + it.return, 0) / last.length;
 }
 
+/** Leaves out what a plan says of all evaluations. */
+function policyOf(policy: CellResult["last"]): SeedResult["last"] {
+  if (policy === null) return null;
+  const { seed: _, episodes: __, ...own } = policy as RecordedEvaluation;
+  return own;
+}
+
 function seedResult(
   { seed, seconds, last, best, dir }: CellResult,
   stopReward: number | undefined,
@@ -118,8 +125,8 @@ function seedResult(
   return {
     seed,
     seconds,
-    last,
-    best,
+    last: policyOf(last),
+    best: policyOf(best),
     training: trainingReturn(dir),
     ...(stopReward !== undefined && { reached: stepsTo(stopReward, dir) }),
   };

@@ -248,9 +248,8 @@ Deno.test("whichever file of an experiment is damaged, the same command mends it
     `${whole}/plan.yaml`,
     `${whole}/results.csv`,
     `${whole}/experiment.lock`,
-    `${cell}/evaluations.json`,
-    `${cell}/failure.txt`,
-    `${cell}.lock`,
+    `${cell}/run.json`,
+    `${cell}/run.lock`,
   ];
   const random = new SeededRandom(1);
   const damages: readonly ((path: string) => void)[] = [
@@ -273,9 +272,7 @@ Deno.test("whichever file of an experiment is damaged, the same command mends it
         ? damages
         : [pick(random, damages.slice(1))]
     ) {
-      if (path.endsWith("lock") || path.endsWith("txt")) {
-        Deno.writeTextFileSync(path, "left\n");
-      }
+      if (path.endsWith("lock")) Deno.writeTextFileSync(path, "left\n");
       damage(path);
       const { code, err } = await runProcess(argumentsIn(whole));
       assertEquals([code, err], [0, ""], path);
