@@ -52,9 +52,13 @@ export const DISK_FULL = 74;
  * Reads the record of a run, of a version that wrote none, too.
  *
  * @param dir The run folder.
+ * @param onNotice Takes a line about a log that cannot be read, where it has no record.
  * @returns Undefined where there is no run, or none that can be read.
  */
-export function recordOf(dir: string): RunRecord | undefined {
+export function recordOf(
+  dir: string,
+  onNotice?: (line: string) => void,
+): RunRecord | undefined {
   if (!existsSync(dir)) return undefined;
   const folder = new RunFolder(dir);
   try {
@@ -64,7 +68,7 @@ export function recordOf(dir: string): RunRecord | undefined {
     // What else there is tells of it.
   }
   const config = savedConfigOf(dir);
-  return config && formerRecord(folder, config);
+  return config && formerRecord(folder, config, onNotice);
 }
 
 /** A run that has ended, and the evaluations of its last and its best agent. */
@@ -105,8 +109,11 @@ export function evaluationIn(
 }
 
 /** Reads the evaluations during the training of a run. */
-export function readReturns(dir: string): Evaluation[] {
-  return (recordOf(dir)?.evaluations.during ?? [])
+export function readReturns(
+  dir: string,
+  onNotice?: (line: string) => void,
+): Evaluation[] {
+  return (recordOf(dir, onNotice)?.evaluations.during ?? [])
     .map(({ step, meanReturn }) => ({ step, value: meanReturn }))
     .filter(({ value }) => Number.isFinite(value));
 }

@@ -9,7 +9,7 @@ import { evaluationSeeds, type LogRow, readProgress } from "@bellman/training";
 import { existsSync, statSync } from "node:fs";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { logOf } from "../config/shared_folder.ts";
-import { asLine } from "../terminal/errors.ts";
+import { asLine, messageOf } from "../terminal/errors.ts";
 import { readText } from "../terminal/read_text.ts";
 
 /** Reason in the report with which such a run ended. */
@@ -49,11 +49,12 @@ function finalEvaluations(
   }
 }
 
-/** Reads the rows of a log; none where it is damaged, which whoever resumes the run is told. */
-function rowsOf(log: string): LogRow[] {
+/** Reads the rows of a log; none where it is damaged. */
+function rowsOf(log: string, onNotice: (line: string) => void): LogRow[] {
   try {
     return existsSync(log) ? readProgress(log) : [];
-  } catch {
+  } catch (error) {
+    onNotice(messageOf(error));
     return [];
   }
 }
@@ -63,12 +64,14 @@ function rowsOf(log: string): LogRow[] {
  *
  * @param folder Folder of the run.
  * @param config Its settings.
+ * @param onNotice Takes a line about a log that cannot be read.
  */
 export function formerRecord(
   folder: RunFolder,
   config: ResolvedConfig,
+  onNotice: (line: string) => void = () => {},
 ): RunRecord {
-  const rows = rowsOf(logOf(folder));
+  const rows = rowsOf(logOf(folder), onNotice);
   const value = (name: string) =>
     rows.findLast((it) => Number.isFinite(it.statistics[name]))
       ?.statistics[name] ?? 0;

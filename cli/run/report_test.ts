@@ -10,7 +10,7 @@ const HEAP = 200;
 const REPORT = `
   import { resolveConfig } from ${link("../config/resolve.ts")};
   import { writeReport } from ${link("./report.ts")};
-  import { RunFolder } from "@bellman/training";
+  import { RunFolder } from "@bellman/runs";
   const config = resolveConfig("a2c", { entries: [] });
   const observationSpace = { type: "discrete", n: 2 };
   const environments = { training: {}, spaces: { observationSpace } };

@@ -6,7 +6,6 @@ import {
 } from "@bellman/training/plots";
 import { CURVE_RESAMPLES, iqmCurve } from "./iqm_curve.ts";
 import { readReturns } from "../../jobs/run_task.ts";
-import { messageOf } from "../../terminal/errors.ts";
 import type { CellResult } from "../cells.ts";
 import type { Results } from "./results.ts";
 import { environmentsOf, type Scales } from "./scales.ts";
@@ -22,8 +21,11 @@ const BAND = `Bands: pointwise 95 % percentile intervals of ${
 } bootstrap resamples, which draw whole runs`;
 
 /** Reads the evaluations of a run during its training. */
-function evaluationCurve({ dir }: Pick<CellResult, "dir">): CurveRun {
-  const evaluations = readReturns(dir);
+function evaluationCurve(
+  { dir }: Pick<CellResult, "dir">,
+  onNotice: (line: string) => void,
+): CurveRun {
+  const evaluations = readReturns(dir, onNotice);
   return {
     x: evaluations.map(({ step }) => step),
     y: evaluations.map(({ value }) => value),
@@ -39,12 +41,10 @@ export function curveReader(onNotice: (line: string) => void): CurveOf {
   return (cell) => {
     const known = curves.get(cell.dir);
     if (known !== undefined) return known;
-    let curve: CurveRun = { x: [], y: [] };
-    try {
-      curve = evaluationCurve(cell);
-    } catch (error) {
-      onNotice(`Left out of the curves: ${messageOf(error)}`);
-    }
+    const curve = evaluationCurve(
+      cell,
+      (line) => onNotice(`Left out of the curves: ${line}`),
+    );
     curves.set(cell.dir, curve);
     return curve;
   };

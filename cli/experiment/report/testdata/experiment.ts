@@ -1,5 +1,6 @@
 import { SeededRandom } from "@bellman/envs";
 import { createRunFolder } from "@bellman/runs";
+import { newRecord } from "../../../run/begin_training.ts";
 import type { CellResult } from "../../cells.ts";
 import { parsePlan, type Plan } from "../../plan.ts";
 import { cellsOf } from "../../cells.ts";
@@ -24,15 +25,17 @@ export function madeUpExperiment(
     const rows = Array.from({ length: EVALUATIONS }, (_, i) => {
       const part = (i + 1) / EVALUATIONS;
       const value = level * part + 5 * random.normal();
-      return `${steps * part},${value},${part * 60}`;
+      return { step: steps * part, meanReturn: value, stdReturn: 1 };
     });
-    const folder = createRunFolder(cell.dir, {
+    const whole = { seed: cell.seed, episodes: 1 };
+    const config = { algorithm: "a2c", env: cell.environment };
+    createRunFolder(cell.dir, {
       configText: `algorithm: a2c\nenv: ${cell.environment}\n`,
+      record: {
+        ...newRecord({ config: config as never, engine: "eager" }, {}),
+        evaluations: { during: rows.map((it) => ({ ...it, ...whole })) },
+      },
     });
-    Deno.writeTextFileSync(
-      folder.progressPath,
-      `time/steps,eval/return_mean,time/seconds\n${rows.join("\n")}\n`,
-    );
     const policy = (meanReturn: number, step: number) => ({
       step,
       meanReturn,
