@@ -2,6 +2,7 @@
 import { isStateRecord } from "@bellman/files";
 import { parseRecord, type RunRecord } from "@bellman/runs";
 import { parseYaml } from "../config/yaml.ts";
+import { reasonIn } from "../run/former_run.ts";
 import { asLine } from "../terminal/errors.ts";
 import {
   type InsideFile,
@@ -62,22 +63,8 @@ const REPORT_START = 1 << 16;
 export function readStopReason(report: InsideFile): string | undefined {
   return withInside(report, ({ descriptor }) => {
     const bytes = readPart(descriptor, { at: 0, length: REPORT_START });
-    const text = new TextDecoder().decode(bytes);
-    const found = /<dt>Stopped<\/dt><dd>([^<]*)<\/dd>/.exec(text)?.[1];
-    return found === undefined ? undefined : asLine(unescaped(found));
+    return reasonIn(new TextDecoder().decode(bytes));
   });
-}
-
-const ESCAPED: Readonly<Record<string, string>> = {
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'",
-  "&amp;": "&",
-};
-
-function unescaped(text: string): string {
-  return text.replaceAll(/&(lt|gt|quot|#39|amp);/g, (it) => ESCAPED[it]);
 }
 
 /** Reads the last line of a text, such as why a run failed. */

@@ -12,8 +12,20 @@ import { logOf } from "../config/shared_folder.ts";
 import { asLine, messageOf } from "../terminal/errors.ts";
 import { readText } from "../terminal/read_text.ts";
 
-/** Reason in the report with which such a run ended. */
-const STOPPED = /<dt>Stopped<\/dt><dd>([^<]*)<\/dd>/;
+const ESCAPED: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&amp;": "&",
+};
+
+/** Finds the reason for which such a run stopped in its report. */
+export function reasonIn(report: string): string | undefined {
+  const found = /<dt>Stopped<\/dt><dd>([^<]*)<\/dd>/.exec(report)?.[1];
+  return found &&
+    asLine(found.replaceAll(/&(lt|gt|quot|#39|amp);/g, (it) => ESCAPED[it]));
+}
 
 function stateOf(
   { dir, reportPath }: RunFolder,
@@ -24,8 +36,7 @@ function stateOf(
     return { state: "failed", reason };
   }
   if (!existsSync(reportPath)) return { state: "running" };
-  const text = readText(reportPath, "the report");
-  const reason = asLine(STOPPED.exec(text)?.[1] ?? "completed");
+  const reason = reasonIn(readText(reportPath, "the report")) ?? "completed";
   return reason === "interrupted"
     ? { state: "stopped", reason }
     : { state: "ended", reason };
