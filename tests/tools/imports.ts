@@ -16,6 +16,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/files",
     "@bellman/statistics",
   ],
+  "@bellman/runs": ["@bellman/files", "@bellman/training"],
   "@bellman/policies": ["@bellman/compute"],
   "@bellman/kfac": ["@bellman/compute", "@bellman/linear-algebra"],
   "@bellman/agent": [
@@ -32,6 +33,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/envs",
     "@bellman/files",
     "@bellman/policies",
+    "@bellman/runs",
     "@bellman/statistics",
     "@bellman/training",
   ],
