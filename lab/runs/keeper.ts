@@ -21,13 +21,27 @@ const paths = () => builtin("node:path");
 /** Bytes of SHA-256, with which the file of a checkpoint ends. */
 const HASH_BYTES = 32;
 
-/** Numbers of a run that its record has. */
-type Progress = Pick<
-  TrainContext,
-  "step" | "updates" | "episodes" | "elapsedSeconds"
->;
-
-/** Returns what a record keeps of an evaluation. */
+/**
+ * Returns what a record keeps of an evaluation.
+ *
+ * @param result The evaluation.
+ * @param about Environment steps of the policy, and seed of the episodes.
+ *
+ * @example
+ * ```ts
+ * import { recordedEvaluation } from "@bellman/runs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const result = {
+ *   ...{ returns: [1, 3], lengths: [9, 9], cut: 0 },
+ *   ...{ meanReturn: 2, stdReturn: 1, meanLength: 9 },
+ *   ...{ minReturn: 1, maxReturn: 3, medianReturn: 2 },
+ * };
+ * assertEquals(recordedEvaluation(result, { step: 80, seed: 7 }), {
+ *   ...{ step: 80, seed: 7, episodes: 2, meanReturn: 2, stdReturn: 1 },
+ * });
+ * ```
+ */
 export function recordedEvaluation(
   { returns, meanReturn, stdReturn, successRate }: EvaluationResult,
   { step, seed }: { step: number; seed: number },
@@ -42,7 +56,28 @@ export function recordedEvaluation(
   };
 }
 
-/** Keeps the record of a run while it trains: writes it at each change of its state. */
+/**
+ * Keeps the record of a run while it trains: writes it at each change of its state.
+ *
+ * @example
+ * ```ts
+ * import { readRecord, RecordKeeper, RunFolder } from "@bellman/runs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const folder = new RunFolder(await Deno.makeTempDir());
+ * const now = new Date().toISOString();
+ * const keeper = new RecordKeeper(folder, {
+ *   ...{ state: "running", since: now, begun: now, resumes: 0 },
+ *   ...{ step: 0, updates: 0, episodes: 0, seconds: 0 },
+ *   ...{ engine: "ONNX Runtime", versions: { bellman: "0.1.0" } },
+ *   settings: { algorithm: "a2c", env: "CartPole-v1", seed: 1 },
+ *   evaluations: { during: [] },
+ *   checkpoints: [],
+ * });
+ * keeper.enter("failed", "the disk is full", { step: 400 });
+ * assertEquals(readRecord(folder)?.reason, "the disk is full");
+ * ```
+ */
 export class RecordKeeper {
   readonly #folder: RunFolder;
   #record: RunRecord;
@@ -120,9 +155,25 @@ export class RecordKeeper {
   }
 }
 
-/** Returns the numbers that a record has of a run. */
+/**
+ * Returns the numbers that a record has of a run.
+ *
+ * @param progress Counters of a training.
+ *
+ * @example
+ * ```ts
+ * import { progressOf } from "@bellman/runs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const counters = { step: 80, updates: 2, episodes: 1, elapsedSeconds: 0.5 };
+ * assertEquals(progressOf(counters).seconds, 0.5);
+ * ```
+ */
 export function progressOf(
-  { step, updates, episodes, elapsedSeconds: seconds }: Progress,
+  { step, updates, episodes, elapsedSeconds: seconds }: Pick<
+    TrainContext,
+    "step" | "updates" | "episodes" | "elapsedSeconds"
+  >,
 ): Pick<RunRecord, "step" | "updates" | "episodes" | "seconds"> {
   return { step, updates, episodes, seconds };
 }

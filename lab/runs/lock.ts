@@ -23,6 +23,17 @@ export interface RunLock {
  * @param dir The run's folder.
  * @returns The lock, to be released at the end.
  * @throws {RangeError} If another process has it; the message names it.
+ *
+ * @example
+ * ```ts
+ * import { lockRun } from "@bellman/runs";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const lock = lockRun(dir);
+ * assertThrows(() => lockRun(dir), RangeError, "trains it at present");
+ * lock.release();
+ * ```
  */
 export function lockRun(dir: string): RunLock {
   return lockFile(
@@ -45,6 +56,17 @@ const PATIENCE_MS = 1_000, BETWEEN_MS = 10;
  * @param refusal Message for a given holder, which is another process.
  * @returns The lock, to be released at the end.
  * @throws {RangeError} If another process has it.
+ *
+ * @example
+ * ```ts
+ * import { lockFile } from "@bellman/runs";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const path = `${await Deno.makeTempDir()}/mine.lock`;
+ * const lock = lockFile(path, (holder) => `${holder} has it`);
+ * assertThrows(() => lockFile(path, String), RangeError, `process ${Deno.pid}`);
+ * lock.release();
+ * ```
  */
 export function lockFile(
   path: string,
@@ -87,7 +109,23 @@ export function lockFile(
   }
 }
 
-/** Names the process that has a lock at present, if one has. */
+/**
+ * Names the process that has a lock at present, if one has.
+ *
+ * @param path The file of the lock.
+ *
+ * @example
+ * ```ts
+ * import { holderOf, lockRun } from "@bellman/runs";
+ * import { assertEquals, assertMatch } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const lock = lockRun(dir);
+ * assertMatch(holderOf(`${dir}/run.lock`) ?? "", /^process \d+ on /);
+ * lock.release();
+ * assertEquals(holderOf(`${dir}/run.lock`), undefined);
+ * ```
+ */
 export function holderOf(path: string): string | undefined {
   const file = existsSync(path) ? openLock(path) : undefined;
   if (file === undefined) return undefined;

@@ -104,7 +104,10 @@ export interface RunRecord {
 }
 
 /** Place of a record: the folder of a run. */
-type RecordPlace = { readonly recordPath: string };
+export interface RecordPlace {
+  /** Path of `run.json`. */
+  readonly recordPath: string;
+}
 
 /** Version of the format. */
 const FORMAT = 1;
