@@ -171,10 +171,16 @@ function savedConfig(
 ): string | undefined {
   const store = storeOf(folder);
   const { checkpoints, best } = store.list();
-  const configs = [best, ...checkpoints].reverse()
-    .flatMap((it) => it === undefined ? [] : [store.notes(it.step).config]);
-  const agreed = copies.find((copy) =>
-    copy !== undefined && configs.some((it) => isSameRun(it, copy))
+  const known = copies.filter((it) => it !== undefined);
+  const configs: unknown[] = [];
+  for (const info of [...best ? [best] : [], ...checkpoints].reverse()) {
+    const { config } = store.notes(info.step);
+    // There may be many checkpoints: as a rule the newest one agrees.
+    if (known.length > 0 && isSameRun(config, known[0])) return known[0];
+    configs.push(config);
+  }
+  const agreed = known.find((copy) =>
+    configs.some((it) => isSameRun(it, copy))
   );
   const [newest] = configs;
   return agreed ?? (typeof newest === "string" ? newest : undefined);
