@@ -3,10 +3,14 @@
  *
  * @example
  * ```ts
- * import { createRunFolder, openRun } from "@bellman/runs";
+ * import { openRunFolder } from "@bellman/runs";
  * import { assertThrows } from "@std/assert";
  *
- * assertThrows(() => openRun("runs/missing"), RangeError, "no such folder");
+ * assertThrows(
+ *   () => openRunFolder("runs/missing"),
+ *   RangeError,
+ *   "there is no such folder",
+ * );
  * ```
  *
  * @module
