@@ -455,7 +455,7 @@ export type Found = Pick<Divergence, "statistic" | "value">;
  */
 export function divergedArray(
   { algorithm, loop, env }: Readonly<Record<string, StateTree>>,
-): Found | undefined {
+): Pick<Divergence, "statistic" | "value"> | undefined {
   return oddArray(algorithm, "", Number.isFinite) ??
     oddArray(loop, "loop", Number.isFinite) ??
     oddArray(env, "env", (it) => !Number.isNaN(it));
