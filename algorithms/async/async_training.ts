@@ -128,8 +128,10 @@ export class AsyncTraining implements WorkersAlgorithm {
       this.#shared = SharedParameters.from(params, { ...config, workers });
       return this.#shared.connect(0);
     });
-    const run = { ...options, workers, seed, totalTimesteps };
-    this.#agent = new Agent<AsyncConfig>(definition, spaces, run);
+    this.#agent = new Agent<AsyncConfig>(definition, spaces, {
+      ...{ config: options.config, engine: options.engine },
+      ...{ seed, totalTimesteps, onNotice: options.onNotice },
+    });
     this.workerRates = Array(workers).fill(0);
     if (options.isForEvaluation) return;
     const settings: Omit<WorkerSettings, "worker"> = {
