@@ -147,7 +147,7 @@ Deno.test(
     assertEquals(code, 130, said);
     assertStringIncludes(said, "a second Ctrl-C ends the run at once");
     const resumed = await runProcess(
-      ["train", "--resume", `${dir}/run`, "--quiet"],
+      ["train", "--resume", `${dir}/run`, "--quiet", "--trust"],
     );
     assertEquals(resumed.code, 0, resumed.err);
     assertStringIncludes(resumed.out, "Last agent (step 200)");

@@ -51,7 +51,9 @@ for (const where of ["workers", "subprocesses"]) {
     assertEquals(await figuresOf(where), await figuresOf("sync"));
     assertEquals(agentsIn(run), agentsIn(plain));
     const evaluate = (name: string) =>
-      runProcess(["eval", `${dir}/${name}`, "--seed=5", "--json"]);
+      runProcess(
+        ["eval", `${dir}/${name}`, "--seed=5", "--json", "--trust"],
+      );
     const [own, other] = [await evaluate(where), await evaluate("sync")];
     assertEquals(own.code, 0, own.err);
     const returns = ({ out }: Captured) => JSON.parse(out).returns;
