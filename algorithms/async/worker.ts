@@ -92,8 +92,7 @@ async function makeLearner(
   settings: WorkerSettings,
   connect: () => { server: ParameterServer; start: number },
 ): Promise<WorkerProgram> {
-  const { worker, method, source } = settings;
-  const { config, totalTimesteps, engine } = settings;
+  const { worker, method, source, config, totalTimesteps, engine } = settings;
   await selectBackend(settings.backend);
   const env = new VecRecordEpisodeStatistics(
     await makeGroup(source, { first: worker, numEnvs: 1 }),
