@@ -128,8 +128,12 @@ export class AsyncTraining implements WorkersAlgorithm {
       this.#shared = SharedParameters.from(params, { ...config, workers });
       return this.#shared.connect(0);
     });
-    const run = { ...options, workers, seed, totalTimesteps };
-    this.#agent = new Agent<AsyncConfig>(definition, spaces, run);
+    const { config, engine } = options;
+    // deno-lint-ignore no-console -- notices go there by default
+    const { onNotice = (line: string) => console.warn(line) } = options;
+    this.#agent = new Agent<AsyncConfig>(definition, spaces, {
+      ...{ config, seed, totalTimesteps, engine, onNotice },
+    });
     this.workerRates = Array(workers).fill(0);
     if (options.isForEvaluation) return;
     const settings: Omit<WorkerSettings, "worker"> = {
@@ -145,8 +149,6 @@ export class AsyncTraining implements WorkersAlgorithm {
     };
     const { stepTimeoutMs, restarts, cluster } = options;
     const shared = this.#shared, { memory } = shared;
-    // deno-lint-ignore no-console -- notices go there by default
-    const { onNotice = (line: string) => console.warn(line) } = options;
     const module = import.meta.resolve("./worker.ts");
     const elsewhere = ray &&
       ((events: Int32Array) =>

@@ -92,7 +92,7 @@ async function makeLearner(
   settings: WorkerSettings,
   connect: () => { server: ParameterServer; start: number },
 ): Promise<WorkerProgram> {
-  const { worker, method, source } = settings;
+  const { worker, method, source, config, totalTimesteps, engine } = settings;
   await selectBackend(settings.backend);
   const env = new VecRecordEpisodeStatistics(
     await makeGroup(source, { first: worker, numEnvs: 1 }),
@@ -103,7 +103,7 @@ async function makeLearner(
     methodNamed(method).with(() => server),
     env,
     // What is to be told, the one of all workers tells.
-    { ...settings, seed, threads: 1, onNotice: () => {} },
+    { config, totalTimesteps, engine, seed, threads: 1, onNotice: () => {} },
   );
   const learn = (): EpisodeStatistics[] => {
     const episodes: EpisodeStatistics[] = [];
