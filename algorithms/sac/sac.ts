@@ -160,9 +160,10 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
    * box nor discrete.
    */
   constructor(spaces: AgentSpaces, options: SacOptions = {}) {
+    const { rewardScale, ...others } = options;
     const build: typeof sac.build = (config, context) =>
-      partsOf(config, context, options.rewardScale);
-    super({ ...sac, build }, spaces, options);
+      partsOf(config, context, rewardScale);
+    super({ ...sac, build }, spaces, others);
   }
 
   /** Stored transitions. */

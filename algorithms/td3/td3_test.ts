@@ -84,7 +84,11 @@ Deno.test("settings that do nothing are named", () => {
     "priorityAlpha",
     "priorityBeta",
     "priorityEpsilon",
+    "lstmSize",
   ]);
   const rank = { ...defaultDdpgConfig, replay: "rank" } as const;
-  assertEquals(ddpg.idle!(rank, {}), { targetNoiseClip: "targetNoise is 0" });
+  assertEquals(ddpg.idle!(rank, {}), {
+    lstmSize: "the network auto has no memory",
+    targetNoiseClip: "targetNoise is 0",
+  });
 });
