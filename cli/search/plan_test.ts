@@ -153,7 +153,7 @@ const BAD: Record<string, string> = {
   [`${HEAD}set: { num_timesteps: 1 }\n${BODY}`]: "'steps' of the file are",
   [`${HEAD}set: { seed: 1 }\n${BODY}`]:
     "each trial has the seeds 0, 1 and so on",
-  [`${HEAD}set: { envModules: [./no.ts] }\n${BODY}`]:
+  [`${HEAD}set: { envModules: [../no.ts] }\n${BODY}`]:
     "read that code first, then add --trust",
   [`${HEAD}name: ../x\n${BODY}`]: "expected up to 100 letters",
   [`${HEAD}preset: Pendulum-v3\n${BODY}`]: "did you mean 'Pendulum-v1'?",
