@@ -1,4 +1,3 @@
-import { refuseUnknown } from "./hints.ts";
 import {
   type ArrayWithShape,
   type CompiledStep,
@@ -37,6 +36,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { buildParts } from "./_build_parts.ts";
+import { refuseUnknown } from "./hints.ts";
 import { namingMissing } from "./_missing_names.ts";
 import type {
   AgentSpaces,
@@ -192,11 +192,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       options,
     );
     const { policy, noise } = parts, state: AgentState = parts.state;
-    this.#expected = { numEnvs };
+    const { masking } = policy.distribution;
+    this.#expected = { numEnvs, masking: context.masked ? masking : undefined };
     if (context.masked) {
       this.#masks = new Uint8Array(numEnvs * choicesOf(policy));
-      const { parts } = policy.distribution.masking!;
-      this.#expected = { numEnvs, parts };
     }
     this.config = config;
     this.model = policy;
@@ -707,9 +706,8 @@ function checkArguments(
       `Cannot make an agent of ${title} without an environment: expected one of makeVec(id, { numEnvs: 8 })`,
     );
   }
-  const setting = Object.keys(options ?? {}).find((it) =>
-    it in schema.properties
-  );
+  const setting = Object.keys(options ?? {})
+    .find((it) => Object.hasOwn(schema.properties, it));
   if (setting !== undefined && !(OPTIONS as string[]).includes(setting)) {
     throw new TypeError(
       `Unknown option '${setting}' of an agent: it is a setting of ${title}, as in { config: { ${setting} } }`,

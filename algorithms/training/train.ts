@@ -117,12 +117,9 @@ export async function train(
   options: TrainOptions,
 ): Promise<TrainResult> {
   const { progress, loggers = [] } = options ?? {};
-  let loop: TrainingLoop | undefined;
   try {
-    loop = new TrainingLoop(algorithm, env, options);
-    return await loop.run();
+    return await new TrainingLoop(algorithm, env, options).run();
   } finally {
-    loop?.release();
     // After an error the bar would stand before its message.
     progress?.clear?.();
     for (const logger of loggers) logger.close();
@@ -144,8 +141,6 @@ class TrainingLoop implements TrainContext, ProgressState {
   startStep = 0;
   updates = 0;
   episodes = 0;
-  /** Lets others use the environment. */
-  release = () => {};
 
   #options: TrainOptions;
   /** Lines on episodes that were told. */
@@ -223,8 +218,25 @@ class TrainingLoop implements TrainContext, ProgressState {
   }
 
   async run(): Promise<TrainResult> {
+    const release = markTraining(this.env);
+    let stopReason: string;
+    try {
+      stopReason = await this.#train();
+    } finally {
+      release();
+    }
+    const result = this.#result(stopReason);
+    for (const callback of this.#options.callbacks ?? []) {
+      await callback.onEnd?.(this, result);
+    }
+    this.#endEpisodes();
+    if (this.#hasEnded()) this.#warnOfFewUpdates();
+    return result;
+  }
+
+  /** Begins or resumes, steps until the end, and returns the reason for it. */
+  async #train(): Promise<string> {
     const { resumeFrom, seed, progress } = this.#options;
-    this.release = markTraining(this.env);
     const start = seed === undefined ? {} : { seed };
     if (resumeFrom !== undefined) {
       await this.#resume(resumeFrom);
@@ -248,14 +260,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     }
     if (this.#hasEnded()) this.#log.status("success");
     progress?.finish(this);
-    const result = this.#result(stopReason);
-    this.release();
-    for (const callback of this.#options.callbacks ?? []) {
-      await callback.onEnd?.(this, result);
-    }
-    this.#endEpisodes();
-    if (this.#hasEnded()) this.#warnOfFewUpdates();
-    return result;
+    return stopReason;
   }
 
   /** Warns of a run that made less than a hundredth of the updates that its steps were to bring. */

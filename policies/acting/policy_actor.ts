@@ -7,6 +7,7 @@ import {
   type TensorType,
 } from "@bellman/compute";
 import type * as tf from "@tensorflow/tfjs";
+import type { ActionMasking } from "../distributions/distribution.ts";
 import type { Policy, PolicyOutput } from "../models/policy.ts";
 import type {
   ObservationInputArrays,
@@ -206,11 +207,11 @@ export interface ExpectedMasks {
   /** Number of environments. */
   readonly numEnvs: number;
   /**
-   * Numbers of choices of each part of an action.
+   * Masking of an action.
    *
    * @default actions are not masked
    */
-  readonly parts?: readonly number[];
+  readonly masking?: Pick<ActionMasking, "size" | "parts">;
 }
 
 /**
@@ -218,7 +219,7 @@ export interface ExpectedMasks {
  * allows a choice of each part.
  *
  * @param masks The masks, if any.
- * @param expected Number of environments, and choices of an action.
+ * @param expected Number of environments, and masking of an action.
  * @throws {TypeError} If masks are missing, too many or too few.
  * @throws {RangeError} If one is neither 0 nor 1, or nothing is allowed.
  *
@@ -227,7 +228,7 @@ export interface ExpectedMasks {
  * import { checkActionMasks } from "@bellman/policies";
  * import { assertThrows } from "@std/assert";
  *
- * const expected = { numEnvs: 1, parts: [2] };
+ * const expected = { numEnvs: 1, masking: { size: 2, parts: [2] } };
  * checkActionMasks(undefined, { numEnvs: 1 });
  * checkActionMasks(Uint8Array.of(1, 0), expected);
  * assertThrows(() => checkActionMasks(undefined, expected), TypeError, "without action masks");
@@ -236,9 +237,9 @@ export interface ExpectedMasks {
  */
 export function checkActionMasks(
   masks: Uint8Array | undefined,
-  { numEnvs, parts = [] }: ExpectedMasks,
+  { numEnvs, masking = { size: 0, parts: [] } }: ExpectedMasks,
 ): void {
-  const size = numEnvs * parts.reduce((sum, n) => sum + n, 0);
+  const size = numEnvs * masking.size, { parts } = masking;
   if (masks === undefined && size === 0) return;
   if (masks === undefined) {
     throw new TypeError(
@@ -481,8 +482,8 @@ export class PolicyActor implements Actor, PolicyMemory {
     this.#random = random ?? new RandomStream(seed).split("evaluation");
     this.#noise = new Float32Array(numEnvs * policy.noise.size);
     if (masked) choicesOf(policy); // Throws where there are none.
-    const parts = masked ? policy.distribution.masking!.parts : undefined;
-    this.#expected = { numEnvs, parts };
+    const { masking } = policy.distribution;
+    this.#expected = { numEnvs, masking: masked ? masking : undefined };
     this.starts = new Float32Array(numEnvs).fill(1);
     this.state = new Float32Array(numEnvs * policy.stateSize);
   }

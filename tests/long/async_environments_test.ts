@@ -32,13 +32,11 @@ async function learnIn(
     ...options,
     spaces: env,
     workers: 2,
-    config: {
-      network: env.observationSpace.type === "box" &&
-          env.observationSpace.shape.length === 3
-        ? "cnn_small"
-        : "mlp",
-      hiddenSizes: [8],
-    },
+    // A network of images has its own layers.
+    config: env.observationSpace.type === "box" &&
+        env.observationSpace.shape.length === 3
+      ? { network: "cnn_small" }
+      : { hiddenSizes: [8] },
     onNotice: (line) => notices.push(line),
   });
   training.advance(STEPS);
