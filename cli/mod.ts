@@ -13,14 +13,23 @@
  *
  * @module
  */
-export type { CommandIo } from "./terminal/process.ts";
-export { ALGORITHMS, registerAlgorithm } from "./config/algorithms.ts";
-export { type RegisteredRun, registerLogger } from "./config/loggers.ts";
+export type { CommandIo } from "../lab/runs/program/process.ts";
+export {
+  ALGORITHMS,
+  registerAlgorithm,
+} from "../lab/runs/settings/algorithms.ts";
+export {
+  type RegisteredRun,
+  registerLogger,
+} from "../lab/runs/settings/loggers.ts";
 export { run } from "./command_line.ts";
-export { loadRun } from "./run/load_run.ts";
-export type { LoadedRun, LoadRunOptions } from "./run/load_run.ts";
-export type { CheckpointChoice } from "./run/saved_run.ts";
-export type { Normalization } from "./run/scaled_environments.ts";
-export type { ResolvedConfig } from "./config/resolve.ts";
-export type { RunConfig } from "./config/run_config.ts";
-export { UsageError } from "./terminal/errors.ts";
+export { loadRun } from "../lab/runs/training/load_run.ts";
+export type {
+  LoadedRun,
+  LoadRunOptions,
+} from "../lab/runs/training/load_run.ts";
+export type { CheckpointChoice } from "../lab/runs/training/saved_run.ts";
+export type { Normalization } from "../lab/runs/training/scaled_environments.ts";
+export type { ResolvedConfig } from "../lab/runs/settings/resolve.ts";
+export type { RunConfig } from "../lab/runs/settings/run_config.ts";
+export { UsageError } from "../lab/runs/program/errors.ts";

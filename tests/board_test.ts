@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import files from "../cli/board/page/texts.json" with { type: "json" };
-import { SearchRecord } from "../cli/search/record.ts";
+import { SearchRecord } from "../lab/search/record.ts";
 import { runDeno } from "./testdata/run_deno.ts";
 import { chromiumTest } from "./testdata/run_page.ts";
 import { withFolder } from "./testdata/with_folder.ts";

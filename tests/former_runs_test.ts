@@ -4,7 +4,7 @@ import { CheckpointStore } from "@bellman/training";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { csvParse } from "d3-dsv";
 import { existsSync } from "node:fs";
-import { recordOf } from "../cli/jobs/run_task.ts";
+import { recordOf } from "../lab/runs/tasks/run_task.ts";
 import {
   assertEvaluations,
   copyRun,

@@ -4,8 +4,8 @@ import { createRunFolder, lockFile, writeRecord } from "@bellman/runs";
 import { CsvLogger, TensorBoardLogger } from "@bellman/training";
 import { assertEquals, assertRejects } from "@std/assert";
 import { SyncFile } from "../buffers/storage/sync_file.ts";
-import { SearchRecord } from "../cli/search/record.ts";
-import { fileError } from "../cli/terminal/errors.ts";
+import { SearchRecord } from "../lab/search/record.ts";
+import { fileError } from "../lab/runs/program/errors.ts";
 import { testWithDisk } from "./disks.ts";
 
 const MEGABYTE = new Uint8Array(1 << 20);

@@ -13,7 +13,7 @@ import { loadRun, UsageError } from "@bellman/cli";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { readRecord, RunFolder } from "@bellman/runs";
 import { existsSync } from "node:fs";
-import { parseMapping } from "../cli/config/yaml.ts";
+import { parseMapping } from "../lab/runs/settings/yaml.ts";
 import { capture } from "../cli/testdata/capture.ts";
 import {
   copyRun,

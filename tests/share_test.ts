@@ -16,7 +16,7 @@ import {
   type CardSource,
   cardText,
   readClaims,
-} from "../cli/share/card.ts";
+} from "../lab/share/card.ts";
 import { damageEach } from "./damage_loop.ts";
 import { SHARE_DAMAGES } from "./share_damage.ts";
 import {

@@ -1,7 +1,7 @@
 /** The agents of the zoo are what their cards say, and stay small. */
 import { isMujocoInstalled } from "@bellman/envs/mujoco";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { zooAgents } from "../cli/config/zoo_agents.ts";
+import { zooAgents } from "../lab/runs/settings/zoo_agents.ts";
 import { runCommand } from "./runs.ts";
 import { testsWith } from "./testdata/tests_with.ts";
 

@@ -1,6 +1,6 @@
 import type { CurveRun } from "@bellman/training/plots";
-import type { CellResult } from "../experiment/cells.ts";
-import { messageOf } from "../terminal/errors.ts";
+import type { CellResult } from "../../lab/experiments/cells.ts";
+import { messageOf } from "../../lab/runs/program/errors.ts";
 import type { BoardIndex } from "./board_index.ts";
 import { readCurves, Turns } from "./curves.ts";
 import type { FigureResult, FigureTask } from "./experiment_worker.ts";

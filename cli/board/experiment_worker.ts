@@ -1,12 +1,12 @@
 /** Thread that computes the figures of an experiment, which takes a while. */
 import type { CurveRun } from "@bellman/training/plots";
-import type { CellResult } from "../experiment/cells.ts";
-import type { Plan } from "../experiment/plan.ts";
-import { learningSection } from "../experiment/report/learning.ts";
-import { policiesSection } from "../experiment/report/policies.ts";
-import { Results } from "../experiment/report/results.ts";
-import { scalesOf } from "../experiment/report/scales.ts";
-import { filledColumns, textsOf } from "../experiment/report/tables.ts";
+import type { CellResult } from "../../lab/experiments/cells.ts";
+import type { Plan } from "../../lab/experiments/plan.ts";
+import { learningSection } from "../../lab/experiments/report/learning.ts";
+import { policiesSection } from "../../lab/experiments/report/policies.ts";
+import { Results } from "../../lab/experiments/report/results.ts";
+import { scalesOf } from "../../lab/experiments/report/scales.ts";
+import { filledColumns, textsOf } from "../../lab/experiments/report/tables.ts";
 import type { ExperimentFigure, ExperimentTable } from "./messages.ts";
 
 /** What the thread is given. */

@@ -1,6 +1,6 @@
-import { cellsOf } from "../experiment/cells.ts";
-import { parsePlan, type Plan } from "../experiment/plan.ts";
-import { parseYaml } from "../config/yaml.ts";
+import { cellsOf } from "../../lab/experiments/cells.ts";
+import { parsePlan, type Plan } from "../../lab/experiments/plan.ts";
+import { parseYaml } from "../../lab/runs/settings/yaml.ts";
 import { lookAt, namesIn, problemOf, readTextInside } from "./inside.ts";
 import { lockState } from "./lock_state.ts";
 import type { CellState, ExperimentSummary } from "./messages.ts";
@@ -81,7 +81,7 @@ export class ExperimentEntry {
     try {
       const text = readTextInside(fileIn(this.place, "plan.yaml"));
       checkSize(text);
-      this.plan = parsePlan(text, "plan.yaml", "experiment");
+      this.plan = parsePlan(text, "experiment");
       this.#cells = cellsOf(this.plan, ".").map((cell) => {
         const { variant, environment, seed } = cell;
         const name = `${this.place.name}/${cell.dir.slice(2)}`;

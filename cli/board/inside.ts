@@ -2,7 +2,7 @@
 import { kindOf, openPlainSync } from "@bellman/files";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { sep } from "node:path";
-import { fileProblem, messageOf } from "../terminal/errors.ts";
+import { fileProblem, messageOf } from "../../lab/runs/program/errors.ts";
 
 /** Largest files that are read, in bytes. */
 export const MOST_BYTES = {

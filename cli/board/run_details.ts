@@ -1,7 +1,7 @@
-import { changedSettings } from "../run/report.ts";
-import { findAlgorithm } from "../config/algorithms.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
-import { shellWord } from "../terminal/command.ts";
+import { changedSettings } from "../../lab/runs/training/report.ts";
+import { findAlgorithm } from "../../lab/runs/settings/algorithms.ts";
+import type { ResolvedConfig } from "../../lab/runs/settings/resolve.ts";
+import { shellWord } from "../../lab/runs/program/process.ts";
 import { createHash } from "node:crypto";
 import { type Entry, lookAt, namesIn } from "./inside.ts";
 import type {

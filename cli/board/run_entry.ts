@@ -1,7 +1,10 @@
-import { AGENT_FILE, EVALUATIONS_CSV } from "../config/shared_folder.ts";
+import {
+  AGENT_FILE,
+  EVALUATIONS_CSV,
+} from "../../lab/runs/settings/shared_folder.ts";
 import type { RunRecord } from "@bellman/runs";
 import { createHash } from "node:crypto";
-import { asLine } from "../terminal/errors.ts";
+import { asLine } from "../../lab/runs/program/errors.ts";
 import {
   type Entry,
   type InsideFile,

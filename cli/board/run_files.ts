@@ -1,9 +1,9 @@
 /** Files of a run's folder but its logs, as the board shows them. */
 import { isStateRecord } from "@bellman/files";
 import { parseRecord, type RunRecord } from "@bellman/runs";
-import { parseYaml } from "../config/yaml.ts";
-import { reasonIn } from "../run/former_run.ts";
-import { asLine } from "../terminal/errors.ts";
+import { parseYaml } from "../../lab/runs/settings/yaml.ts";
+import { reasonIn } from "../../lab/runs/former_run.ts";
+import { asLine } from "../../lab/runs/program/errors.ts";
 import {
   type InsideFile,
   MOST_BYTES,

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
-import type { SearchPlan } from "../search/plan.ts";
-import { SearchRecord, type Trial } from "../search/record.ts";
-import { scoreName } from "../search/report.ts";
+import type { SearchPlan } from "../../lab/search/plan.ts";
+import { SearchRecord, type Trial } from "../../lab/search/record.ts";
+import { scoreName } from "../../lab/search/report.ts";
 import {
   lookAt,
   MOST_BYTES,

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { SearchRecord, type Trial } from "../search/record.ts";
+import { SearchRecord, type Trial } from "../../lab/search/record.ts";
 import { importancesOf, SearchEntry } from "./searches.ts";
 import { makePipe } from "./testdata/folders.ts";
 

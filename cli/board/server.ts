@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
 import { BoardIndex } from "./board_index.ts";
 import { eventStream, parseQuery } from "./event_stream.ts";
 import { ExperimentFigures } from "./experiment_details.ts";

@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
 import { startBoard } from "./server.ts";
 import { HEADER, makePipe, makeRun, rowsOf } from "./testdata/folders.ts";
 import { ask, askedBoard, eventsOf } from "./testdata/requests.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { runDirOf } from "../config/zoo_agents.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { runDirOf } from "../../lab/runs/settings/zoo_agents.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
 import { type Command, integerOf, option } from "../terminal/command.ts";
 
 /** Folders that are shown where none is named. */

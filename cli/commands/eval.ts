@@ -1,18 +1,19 @@
 import { type Command, integerOf, option } from "../terminal/command.ts";
+import { withAgent } from "../../lab/runs/training/saved_agent.ts";
+import { notices } from "../../lab/runs/program/guarded.ts";
 import {
   actionKind,
   describeEvaluation,
   evaluateSetup,
   round,
-} from "../run/evaluation.ts";
-import { evaluationEnvsFor } from "../run/environments.ts";
+} from "../../lab/runs/training/evaluation.ts";
+import { evaluationEnvsFor } from "../../lab/runs/training/environments.ts";
 import {
   AGENT_OPTIONS,
-  findAgent,
+  agentOf,
   MAX_STEPS_OPTION,
   maxStepsOf,
-  withAgent,
-} from "../run/find_agent.ts";
+} from "../options/agent.ts";
 
 /** `eval`: plays whole episodes with a trained agent and sums them up. */
 export const evalCommand: Command = {
@@ -26,13 +27,13 @@ export const evalCommand: Command = {
     option("json", "Print one JSON object."),
   ],
   async run(options, io) {
-    const agent = findAgent(options, "eval");
+    const agent = agentOf(options, "eval");
     const { dir, config, seed, deterministic, checkpoint: { step } } = agent;
     const episodes = integerOf(options, "episodes", {
       fallback: config.evaluationEpisodes,
     });
     const maxSteps = maxStepsOf(options);
-    await withAgent(agent, io, async (setup) => {
+    await withAgent(agent, notices(io), async (setup) => {
       const kind = actionKind(config, deterministic);
       const result = await evaluateSetup(setup, {
         episodes,

@@ -1,18 +1,56 @@
 import { statSync } from "node:fs";
-import { RUN_CLUSTER_OPTIONS } from "../config/cluster.ts";
-import { PLAN_FILE } from "../experiment/folder.ts";
-import { parsePlan } from "../experiment/plan.ts";
-import { type PlannedExperiment, runExperiment } from "./run_experiment.ts";
-import { TRUST_OPTION } from "../run/saved_run.ts";
+import { formatDuration } from "@bellman/training";
+import {
+  type CellResult,
+  nameOf,
+  parseShard,
+} from "../../lab/experiments/cells.ts";
+import {
+  Experiment,
+  type ExperimentOptions,
+} from "../../lab/experiments/experiment.ts";
+import { PLAN_FILE, resultsPath } from "../../lab/experiments/folder.ts";
+import { parsePlan, type Plan } from "../../lab/experiments/plan.ts";
+import {
+  formatTable,
+  TABLE_FORMATS,
+  type TableFormat,
+} from "../../lab/experiments/report/tables.ts";
+import { keyOf } from "../../lab/experiments/settings.ts";
+import {
+  fileError,
+  isDiskFull,
+  messageOf,
+  RunFailure,
+  UsageError,
+} from "../../lab/runs/program/errors.ts";
+import { notices } from "../../lab/runs/program/guarded.ts";
+import {
+  type CommandIo,
+  exitCodeOf,
+  interruptSignal,
+} from "../../lab/runs/program/process.ts";
+import { readText } from "../../lab/runs/program/read_text.ts";
+import { round } from "../../lab/runs/training/evaluation.ts";
+import { RUN_CLUSTER_OPTIONS, runClusterOf } from "../options/cluster.ts";
+import { parseAssignment, TRUST_OPTION } from "../options/options.ts";
 import {
   type Command,
+  integerOf,
   option,
   type ParsedOptions,
   taskLine,
   valueOf,
 } from "../terminal/command.ts";
-import { UsageError } from "../terminal/errors.ts";
-import { readText } from "../terminal/read_text.ts";
+import { Board, progressLine } from "../terminal/experiment_board.ts";
+
+/** A plan, and the folder of its experiment. */
+export interface PlannedExperiment {
+  plan: Plan;
+  /** Path of the plan, where it is a file. */
+  path?: string;
+  dir: string;
+}
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -31,6 +69,226 @@ function readPlan(options: ParsedOptions): PlannedExperiment {
   const plan = parsePlan(readText(path, "the plan"), path);
   const own = isKept ? given.replace(/\/+$/, "") : `experiments/${plan.name}`;
   return { plan, path, dir: valueOf(options, "out") ?? own };
+}
+
+/** Cells from which on the command asks back. */
+const MANY_CELLS = 10_000;
+
+/** Refuses what is more likely a slip than a plan. */
+function checkSize({ variants }: Plan, options: ParsedOptions): void {
+  const cells = variants.reduce(
+    (sum, { seeds, environments }) => sum + seeds.length * environments.length,
+    0,
+  );
+  if (cells <= MANY_CELLS || options.switches.has("yes")) return;
+  throw new UsageError(
+    `Cannot run ${
+      cells.toLocaleString("en-US")
+    } cells unasked: add --yes if the plan is meant to have so many`,
+  );
+}
+
+/** Reads what the command line says of an experiment. */
+function experimentOptions(
+  options: ParsedOptions,
+): Omit<ExperimentOptions, "onNotice"> {
+  const shard = valueOf(options, "shard");
+  return {
+    set: (options.values.get("set") ?? []).map(parseAssignment),
+    only: valueOf(options, "only"),
+    shard: shard === undefined ? undefined : parseShard(shard),
+    jobs: integerOf(options, "jobs", { maximum: 1024, fallback: undefined }),
+    cluster: runClusterOf(options),
+    isTrusted: options.switches.has("trust"),
+  };
+}
+
+/** Prints the command that trains each chosen cell by hand. */
+function printCommands(
+  { plan, settings, cells, chosen }: Experiment,
+  io: CommandIo,
+): void {
+  io.out(`# ${chosen.length} of ${cells.length} cells\n`);
+  for (const cell of chosen) {
+    const { algorithm, preset, config } = plan.variants
+      .find(({ name }) => name === cell.variant)!;
+    const { entries } = settings.get(keyOf(cell))!;
+    const set = entries.filter(([key]) =>
+      key !== "env" && key !== "totalTimesteps"
+    ).map(([key, value]) =>
+      `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`
+    );
+    const steps = entries.find(([key]) => key === "totalTimesteps")?.[1];
+    const values = {
+      ...{ env: cell.environment, preset, config, steps },
+      ...{ set, seed: cell.seed, out: cell.dir },
+    };
+    const given = Object.entries(values)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]): [string, string[]] => [
+        name,
+        [value].flat().map(String),
+      ]);
+    const words = {
+      positionals: [algorithm],
+      values: new Map(given),
+      switches: new Set(["quiet"]),
+    };
+    io.out(`${taskLine("train", words)}\n`);
+  }
+}
+
+/** Describes a cell that has ended in a line. */
+function describeCell(cell: CellResult): string {
+  const { state, last, best, seconds, message } = cell;
+  if (state !== "finished") return `${nameOf(cell)} failed: ${message}`;
+  const [end, chosen] = [last!, best!].map(({ meanReturn, step }) =>
+    `${round(meanReturn)} (step ${step.toLocaleString("en-US")})`
+  );
+  return `${nameOf(cell)}: last ${end}, best ${chosen} in ${
+    formatDuration(seconds)
+  }`;
+}
+
+/** Reads `--table`. */
+function tableFormat(options: ParsedOptions): TableFormat | undefined {
+  const given = valueOf(options, "table");
+  const format = TABLE_FORMATS.find((it) => it === given);
+  if (given === format) return format;
+  throw new UsageError(
+    `Cannot use --table ${given}: expected one of ${TABLE_FORMATS.join(", ")}`,
+  );
+}
+
+/** Reports the cells as they are, and runs none. */
+async function reportOnly(
+  experiment: Experiment,
+  format: TableFormat | undefined,
+  io: CommandIo,
+): Promise<void> {
+  const report = await experiment.report();
+  if (format !== undefined) {
+    const tables = report.sections.flatMap(({ tables }) => tables);
+    io.out(tables.map((it) => formatTable(it, format)).join("\n"));
+  }
+  const path = await experiment.writeReport(report);
+  if (format === undefined) io.out(`Report: ${path}\n`);
+}
+
+/** Prints how an experiment has ended, and returns the exit code. */
+function tellEnd(
+  { cells, dir }: Experiment,
+  { io, command, signal, report }: {
+    io: CommandIo;
+    command: string;
+    signal: AbortSignal;
+    report?: string;
+  },
+): number {
+  const failed = cells.filter(({ state }) => state === "failed");
+  const line = progressLine({ cells, running: [] });
+  if (signal.aborted) {
+    io.out(`${line}; everything is saved. Resume with: ${command}\n`);
+    return exitCodeOf(signal);
+  }
+  const reported = report === undefined ? "" : `, report: ${report}`;
+  io.out(`${line}. Results: ${resultsPath(dir)}${reported}\n`);
+  for (const cell of failed) io.err(`${describeCell(cell)}\n`);
+  if (failed.length === 0) return 0;
+  io.err(
+    `${
+      failed.length === 1
+        ? "1 cell failed; run it"
+        : `${failed.length} cells failed; run them`
+    } again with: ${command} --retry\n`,
+  );
+  return 1;
+}
+
+/** Runs an experiment and shows it: in a terminal as a table, elsewhere a line a cell. */
+async function runShown(
+  experiment: Experiment,
+  board: Board,
+  { io, command, retry }: { io: CommandIo; command: string; retry: boolean },
+): Promise<number> {
+  const { signal, release } = await interruptSignal(() =>
+    io.err("Stopping and saving all cells; a second Ctrl-C ends them at once\n")
+  );
+  let report: string | undefined;
+  try {
+    try {
+      await experiment.run({
+        retry,
+        signal,
+        onBegin({ length }, places) {
+          io.out(
+            `Running ${length} of ${experiment.cells.length} cells, ${places} at a time, in ${experiment.dir}\n`,
+          );
+          board.begin(() => experiment.progress);
+        },
+        onCell(cell) {
+          if (io.errIsTerminal) return;
+          const line = progressLine(experiment.progress);
+          board.print(`${describeCell(cell)} (${line})`, io.out);
+        },
+      });
+    } finally {
+      board.close();
+    }
+    try {
+      if (!signal.aborted) {
+        report = await experiment.writeReport(await experiment.report(signal));
+      }
+    } catch (error) {
+      // All cells are saved: a report can be made later.
+      if (!signal.aborted) notices(io)(messageOf(error));
+    }
+    return tellEnd(experiment, { io, command, signal, report });
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    const message = messageOf(fileError(error) ?? error);
+    throw new RunFailure(
+      `The experiment in ${experiment.dir} stopped: ${message}; resume it with: ${command}`,
+      { cause: error },
+    );
+  } finally {
+    await release();
+  }
+}
+
+/**
+ * Runs the cells of an experiment that are not finished, or prints or reports them.
+ *
+ * @param planned The experiment.
+ * @param options Options of the command.
+ * @param output Streams to print to, and the command line that resumes it.
+ * @returns The exit code.
+ */
+export async function carryOutExperiment(
+  { plan, path, dir }: PlannedExperiment,
+  options: ParsedOptions,
+  { io, command }: { io: CommandIo; command: string },
+): Promise<number> {
+  const format = tableFormat(options);
+  const given = experimentOptions(options);
+  checkSize(plan, options);
+  const board = new Board(io);
+  const onNotice = (line: string) => board.print(line, notices(io));
+  const experiment = await Experiment.open(plan, {
+    ...given,
+    ...{ dir, path, onNotice },
+  });
+  const { switches } = options;
+  if (switches.has("print")) {
+    printCommands(experiment, io);
+    return 0;
+  }
+  if (switches.has("report") || format !== undefined) {
+    await reportOnly(experiment, format, io);
+    return 0;
+  }
+  const retry = switches.has("retry");
+  return await runShown(experiment, board, { io, command, retry });
 }
 
 /** `experiment`: trains and evaluates all variants of a plan, and reports them. */
@@ -66,6 +324,6 @@ export const experimentCommand: Command = {
   ],
   run(options, io) {
     const command = taskLine("experiment", options);
-    return runExperiment(readPlan(options), options, { io, command });
+    return carryOutExperiment(readPlan(options), options, { io, command });
   },
 };

@@ -1,4 +1,4 @@
-import { recordOf } from "../jobs/run_task.ts";
+import { recordOf } from "../../lab/runs/tasks/run_task.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { csvParse } from "d3-dsv";
@@ -7,8 +7,11 @@ import { stringify } from "@std/yaml";
 import { capture, type Captured } from "../testdata/capture.ts";
 import { mount, testWithDisk } from "../../tests/disks.ts";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
-import { hasPython, scriptedPython } from "../cluster/testdata/scripted_ray.ts";
-import { lockExperiment } from "../experiment/folder.ts";
+import {
+  hasPython,
+  scriptedPython,
+} from "../../lab/runs/ray/testdata/scripted_ray.ts";
+import { lockExperiment } from "../../lab/experiments/folder.ts";
 
 const clustered = testsWith("Python", hasPython);
 

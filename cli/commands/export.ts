@@ -1,13 +1,19 @@
+import { withAgent } from "../../lab/runs/training/saved_agent.ts";
+import { notices } from "../../lab/runs/program/guarded.ts";
 import {
   type Command,
   integerOf,
   option,
   valueOf,
 } from "../terminal/command.ts";
-import { policyFile } from "../run/evaluation.ts";
-import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
-import { AGENT_OPTIONS, findAgent, withAgent } from "../run/find_agent.ts";
-import { outputPath } from "../config/shared_folder.ts";
+import { policyFile } from "../../lab/runs/training/evaluation.ts";
+import {
+  checkWritable,
+  UsageError,
+  writeWhole,
+} from "../../lab/runs/program/errors.ts";
+import { AGENT_OPTIONS, agentOf } from "../options/agent.ts";
+import { outputPath } from "../../lab/runs/settings/shared_folder.ts";
 
 /** `export`: writes the agent of a run folder as an ONNX file. */
 export const exportCommand: Command = {
@@ -26,7 +32,7 @@ export const exportCommand: Command = {
     ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
   ],
   async run(options, io) {
-    const agent = findAgent(options, "export", { environment: false });
+    const agent = agentOf(options, "export", { environment: false });
     const { config, deterministic, checkpoint: { step } } = agent;
     const batchSize = integerOf(options, "batch", { fallback: undefined });
     const path = valueOf(options, "out") ?? outputPath(agent, "policy.onnx");
@@ -37,7 +43,7 @@ export const exportCommand: Command = {
       );
     }
     await checkWritable(path, "the policy");
-    await withAgent(agent, io, (setup) => {
+    await withAgent(agent, notices(io), (setup) => {
       const file = policyFile(setup, { batchSize, deterministic });
       if (file === undefined) {
         throw new UsageError(

@@ -1,21 +1,24 @@
 import { envSpec, registeredIds } from "@bellman/envs";
 import { type AlgorithmDefinition, hintAt } from "@bellman/agent";
 import type { EnvSpec } from "@bellman/types";
-import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
-import { importAlgorithms } from "../config/options.ts";
-import { presetFor } from "../config/resolve.ts";
+import {
+  ALGORITHMS,
+  findAlgorithm,
+} from "../../lab/runs/settings/algorithms.ts";
+import { importAlgorithms } from "../options/options.ts";
+import { presetFor } from "../../lab/runs/settings/resolve.ts";
 import {
   type Command,
   option,
   type ParsedOptions,
 } from "../terminal/command.ts";
-import { readClaims } from "../share/card.ts";
-import { CARD_FILE } from "../share/shared_files.ts";
-import { readText } from "../terminal/read_text.ts";
-import { round } from "../run/evaluation.ts";
-import { ZOO, zooAgents } from "../config/zoo_agents.ts";
-import { loadAllEnvironments } from "../run/environment_modules.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { readClaims } from "../../lab/share/card.ts";
+import { CARD_FILE } from "../../lab/share/shared_files.ts";
+import { readText } from "../../lab/runs/program/read_text.ts";
+import { round } from "../../lab/runs/training/evaluation.ts";
+import { ZOO, zooAgents } from "../../lab/runs/settings/zoo_agents.ts";
+import { loadAllEnvironments } from "../../lab/runs/training/environment_modules.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
 
 function listing() {
   return {

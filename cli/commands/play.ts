@@ -1,6 +1,11 @@
 import { EventLoopBreak } from "@bellman/training";
+import {
+  type SavedAgent,
+  withAgent,
+} from "../../lab/runs/training/saved_agent.ts";
+import { notices } from "../../lab/runs/program/guarded.ts";
 import type { Env, RenderOptions, RgbImage } from "@bellman/types";
-import type { RunSetup } from "../run/run_setup.ts";
+import type { RunSetup } from "../../lab/runs/training/run_setup.ts";
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import {
@@ -10,30 +15,36 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import { round } from "../run/evaluation.ts";
+import { round } from "../../lab/runs/training/evaluation.ts";
 import {
   type CommandIo,
   exitCodeOf,
   interruptSignal,
-} from "../terminal/process.ts";
-import { captionOf, withCaption } from "../play/caption.ts";
-import { enlarged, frameRateOf, playEpisodes } from "../play/episodes.ts";
+} from "../../lab/runs/program/process.ts";
+import { captionOf, withCaption } from "../../lab/runs/play/caption.ts";
+import {
+  enlarged,
+  frameRateOf,
+  playEpisodes,
+} from "../../lab/runs/play/episodes.ts";
 import {
   GifWriter,
   MOST_GIF_FRAMES_PER_SECOND as MOST_GIF,
-} from "../play/gif.ts";
-import { hasFfmpeg, Mp4Writer } from "../play/mp4.ts";
-import { type PictureSink, pngSink, terminalSink } from "../play/pictures.ts";
-import { checkWritable, UsageError } from "../terminal/errors.ts";
+} from "../../lab/runs/play/gif.ts";
+import { hasFfmpeg, Mp4Writer } from "../../lab/runs/play/mp4.ts";
+import {
+  type PictureSink,
+  pngSink,
+  terminalSink,
+} from "../../lab/runs/play/pictures.ts";
+import { checkWritable, UsageError } from "../../lab/runs/program/errors.ts";
 import {
   AGENT_OPTIONS,
-  findAgent,
+  agentOf,
   MAX_STEPS_OPTION,
   maxStepsOf,
-  type SavedAgent,
-  withAgent,
-} from "../run/find_agent.ts";
-import { outputPath } from "../config/shared_folder.ts";
+} from "../options/agent.ts";
+import { outputPath } from "../../lab/runs/settings/shared_folder.ts";
 
 /** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {
@@ -200,7 +211,7 @@ export const playCommand: Command = {
     // A rate that cannot be is refused before anything is made.
     integerOf(options, "every", { fallback: 1 });
     const asked = maxStepsOf(options);
-    const agent = findAgent(options, "play");
+    const agent = agentOf(options, "play");
     const { seed, deterministic } = agent;
     const output = await outputOf(options, { agent, io });
     const isCaptioned = output.hasCaption &&
@@ -247,7 +258,7 @@ export const playCommand: Command = {
       if (written !== "") io.out(`${written}\n`);
     };
     try {
-      await withAgent(agent, io, play);
+      await withAgent(agent, notices(io), play);
     } catch (error) {
       await sink?.abort?.();
       if (signal.aborted) return exitCodeOf(signal);

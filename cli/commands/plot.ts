@@ -1,10 +1,11 @@
+import { notices } from "../../lab/runs/program/guarded.ts";
 import { statisticTitle } from "@bellman/training";
 import type {
   CurveBand,
   CurvePanel,
   CurvesOptions,
 } from "@bellman/training/plots";
-import { FEW_RUNS } from "../experiment/report/section.ts";
+import { FEW_RUNS } from "../../lab/experiments/report/section.ts";
 import {
   type Command,
   option,
@@ -18,11 +19,15 @@ import {
   loggedRuns,
   panelsOf,
   runFoldersIn,
-} from "../run/run_curves.ts";
-import { TRUST_OPTION } from "../run/saved_run.ts";
-import { isShared } from "../config/shared_folder.ts";
-import { runDirOf } from "../config/zoo_agents.ts";
-import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
+} from "../../lab/runs/plots/run_curves.ts";
+import { TRUST_OPTION } from "../options/options.ts";
+import { isShared } from "../../lab/runs/settings/shared_folder.ts";
+import { runDirOf } from "../../lab/runs/settings/zoo_agents.ts";
+import {
+  checkWritable,
+  UsageError,
+  writeWhole,
+} from "../../lab/runs/program/errors.ts";
 
 /** Parses an option with a fixed set of values. */
 function wordOf<T extends string>(
@@ -94,7 +99,9 @@ async function withIqm(
   panels: readonly CurvePanel[],
   hasBand: boolean,
 ): Promise<{ panels: CurvePanel[]; subtitle: string }> {
-  const { iqmCurve } = await import("../experiment/report/iqm_curve.ts");
+  const { iqmCurve } = await import(
+    "../../lab/experiments/report/iqm_curve.ts"
+  );
   const few = new Set<string>();
   const aggregated = panels.map((panel) => ({
     ...panel,
@@ -185,7 +192,10 @@ export const plotCommand: Command = {
       "@bellman/training/plots"
     );
     const isTrusted = options.switches.has("trust");
-    const runs = loggedRuns(runFoldersIn(dirs), { io, isTrusted });
+    const runs = loggedRuns(runFoldersIn(dirs), {
+      onNotice: notices(io),
+      isTrusted,
+    });
     const curves = runs.map((run) => curveOf(run, choice));
     const { label, scale } = axisOf(x, curves);
     const plotted = runs.map((run, i) => ({

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { curveOf, groupNames } from "../run/run_curves.ts";
+import { curveOf, groupNames } from "../../lab/runs/plots/run_curves.ts";
 import { createRunFolder } from "@bellman/runs";
 import type { LogRow } from "@bellman/training";
 import { capture } from "../testdata/capture.ts";

@@ -4,13 +4,14 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import { TRUST_OPTION } from "../run/saved_run.ts";
-import { runDirOf } from "../config/zoo_agents.ts";
-import { LICENSE, NAME } from "../share/card.ts";
-import { checkShared } from "../share/check_shared.ts";
-import { shareRun } from "../share/share_run.ts";
-import { UsageError } from "../terminal/errors.ts";
-import type { CommandIo } from "../terminal/process.ts";
+import { TRUST_OPTION } from "../options/options.ts";
+import { notices } from "../../lab/runs/program/guarded.ts";
+import { runDirOf } from "../../lab/runs/settings/zoo_agents.ts";
+import { LICENSE, NAME } from "../../lab/share/card.ts";
+import { checkShared } from "../../lab/share/check_shared.ts";
+import { shareRun } from "../../lab/share/share_run.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
+import type { CommandIo } from "../../lab/runs/program/process.ts";
 
 /** Returns the value of an option that a card shows. */
 function wordOf(
@@ -48,7 +49,7 @@ async function share(options: ParsedOptions, io: CommandIo): Promise<number> {
     }),
     withModules: switches.has("with-modules"),
     isTrusted: switches.has("trust"),
-    io,
+    onNotice: notices(io),
   });
   const bytes = [...files.values()].reduce((sum, it) => sum + it.length, 0);
   io.out(`wrote ${out} (${files.size} files, ${Math.ceil(bytes / 1000)} kB)\n`);
@@ -76,7 +77,7 @@ async function check(options: ParsedOptions, io: CommandIo): Promise<number> {
   for (const folder of folders) {
     const { problems, unchecked } = await checkShared(runDirOf(folder), {
       isTrusted,
-      io,
+      onNotice: notices(io),
     });
     problems.forEach((it) => io.out(`${folder}: ${it}\n`));
     if (problems.length === 0) {

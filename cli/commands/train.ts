@@ -1,5 +1,6 @@
 import { idleLines } from "@bellman/agent";
-import { findAlgorithm } from "../config/algorithms.ts";
+import type { RunRecord } from "@bellman/runs";
+import { findAlgorithm } from "../../lab/runs/settings/algorithms.ts";
 import {
   type Command,
   integerOf,
@@ -12,35 +13,53 @@ import {
 import {
   CLUSTER_OPTIONS,
   clusterOf,
+  clusterWords,
   CPUS_OPTION,
   onCluster,
   trainTask,
-} from "../config/cluster.ts";
+} from "../options/cluster.ts";
 import {
   CONFIG_OPTIONS,
-  configFromOptions,
+  folderWords,
   importAlgorithms,
-} from "../config/options.ts";
-import { presetFor, type ResolvedConfig } from "../config/resolve.ts";
-import { codeOf, loadEnvironment } from "../run/environment_modules.ts";
-import { trainHelp } from "../config/help.ts";
-import { runConfigSchema } from "../config/schema.ts";
-import { UsageError } from "../terminal/errors.ts";
+  sourcesOf,
+  TRUST_OPTION,
+} from "../options/options.ts";
+import {
+  presetFor,
+  type ResolvedConfig,
+  resolveWithModules,
+} from "../../lab/runs/settings/resolve.ts";
+import {
+  codeOf,
+  loadEnvironment,
+} from "../../lab/runs/training/environment_modules.ts";
+import { trainHelp } from "../options/help.ts";
+import { runConfigSchema } from "../../lab/runs/settings/schema.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
 import { displayOn } from "../terminal/display.ts";
-import { interruptSignal } from "../terminal/process.ts";
-import { beginRun, type Output } from "../run/begin_training.ts";
-import { engineOf, findAgent, withAgent } from "../run/find_agent.ts";
+import {
+  type CommandIo,
+  exitCodeOf,
+  interruptSignal,
+  shellWord,
+} from "../../lab/runs/program/process.ts";
+import {
+  beginRun,
+  type Output,
+} from "../../lab/runs/training/begin_training.ts";
+import { findAgent, withAgent } from "../../lab/runs/training/saved_agent.ts";
+import { engineOf } from "../options/agent.ts";
 import {
   type InitialWeights,
   sharedWeights,
   weightsOf,
-} from "../run/initial_weights.ts";
-import { resumeRun } from "../run/resume.ts";
-import { folderWords } from "../run/run_entries.ts";
-import { notices } from "../run/run_setup.ts";
-import { openRun, TRUST_OPTION } from "../run/saved_run.ts";
-import { runDirOf } from "../config/zoo_agents.ts";
-import { writeYaml } from "../config/yaml.ts";
+} from "../../lab/runs/training/initial_weights.ts";
+import { resumeRun } from "../../lab/runs/training/resume.ts";
+import { notices } from "../../lab/runs/program/guarded.ts";
+import { openRun } from "../../lab/runs/training/saved_run.ts";
+import { runDirOf } from "../../lab/runs/settings/zoo_agents.ts";
+import { writeYaml } from "../../lab/runs/settings/yaml.ts";
 import { isOfSeeds, trainSeeds } from "./train_seeds.ts";
 
 function algorithmOf({ positionals }: ParsedOptions): string | undefined {
@@ -65,11 +84,23 @@ function settingsOf(
   return `defaults of ${algorithm}${why}; --print-config prints them`;
 }
 
+/** A run as the command shows it. */
+interface ShownRun extends Output {
+  io: CommandIo;
+  signal: AbortSignal;
+  onNotice: (line: string) => void;
+}
+
+/** Returns the exit code of a run that has come to an end. */
+function codeOfRun({ state }: RunRecord, { signal }: ShownRun): number {
+  return state === "stopped" ? exitCodeOf(signal) : 0;
+}
+
 /** Prints all settings as a file of `--config`, and where they are from. */
 async function printConfig(
   config: ResolvedConfig,
   options: ParsedOptions,
-  { io }: Output,
+  { io, onNotice }: ShownRun,
 ): Promise<number> {
   // Without the environment, its name may be wrong.
   await loadEnvironment(config);
@@ -77,7 +108,7 @@ async function printConfig(
   io.out(`# ${config.algorithm} on ${config.env}: ${source}\n`);
   io.out(writeYaml(config));
   // The spaces are not known.
-  idleLines(findAlgorithm(config.algorithm)!, config).forEach(notices(io));
+  idleLines(findAlgorithm(config.algorithm)!, config).forEach(onNotice);
   return 0;
 }
 
@@ -85,14 +116,17 @@ async function printConfig(
 async function savedWeights(
   dir: string,
   { switches }: ParsedOptions,
-  { io }: Output,
+  { onNotice }: ShownRun,
 ): Promise<InitialWeights> {
-  const options = { positionals: [dir], switches, values: new Map() };
-  const agent = findAgent(options, "start from", { environment: false });
+  const agent = findAgent(dir, {
+    command: "start from",
+    environment: false,
+    isTrusted: switches.has("trust"),
+  });
   const shared = sharedWeights(agent.checkpoint, dir);
   if (shared !== undefined) return shared;
   let weights: InitialWeights;
-  await withAgent(agent, io, (setup) => {
+  await withAgent(agent, onNotice, (setup) => {
     weights = weightsOf(setup, `${dir}, step ${agent.checkpoint.step}`);
   });
   return weights!;
@@ -109,7 +143,7 @@ function algorithmFrom(options: ParsedOptions): string | undefined {
 /** Trains a new run; writes nothing before the setup is open. */
 async function startRun(
   given: ParsedOptions,
-  output: Output,
+  output: ShownRun,
 ): Promise<number> {
   const options = onCluster(algorithmOf(given), given);
   const from = valueOf(options, "init-from"), name = folderWords(options);
@@ -118,16 +152,16 @@ async function startRun(
       "Cannot use '--trust' without --resume or --init-from: a new run imports what its options name",
     );
   }
-  const resolved = await configFromOptions(
+  const resolved = await resolveWithModules(
     algorithmOf(options) ?? algorithmFrom(options),
-    options,
+    sourcesOf(options),
     {
-      admit(config, isOfFile) {
+      admit(config) {
         const { modules } = codeOf(config);
-        if (modules.length === 0 || !isOfFile) return;
-        notices(output.io)(`The run imports ${modules.join(", ")}`);
+        if (modules.length === 0 || !options.values.has("config")) return;
+        output.onNotice(`The run imports ${modules.join(", ")}`);
       },
-      onNotice: notices(output.io),
+      onNotice: output.onNotice,
     },
   );
   // An engine that is named takes any plugin.
@@ -141,7 +175,7 @@ async function startRun(
   const weights = from === undefined
     ? undefined
     : await savedWeights(from, options, output);
-  return await beginRun(config, output, {
+  const record = await beginRun(config, output, {
     out: valueOf(options, "out"),
     name,
     command: taskLine(trainTask(options.values.has("cluster")), options),
@@ -149,13 +183,14 @@ async function startRun(
     weights,
     isUnchecked: options.switches.has("unchecked"),
   });
+  return codeOfRun(record, output);
 }
 
 /** Resumes a run as the command line says. */
 async function resume(
   dir: string,
   options: ParsedOptions,
-  output: Output,
+  output: ShownRun,
 ): Promise<number> {
   const clusters = CLUSTER_OPTIONS.map(({ name }) => name);
   const allowed = ["resume", "engine", "steps", ...clusters];
@@ -170,7 +205,7 @@ async function resume(
       `Cannot use '${given}' with --resume: a run resumes with the configuration that it was started with`,
     );
   }
-  return await resumeRun(dir, output, {
+  const record = await resumeRun(dir, output, {
     isTrusted: options.switches.has("trust"),
     steps: integerOf(options, "steps", {
       maximum: runConfigSchema.properties.totalTimesteps.maximum,
@@ -178,6 +213,7 @@ async function resume(
     }),
     engine: engineOf(options),
   });
+  return codeOfRun(record, output);
 }
 
 async function details(options: ParsedOptions): Promise<string> {
@@ -255,7 +291,18 @@ export const trainCommand: Command = {
         "Stopping and saving; a second Ctrl-C ends the run at once\n",
       )
     );
-    const output: Output = { ...shown, signal, cluster: clusterOf(options) };
+    const cluster = clusterOf(options);
+    const output: ShownRun = {
+      ...{ ...shown, signal, cluster },
+      onLine: (line) => shown.io.out(`${line}\n`),
+      onNotice: notices(shown.io),
+      resumeCommand(dir) {
+        const path = dir.startsWith("-") ? `./${dir}` : dir;
+        return `deno task ${trainTask(cluster !== undefined)} --resume ${
+          shellWord(path)
+        }${clusterWords(cluster)}`;
+      },
+    };
     const resumed = valueOf(options, "resume");
     try {
       return resumed === undefined

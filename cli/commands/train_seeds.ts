@@ -1,17 +1,23 @@
-import { RUN_CLUSTER_OPTIONS } from "../config/cluster.ts";
-import { commandLineEntries, configFromOptions } from "../config/options.ts";
-import { settingKey } from "../config/resolve.ts";
-import { folderOf } from "../experiment/plan.ts";
+import { RUN_CLUSTER_OPTIONS } from "../options/cluster.ts";
+import {
+  commandLineEntries,
+  folderWords,
+  sourcesOf,
+} from "../options/options.ts";
+import {
+  resolveWithModules,
+  settingKey,
+} from "../../lab/runs/settings/resolve.ts";
+import { folderOf } from "../../lab/experiments/plan.ts";
 import {
   integerOf,
   type ParsedOptions,
   taskLine,
   valueOf,
 } from "../terminal/command.ts";
-import { UsageError } from "../terminal/errors.ts";
-import type { CommandIo } from "../terminal/process.ts";
-import { folderWords } from "../run/run_entries.ts";
-import { runExperiment } from "./run_experiment.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
+import type { CommandIo } from "../../lab/runs/program/process.ts";
+import { carryOutExperiment } from "./experiment.ts";
 
 /** Options of `train` that are for one run. */
 const OF_ONE = [
@@ -68,7 +74,11 @@ export async function trainSeeds(
   });
   const first = integerOf(options, "seed", { minimum: 0, fallback: 0 });
   const quietly = { admit: () => {}, onNotice: () => {} };
-  const config = await configFromOptions(algorithm, options, quietly);
+  const config = await resolveWithModules(
+    algorithm,
+    sourcesOf(options),
+    quietly,
+  );
   const set = commandLineEntries(options).filter(([name]) =>
     !OF_PLAN.includes(settingKey(config.algorithm, name))
   );
@@ -97,7 +107,7 @@ export async function trainSeeds(
   );
   // What the command line names is the user's own, as with one run.
   const switches = new Set(["trust"]);
-  return await runExperiment(
+  return await carryOutExperiment(
     { plan, dir },
     { positionals: [], values, switches },
     { io, command: taskLine("train", options) },

@@ -1,7 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { readCell } from "../experiment/cells.ts";
+import { readCell } from "../../lab/experiments/cells.ts";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
-import { hasPython, scriptedPython } from "../cluster/testdata/scripted_ray.ts";
+import {
+  hasPython,
+  scriptedPython,
+} from "../../lab/runs/ray/testdata/scripted_ray.ts";
 import { capture } from "../testdata/capture.ts";
 
 Deno.test("several seeds are an experiment of one variant", async () => {

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { isLikelyTypo, nearest } from "@bellman/agent";
-import { UsageError } from "./errors.ts";
-import type { CommandIo } from "./process.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
+import { type CommandIo, shellWord } from "../../lab/runs/program/process.ts";
 
 /** An option of a command, as the help shows it. */
 export interface OptionSpec {
@@ -172,13 +172,6 @@ export function integerOf<T extends number | undefined>(
     );
   }
   return value;
-}
-
-/** Quotes a word for a shell, where that is needed. */
-export function shellWord(word: string): string {
-  return /^[\p{L}\p{N}/._:@%+=,-]+$/u.test(word)
-    ? word
-    : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Lists the words of a command line. */

@@ -7,7 +7,7 @@ import {
   programHelp,
   valueOf,
 } from "./command.ts";
-import { UsageError } from "./errors.ts";
+import { UsageError } from "../../lab/runs/program/errors.ts";
 
 const SPECS: OptionSpec[] = [
   { name: "env", value: "ID", help: "" },

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { ROOT } from "../../tests/tools/packages.ts";
-import { commitOf } from "../../cli/jobs/commit.ts";
+import { commitOf } from "../../lab/runs/tasks/commit.ts";
 import { type Document, isThere } from "./documents.ts";
 import type { Resolve } from "./markdown.ts";
 import { linkTo } from "./site.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { commitOf } from "../../cli/jobs/commit.ts";
+import { commitOf } from "../../lab/runs/tasks/commit.ts";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
 import { ROOT } from "../../tests/tools/packages.ts";
 import { resolverOf, sourcesOf } from "./resolve.ts";

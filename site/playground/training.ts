@@ -10,11 +10,11 @@ import {
   type TrainResult,
 } from "@bellman/training";
 import type { Actor, Batch, RgbImage, StateTree, VecEnv } from "@bellman/types";
-import { policyMetadata } from "../../cli/config/policy_metadata.ts";
+import { policyMetadata } from "../../lab/runs/settings/policy_metadata.ts";
 import {
   type ScaledEnvironments,
   scaledEnvironments,
-} from "../../cli/run/scaled_environments.ts";
+} from "../../lab/runs/training/scaled_environments.ts";
 import type { Task } from "./settings.ts";
 
 /** Keeps the last checkpoint in memory, where there are no files. */

@@ -10,10 +10,10 @@ import { ALGORITHMS, run } from "@bellman/cli";
 import { parseArgs } from "@std/cli";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { PLAN_FILE } from "../../cli/experiment/folder.ts";
-import { parsePlan } from "../../cli/experiment/plan.ts";
+import { PLAN_FILE } from "../../lab/experiments/folder.ts";
+import { parsePlan } from "../../lab/experiments/plan.ts";
 import { shellWord } from "../../cli/terminal/command.ts";
-import { writeWhole } from "../../cli/terminal/errors.ts";
+import { writeWhole } from "../../lab/runs/program/errors.ts";
 import { familyOf } from "./result_paths.ts";
 import {
   barText,

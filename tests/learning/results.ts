@@ -1,6 +1,6 @@
 /** Results of `deno task bench:learning`, and their figures across seeds. */
-import { FEW_RUNS } from "../../cli/experiment/report/section.ts";
-import type { EvaluatedPolicy } from "../../cli/experiment/cells.ts";
+import { FEW_RUNS } from "../../lab/experiments/report/section.ts";
+import type { EvaluatedPolicy } from "../../lab/experiments/cells.ts";
 import { SeededRandom } from "@bellman/envs";
 import {
   interquartileMean,

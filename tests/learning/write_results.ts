@@ -8,13 +8,13 @@ import {
   cellsOf,
   chosenCells,
   readCell,
-} from "../../cli/experiment/cells.ts";
+} from "../../lab/experiments/cells.ts";
 import {
   folderOf,
   type Plan,
   type Variant,
-} from "../../cli/experiment/plan.ts";
-import { readReturns } from "../../cli/jobs/run_task.ts";
+} from "../../lab/experiments/plan.ts";
+import { readReturns } from "../../lab/runs/tasks/run_task.ts";
 import { fileNameOf } from "./result_paths.ts";
 import {
   BARS_FILE,

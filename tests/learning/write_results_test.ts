@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { existsSync } from "node:fs";
-import { parsePlan, type Plan } from "../../cli/experiment/plan.ts";
-import { keyOf, resolveSettings } from "../../cli/experiment/settings.ts";
+import { parsePlan, type Plan } from "../../lab/experiments/plan.ts";
+import { keyOf, resolveSettings } from "../../lab/experiments/settings.ts";
 import { runDeno } from "../testdata/run_deno.ts";
 import { BARS_FILE, type LearningResults, UNTIL_FOLDER } from "./results.ts";
 import {

@@ -5,7 +5,7 @@
 import { shuffle } from "@bellman/buffers";
 import { SeededRandom } from "@bellman/envs";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { hasOptuna } from "../../cli/search/testdata/has_optuna.ts";
+import { hasOptuna } from "../../lab/search/testdata/has_optuna.ts";
 import {
   childrenOf,
   isGone,

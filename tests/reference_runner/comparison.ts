@@ -1,5 +1,5 @@
 import type { Engine, TensorData } from "@bellman/compute";
-import { ALGORITHMS } from "../../cli/config/algorithms.ts";
+import { ALGORITHMS } from "../../lab/runs/settings/algorithms.ts";
 import { addStatistics, statisticName } from "@bellman/training";
 
 for (const { statistics = {} } of ALGORITHMS) addStatistics(statistics);

@@ -10,9 +10,9 @@ import { make } from "@bellman/envs";
 import { isAtariInstalled } from "@bellman/envs/atari";
 import { hasGymnasium, registerGymnasium } from "@bellman/envs/gymnasium";
 import type { RgbImage } from "@bellman/types";
-import { captionOf, withCaption } from "../../cli/play/caption.ts";
-import { frameRateOf } from "../../cli/play/episodes.ts";
-import { GifWriter } from "../../cli/play/gif.ts";
+import { captionOf, withCaption } from "../../lab/runs/play/caption.ts";
+import { frameRateOf } from "../../lab/runs/play/episodes.ts";
+import { GifWriter } from "../../lab/runs/play/gif.ts";
 import { drawCurves, type Program } from "../learning/keep_curves.ts";
 import { ROOT } from "./packages.ts";
 

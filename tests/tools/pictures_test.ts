@@ -2,7 +2,7 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { dirname, join } from "node:path";
 import { Agent, defaultsOf } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
-import { ALGORITHMS } from "../../cli/config/algorithms.ts";
+import { ALGORITHMS } from "../../lab/runs/settings/algorithms.ts";
 import { ROOT } from "./packages.ts";
 import {
   curvePictures,

@@ -1,0 +1,61 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { capture } from "../testdata/capture.ts";
+import { ALGORITHMS } from "../../lab/runs/settings/algorithms.ts";
+import { configHelp, trainHelp } from "./help.ts";
+
+Deno.test("the help of a configuration tells names, values and defaults", () => {
+  const discounted = {
+    properties: {
+      gamma: {
+        type: "number",
+        minimum: 0,
+        maximum: 1,
+        default: 0.99,
+        description: "Discount of a step.",
+        alias: "discount",
+      },
+    },
+  };
+  assertEquals(
+    configHelp("Keys:", discounted),
+    `Keys:
+  gamma (also discount)
+      Discount of a step.
+      a number from 0 to 1; default 0.99
+`,
+  );
+});
+
+/** Rows and columns of a screen. */
+const [ROWS, COLUMNS] = [56, 120];
+
+Deno.test("the help of train, and of each algorithm, is at most a screen", async () => {
+  for (const words of [[], ...ALGORITHMS.map(({ name }) => [name])]) {
+    const { code, out } = words.length === 0
+      ? await capture("train", "--help")
+      : { code: 0, out: trainHelp(words) };
+    assertEquals(code, 0);
+    const lines = out.trimEnd().split("\n");
+    assert(lines.length <= ROWS, `${words}: ${lines.length} lines`);
+    const wide = lines.find((line) => line.length > COLUMNS);
+    assertEquals(wide, undefined);
+  }
+});
+
+Deno.test("the help of an algorithm is its settings, that of a key the key", () => {
+  const help = trainHelp(["a2c"]);
+  assertStringIncludes(help, "a2c: Advantage actor-critic");
+  assertStringIncludes(help, "\n  entropyCoefficient = ");
+  assert(!help.includes("targetEntropy"));
+  assertStringIncludes(
+    trainHelp(["a2c", "ent_coef"]),
+    "Setting of a2c:\n  entropyCoefficient (also ent_coef",
+  );
+  assertStringIncludes(trainHelp(["seed"]), "Setting of a run:\n  seed\n");
+  assertStringIncludes(trainHelp(["run"]), "\n  totalTimesteps = 200000");
+  const all = trainHelp(["all"]);
+  for (const { name } of ALGORITHMS) {
+    assertStringIncludes(all, `Keys of ${name}`);
+  }
+  assert(!trainHelp(["sac", "all"]).includes("Keys of a2c"));
+});

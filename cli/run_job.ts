@@ -1,8 +1,0 @@
-/** Program of a job that makes a run: its argument is a `RunTask` as JSON. */
-import { holdLifeLine } from "./jobs/life_line.ts";
-
-// Until it trains, the other process may end it at any moment.
-await holdLifeLine();
-const { makeRun } = await import("./make_run.ts");
-const { fromJson } = await import("@bellman/runs");
-Deno.exit(await makeRun(fromJson(Deno.args[0]) as never));

@@ -1,0 +1,262 @@
+import { holderOf } from "@bellman/runs";
+import { inPlaces } from "../runs/tasks/job.ts";
+import { makeTask } from "../runs/tasks/make_task.ts";
+import {
+  lockOf,
+  type RunEvent,
+  type RunTask,
+  type StartRun,
+} from "../runs/tasks/run_task.ts";
+import { gibibytes, machineMemory } from "../runs/training/memory.ts";
+import {
+  type Cell,
+  type CellResult,
+  nameOf,
+  readCell,
+  recordFailure,
+} from "./cells.ts";
+import { keyOf } from "./settings.ts";
+
+/** A cell whose job runs. */
+export interface RunningCell {
+  cell: CellResult;
+  /** Saves and stops it. */
+  leave(): void;
+  /** Environment steps so far. */
+  steps: number;
+  /** Environment steps per second. */
+  rate: number;
+  /** Bytes of memory; 0 where they are not known yet. */
+  memory: number;
+  /** True where it was stopped for the memory of the others. */
+  isLeaving?: boolean;
+  /** Its first steps, which its rate is measured from. */
+  first?: { time: number; step: number };
+}
+
+/** Options of {@linkcode CellDriver}. */
+export interface DriverOptions {
+  /** Cells at a time. */
+  jobs: number;
+  /** Returns the task of a cell. */
+  taskOf: (cell: Cell) => RunTask;
+  /** Returns the environment steps that a cell is trained for. */
+  stepsOf: (cell: Cell) => number;
+  /** Takes the progress of a cell's job. */
+  onEvent?: (cell: CellResult, event: RunEvent) => void;
+  /** Called with a cell whose job has ended. */
+  onEnd: (cell: CellResult) => void;
+  /** Takes a line that the user should see. */
+  onNotice: (line: string) => void;
+  /** Stops all cells. */
+  signal: AbortSignal;
+  /** Bytes of memory that cells may take; by default those of the machine. */
+  memory?: number;
+  /** Starts the job of a cell; by default in a process of this machine. */
+  start?: StartRun;
+}
+
+/** Milliseconds between two looks at cells that other processes have. */
+const INTERVAL_MS = 200;
+
+/** Runs the cells of an experiment that are not finished, each in a job. */
+export class CellDriver {
+  readonly #options: DriverOptions;
+  /** All cells, in the order of the plan. */
+  readonly #cells: CellResult[];
+  /** Cells that are to be run, in the order of the plan. */
+  readonly #waiting: CellResult[];
+  readonly #running = new Set<RunningCell>();
+  /** Cells that other processes have, of which the user knows. */
+  readonly #held = new Set<string>();
+  /** Places of the seeds in the plan. */
+  readonly #ranks: ReadonlyMap<number, number>;
+  readonly #memory: number;
+  #jobs: number;
+
+  /**
+   * Makes a driver.
+   *
+   * @param cells All cells of the experiment.
+   * @param chosen Those of them that are to be run.
+   * @param options Number of jobs, and listeners.
+   */
+  constructor(
+    cells: readonly CellResult[],
+    chosen: readonly CellResult[],
+    options: DriverOptions,
+  ) {
+    this.#cells = [...cells];
+    this.#waiting = [...chosen];
+    this.#options = options;
+    this.#jobs = options.jobs;
+    const seeds = [...new Set(cells.map(({ seed }) => seed))];
+    this.#ranks = new Map(seeds.map((seed, rank) => [seed, rank]));
+    this.#memory = options.memory ?? machineMemory() ?? Infinity;
+  }
+
+  /** All cells as their folders are. */
+  get cells(): readonly CellResult[] {
+    return this.#cells;
+  }
+
+  /** Cells whose jobs run. */
+  get running(): ReadonlySet<RunningCell> {
+    return this.#running;
+  }
+
+  /**
+   * Runs the cells until all have ended, or the signal stops them.
+   *
+   * @throws {DiskFull} If the disk is full: the others would fail, too.
+   */
+  run(): Promise<void> {
+    const { jobs, signal } = this.#options;
+    const places = Math.min(jobs, this.#waiting.length);
+    return inPlaces(places, async (_, signal) => {
+      for (;;) {
+        const cell = await this.#next(signal);
+        if (cell === undefined) return;
+        await this.#runCell(cell, signal);
+      }
+    }, signal);
+  }
+
+  /** Estimates the seconds until all cells are finished; undefined while nothing is known. */
+  secondsLeft(): number | undefined {
+    const expected = this.#expectedSeconds();
+    const left = [
+      ...this.#waiting.map((cell) => expected.get(keyOf(cell))),
+      ...[...this.#running].map(({ cell, steps, rate }) =>
+        rate > 0 ? (this.#options.stepsOf(cell) - steps) / rate : undefined
+      ),
+    ];
+    const known = left.filter((it) => it !== undefined);
+    if (known.length === 0) return left.length === 0 ? 0 : undefined;
+    const mean = known.reduce((sum, it) => sum + it, 0) / known.length;
+    return mean * left.length / Math.min(this.#jobs, left.length);
+  }
+
+  /** Mean seconds of finished cells by variant and environment; of others, what a running one tells. */
+  #expectedSeconds(): ReadonlyMap<string, number> {
+    const running = [...this.#running].filter(({ rate }) => rate > 0);
+    const expected = new Map(
+      running.map(({ cell, rate }) => [
+        keyOf(cell),
+        this.#options.stepsOf(cell) / rate,
+      ]),
+    );
+    const finished = this.#cells.filter(({ state }) => state === "finished");
+    for (const [key, alike] of Map.groupBy(finished, keyOf)) {
+      const sum = alike.reduce((sum, { seconds }) => sum + seconds, 0);
+      expected.set(key, sum / alike.length);
+    }
+    return expected;
+  }
+
+  /** Takes the next cell: of the first seed, the longest one that nobody else has. */
+  async #next(signal: AbortSignal): Promise<CellResult | undefined> {
+    while (this.#waiting.length > 0 && !signal.aborted) {
+      const cell = this.#running.size < this.#jobs
+        ? this.#ordered().find((it) => !this.#isHeld(it))
+        : undefined;
+      if (cell !== undefined) {
+        this.#waiting.splice(this.#waiting.indexOf(cell), 1);
+        return cell;
+      }
+      await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
+    }
+  }
+
+  /** Waiting cells, of each seed the longest first; what is not known may be long. */
+  #ordered(): CellResult[] {
+    const expected = this.#expectedSeconds();
+    const secondsOf = (cell: CellResult) => expected.get(keyOf(cell)) ?? 1e300;
+    return this.#waiting.toSorted((a, b) =>
+      this.#ranks.get(a.seed)! - this.#ranks.get(b.seed)! ||
+      secondsOf(b) - secondsOf(a)
+    );
+  }
+
+  /** True where another process has a cell, such as that of a driver that is gone. */
+  #isHeld(cell: CellResult): boolean {
+    const holder = holderOf(lockOf(cell.dir));
+    const name = nameOf(cell);
+    if (holder !== undefined && !this.#held.has(name)) {
+      this.#held.add(name);
+      this.#options.onNotice(`Waiting for ${name}, which ${holder} has`);
+    }
+    return holder !== undefined;
+  }
+
+  async #runCell(cell: CellResult, signal: AbortSignal): Promise<void> {
+    const { start, taskOf, onNotice } = this.#options;
+    const leave = new AbortController();
+    const running: RunningCell = {
+      ...{ cell, steps: cell.steps, rate: 0, memory: 0 },
+      leave: () => leave.abort(),
+    };
+    this.#running.add(running);
+    const end = await makeTask(taskOf(cell), {
+      signal: AbortSignal.any([signal, leave.signal]),
+      onEvent: (event) => this.#hear(running, event),
+      onNotice,
+      start,
+    }).finally(() => this.#running.delete(running));
+    if (end === "done") return this.#record(readCell(cell));
+    if (typeof end === "object") return this.#fail(cell, end.message);
+    if (signal.aborted) return this.#keep(readCell(cell));
+    // For the memory of others.
+    this.#waiting.unshift(readCell(cell));
+  }
+
+  #hear(running: RunningCell, event: RunEvent): void {
+    const { step, memory, lost } = event;
+    this.#options.onEvent?.(running.cell, event);
+    if (lost !== undefined) running.first = undefined;
+    if (memory !== undefined) {
+      running.memory = memory;
+      this.#fit();
+    }
+    if (step === undefined) return;
+    const time = performance.now();
+    running.steps = step;
+    running.first ??= { time, step };
+    const { first } = running;
+    if (time === first.time) return;
+    running.rate = 1000 * (step - first.step) / (time - first.time);
+  }
+
+  #fail(cell: CellResult, message: string): void {
+    recordFailure(this.#options.taskOf(cell), message);
+    this.#record(readCell(cell));
+  }
+
+  #keep(cell: CellResult): void {
+    const at = this.#cells.findIndex(({ dir }) => dir === cell.dir);
+    this.#cells[at] = cell;
+  }
+
+  #record(cell: CellResult): void {
+    this.#keep(cell);
+    this.#options.onEnd(cell);
+  }
+
+  /** Stops the latest cell where all together take more memory than there is. */
+  #fit(): void {
+    const all = [...this.#running].filter((it) => !it.isLeaving);
+    const taken = all.reduce((sum, it) => sum + it.memory, 0);
+    if (taken <= this.#memory || all.length < 2) return;
+    this.#jobs = Math.min(this.#jobs, all.length - 1);
+    this.#options.onNotice(
+      `The ${all.length} cells at a time take ${
+        gibibytes(taken)
+      } of memory, of ${
+        gibibytes(this.#memory)
+      }: --jobs ${this.#jobs} from now on`,
+    );
+    const latest = all.at(-1)!;
+    latest.isLeaving = true;
+    latest.leave();
+  }
+}

@@ -1,0 +1,297 @@
+import type { RunCluster } from "../runs/settings/cluster.ts";
+import type { Entry } from "../runs/settings/settings.ts";
+import { messageOf, UsageError, writeWhole } from "../runs/program/errors.ts";
+import { checkCarried } from "../runs/ray/carried.ts";
+import { ClusterRuns } from "../runs/ray/cluster_runs.ts";
+import {
+  type CellResult,
+  cellsOf,
+  chosenCells,
+  readCell,
+  resultsCsv,
+  type Shard,
+} from "./cells.ts";
+import { CellDriver, type RunningCell } from "./driver.ts";
+import {
+  checkFolder,
+  keepPlan,
+  lockExperiment,
+  resultsPath,
+} from "./folder.ts";
+import { type Plan, type PlanObject, planOf } from "./plan.ts";
+import type { ExperimentReport } from "./report/report.ts";
+import {
+  checkFit,
+  checkUnchanged,
+  keyOf,
+  type PlanSettings,
+  resolveSettings,
+  taskOf,
+} from "./settings.ts";
+
+/** Options of {@linkcode Experiment.open}. */
+export interface ExperimentOptions {
+  /**
+   * Folder of the experiment; the same one resumes.
+   *
+   * @default "experiments/NAME"
+   */
+  dir?: string;
+  /** Path of the plan, where it is a file: what lies beside it may be somebody else's. */
+  path?: string;
+  /** Settings of all cells, which replace those of the plan. */
+  set?: readonly Entry[];
+  /** Pattern of the names of the cells that are run, such as `a2c/CartPole*`. */
+  only?: string;
+  /** Part of the cells that are run here, for one of several machines. */
+  shard?: Shard;
+  /**
+   * Cells at a time.
+   *
+   * @default as many as the machine has cores, or the cluster places
+   */
+  jobs?: number;
+  /** Cluster that the cells are run on. */
+  cluster?: RunCluster;
+  /**
+   * Take code and files that the plan names outside of the project.
+   *
+   * @default false
+   */
+  isTrusted?: boolean;
+  /**
+   * Takes lines that the user should see.
+   *
+   * @default they are dropped
+   */
+  onNotice?: (line: string) => void;
+}
+
+/** Options of {@linkcode Experiment.run}. */
+export interface RunExperimentOptions {
+  /**
+   * Run the cells that failed, too.
+   *
+   * @default false
+   */
+  retry?: boolean;
+  /** Stops all cells, which save themselves. */
+  signal?: AbortSignal;
+  /** Called before the first cell, with those that wait, and how many are run at a time. */
+  onBegin?: (waiting: readonly CellResult[], places: number) => void;
+  /** Takes each cell that has ended. */
+  onCell?: (cell: CellResult) => void;
+}
+
+/** How far an experiment is. */
+export interface ExperimentProgress {
+  /** All cells as their folders are. */
+  cells: readonly CellResult[];
+  /** Cells that run. */
+  running: Iterable<RunningCell>;
+  /**
+   * Seconds until all are finished.
+   *
+   * @default that cannot be told yet
+   */
+  secondsLeft?: number;
+}
+
+/** An experiment whose plan was checked: nothing is written before it runs. */
+export class Experiment {
+  /** Its plan. */
+  readonly plan: Plan;
+  /** Its folder. */
+  readonly dir: string;
+  /** Settings of the cells, by variant and environment. */
+  readonly settings: PlanSettings;
+  /** Cells that the options choose. */
+  readonly chosen: readonly CellResult[];
+  readonly #options: ExperimentOptions;
+  readonly #onNotice: (line: string) => void;
+  #cells: readonly CellResult[];
+  #driver: CellDriver | undefined;
+
+  private constructor(
+    plan: Plan,
+    options: ExperimentOptions & { dir: string },
+    { settings, cells, chosen }: {
+      settings: PlanSettings;
+      cells: readonly CellResult[];
+      chosen: readonly CellResult[];
+    },
+  ) {
+    this.plan = plan;
+    this.dir = options.dir;
+    this.settings = settings;
+    this.chosen = chosen;
+    this.#cells = cells;
+    this.#options = options;
+    this.#onNotice = options.onNotice ?? (() => {});
+  }
+
+  /**
+   * Checks a plan, its settings and environments, and reads what its folder holds.
+   *
+   * @param plan The plan.
+   * @param options Folder, chosen cells, trust.
+   * @throws {UsageError} If a setting is not valid, code is not trusted, or the folder
+   * holds something else.
+   */
+  static async open(
+    plan: Plan,
+    options: ExperimentOptions = {},
+  ): Promise<Experiment> {
+    const { dir = `experiments/${plan.name}`, only, shard } = options;
+    const { path, cluster, isTrusted = false, onNotice = () => {} } = options;
+    const planned = cellsOf(plan, dir);
+    const chosen = new Set(chosenCells(planned, { only, shard }));
+    checkFolder(dir);
+    const { jobs = navigator.hardwareConcurrency } = options;
+    const settings = await resolveSettings(plan, {
+      ...{ set: options.set ?? [], isTrusted, path },
+      threads: cluster?.cpusPerRun ?? (jobs > 1 ? 1 : undefined),
+      wanted: new Set([...chosen].map(keyOf)),
+    }, onNotice);
+    const cells = planned.map(readCell);
+    checkUnchanged(cells, settings, plan);
+    const own = cells.filter((_, i) => chosen.has(planned[i]));
+    const parts = { settings, cells, chosen: own };
+    return new Experiment(plan, { ...options, dir }, parts);
+  }
+
+  /** All cells as their folders are. */
+  get cells(): readonly CellResult[] {
+    return this.#driver?.cells ?? this.#cells;
+  }
+
+  /** How far it is. */
+  get progress(): ExperimentProgress {
+    return {
+      cells: this.cells,
+      running: this.#driver?.running ?? [],
+      secondsLeft: this.#driver?.secondsLeft(),
+    };
+  }
+
+  /**
+   * Runs the cells that are not finished.
+   *
+   * @param options Listeners, and what stops it.
+   * @throws {UsageError} If another process runs them, or a setting does not fit its
+   * environment.
+   * @throws {DiskFull} If the disk is full.
+   */
+  async run(options: RunExperimentOptions = {}): Promise<void> {
+    const { retry = false, signal = new AbortController().signal } = options;
+    const { dir, plan, settings } = this;
+    const { cluster, shard, isTrusted = false } = this.#options;
+    const states = ["missing", "unfinished", ...retry ? ["failed"] : []];
+    const waiting = this.chosen.filter((it) => states.includes(it.state));
+    for (const cell of waiting) {
+      checkCarried(settings.get(keyOf(cell))!.config, cluster);
+    }
+    await checkFit(waiting, settings, this.#onNotice);
+    const runs = cluster === undefined || waiting.length === 0
+      ? undefined
+      : await ClusterRuns.open({ ...cluster, onNotice: this.#onNotice });
+    const lock = lockExperiment(dir, shard);
+    try {
+      keepPlan(dir, plan);
+      const { episodes } = plan;
+      const here = navigator.hardwareConcurrency;
+      const jobs = this.#options.jobs ?? runs?.places ?? here;
+      this.#driver = new CellDriver(this.#cells, waiting, {
+        jobs,
+        taskOf: (cell) => taskOf(cell, { settings, episodes, isTrusted }),
+        stepsOf: (cell) => settings.get(keyOf(cell))!.config.totalTimesteps,
+        onEnd: (cell) => {
+          this.#writeResults();
+          options.onCell?.(cell);
+        },
+        onNotice: this.#onNotice,
+        signal,
+        ...runs === undefined ? {} : { start: runs.start, memory: Infinity },
+      });
+      if (waiting.length > 0) {
+        options.onBegin?.(waiting, Math.min(jobs, waiting.length));
+      }
+      await this.#driver.run();
+      this.#writeResults();
+    } finally {
+      await runs?.close();
+      lock.release();
+    }
+  }
+
+  /** Writes the results; a disk that is full harms no cell. */
+  #writeResults(): void {
+    try {
+      writeWhole(resultsPath(this.dir), resultsCsv(this.cells));
+    } catch (error) {
+      this.#onNotice(messageOf(error));
+    }
+  }
+
+  /**
+   * Computes the figures and tables of the cells as they are.
+   *
+   * @param signal Ends the measurement of random actions.
+   * @throws {UsageError} If none of them has begun.
+   */
+  async report(signal?: AbortSignal): Promise<ExperimentReport> {
+    const { dir, plan, cells, settings } = this;
+    const begun = cells.filter(({ state }) => state !== "missing");
+    if (begun.length === 0) {
+      throw new UsageError(`Cannot report ${dir}: none of its cells has begun`);
+    }
+    // Figures take a second to load.
+    const { reportOf } = await import("./report/report.ts");
+    const configs = new Map(
+      begun.map((it) => [it.environment, settings.get(keyOf(it))!.config]),
+    );
+    const options = { configs, onNotice: this.#onNotice, signal };
+    return await reportOf({ plan, dir, cells }, options);
+  }
+
+  /**
+   * Writes `results.csv`, `report.html`, figures and tables of the cells as they are.
+   *
+   * @param report A report that was computed before.
+   * @returns The path of the page.
+   */
+  async writeReport(report?: ExperimentReport): Promise<string> {
+    const { writeExperimentReport } = await import("./report/report.ts");
+    const whole = report ?? await this.report();
+    this.#writeResults();
+    return writeExperimentReport(this.dir, whole);
+  }
+}
+
+/** An experiment that has been run. */
+export interface ExperimentResult {
+  /** Cells as they have ended, one for each variant, environment and seed. */
+  cells: readonly CellResult[];
+  /** Path of the report. */
+  report: string;
+}
+
+/**
+ * Trains and evaluates all variants of a plan, each seed in a process of its own, and
+ * writes their report. Called again with the same folder, it goes on where it was.
+ *
+ * @param plan The plan, as `plan.yaml` has it, with a name.
+ * @param options Folder, number of runs at a time, listeners.
+ * @throws {UsageError} If the plan or a setting is not valid.
+ */
+export async function runExperiment(
+  plan: PlanObject & { name: string },
+  options: ExperimentOptions & RunExperimentOptions = {},
+): Promise<ExperimentResult> {
+  const experiment = await Experiment.open(planOf(plan, plan.name), options);
+  await experiment.run(options);
+  const report = await experiment.writeReport(
+    await experiment.report(options.signal),
+  );
+  return { cells: experiment.cells, report };
+}

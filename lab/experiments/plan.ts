@@ -1,0 +1,346 @@
+import { type ConfigSchema, hintAt } from "@bellman/agent";
+import { basename } from "node:path";
+import { parseMapping } from "../runs/settings/yaml.ts";
+import { type Entry, validateEntries } from "../runs/settings/settings.ts";
+import { UsageError } from "../runs/program/errors.ts";
+import { atariScale } from "./atari_scale.ts";
+
+/** Scale of an environment's returns: `(return - low) / (high - low)`. */
+export interface Scale {
+  /** Return of score 0; by default that of random actions. */
+  low?: number;
+  /** Return of score 1; by default the environment's reward threshold. */
+  high?: number;
+}
+
+/** Settings that runs of several environments and seeds have in common. */
+export interface Variant {
+  name: string;
+  algorithm: string;
+  /** Name of a preset, or `none`; by default the environment's own. */
+  preset?: string;
+  /** Configuration file instead of a preset. */
+  config?: string;
+  /** Ids of its environments. */
+  environments: string[];
+  seeds: number[];
+  /** Environment steps; by default the preset's. */
+  steps?: number;
+  /** Other settings, as `--set` takes them. */
+  set: Record<string, unknown>;
+}
+
+/** An experiment: variants, each in its environments, with its seeds. */
+export interface Plan {
+  name: string;
+  /** Episodes of the evaluations of the last and the best policy of each run. */
+  episodes: number;
+  variants: Variant[];
+  /** Scales by environments. */
+  scores: Record<string, Scale>;
+  /** Pairs of variants to compare. */
+  compare: [better: string, than: string][];
+}
+
+const COUNT = { type: "integer", minimum: 1, maximum: 1e15 };
+const TEXT = { type: "string" };
+const MAPPING = { type: "object" };
+const ENVIRONMENTS = { type: "array", items: TEXT, minItems: 1 };
+
+/** Largest number of seeds. */
+const MOST_SEEDS = 1_000_000;
+const SEED = { type: "integer", minimum: 0, maximum: 4_000_000_000 };
+const SEEDS = {
+  anyOf: [
+    { type: "integer", minimum: 1, maximum: MOST_SEEDS },
+    { type: "array", items: SEED, minItems: 1 },
+    { type: "string" },
+  ],
+};
+
+/** Scales by environments, or those of the Atari games. */
+export const SCORES = { anyOf: [MAPPING, { enum: ["atari"] }] };
+
+const PLAN: ConfigSchema = {
+  properties: {
+    name: TEXT,
+    environments: ENVIRONMENTS,
+    seeds: SEEDS,
+    steps: COUNT,
+    episodes: { ...COUNT, maximum: 1_000_000 },
+    set: MAPPING,
+    variants: MAPPING,
+    scores: SCORES,
+    compare: { type: "array", items: { type: "array", items: TEXT } },
+  },
+};
+
+const VARIANT: ConfigSchema = {
+  properties: {
+    algorithm: TEXT,
+    preset: TEXT,
+    config: TEXT,
+    environments: ENVIRONMENTS,
+    seeds: SEEDS,
+    steps: COUNT,
+    set: MAPPING,
+  },
+};
+
+const FINITE = { type: "number", minimum: -1e300, maximum: 1e300 };
+/** Keys of a {@linkcode Scale}. */
+const SCALE: ConfigSchema = { properties: { low: FINITE, high: FINITE } };
+
+/** Names that are folders on every system. */
+const FOLDER_NAME = /^\w[\w.-]{0,99}$/;
+
+/** Checks a name of a folder, which errors call `what`. */
+export function checkName(name: string, what: string): void {
+  if (FOLDER_NAME.test(name)) return;
+  throw new UsageError(
+    `Cannot use ${what}: expected up to 100 letters, digits, '-', '_' and '.' that begin with a letter, a digit or '_'`,
+  );
+}
+
+/**
+ * Names an experiment or a search after its file, in letters that are a folder's on
+ * every system: `my plan.yaml` is `my-plan`.
+ */
+export function nameOfFile(path: string): string {
+  const letters = basename(path).replace(/\.ya?ml$/, "").normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "").replaceAll("ß", "ss");
+  const name = folderOf(letters).replaceAll(/^\W+|-+$/g, "").slice(0, 100);
+  if (name !== "") return name;
+  throw new UsageError(
+    `Cannot name a folder after ${path}: expected a name in the file, as in 'name: mine'`,
+  );
+}
+
+/** Checks that names stay apart as folders, where a file system ignores case too. */
+export function checkApart(names: readonly string[], what: string): void {
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const folder = folderOf(name).toLowerCase();
+    const other = found.get(folder);
+    if (other !== undefined) {
+      throw new UsageError(
+        other === name
+          ? `Cannot use ${what} with '${name}' twice: give it once`
+          : `Cannot use ${what} with both '${other}' and '${name}': they may be the same folder, give them other names`,
+      );
+    }
+    found.set(folder, name);
+  }
+}
+
+/** Returns the name of a folder for an id, which may hold what one should not: `ALE/Pong-v5`. */
+export function folderOf(id: string): string {
+  return id.replaceAll(/[^\w.-]+/g, "-");
+}
+
+function seedsOf(given: unknown, origin: string): number[] {
+  if (typeof given === "number") {
+    return Array.from({ length: given }, (_, i) => i);
+  }
+  if (Array.isArray(given)) {
+    checkApart(given.map(String), `the seeds of ${origin}`);
+    return given;
+  }
+  const [first, last] = /^(\d+)\.\.(\d+)$/.exec(String(given))?.slice(1)
+    .map(Number) ?? [];
+  const count = last - first + 1;
+  if (count >= 1 && count <= MOST_SEEDS && last <= SEED.maximum) {
+    return Array.from({ length: count }, (_, i) => first + i);
+  }
+  throw new UsageError(
+    `Cannot use seeds = ${
+      JSON.stringify(given)
+    } of ${origin}: expected a number of seeds, a list such as [3, 5] or a range such as 200..209`,
+  );
+}
+
+/** Reads a mapping of names to mappings, whose keys a schema has. */
+function entriesOf<T>(
+  given: unknown,
+  schema: ConfigSchema,
+  where: (name: string) => string,
+): [name: string, entry: T][] {
+  return Object.entries(given ?? {}).map(([name, entry]) => {
+    const origin = where(name);
+    if (typeof entry !== "object" || Array.isArray(entry)) {
+      throw new UsageError(
+        `Cannot read ${origin}: expected a mapping of keys to values, which may be empty: {}`,
+      );
+    }
+    const valid = validateEntries(Object.entries(entry ?? {}), {
+      schema,
+      origin,
+    });
+    return [name, valid as T];
+  });
+}
+
+/**
+ * Reads the scales of environments; `atari` has those of its games.
+ *
+ * @param given What `scores` holds.
+ * @param environments All environments.
+ * @param origin Name of the file, for messages.
+ * @throws {UsageError} If a name or a value is not valid.
+ */
+export function readScores(
+  given: unknown,
+  environments: readonly string[],
+  origin: string,
+): Record<string, Scale> {
+  if (given === "atari") {
+    const games = environments.map((env) => [env, atariScale(env)] as const)
+      .filter((it): it is [string, Required<Scale>] => it[1] !== undefined);
+    if (games.length > 0) return Object.fromEntries(games);
+    throw new UsageError(
+      `Cannot use scores = atari of ${origin}: none of its environments is one of the 57 games, such as ALE/Pong-v5`,
+    );
+  }
+  const scales = entriesOf<Scale>(
+    given,
+    SCALE,
+    (env) => `the scores of ${env}`,
+  );
+  for (const [env, { low = -Infinity, high = Infinity }] of scales) {
+    checkKnown(env, environments, `environment of scores in ${origin}:`);
+    if (low < high) continue;
+    throw new UsageError(
+      `Cannot use the scores of ${env}: low is ${low}, expected less than high, ${high}`,
+    );
+  }
+  return Object.fromEntries(scales);
+}
+
+/** Checks that a name is one of those that there are. */
+function checkKnown(
+  name: string,
+  known: readonly string[],
+  what: string,
+): void {
+  if (known.includes(name)) return;
+  throw new UsageError(`Unknown ${what} '${name}': ${hintAt(name, known)}`);
+}
+
+function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
+  const { steps, environments = [], set = {} } = given as Partial<Variant>;
+  const entries = entriesOf<Partial<Variant>>(
+    given.variants,
+    VARIANT,
+    (name) => `the variant '${name}' of ${origin}`,
+  );
+  if (entries.length === 0) {
+    throw new UsageError(
+      `Cannot use ${origin}: it has no variants, expected some, as in 'variants: { a2c: {} }'`,
+    );
+  }
+  checkApart(entries.map(([name]) => name), `variants of ${origin}`);
+  const seeds = seedsOf(given.seeds ?? 10, origin);
+  return entries.map(([name, own]) => {
+    checkName(name, `the variant '${name}'`);
+    const variant: Variant = {
+      algorithm: name,
+      steps,
+      // A list of its own, which YAML would write as a reference.
+      environments: [...environments],
+      ...own,
+      name,
+      seeds: own.seeds === undefined
+        ? [...seeds]
+        : seedsOf(own.seeds, `the variant '${name}' of ${origin}`),
+      set: { ...set, ...own.set },
+    };
+    if (variant.environments.length === 0) {
+      throw new UsageError(
+        `Cannot use the variant '${name}' of ${origin}: it has no environments, expected some, as in 'environments: [CartPole-v1]'`,
+      );
+    }
+    checkApart(variant.environments, `the environments of '${name}'`);
+    return variant;
+  });
+}
+
+/** A plan as its file has it: names, lists and mappings, with much left to defaults. */
+export interface PlanObject {
+  /** Name of the experiment, and of its folder. */
+  name?: string;
+  /** Ids of the environments of all variants that name none of their own. */
+  environments?: string[];
+  /** Number of seeds, their list, or a range such as `200..209`; 10 by default. */
+  seeds?: number | number[] | string;
+  /** Environment steps of each run; by default the preset's. */
+  steps?: number;
+  /** Episodes of the evaluations at the end of each run; 100 by default. */
+  episodes?: number;
+  /** Settings of all variants. */
+  set?: Record<string, unknown>;
+  /** Variants by name, which is the algorithm's where they name none. */
+  variants: Record<string, Omit<PlanObject, "variants"> & {
+    /** Name of the algorithm. */
+    algorithm?: string;
+    /** Name of a preset, or `none`. */
+    preset?: string;
+    /** Path of a configuration file instead of a preset. */
+    config?: string;
+  }>;
+  /** Scales of the returns by environment, or those of the Atari games. */
+  scores?: Record<string, Scale> | "atari";
+  /** Pairs of variants to compare: the first is expected to be better. */
+  compare?: [better: string, than: string][];
+}
+
+/**
+ * Parses the plan of an experiment.
+ *
+ * @param text YAML.
+ * @param origin Name of its file.
+ * @throws {UsageError} If a key or a value is not valid, at any depth.
+ */
+export function parsePlan(text: string, origin: string): Plan {
+  return planFrom(parseMapping(text, origin), origin);
+}
+
+/**
+ * Reads the plan of an experiment out of an object.
+ *
+ * @param given The plan as its file would have it.
+ * @param origin Name for messages, and of an experiment that has none.
+ * @throws {UsageError} If a key or a value is not valid, at any depth.
+ */
+export function planOf(given: PlanObject, origin: string): Plan {
+  return planFrom(Object.entries(given), origin);
+}
+
+function planFrom(entries: readonly Entry[], origin: string): Plan {
+  const given = validateEntries(entries, { schema: PLAN, origin });
+  const variants = variantsOf(given, origin);
+  const environments = new Set(variants.flatMap((it) => it.environments));
+  const plan: Plan = {
+    name: String(given.name ?? nameOfFile(origin)),
+    episodes: Number(given.episodes ?? 100),
+    variants,
+    scores: readScores(given.scores, [...environments], origin),
+    compare: (given.compare ?? []) as Plan["compare"],
+  };
+  checkName(plan.name, `the name '${plan.name}'`);
+  for (const pair of plan.compare) {
+    for (const it of pair) {
+      checkKnown(
+        it,
+        plan.variants.map(({ name }) => name),
+        `variant of compare in ${origin}:`,
+      );
+    }
+    if (pair.length === 2 && pair[0] !== pair[1]) continue;
+    throw new UsageError(
+      `Cannot compare [${
+        pair.join(", ")
+      }] in ${origin}: expected two variants, as in [[a2c, sac]]`,
+    );
+  }
+  return plan;
+}

@@ -1,0 +1,118 @@
+import {
+  allocateBatch,
+  deriveSeed,
+  sample,
+  SeededRandom,
+  writeRow,
+} from "@bellman/envs";
+import { evaluate } from "@bellman/training";
+import type { Actor, VecEnv } from "@bellman/types";
+import { existsSync } from "node:fs";
+import type { ResolvedConfig } from "../../runs/settings/resolve.ts";
+import { loadEnvironment } from "../../runs/training/environment_modules.ts";
+import { evaluationEnvsFor, makeEnvironments } from "../../runs/training/environments.ts";
+import { messageOf, writeWhole } from "../../runs/program/errors.ts";
+import { readText } from "../../runs/program/read_text.ts";
+
+/** Episodes of random actions. */
+export const RANDOM_EPISODES = 100;
+/** Seed of their environments and actions. */
+const SEED = 0;
+
+/** Actor whose actions are random, of those that are allowed. */
+function randomActor({ actionSpace, numEnvs }: VecEnv): Actor {
+  const random = new SeededRandom(deriveSeed(SEED, 0));
+  const batch = allocateBatch(actionSpace, numEnvs);
+  return {
+    act(_, masks) {
+      const size = (masks?.length ?? 0) / numEnvs;
+      for (let row = 0; row < numEnvs; row++) {
+        const own = masks?.subarray(row * size, (row + 1) * size);
+        writeRow(actionSpace, sample(actionSpace, random, own), { batch, row });
+      }
+      return batch;
+    },
+  };
+}
+
+/** Measures the mean return of random actions in the environment of a run. */
+async function measure(
+  config: ResolvedConfig,
+  { onNotice, signal }: {
+    onNotice: (line: string) => void;
+    signal?: AbortSignal;
+  },
+): Promise<number> {
+  const imports = await loadEnvironment(config);
+  const numEnvs = evaluationEnvsFor(RANDOM_EPISODES);
+  const environments = await makeEnvironments(config, {
+    imports,
+    onNotice,
+    isForEvaluation: true,
+    evaluationEnvs: numEnvs,
+  });
+  try {
+    const env = environments.evaluation(numEnvs);
+    const { meanReturn } = await evaluate(randomActor(env), env, {
+      episodes: RANDOM_EPISODES,
+      maxSteps: config.evaluationMaxSteps ?? undefined,
+      seed: SEED,
+      signal,
+    });
+    return meanReturn;
+  } finally {
+    environments.close();
+  }
+}
+
+function readKept(path: string): Record<string, number> {
+  if (!existsSync(path)) return {};
+  try {
+    const kept = Object.entries(JSON.parse(readText(path, "the returns")));
+    return Object.fromEntries(
+      kept.filter((it): it is [string, number] => Number.isFinite(it[1])),
+    );
+  } catch {
+    // They are measured once more.
+    return {};
+  }
+}
+
+/**
+ * Returns the mean returns of random actions, over 100 episodes of each
+ * environment: those that the folder of an experiment keeps, and others once they
+ * are measured.
+ *
+ * @param dir Folder of the experiment.
+ * @param configs Configurations of runs, by their environments.
+ * @param options Where lines go that the user should see, and the end.
+ * @returns The returns by environment; one that cannot be measured is left out,
+ * with a line.
+ */
+export async function randomReturns(
+  dir: string,
+  configs: ReadonlyMap<string, ResolvedConfig>,
+  options: { onNotice: (line: string) => void; signal?: AbortSignal },
+): Promise<ReadonlyMap<string, number>> {
+  const path = `${dir}/random_returns.json`;
+  const returns = readKept(path);
+  for (const [environment, config] of configs) {
+    if (Object.hasOwn(returns, environment)) continue;
+    options.onNotice(
+      `Measuring the return of random actions on ${environment}: ${RANDOM_EPISODES} episodes`,
+    );
+    try {
+      returns[environment] = await measure(config, options);
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      options.onNotice(
+        `Cannot measure the return of random actions on ${environment}: ${
+          messageOf(error)
+        }`,
+      );
+      continue;
+    }
+    writeWhole(path, `${JSON.stringify(returns, null, 2)}\n`);
+  }
+  return new Map(Object.entries(returns));
+}

@@ -1,0 +1,226 @@
+import {
+  type ConfigSources,
+  type ResolvedConfig,
+  resolveWithModules,
+  settingKey,
+} from "../runs/settings/resolve.ts";
+import type { Entry } from "../runs/settings/settings.ts";
+import { readText } from "../runs/program/read_text.ts";
+import { recordOf, type RunTask } from "../runs/tasks/run_task.ts";
+import { loadEnvironment } from "../runs/training/environment_modules.ts";
+import { runChecker } from "../runs/training/run_setup.ts";
+import { admitPlan, savedConfigOf } from "../runs/training/saved_run.ts";
+import { asInputError, messageOf, UsageError } from "../runs/program/errors.ts";
+import { type Cell, type CellResult, nameOf } from "./cells.ts";
+import type { Plan, Variant } from "./plan.ts";
+
+/** Settings of a variant in one of its environments. */
+export interface CellSettings {
+  /** Configuration, of the first seed. */
+  config: ResolvedConfig;
+  /** Threads of its runs; null for all of the machine. */
+  threads: number | null;
+  /** Settings that the plan and whoever runs it give, without the seed. */
+  entries: Entry[];
+}
+
+/** Settings of all cells, by variant and environment. */
+export type PlanSettings = ReadonlyMap<string, CellSettings>;
+
+/** What the cells of an experiment have in common. */
+export interface CellOptions {
+  /** Settings of all cells, before those of the plan. */
+  set: readonly Entry[];
+  /** True where code that the plan names may be run. */
+  isTrusted: boolean;
+  /** Path of the plan, where it is a file. */
+  path?: string;
+  /** Threads of a cell whose settings name no number; by default all of the machine. */
+  threads?: number;
+  /** Keys of the cells that are to be run, whose environments must be there. */
+  wanted: ReadonlySet<string>;
+}
+
+/** Key of a variant in an environment. */
+export function keyOf(cell: Pick<Cell, "variant" | "environment">): string {
+  return `${cell.variant} on ${cell.environment}`;
+}
+
+/** Returns the settings of a variant in an environment. */
+function entriesOf(
+  { algorithm, steps, set }: Variant,
+  environment: string,
+  given: readonly Entry[],
+): Entry[] {
+  const keyOf = (name: string) => settingKey(algorithm, name.trim());
+  const keys = new Set(given.map(([name]) => keyOf(name)));
+  const own = Object.entries(set).filter(([name]) => !keys.has(keyOf(name)))
+    .map(([key, value]): Entry => [
+      key,
+      value,
+      `--set ${key}=${JSON.stringify(value)}`,
+    ]);
+  return [
+    ["env", environment],
+    ...steps === undefined || keys.has("totalTimesteps")
+      ? []
+      : [["totalTimesteps", steps, "steps"] satisfies Entry],
+    ...own,
+    ...given,
+  ];
+}
+
+/** Returns the sources of a variant's configuration, with a seed. */
+function sourcesOf(
+  { name, preset, config: path }: Variant,
+  entries: Entry[],
+  seed: number,
+): ConfigSources {
+  if (path !== undefined && preset !== undefined) {
+    throw new UsageError(
+      `Cannot use both preset and config of the variant '${name}': give one of them`,
+    );
+  }
+  const file = path === undefined
+    ? undefined
+    : { name: path, text: readText(path, "the configuration file") };
+  return { preset, file, entries: [...entries, ["seed", seed]] };
+}
+
+/**
+ * Resolves the settings of all variants in their environments, as `train` does, and
+ * finds the environments of those that are to be run: before anything runs.
+ *
+ * @param plan The plan.
+ * @param options Settings of the command line.
+ * @param onNotice Takes lines that the user should see.
+ * @throws {UsageError} If a setting is not valid, there is no such environment, or
+ * code that is named is not trusted.
+ */
+export async function resolveSettings(
+  { variants }: Plan,
+  { set, isTrusted, path, threads, wanted }: CellOptions,
+  onNotice: (line: string) => void,
+): Promise<PlanSettings> {
+  const found = new Map<string, CellSettings>();
+  const pairs = variants.flatMap((variant) =>
+    variant.environments.map((environment) => ({ variant, environment }))
+  );
+  for (const { variant, environment } of pairs) {
+    const key = keyOf({ variant: variant.name, environment });
+    const entries = entriesOf(variant, environment, set);
+    try {
+      // A seed among the settings would be one of all cells.
+      const sources = sourcesOf(variant, entries, 0);
+      const config = await resolveWithModules(variant.algorithm, sources, {
+        admit(config) {
+          if (!isTrusted) admitPlan(config, `run ${key}`, path);
+        },
+        onNotice: (line) => onNotice(`${key}: ${line}`),
+      });
+      if (wanted.has(key)) await loadEnvironment(config);
+      // Cores are for cells: the numbers are the same.
+      const own = config.threads ?? threads ?? null;
+      if (own !== config.threads) entries.push(["threads", own]);
+      found.set(key, { config, threads: own, entries });
+    } catch (error) {
+      const input = asInputError(error);
+      if (input === undefined || input.message.includes(key)) throw error;
+      throw new UsageError(`Cannot use ${key}: ${input.message}`, {
+        cause: error,
+      });
+    }
+  }
+  return found;
+}
+
+/**
+ * Checks that the algorithms of cells can learn in their environments with these
+ * settings: before anything runs. Settings without effect are told.
+ *
+ * @throws {UsageError} If an environment cannot be made, or a setting does not fit it.
+ */
+export async function checkFit(
+  cells: readonly Cell[],
+  settings: PlanSettings,
+  onNotice: (line: string) => void,
+): Promise<void> {
+  const check = runChecker();
+  for (const key of new Set(cells.map(keyOf))) {
+    try {
+      const lines = await check(settings.get(key)!.config);
+      lines.forEach((line) => onNotice(`${key}: ${line}`));
+    } catch (error) {
+      throw new UsageError(`Cannot use ${key}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Returns the task of a cell's job. */
+export function taskOf(
+  cell: Cell,
+  { settings, episodes, isTrusted }: {
+    settings: PlanSettings;
+    episodes: number;
+    isTrusted: boolean;
+  },
+): RunTask {
+  const { config, threads } = settings.get(keyOf(cell))!;
+  const own = { ...config, threads, seed: cell.seed };
+  return { dir: cell.dir, settings: own, isTrusted, episodes };
+}
+
+/** Settings that a run resolves for its machine, unless they are given. */
+const OF_MACHINE = ["engine", "backend", "plugin", "threads", "workers"];
+/** Settings whose paths a run makes absolute. */
+const PATHS: readonly string[] = ["envModules", "algorithmModules", "wrappers"];
+
+/**
+ * Lists the settings in which a run that exists differs from the one that is planned.
+ *
+ * @param dir The run's folder.
+ * @param planned Configuration of the run.
+ */
+export function changedKeys(dir: string, planned: ResolvedConfig): string[] {
+  const isOpen = (key: string) =>
+    PATHS.includes(key) && (planned[key] as unknown[]).length > 0 ||
+    OF_MACHINE.includes(key) && [null, "auto"].includes(planned[key] as null);
+  const text = (value: unknown) => JSON.stringify(value ?? null);
+  const saved = savedConfigOf(dir), record = recordOf(dir);
+  // One that never began is begun anew.
+  const isEmpty = record?.state === "failed" && record.checkpoints.length === 0;
+  if (saved === undefined || isEmpty) return [];
+  // Both, as the record may be another run's.
+  const { settings = saved } = record ?? {};
+  return Object.keys({ ...saved, ...settings, ...planned }).filter((key) =>
+    !isOpen(key) &&
+    [saved, settings].some((it) => text(it[key]) !== text(planned[key]))
+  );
+}
+
+/**
+ * Refuses a plan that changes settings of cells that exist.
+ *
+ * @throws {UsageError} If it does; the message names a cell and the keys.
+ */
+export function checkUnchanged(
+  cells: readonly CellResult[],
+  settings: PlanSettings,
+  { episodes }: Plan,
+): void {
+  for (const cell of cells) {
+    const { dir, seed, last } = cell;
+    const { config } = settings.get(keyOf(cell))!;
+    const keys = changedKeys(dir, { ...config, seed });
+    const evaluated = last?.episodes ?? episodes;
+    if (evaluated !== episodes) keys.push("episodes");
+    if (keys.length === 0) continue;
+    throw new UsageError(
+      `Cannot change ${keys.join(", ")} of ${
+        nameOf(cell)
+      }, which exists: give the variant another name, or remove its folder`,
+    );
+  }
+}

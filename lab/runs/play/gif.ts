@@ -1,0 +1,86 @@
+import { openPlainSync } from "@bellman/files";
+import type { GifEncoder } from "@bellman/training/plots";
+import type { RgbImage } from "@bellman/types";
+import { closeSync, writeFileSync } from "node:fs";
+import { fileError } from "../program/errors.ts";
+import type { PictureSink } from "./pictures.ts";
+
+/** Highest frame rate of a GIF: viewers slow shorter delays down. */
+export const MOST_GIF_FRAMES_PER_SECOND = 50;
+
+/** File of an animated GIF that loops, written image by image. */
+export class GifWriter implements PictureSink {
+  readonly #path: string;
+  readonly #framesPerSecond: number;
+  #encoder: GifEncoder | undefined;
+  #file: number | undefined;
+
+  /**
+   * @param path Path of the file.
+   * @param framesPerSecond Frame rate.
+   */
+  constructor(path: string, framesPerSecond: number) {
+    this.#path = path;
+    this.#framesPerSecond = framesPerSecond;
+  }
+
+  /**
+   * Adds an image; all have one size.
+   *
+   * @throws {UsageError} If it cannot be written; no file is left then.
+   */
+  async show(image: RgbImage): Promise<void> {
+    // Loads the library of all plots: only where a GIF is made.
+    const { GifEncoder } = await import("@bellman/training/plots");
+    this.#encoder ??= new GifEncoder(this.#framesPerSecond);
+    await this.#write(this.#encoder.add(image));
+  }
+
+  /**
+   * Completes the file.
+   *
+   * @throws {UsageError} If it cannot be written; no file is left then.
+   */
+  async finish(): Promise<string> {
+    await this.#write(this.#encoder!.finish());
+    await this.#orGiveUp(async () => {
+      this.#close();
+      await Deno.rename(this.#unfinished, this.#path);
+    });
+    return `wrote ${this.#path}`;
+  }
+
+  /** Removes what was written. */
+  async abort(): Promise<void> {
+    if (this.#encoder === undefined) return;
+    this.#close();
+    await Deno.remove(this.#unfinished).catch(() => {});
+  }
+
+  /** Writes encoded bytes to the file. */
+  async #write(bytes: Uint8Array): Promise<void> {
+    await this.#orGiveUp(() => {
+      this.#file ??= openPlainSync(this.#unfinished, "create");
+      writeFileSync(this.#file, bytes);
+    });
+  }
+
+  async #orGiveUp(write: () => void | Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      await this.abort();
+      throw fileError(error, this.#path) ?? error;
+    }
+  }
+
+  #close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  /** Path until the GIF is complete. */
+  get #unfinished(): string {
+    return `${this.#path}.tmp`;
+  }
+}

@@ -1,0 +1,118 @@
+import type { RgbImage } from "@bellman/types";
+import { openPlainSync } from "@bellman/files";
+import { encode } from "fast-png";
+import { closeSync, writeFileSync } from "node:fs";
+import { captionOf, type Moment } from "./caption.ts";
+import type { CommandIo } from "../program/process.ts";
+
+const ESC = "\x1b[";
+
+/** Takes the images of episodes as they are played. */
+export interface PictureSink {
+  /** Takes an image of a moment. */
+  show(picture: RgbImage, moment: Moment): Promise<void> | void;
+  /** Ends, and returns a line about the files; empty for a terminal. */
+  finish(): Promise<string>;
+  /** Removes an unfinished file. */
+  abort?(): Promise<void>;
+}
+
+/** Writes each image as a PNG file into a folder, which the first one makes. */
+export function pngSink(dir: string): PictureSink {
+  let count = 0;
+  return {
+    show: async (picture, { episode, step }) => {
+      if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
+      const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
+      const file = openPlainSync(`${dir}/${name}.png`, "create");
+      writeFileSync(file, encodePng(picture));
+      closeSync(file);
+    },
+    finish: () => Promise.resolve(`wrote ${count} pictures to ${dir}`),
+  };
+}
+
+/** Draws the images over each other in the terminal, with step and return below. */
+export function terminalSink(
+  io: CommandIo,
+  framesPerSecond: number,
+): PictureSink {
+  const { raw = io } = io;
+  let drawn: string | undefined;
+  return {
+    show: async (picture, moment) => {
+      const { columns, rows } = Deno.consoleSize();
+      const up = drawn === undefined ? "" : cursorUp(drawn);
+      const caption = captionOf(moment).toLowerCase().slice(0, columns - 1);
+      const image = toTerminal(picture, { columns, rows: rows - 3 });
+      // The line before may have been longer.
+      drawn = `${image}\n${caption}${ESC}K`;
+      raw.out(`${up}${drawn}\n`);
+      await new Promise((done) => setTimeout(done, 1000 / framesPerSecond));
+    },
+    finish: () => Promise.resolve(""),
+  };
+}
+
+/** Encodes an image as a PNG file. */
+export function encodePng({ width, height, data }: RgbImage): Uint8Array {
+  return encode({ width, height, data, channels: 3 });
+}
+
+/** Upper half of a cell, in the colour of the upper of two pixels. */
+const HALF_BLOCK = "▀";
+
+/** Returns the mean colour of a rectangle of pixels, as `r;g;b`. */
+function meanColour(
+  { width, data }: RgbImage,
+  [left, top, right, bottom]: [number, number, number, number],
+): string {
+  let red = 0, green = 0, blue = 0;
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
+      const at = 3 * (y * width + x);
+      red += data[at];
+      green += data[at + 1];
+      blue += data[at + 2];
+    }
+  }
+  const count = (bottom - top) * (right - left);
+  return [red, green, blue].map((it) => Math.round(it / count)).join(";");
+}
+
+/**
+ * Draws an image as lines of coloured half blocks, two pixels a character,
+ * scaled down to at most `columns` by `rows` characters.
+ */
+export function toTerminal(
+  picture: RgbImage,
+  { columns, rows }: { columns: number; rows: number },
+): string {
+  const { width, height } = picture;
+  const scale = Math.max(width / columns, height / (2 * rows), 1);
+  const cellsWide = Math.floor(width / scale);
+  const cellsHigh = Math.floor(height / scale / 2);
+  const edge = (cell: number, limit: number): number =>
+    Math.min(Math.round(cell * scale), limit);
+  const colour = (x: number, y: number): string => {
+    const left = edge(x, width - 1), top = edge(y, height - 1);
+    const right = Math.max(edge(x + 1, width), left + 1);
+    const bottom = Math.max(edge(y + 1, height), top + 1);
+    return meanColour(picture, [left, top, right, bottom]);
+  };
+  const lines: string[] = [];
+  for (let row = 0; row < cellsHigh; row++) {
+    let line = "";
+    for (let x = 0; x < cellsWide; x++) {
+      const upper = colour(x, 2 * row), lower = colour(x, 2 * row + 1);
+      line += `${ESC}38;2;${upper};48;2;${lower}m${HALF_BLOCK}`;
+    }
+    lines.push(`${line}${ESC}0m`);
+  }
+  return lines.join("\n");
+}
+
+/** Moves the cursor up over an image that {@linkcode toTerminal} drew. */
+export function cursorUp(drawn: string): string {
+  return `${ESC}${drawn.split("\n").length}A\r`;
+}

@@ -1,0 +1,290 @@
+import { hintAt, isLikelyTypo, nearest } from "@bellman/agent";
+import {
+  episodeSteps,
+  type LogRow,
+  readProgress,
+  statisticName,
+  STATISTICS,
+} from "@bellman/training";
+import type {
+  CurvePanel,
+  CurveRun,
+  CurveThreshold,
+} from "@bellman/training/plots";
+import { existsSync, readdirSync } from "node:fs";
+import { basename } from "node:path";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { UsageError } from "../program/errors.ts";
+import { rewardThreshold } from "../training/environment_modules.ts";
+import { MAX_ROWS, solvedAt } from "../training/report.ts";
+import { refuseLinksIn } from "../training/run_entries.ts";
+import { openRun } from "../training/saved_run.ts";
+import { logOf } from "../settings/shared_folder.ts";
+
+/** Quantity along the horizontal axis. */
+type Axis = "steps" | "time" | "episodes";
+export const AXES: readonly Axis[] = ["steps", "time", "episodes"];
+
+/** Statistic to draw, and the quantity on the horizontal axis. */
+interface CurveChoice {
+  key: string;
+  /** Quantity along the horizontal axis, steps by default. */
+  x?: Axis;
+}
+
+/** Returns a statistic of a run, without the rows that lack it. */
+export function curveOf(
+  { run, rows, episodesPath }: Pick<LoggedRun, "run" | "rows"> & {
+    episodesPath?: string;
+  },
+  { key, x = "steps" }: CurveChoice,
+): { x: number[]; y: number[] } {
+  const names = [...new Set(rows.flatMap((it) => Object.keys(it.statistics)))];
+  const name = [key, statisticName(key)].find((it) => names.includes(it));
+  if (name === undefined) {
+    throw new UsageError(
+      names.length === 0
+        ? `Cannot plot '${key}' of ${run}: nothing has been logged yet`
+        : `Cannot plot '${key}' of ${run}: ${statisticHint(key, names)}`,
+    );
+  }
+  const places = placesOf({ run, rows, episodesPath }, x);
+  const kept = rows.map((_, i) => i)
+    .filter((i) => Number.isFinite(rows[i].statistics[name]));
+  return {
+    x: kept.map((i) => places[i]),
+    y: kept.map((i) => rows[i].statistics[name]),
+  };
+}
+
+/** Suggests which statistic of a run was meant. */
+function statisticHint(key: string, names: readonly string[]): string {
+  const whole = new Map(names.map((it) => [it.slice(it.indexOf("/") + 1), it]));
+  const aliases = STATISTICS.filter(({ name }) => names.includes(name))
+    .flatMap((it) => it.aliases);
+  const found = nearest(key, [...names, ...aliases, ...whole.keys()]);
+  return isLikelyTypo(key, found)
+    ? `did you mean '${whole.get(found) ?? found}'?`
+    : hintAt(key, names);
+}
+
+/** Finds the place of each row along an axis. */
+function placesOf(
+  { run, rows, episodesPath }: Parameters<typeof curveOf>[0],
+  x: Axis,
+): number[] {
+  if (x === "steps") return rows.map(({ step }) => step);
+  if (x === "time") {
+    if (!rows.some(({ statistics }) => "time/seconds" in statistics)) {
+      throw new UsageError(
+        `Cannot plot ${run} over time: its log has no time/seconds`,
+      );
+    }
+    let seconds = 0;
+    // An evaluation has no time of its own: it follows the row before.
+    return rows.map(({ statistics }) =>
+      seconds = statistics["time/seconds"] ?? seconds
+    );
+  }
+  if (episodesPath === undefined || !existsSync(episodesPath)) {
+    throw new UsageError(
+      `Cannot plot ${run} over episodes: it has no episodes.csv`,
+    );
+  }
+  const ends = episodeSteps(episodesPath);
+  let count = 0, next = ends.next();
+  const places = rows.map(({ step }) => {
+    for (; !next.done && next.value <= step; next = ends.next()) count++;
+    return count;
+  });
+  // Closes the file.
+  ends.return(undefined);
+  return places;
+}
+
+/** Units of training time: name, seconds, and the seconds from which on it is used. */
+const UNITS = [
+  { unit: "hours", scale: 3600, from: 7200 },
+  { unit: "minutes", scale: 60, from: 180 },
+  { unit: "seconds", scale: 1, from: 0 },
+];
+
+/** Labels an axis, with the unit that suits the times. */
+export function axisOf(
+  x: Axis,
+  curves: readonly { x: number[] }[],
+): { label: string; scale: number } {
+  if (x === "steps") return { label: "Environment steps", scale: 1 };
+  if (x === "episodes") return { label: "Episodes of training", scale: 1 };
+  const last = Math.max(0, ...curves.map((it) => it.x.at(-1) ?? 0));
+  const { unit, scale } = UNITS.find(({ from }) => last >= from)!;
+  return { label: `Training time in ${unit}`, scale };
+}
+
+/** Keys that do not change what is learned. */
+const NO_DIFFERENCE: ReadonlySet<string> = new Set([
+  "seed",
+  "threads",
+  "stepTimeout",
+  "logInterval",
+  "evaluationInterval",
+  "policyPlots",
+  "videoInterval",
+  "checkpointInterval",
+  "keepCheckpoints",
+]);
+
+/**
+ * Names the groups of runs: algorithm, environment, and the keys in which the runs
+ * of both differ, but the seed and others that do not change what is learned.
+ */
+export function groupNames(
+  configs: readonly Record<string, unknown>[],
+): string[] {
+  const text = (value: unknown): string => JSON.stringify(value) ?? "";
+  const nameOf = (config: Record<string, unknown>) =>
+    `${config.algorithm} ${config.env}`;
+  const groups = Map.groupBy(configs, nameOf);
+  const varying = new Map([...groups].map(([name, alike]) => {
+    const keys = [...new Set(alike.flatMap((it) => Object.keys(it)))];
+    return [
+      name,
+      keys.filter((key) =>
+        !NO_DIFFERENCE.has(key) &&
+        new Set(alike.map((config) => text(config[key]))).size > 1
+      ),
+    ];
+  }));
+  return configs.map((config) => {
+    const name = nameOf(config);
+    const parts = varying.get(name)!.map((key) =>
+      `${key}=${text(config[key])}`
+    );
+    return [name, ...parts].join(" ");
+  });
+}
+
+interface LoggedRun {
+  run: string;
+  /** Name of its curve; by default what tells it from the others. */
+  group?: string;
+  config: ResolvedConfig;
+  rows: LogRow[];
+  episodesPath: string;
+}
+
+/** A run folder, and the name of its curve where it has one. */
+export type GroupedRun = Pick<LoggedRun, "run" | "group">;
+
+/**
+ * Lists the run folders of those that are given: experiments are replaced by
+ * theirs, whose variants are their groups.
+ *
+ * @throws {UsageError} If an experiment has no runs, or links.
+ */
+export function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
+  const experiments = dirs.filter(isExperiment);
+  return dirs.flatMap((dir): GroupedRun[] => {
+    if (!isExperiment(dir)) return [{ run: dir }];
+    refuseLinksIn(dir);
+    const found = foldersIn(`${dir}/${EXPERIMENT_RUNS}`).flatMap((variant) =>
+      foldersIn(variant).flatMap(foldersIn).map((run) => ({
+        run,
+        group: experiments.length > 1
+          ? `${basename(dir)}/${basename(variant)}`
+          : basename(variant),
+      }))
+    ).filter(({ run }) => existsSync(`${run}/config.yaml`));
+    if (found.length > 0) return found;
+    throw new UsageError(`Cannot plot ${dir}: none of its runs has begun`);
+  });
+}
+
+function foldersIn(dir: string): string[] {
+  return readdirSync(dir, { withFileTypes: true })
+    .filter((it) => it.isDirectory())
+    .map(({ name }) => `${dir}/${name}`).sort();
+}
+
+/** Folder of an experiment's runs. */
+const EXPERIMENT_RUNS = "runs";
+
+function isExperiment(dir: string): boolean {
+  return [EXPERIMENT_RUNS, "plan.yaml"].every((it) =>
+    existsSync(`${dir}/${it}`)
+  );
+}
+
+/** Reads the runs that have logged something; skips the others, unless all are empty. */
+export function loggedRuns(
+  dirs: readonly GroupedRun[],
+  { onNotice, isTrusted }: {
+    onNotice: (line: string) => void;
+    isTrusted: boolean;
+  },
+): LoggedRun[] {
+  const runs = dirs.map(({ run, group }) => {
+    const { folder, config, notices: lines } = openRun(run, { isTrusted });
+    lines.forEach(onNotice);
+    const path = logOf(folder);
+    // A run that failed at its start has no such file.
+    const rows = existsSync(path)
+      ? readProgress(path, { maxRows: MAX_ROWS })
+      : [];
+    return { run, group, config, rows, episodesPath: folder.episodesPath };
+  });
+  const logged = runs.filter(({ rows }) => rows.length > 0);
+  if (logged.length === 0) return runs;
+  for (const { run, rows } of runs) {
+    if (rows.length > 0) continue;
+    onNotice(`Skipped ${run}: nothing has been logged yet`);
+  }
+  return logged;
+}
+
+/** A run, and the curve of it that is drawn. */
+interface PlottedRun extends LoggedRun {
+  curve: CurveRun;
+}
+
+/**
+ * Makes a panel for each environment: runs that differ in the seed alone share a
+ * curve, and curves of one name a colour.
+ */
+export async function panelsOf(
+  runs: readonly PlottedRun[],
+  { key, threshold: value }: { key: string; threshold?: number },
+): Promise<CurvePanel[]> {
+  const names = groupNames(runs.map(({ config }) => config));
+  const named = runs.map((run, i) => ({
+    ...run,
+    name: run.group ?? names[i],
+  }));
+  const byEnv = [...Map.groupBy(named, ({ config }) => config.env)];
+  const nameIn = (name: string, env: string) =>
+    byEnv.length > 1 ? name.replace(` ${env}`, "") : name;
+  const colors = [
+    ...new Set(named.map((it) => nameIn(it.name, it.config.env))),
+  ];
+  return await Promise.all(byEnv.map(async ([env, alike]) => {
+    const groups = Map.groupBy(alike, ({ name }) => nameIn(name, env));
+    const series = [...groups].map(([name, runs]) => ({
+      name,
+      color: colors.indexOf(name),
+      runs: runs.map(({ curve }) => curve),
+    }));
+    const threshold = value === undefined
+      ? await thresholdOf(env, key)
+      : { value, label: String(value) };
+    return { title: env, series, threshold };
+  }));
+}
+
+/** Threshold of a statistic of returns, if it is known. */
+async function thresholdOf(
+  env: string,
+  key: string,
+): Promise<CurveThreshold | undefined> {
+  if (!/\/return_(mean|median|min|max)$/.test(statisticName(key))) return;
+  return solvedAt(await rewardThreshold(env));
+}

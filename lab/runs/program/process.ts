@@ -1,0 +1,278 @@
+/** Output streams of a command; tests give their own. */
+export interface CommandIo {
+  /** Writes text to standard output; what would command a terminal is written out. */
+  out(text: string): void;
+  /** Writes text to standard error likewise. */
+  err(text: string): void;
+  /**
+   * Streams that take text as it is, for displays that move the cursor.
+   *
+   * @default out and err
+   */
+  raw?: { out(text: string): void; err(text: string): void };
+  /** True where standard output is a terminal. */
+  outIsTerminal: boolean;
+  /** True where standard error is a terminal. */
+  errIsTerminal: boolean;
+  /**
+   * Returns columns and rows of the terminal.
+   *
+   * @default () => ({ columns: 80, rows: 24 })
+   */
+  size?(): { columns: number; rows: number };
+}
+
+// deno-lint-ignore no-control-regex -- those are what is looked for
+const COMMANDS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Writes out what would command a terminal in a text of several lines, as JSON does. */
+export function printable(text: string): string {
+  return text.replaceAll(
+    COMMANDS,
+    (it) =>
+      it === "\n" || it === "\t"
+        ? it
+        : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Writes text; output that nobody reads any more is dropped, so that the run continues. */
+function writeAll(stream: typeof Deno.stdout, text: string): void {
+  let bytes = new TextEncoder().encode(text);
+  try {
+    while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
+  } catch (error) {
+    const { code } = error as { code?: string };
+    // A terminal that closed, a pipe without its end.
+    if (code !== "EIO" && code !== "EPIPE") throw error;
+  }
+}
+
+/** Returns the process's own streams. */
+export function processIo(): CommandIo {
+  const raw = {
+    out: (text: string) => writeAll(Deno.stdout, text),
+    err: (text: string) => writeAll(Deno.stderr, text),
+  };
+  return {
+    out: (text) => raw.out(printable(text)),
+    err: (text) => raw.err(printable(text)),
+    raw,
+    outIsTerminal: Deno.stdout.isTerminal(),
+    errIsTerminal: Deno.stderr.isTerminal(),
+    size() {
+      try {
+        const { columns, rows } = Deno.consoleSize();
+        // A terminal that does not know its size says 0.
+        return { columns: columns || 80, rows: rows || 24 };
+      } catch {
+        return { columns: 80, rows: 24 };
+      }
+    },
+  };
+}
+
+/** Signals that end a run which saves itself first. */
+const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT"]
+  : ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** Exit codes of what a signal has ended, as shells give them. */
+const EXIT_CODES: Readonly<Record<string, number>> = {
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGTERM: 143,
+};
+
+/** Reason of a signal that was raised. */
+class Interruption extends Error {
+  /** Exit code of the program. */
+  readonly exitCode: number;
+
+  constructor(signal: string) {
+    super(`${signal} was received`);
+    this.exitCode = EXIT_CODES[signal];
+  }
+}
+
+/** Returns the exit code of a command that a signal has ended. */
+export function exitCodeOf({ reason }: AbortSignal): number {
+  return reason instanceof Interruption ? reason.exitCode : EXIT_CODES.SIGINT;
+}
+
+/** Milliseconds after which a signal that the main thread has not handled is reported. */
+const UNHEARD_MS = 1_000;
+const UNHEARD =
+  "\nThe run stops when its environment comes back; a second Ctrl-C ends it at once\n";
+
+/**
+ * Listens in a separate thread, which hears signals even while an environment
+ * keeps the main thread in an endless loop. The second signal has its default
+ * effect.
+ */
+const LISTENER = `
+let isRaised = false, isHeard = false;
+const stop = () => {
+  for (const name of names) Deno.removeSignalListener(name, listeners[name]);
+};
+const hear = (name) => {
+  if (isRaised) {
+    // Shell and system both send it to what they leave: the second may not end the saving.
+    if (name === "SIGHUP") return;
+    stop();
+    Deno.kill(Deno.pid, name);
+    return;
+  }
+  isRaised = true;
+  postMessage(name);
+  setTimeout(() => {
+    if (isHeard) return;
+    try {
+      Deno.stderr.writeSync(new TextEncoder().encode(${
+  JSON.stringify(UNHEARD)
+}));
+    } catch {
+      // Nobody reads it.
+    }
+  }, ${UNHEARD_MS});
+};
+const names = ${JSON.stringify(SIGNALS)}, listeners = {};
+for (const name of names) {
+  Deno.addSignalListener(name, listeners[name] = () => hear(name));
+}
+onmessage = ({ data }) => {
+  if (data === "heard") {
+    isHeard = true;
+    return;
+  }
+  stop();
+  postMessage("stopped");
+  close();
+};
+postMessage("listening");`;
+
+/** A signal for interrupts, and its release. */
+interface Interrupt {
+  /** Aborted by the first signal. */
+  signal: AbortSignal;
+  /** Stops listening. */
+  release(): Promise<void>;
+}
+
+/** Thread that listens to signals. */
+interface Listener {
+  worker: Worker;
+  listening: Promise<void>;
+  stopped: Promise<void>;
+  /** Name of the first signal. */
+  raised: Promise<string>;
+}
+
+function startListener(): Listener {
+  const worker = new Worker(
+    `data:text/javascript,${encodeURIComponent(LISTENER)}`,
+    { type: "module" },
+  );
+  const listening = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  const raised = Promise.withResolvers<string>();
+  worker.onmessage = ({ data }) => {
+    if (data === "listening") listening.resolve();
+    else if (data === "stopped") stopped.resolve();
+    else raised.resolve(data);
+  };
+  return {
+    worker,
+    listening: listening.promise,
+    stopped: stopped.promise,
+    raised: raised.promise,
+  };
+}
+
+/** Listener that was started before anything wanted it. */
+let early: Listener | undefined;
+
+/**
+ * Begins to listen to the signals that the next {@linkcode interruptSignal} is
+ * raised by: a program that is still being loaded hears them so.
+ */
+export function listenEarly(): void {
+  early ??= startListener();
+}
+
+/**
+ * Listens to Ctrl-C, SIGTERM and SIGHUP: the first one raises a signal, so that a
+ * run can save itself or clear up; the second one ends the process at once, even
+ * where an environment that hangs blocks the main thread.
+ *
+ * @param onRaise Called when it is raised, before anything else is done.
+ * @returns The signal, once it listens.
+ */
+export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
+  const controller = new AbortController();
+  const { worker, listening, stopped, raised } = early ?? startListener();
+  early = undefined;
+  raised.then((name) => {
+    worker.postMessage("heard");
+    controller.abort(new Interruption(name));
+    onRaise();
+  });
+  await listening;
+  let isReleased = false;
+  const release = async () => {
+    if (!isReleased) worker.postMessage("stop");
+    isReleased = true;
+    await stopped;
+  };
+  return { signal: controller.signal, release };
+}
+
+/** Takes an error that nothing could catch. */
+type StrayErrorHandler = (thrown: unknown) => void;
+
+/** Handlers, of which only the latest one is called. */
+const handlers: StrayErrorHandler[] = [];
+
+function onRejection(event: PromiseRejectionEvent): void {
+  event.preventDefault();
+  handlers.at(-1)?.(event.reason);
+}
+
+function onError(event: ErrorEvent): void {
+  event.preventDefault();
+  handlers.at(-1)?.(event.error);
+}
+
+/** Waits until the errors so far are reported: for a turn of the event loop. */
+export function strayErrorsHeard(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+/**
+ * Reports errors that nothing can catch, which would end the process: rejections
+ * that nothing awaits, and errors of timers. The user's own environments may
+ * cause them.
+ *
+ * @param handler Takes them, instead of the handler before, until released.
+ * @returns A function that releases it.
+ */
+export function onStrayError(handler: StrayErrorHandler): () => void {
+  if (handlers.length === 0) {
+    globalThis.addEventListener("unhandledrejection", onRejection);
+    globalThis.addEventListener("error", onError);
+  }
+  handlers.push(handler);
+  return () => {
+    handlers.splice(handlers.lastIndexOf(handler), 1);
+    if (handlers.length > 0) return;
+    globalThis.removeEventListener("unhandledrejection", onRejection);
+    globalThis.removeEventListener("error", onError);
+  };
+}
+
+/** Quotes a word for a shell, where that is needed. */
+export function shellWord(word: string): string {
+  return /^[\p{L}\p{N}/._:@%+=,-]+$/u.test(word)
+    ? word
+    : `'${word.replaceAll("'", "'\\''")}'`;
+}

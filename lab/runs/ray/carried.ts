@@ -1,0 +1,36 @@
+/** Checks what goes to the nodes of a cluster with a run. */
+import type { RayOptions } from "@bellman/envs/ray";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { codeOf } from "../training/environment_modules.ts";
+import { UsageError } from "../program/errors.ts";
+
+/** Files that a configuration names, and not a package of JSR or npm. */
+function filesOf(config: ResolvedConfig): string[] {
+  const { modules, files } = codeOf(config);
+  return [...modules.filter((it) => it.startsWith("file:")), ...files];
+}
+
+/**
+ * Checks that each of several runs can be made in one place, and finds there what its
+ * configuration names.
+ *
+ * @param config The configuration.
+ * @param cluster Cluster that the runs are made on, if any.
+ * @throws {UsageError} If it may not, or could not be opened here.
+ */
+export function checkCarried(
+  config: ResolvedConfig,
+  cluster: Pick<RayOptions, "code"> | undefined,
+): void {
+  if (config.vectorization === "ray") {
+    throw new UsageError(
+      "Cannot use vectorization: ray for several runs: each run is made in one place; expected another one",
+    );
+  }
+  const [file] = filesOf(config);
+  const isThere = cluster === undefined || cluster.code === "here";
+  if (file === undefined || isThere) return;
+  throw new UsageError(
+    `Cannot ship ${file} to the cluster: its runs would name the place that it has there; expected code that is at the same path on all nodes, with --cluster-code here`,
+  );
+}

@@ -1,0 +1,78 @@
+import type { PythonWrapper } from "@bellman/envs/gymnasium";
+import { UsageError } from "../program/errors.ts";
+import { pythonModule } from "./modules.ts";
+import type { RunConfig } from "./run_config.ts";
+
+/** Prefix of the ids of environments that Python's Gymnasium hosts. */
+export const GYMNASIUM = "gym:";
+
+/** Environments that Gymnasium has and Bellman has not, without versions. */
+const NAMES: ReadonlySet<string> = new Set([
+  "BipedalWalker",
+  "BipedalWalkerHardcore",
+  "Blackjack",
+  "CarRacing",
+  "CliffWalking",
+  "FrozenLake",
+  "FrozenLake8x8",
+  "LunarLander",
+  "LunarLanderContinuous",
+  "Taxi",
+]);
+
+/** Returns the id with its prefix, if it is known to be one of Gymnasium's own. */
+export function gymnasiumId(id: string): string | undefined {
+  return NAMES.has(id.replace(/-v\d*$/, "")) ? GYMNASIUM + id : undefined;
+}
+
+/** Returns true for the id of an environment that Python hosts. */
+export function isGymnasium(id: string): boolean {
+  return id.startsWith(GYMNASIUM);
+}
+
+/** Returns a wrapper's name with the path of its file, if it has one, as absolute. */
+function absolute(name: string): string {
+  const [, file, rest] = /^(.+\.py)(:[^:]+)$/.exec(name) ?? [];
+  return file === undefined ? name : pythonModule(file) + rest;
+}
+
+/**
+ * Reads the wrappers of Python that a configuration names, and imports none. Files
+ * of rl-baselines3-zoo write them alike.
+ *
+ * @throws {UsageError} If one is no name with its arguments, or the environment is
+ * not Python's.
+ */
+export function wrappersOf(
+  { env, wrappers }: Pick<RunConfig, "env" | "wrappers">,
+): PythonWrapper[] {
+  if (wrappers.length > 0 && !isGymnasium(env)) {
+    throw new UsageError(
+      `Cannot use wrappers with ${env}: they are Python's, for environments of gym:, such as ${
+        gymnasiumId(env) ?? `${GYMNASIUM}CartPole-v1`
+      }; a module of envModules may wrap another`,
+    );
+  }
+  return wrappers.map((given): PythonWrapper => {
+    if (typeof given === "string") return { name: absolute(given) };
+    const [[name, kwargs] = ["", null], ...others] = Object.entries(given);
+    // YAML has null for a mapping without entries.
+    const isMapping = typeof kwargs === "object" && !Array.isArray(kwargs);
+    if (others.length === 0 && isMapping && name !== "") {
+      return { name: absolute(name), kwargs: { ...kwargs } };
+    }
+    throw new UsageError(
+      `Cannot use the wrapper ${
+        JSON.stringify(given)
+      }: expected module:Class, or one with its arguments, as {'gymnasium.wrappers:TimeAwareObservation': {flatten: true}}`,
+    );
+  });
+}
+
+/** Returns the wrappers of a configuration as it keeps them: paths are absolute. */
+export function absoluteWrappers(
+  config: Pick<RunConfig, "env" | "wrappers">,
+): RunConfig["wrappers"] {
+  return wrappersOf(config)
+    .map(({ name, kwargs }) => kwargs ? { [name]: kwargs } : name);
+}

@@ -1,0 +1,385 @@
+import {
+  type AlgorithmDefinition,
+  type ConfigSchema,
+  defaultsOf,
+  describeProperty,
+  findKey,
+  hintAt,
+  ownSchema,
+} from "@bellman/agent";
+import { UsageError } from "../program/errors.ts";
+import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
+import { wrappersOf } from "./gymnasium.ts";
+import { idleModules, importModules } from "./modules.ts";
+import { runConfigSchema, runSchema } from "./schema.ts";
+import { type Entry, validateEntries } from "./settings.ts";
+import { hintAtAlgorithm } from "./elsewhere.ts";
+import type { RunConfig } from "./run_config.ts";
+import { isZoo, zooEntries } from "./zoo.ts";
+import { ZOO_DEFAULTS } from "./zoo_defaults.ts";
+import { parseMapping } from "./yaml.ts";
+
+/** Whole configuration of a run: one flat mapping of all keys. */
+export type ResolvedConfig = RunConfig & Record<string, unknown>;
+
+/** Name that represents the defaults, without a preset. */
+export const NO_PRESET = "none";
+
+/** Sources of a configuration, weakest first. */
+export interface ConfigSources {
+  /** Name of a preset, or `none`; by default the environment's own. */
+  preset?: string;
+  /** Text and name of a configuration file, instead of a preset. */
+  file?: { name: string; text: string };
+  /** Entries of the command line. */
+  entries: Entry[];
+}
+
+/** Entries of a source, and its name for messages. */
+interface Entries {
+  entries: Entry[];
+  origin: string;
+  /** Settings that it leaves to others than this library. */
+  defaults?: Record<string, unknown>;
+  /** Lines on settings that were converted. */
+  notes?: string[];
+}
+
+/** A configuration, and what is to be told of it. */
+interface Resolved {
+  config: ResolvedConfig;
+  /** Lines on settings of a file that were converted. */
+  notes: string[];
+}
+
+/** Joins the schema of a run of an algorithm: the run's settings and its own. */
+export function fullSchema(algorithm: AlgorithmDefinition): ConfigSchema {
+  const { properties } = ownSchema(algorithm);
+  return { properties: { ...runSchema().properties, ...properties } };
+}
+
+/**
+ * Returns a setting's own name, where an alias was given. It stays as it is where the
+ * algorithm is not known yet, or has no such setting.
+ */
+export function settingKey(algorithm: string, name: string): string {
+  const known = findAlgorithm(algorithm);
+  const schema = known === undefined ? runSchema() : fullSchema(known);
+  return findKey(schema, name) ?? name;
+}
+
+/**
+ * Finds the name of the algorithm that the command, `--set` or the file gives; the
+ * default where none of them does.
+ *
+ * @throws {UsageError} If two of them differ.
+ */
+function namedAlgorithm(
+  command: string | undefined,
+  { entries, file }: { entries: readonly Entry[]; file: Entries | undefined },
+): { name: string; place: string } {
+  const named = command === undefined
+    ? []
+    : [{ name: command, where: `'train ${command}'` }];
+  for (const [key, value, flag = key] of entries) {
+    if (key !== "algorithm") continue;
+    named.push({ name: String(value), where: `'${flag}'` });
+  }
+  for (const [key, value] of file?.entries ?? []) {
+    if (key !== "algorithm") continue;
+    const name = String(value);
+    named.push({ name, where: `'algorithm: ${name}' of ${file!.origin}` });
+  }
+  const [first, ...others] = named;
+  const other = others.find(({ name }) => name !== first.name);
+  const unknown = named.find(({ name }) => findAlgorithm(name) === undefined);
+  // A name that there is not is the mistake, where one of two is.
+  if (other !== undefined && unknown === undefined) {
+    throw new UsageError(
+      `Cannot use both ${first.where} and ${other.where}: give one algorithm`,
+    );
+  }
+  const { name, where } = unknown ?? first ?? {
+    name: String(runConfigSchema.properties.algorithm.default),
+    where: "",
+  };
+  return { name, place: name === command ? "" : ` in ${where}` };
+}
+
+function unknownAlgorithm(name: string, place = ""): UsageError {
+  const hint = hintAtAlgorithm(name) ??
+    hintAt(name, ALGORITHMS.map((it) => it.name));
+  return new UsageError(`Unknown algorithm '${name}'${place}: ${hint}`);
+}
+
+/** Returns true if entries name modules that may register an algorithm. */
+function nameModules(entries: readonly Entry[]): boolean {
+  return entries.some(([name, value]) =>
+    findKey(runConfigSchema, name) === "algorithmModules" &&
+    Array.isArray(value) && value.length > 0
+  );
+}
+
+/** Finds a preset of an algorithm by its name. */
+export function findPreset(
+  { name: algorithm, presets }: AlgorithmDefinition,
+  name: string,
+): string {
+  if (Object.hasOwn(presets, name)) return presets[name];
+  const owner = ALGORITHMS.find((it) => Object.hasOwn(it.presets, name))?.name;
+  const names = Object.keys(presets);
+  const guess = owner === undefined
+    ? names.length === 0 ? "it has none" : hintAt(name, names)
+    : `it is one of ${owner}, as in 'train ${owner} --preset ${name}'`;
+  throw new UsageError(`Unknown preset '${name}' of ${algorithm}: ${guess}`);
+}
+
+/** Returns the name of a preset for many environments: the start of their ids. */
+function familyOf(env: string): string {
+  // Former names of Atari games.
+  return /(NoFrameskip|Deterministic)-v\d+$/.test(env)
+    ? "ALE"
+    : env.split("/")[0];
+}
+
+/**
+ * Adds given options of an environment to those of the preset or the file; null
+ * removes one of those.
+ */
+function withOptions(
+  base: Record<string, unknown>,
+  given: Record<string, unknown>,
+): Record<string, unknown> {
+  const merged = { ...base, ...given };
+  for (const key of ["envKwargs", "evaluationEnvKwargs"]) {
+    if (given[key] === undefined) continue;
+    const before = base[key] as object;
+    const both = Object.entries({ ...before, ...given[key] as object });
+    merged[key] = Object.fromEntries(
+      both.filter(([name, it]) => it !== null || !Object.hasOwn(before, name)),
+    );
+  }
+  return merged;
+}
+
+/**
+ * Names the preset that a run starts from.
+ *
+ * @param algorithm Algorithm that the preset is of.
+ * @param given The preset of the command line, if any, and the environment.
+ * @returns Its name; `undefined` for the defaults alone.
+ */
+export function presetFor(
+  { presets }: AlgorithmDefinition,
+  { preset, env }: { preset?: string; env: string },
+): string | undefined {
+  if (preset === NO_PRESET) return undefined;
+  return preset ??
+    [env, familyOf(env)].find((it) => Object.hasOwn(presets, it));
+}
+
+function presetEntries(
+  algorithm: AlgorithmDefinition,
+  given: { preset?: string; env: string },
+): Entries {
+  const name = presetFor(algorithm, given);
+  if (name === undefined) return { entries: [], origin: "no preset" };
+  const origin = `preset ${name}`;
+  return { entries: parseMapping(findPreset(algorithm, name), origin), origin };
+}
+
+/**
+ * Merges a configuration: defaults, then the preset or the file, then the command
+ * line.
+ *
+ * @param command Algorithm that the command names, if any.
+ * @param sources Sources of the values.
+ * @param options With `isOpen`, the algorithm's settings are taken as they are
+ * where there are `algorithmModules`, which may bring it or its network.
+ * @throws {UsageError} If a key or a value is not valid, or two sources name
+ * different algorithms.
+ */
+export function resolveConfig(
+  command: string | undefined,
+  sources: ConfigSources,
+  options: { isOpen?: boolean } = {},
+): ResolvedConfig {
+  return resolveGiven(command, sources, options).config;
+}
+
+/** Resolves as {@linkcode resolveConfig} does, with lines on what was converted. */
+function resolveGiven(
+  command: string | undefined,
+  sources: ConfigSources,
+  { isOpen = false }: { isOpen?: boolean } = {},
+): Resolved {
+  const { entries } = sources;
+  const text = sources.file === undefined ? undefined : {
+    entries: parseMapping(sources.file.text, sources.file.name),
+    origin: sources.file.name,
+  };
+  const { name, place } = namedAlgorithm(command, { entries, file: text });
+  const file = text && settingsIn(text, { entries, algorithm: name });
+  const all = [...file?.entries ?? [], ...entries];
+  if (isOpen && nameModules(all)) {
+    const none = { entries: [], origin: "no file" };
+    return {
+      config: merged({ name, base: () => file ?? none, entries }),
+      notes: [],
+    };
+  }
+  const algorithm = findAlgorithm(name);
+  if (algorithm === undefined) throw unknownAlgorithm(name, place);
+  const { preset } = sources;
+  const base = (env: string) =>
+    file ?? presetEntries(algorithm, { preset, env });
+  return {
+    config: merged({ name, algorithm, base, entries }),
+    notes: file?.notes ?? [],
+  };
+}
+
+/** Returns the settings of a file, which may be one of rl-baselines3-zoo. */
+function settingsIn(
+  file: Entries,
+  { entries, algorithm }: { entries: readonly Entry[]; algorithm: string },
+): Entries {
+  if (!isZoo(file.entries)) return file;
+  const { origin } = file;
+  const env = entries
+    .find(([name]) => findKey(runConfigSchema, name) === "env")?.[1];
+  const definition = findAlgorithm(algorithm);
+  const schema = definition && fullSchema(definition);
+  const translated = zooEntries(file.entries, {
+    origin,
+    env: env === undefined ? undefined : String(env),
+    isOwn: (name) =>
+      schema === undefined || findKey(schema, name) !== undefined,
+  });
+  return { origin, ...translated, defaults: ZOO_DEFAULTS[algorithm] };
+}
+
+/** Merges defaults, a preset or file, and the command line. */
+function merged(
+  { name, algorithm, base, entries }: {
+    name: string;
+    /** Left out where it is not known yet. */
+    algorithm?: AlgorithmDefinition;
+    /** Finds the preset or the file. */
+    base: (env: string) => Entries;
+    entries: Entry[];
+  },
+): ResolvedConfig {
+  const schema = algorithm === undefined
+    ? runConfigSchema
+    : fullSchema(algorithm);
+  const isOpen = algorithm === undefined;
+  const defaults = {
+    ...defaultsOf<ResolvedConfig>(schema),
+    ...algorithm?.runDefaults,
+  };
+  const given = validateEntries(entries, {
+    schema,
+    origin: "the command line",
+    isOpen,
+  });
+  const file = base(String(given.env ?? defaults.env));
+  const fromFile = validateEntries(file.entries, {
+    schema,
+    origin: file.origin,
+    isOpen,
+  });
+  const weaker = { ...defaults, ...file.defaults, ...fromFile };
+  const config = {
+    ...withOptions(weaker, given),
+    algorithm: name,
+  } as ResolvedConfig;
+  const idle = algorithm?.idle?.(config, {}) ?? {};
+  for (const key in file.defaults) {
+    const isGiven = key in fromFile || key in given;
+    // Nobody chose it.
+    if (key in idle && !isGiven) {
+      Object.assign(config, { [key]: defaults[key] });
+    }
+  }
+  wrappersOf(config); // Throws where they cannot be.
+  if (config.loop !== "device" && config.numEnvs > MOST_HOSTED) {
+    throw new UsageError(
+      `Cannot use numEnvs = ${config.numEnvs}: expected ${
+        describeProperty(schema.properties.numEnvs)
+      }`,
+    );
+  }
+  return config;
+}
+
+/** Most environments that are stepped one after the other. */
+const MOST_HOSTED = 4096;
+
+/** Imports the modules that may bring the algorithm of a configuration. */
+export async function importAlgorithmModules(
+  config: ResolvedConfig,
+): Promise<string[]> {
+  const urls = await importModules(config, "algorithmModules");
+  const { algorithm } = config;
+  const [why] = idleModules(config, "algorithmModules");
+  if (why === undefined || findAlgorithm(algorithm) !== undefined) return urls;
+  throw new UsageError(`Unknown algorithm '${algorithm}': ${why}`);
+}
+
+/**
+ * Imports the algorithms and networks of the user's own that a configuration
+ * names, and checks the settings that they alone know.
+ *
+ * @throws {UsageError} If a module cannot be imported or lacks the algorithm, or
+ * a setting is not valid.
+ */
+export async function withOwnAlgorithm(
+  config: ResolvedConfig,
+): Promise<ResolvedConfig> {
+  if (config.algorithmModules.length === 0) return config;
+  const algorithmModules = await importAlgorithmModules(config);
+  const file = { entries: Object.entries(config), origin: "the configuration" };
+  const { algorithm: name } = config, algorithm = findAlgorithm(name);
+  if (algorithm === undefined) throw unknownAlgorithm(name);
+  const checked = merged({ name, algorithm, base: () => file, entries: [] });
+  return { ...checked, algorithmModules };
+}
+
+/**
+ * Resolves a configuration, and imports the algorithms of the user's own that it names.
+ *
+ * @param algorithm Algorithm that is asked for, if one is.
+ * @param sources Sources of the values.
+ * @param hooks `admit` takes the configuration before anything that it names is
+ * imported; `onNotice` takes lines that the user should see.
+ * @throws {UsageError} If a key or a value is not valid.
+ */
+export async function resolveWithModules(
+  algorithm: string | undefined,
+  sources: ConfigSources,
+  { admit, onNotice }: {
+    admit: (config: ResolvedConfig) => void;
+    onNotice: (line: string) => void;
+  },
+): Promise<ResolvedConfig> {
+  const open = resolveConfig(algorithm, sources, { isOpen: true });
+  admit(open);
+  await importAlgorithmModules(open);
+  // With the settings and the presets that the modules have brought.
+  const { config, notes } = resolveGiven(algorithm, sources);
+  for (const key of ["stopReward", "patience"] as const) {
+    if (config[key] === null || config.evaluationInterval !== 0) continue;
+    throw new UsageError(
+      `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
+    );
+  }
+  notes.forEach(onNotice);
+  const { name, isGreedy } = findAlgorithm(config.algorithm)!;
+  if (isGreedy && !config.evaluationDeterministic) {
+    onNotice(
+      `evaluationDeterministic: false does nothing here: ${name} has nothing to sample, evaluations take the best action`,
+    );
+  }
+  return config;
+}

@@ -1,0 +1,148 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
+import { UsageError } from "../program/errors.ts";
+import { findPreset, fullSchema, presetFor, resolveConfig } from "./resolve.ts";
+import { parseMapping } from "./yaml.ts";
+import type { Entry } from "./settings.ts";
+
+const a2c = findAlgorithm("a2c")!;
+
+Deno.test("the command line outweighs the preset, the preset the defaults", () => {
+  const defaults = fullSchema(a2c).properties;
+  const config = resolveConfig("a2c", { entries: [["lr", 0.5]] });
+  assertEquals(config.env, "CartPole-v1");
+  assertEquals(config.learningRate, 0.5);
+  assertEquals(config.keepCheckpoints, defaults.keepCheckpoints.default);
+  const preset = parseMapping(findPreset(a2c, "CartPole-v1"), "preset");
+  for (const [key, value] of preset) {
+    if (key !== "learningRate") assertEquals(config[key], value);
+  }
+});
+
+Deno.test("an environment brings its own preset along", () => {
+  const config = resolveConfig("a2c", { entries: [["env", "Pendulum-v1"]] });
+  const preset = parseMapping(findPreset(a2c, "Pendulum-v1"), "preset");
+  for (const [key, value] of preset) assertEquals(config[key], value);
+});
+
+Deno.test("a file stands alone: no preset is mixed in", () => {
+  const file = { name: "mine.yaml", text: "env: Pendulum-v1\nn_envs: 3\n" };
+  const config = resolveConfig("a2c", { file, entries: [] });
+  const { totalTimesteps } = fullSchema(a2c).properties;
+  assertEquals(config.numEnvs, 3);
+  assertEquals(config.totalTimesteps, totalTimesteps.default);
+});
+
+Deno.test("the preset none represents the defaults", () => {
+  const config = resolveConfig("a2c", {
+    preset: "none",
+    entries: [["env", "Pendulum-v1"]],
+  });
+  const file = { name: "bare.yaml", text: "env: Pendulum-v1" };
+  assertEquals(config, resolveConfig("a2c", { file, entries: [] }));
+  const env = "Pendulum-v1";
+  assertEquals(presetFor(a2c, { preset: "none", env }), undefined);
+  assertEquals(presetFor(a2c, { env: "Chain-v0" }), undefined);
+  assertEquals(presetFor(a2c, { env }), env);
+});
+
+for (const { name } of ALGORITHMS) {
+  Deno.test(`the defaults of ${name} are valid settings`, () => {
+    const config = resolveConfig(name, { preset: "none", entries: [] });
+    const entries = Object.entries(config);
+    assertEquals(resolveConfig(name, { preset: "none", entries }), config);
+  });
+}
+
+/** Presets named after what they are taken from. */
+const ORIGINALS = ["baselines", "paper", "rainbow"];
+
+for (const { name: algorithm, presets } of ALGORITHMS) {
+  for (const name of Object.keys(presets)) {
+    Deno.test(`the preset ${name} of ${algorithm} is valid and its environment's`, () => {
+      const { env } = resolveConfig(algorithm, { preset: name, entries: [] });
+      const isNamedAfter = name.startsWith(env) || env.startsWith(`${name}/`);
+      assert(isNamedAfter || ORIGINALS.includes(name), `${name}: ${env}`);
+    });
+  }
+}
+
+Deno.test("an empty file is a mapping of nothing", () => {
+  assertEquals(parseMapping("", "empty.yaml"), []);
+  assertThrows(() => parseMapping("3", "x.yaml"), UsageError, "a mapping");
+});
+
+Deno.test("the keys of a run and of an algorithm do not collide", () => {
+  const { properties } = fullSchema(a2c);
+  const names = Object.entries(properties).flatMap((
+    [key, { alias = "" }],
+  ) => [key, ...alias.split(",").map((it) => it.trim()).filter(Boolean)]);
+  assertEquals(new Set(names).size, names.length);
+});
+
+Deno.test("options of the environment are added to a preset's", () => {
+  const optionsOf = (envKwargs: Record<string, unknown>) =>
+    resolveConfig("a2c", {
+      entries: [["env", "ALE/Pong-v5"], ["envKwargs", envKwargs]],
+    }).envKwargs;
+  assertEquals(optionsOf({ repeatActionProbability: 0 }), {
+    preprocessing: "baselines",
+    repeatActionProbability: 0,
+  });
+  assertEquals(optionsOf({ preprocessing: "deepmind" }), {
+    preprocessing: "deepmind",
+  });
+  assertEquals(optionsOf({ preprocessing: null, size: null }), { size: null });
+});
+
+Deno.test("a game by its former name has the preset of Atari", () => {
+  for (const env of ["PongNoFrameskip-v4", "QbertDeterministic-v4"]) {
+    const config = resolveConfig("a2c", { entries: [["env", env]] });
+    assertEquals([config.env, config.network], [env, "cnn"]);
+    assertEquals(config.envKwargs, { preprocessing: "baselines" });
+  }
+});
+
+Deno.test("the algorithm comes from the command, --set or the file, and presets follow it", () => {
+  const file = { name: "mine.yaml", text: "algorithm: sac\ncritics: value\n" };
+  assertEquals(resolveConfig(undefined, { entries: [] }).algorithm, "a2c");
+  const fromFile = resolveConfig(undefined, { file, entries: [] });
+  assertEquals([fromFile.algorithm, fromFile.critics], ["sac", "value"]);
+  assertEquals(resolveConfig("sac", { file, entries: [] }), fromFile);
+  const sac: Entry = ["algorithm", "sac", "--set algorithm=sac"];
+  const set = resolveConfig(undefined, {
+    entries: [sac, ["env", "Pendulum-v1"]],
+  });
+  assertEquals(
+    set,
+    resolveConfig("sac", { entries: [["env", "Pendulum-v1"]] }),
+  );
+  const named = resolveConfig(undefined, {
+    preset: "Pendulum-v1-value",
+    entries: [sac],
+  });
+  assertEquals(named.critics, "value");
+});
+
+Deno.test("each number of a configuration has bounds that a run can be computed with", () => {
+  const float32 = 3.4e38;
+  for (const algorithm of ALGORITHMS) {
+    for (
+      const [key, it] of Object.entries(fullSchema(algorithm).properties)
+    ) {
+      const property = it.items ?? it;
+      const types = [property.type].flat();
+      const isWhole = types.includes("integer") || property.multipleOf === 1;
+      if (!isWhole && !types.includes("number")) continue;
+      const { minimum, exclusiveMinimum, maximum = Infinity } = property;
+      const least = minimum ?? exclusiveMinimum ?? -Infinity;
+      // A return is compared with it, in float64.
+      const most = isWhole
+        ? Number.MAX_SAFE_INTEGER
+        : key === "stopReward"
+        ? Number.MAX_VALUE
+        : float32;
+      assert(maximum <= most && least >= -most, `${algorithm} ${key}`);
+    }
+  }
+});

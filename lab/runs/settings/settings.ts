@@ -1,0 +1,94 @@
+/** Checks of settings against their schemas. */
+import {
+  aliasesOf,
+  type ConfigSchema,
+  faultOf,
+  findKey,
+  hintAt,
+} from "@bellman/agent";
+import { UsageError } from "../program/usage_error.ts";
+import { hintAtSetting } from "./elsewhere.ts";
+
+/** Most keys of settings that are not those of a run. */
+const FEW_KEYS = 16;
+
+/** Suggests which key or alias was meant. */
+function hintAtKey(schema: ConfigSchema, name: string): string {
+  const names = Object.entries(schema.properties).flatMap((
+    [key, property],
+  ) => [key, ...aliasesOf(property)]);
+  const hint = hintAt(name, names);
+  // A few keys are listed.
+  if (names.length <= FEW_KEYS) return hint;
+  const known = hintAtSetting(name);
+  if (known !== undefined) return known;
+  return hint.startsWith("did")
+    ? hint
+    : "'train ALGORITHM --help' lists the keys";
+}
+
+/** A number with `_` between its digits, as YAML 1.1 and Python have them. */
+const SPACED = /^(?=.*_)[-+]?\d+(_\d+)*(\.(\d+(_\d+)*)?)?(e[-+]?\d+)?$/i;
+
+/** Returns a text such as `100_000` as the number that YAML 1.1 reads; others as they are. */
+export function numberOf(value: unknown): unknown {
+  const isNumber = typeof value === "string" && SPACED.test(value);
+  return isNumber ? Number(value.replaceAll("_", "")) : value;
+}
+
+/** A key as it was given, its value, and the option if that is named otherwise. */
+export type Entry = [name: string, value: unknown, option?: string];
+
+/** Schema that entries are checked against, and their source for messages. */
+interface Validation {
+  schema: ConfigSchema;
+  origin: string;
+  /** True where keys that the schema lacks are taken as they are. */
+  isOpen?: boolean;
+}
+
+/**
+ * Checks the entries of one source (a file, a preset, `--set`) against the
+ * schema.
+ *
+ * @returns Values under the schema's own names, aliases resolved.
+ */
+export function validateEntries(
+  entries: readonly Entry[],
+  { schema, origin, isOpen = false }: Validation,
+): Record<string, unknown> {
+  const valid: Record<string, unknown> = {};
+  const givenAs: Record<string, string> = {};
+  for (const [name, given, option = name] of entries) {
+    const key = findKey(schema, name);
+    if (key === undefined && isOpen) {
+      valid[name] = given;
+      continue;
+    }
+    if (key === undefined) {
+      throw new UsageError(
+        `Unknown key '${name}' in ${origin}: ${hintAtKey(schema, name)}`,
+      );
+    }
+    if (Object.hasOwn(valid, key)) {
+      throw new UsageError(
+        `Cannot use both '${
+          givenAs[key]
+        }' and '${option}' in ${origin}: they are the same key, give one`,
+      );
+    }
+    const property = schema.properties[key];
+    const value = faultOf(given, property) === undefined
+      ? given
+      : numberOf(given);
+    const fault = faultOf(value, property);
+    if (fault !== undefined) {
+      throw new UsageError(
+        `Cannot use ${name} = ${fault.shown} of ${origin}: expected ${fault.expected}`,
+      );
+    }
+    valid[key] = value;
+    givenAs[key] = option;
+  }
+  return valid;
+}

@@ -1,0 +1,99 @@
+import { parse, stringify } from "@std/yaml";
+import { UsageError } from "../program/usage_error.ts";
+import type { Entry } from "./settings.ts";
+
+/** Most values of a text, those that its anchors repeat included. */
+const MOST_VALUES = 1_000_000;
+
+/**
+ * Parses YAML of which nothing is known: anchors may represent more values than
+ * memory holds, or lead in a circle.
+ *
+ * @param text The text.
+ * @param options Most values, those that anchors repeat included, and the schema:
+ * `core` has no dates, bytes and sets.
+ * @throws {Error} If it is no YAML, or too much.
+ */
+export function parseYaml(
+  text: string,
+  { mostValues = MOST_VALUES, schema = "default" }: {
+    mostValues?: number;
+    schema?: "default" | "core";
+  } = {},
+): unknown {
+  const value = parse(text, { schema });
+  const rest: unknown[] = [value];
+  for (let count = 1; rest.length > 0; count++) {
+    const next = rest.pop();
+    if (typeof next === "object" && next !== null) {
+      for (const inner of Object.values(next)) rest.push(inner);
+    }
+    if (count + rest.length > mostValues) {
+      throw new SyntaxError(
+        `it has more than ${
+          mostValues.toLocaleString("en-US")
+        } values, counting those that its anchors repeat`,
+      );
+    }
+  }
+  return value;
+}
+
+/** Texts that YAML 1.1 may read as numbers, such as `1_000`, and YAML 1.2 as texts. */
+const AMBIGUOUS = /^[-+]?[.\d][\w.:+-]*_[\w.:+-]*$/;
+
+/**
+ * Writes YAML that readers of 1.1, such as PyYAML, read as those of 1.2 do: `1_000`
+ * is quoted where it is a text, and 1e22 has a point.
+ *
+ * @param value Plain data.
+ */
+export function writeYaml(value: unknown): string {
+  const scalars: string[] = [];
+  // Stand for scalars until all is written.
+  const stand = (scalar: string) => `\uE000${scalars.push(scalar) - 1}\uE001`;
+  const prepare = (it: unknown): unknown => {
+    if (typeof it === "string") {
+      if (it.includes("\uE000")) return stand(JSON.stringify(it));
+      return AMBIGUOUS.test(it) ? stand(`'${it}'`) : it;
+    }
+    if (typeof it === "number" && Number.isInteger(it)) {
+      const digits = String(it);
+      return digits.includes("e")
+        ? stand(digits.replace(/^(-?\d+)e/, "$1.e"))
+        : it;
+    }
+    if (Array.isArray(it)) return it.map(prepare);
+    if (typeof it !== "object" || it === null) return it;
+    return Object.fromEntries(
+      Object.entries(it).map((
+        [key, inner],
+      ) => [prepare(key) as string, prepare(inner)]),
+    );
+  };
+  return stringify(prepare(value))
+    .replaceAll(/\uE000(\d+)\uE001/g, (_, at) => scalars[at]);
+}
+
+/** Parses a YAML mapping. */
+export function parseMapping(text: string, origin: string): Entry[] {
+  let value: unknown;
+  try {
+    // Numbers of YAML 1.1 that are tagged as such.
+    const plain = text.replaceAll(
+      /!!(float|int)\s+[\d_.e+-]+/gi,
+      (it) => it.replaceAll("_", ""),
+    );
+    value = parseYaml(plain);
+  } catch (error) {
+    const reason = (error as Error).message.split("\n")[0];
+    throw new UsageError(`Cannot read ${origin} as YAML: ${reason}`);
+  }
+  if (value === null || value === undefined) return [];
+  if (typeof value !== "object" || Array.isArray(value)) {
+    throw new UsageError(
+      `Cannot read ${origin}: expected a mapping of keys to values, such as 'numEnvs: 8'`,
+    );
+  }
+  return Object.entries(value);
+}

@@ -1,0 +1,59 @@
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { hintAt } from "@bellman/agent";
+import { UsageError } from "../program/errors.ts";
+
+/** Prefix of the names of trained agents that come with the repository. */
+export const ZOO = "zoo:";
+
+const FOLDER = new URL("../../zoo/", import.meta.url);
+
+/** An agent of the zoo. */
+export interface ZooAgent {
+  /** Name without the prefix: algorithm and environment. */
+  name: string;
+  dir: string;
+}
+
+function foldersIn(path: string): string[] {
+  return readdirSync(path, { withFileTypes: true })
+    .filter((it) => it.isDirectory()).map(({ name }) => name).sort();
+}
+
+/** Lists the agents of the zoo; none where the package is not in a clone. */
+export function zooAgents(): ZooAgent[] {
+  if (FOLDER.protocol !== "file:") return [];
+  const root = fileURLToPath(FOLDER).replace(/[/\\]$/, "");
+  try {
+    return foldersIn(root).flatMap((algorithm) =>
+      foldersIn(`${root}/${algorithm}`).map((environment) => ({
+        name: `${algorithm}/${environment}`,
+        dir: `${root}/${algorithm}/${environment}`,
+      }))
+    );
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Returns the folder of a run as a command line names it: a path, or an agent of
+ * the zoo, such as `zoo:sac/Pendulum-v1` or `zoo:acer/gym:LunarLander-v3`.
+ *
+ * @throws {UsageError} If the zoo has no such agent; the message has the nearest.
+ */
+export function runDirOf(given: string): string {
+  if (!given.startsWith(ZOO)) return given;
+  const agents = zooAgents();
+  // A folder's name has no colons.
+  const name = given.slice(ZOO.length).replaceAll(/[^\w./-]+/g, "-");
+  const found = agents.find((it) => it.name === name);
+  if (found !== undefined) return found.dir;
+  throw new UsageError(
+    agents.length === 0
+      ? `Cannot open '${given}': the zoo is in clones of the repository, and not here`
+      : `Unknown agent '${given}': ${
+        hintAt(given, agents.map((it) => ZOO + it.name))
+      }`,
+  );
+}

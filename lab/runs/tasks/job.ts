@@ -1,0 +1,154 @@
+import { programArguments } from "@bellman/envs/workers";
+import { asLine } from "../program/errors.ts";
+
+/** A program to run in a process of its own; it calls `holdLifeLine` first. */
+export interface Job {
+  /** URL of its module. */
+  program: string;
+  /** Its arguments. */
+  args: readonly string[];
+  /** Takes each line of its standard output. */
+  onLine?: (line: string) => void;
+}
+
+/** End of a job. */
+export interface JobEnd {
+  /** Exit code. */
+  code: number;
+  /** Signal that ended the process, such as `SIGKILL` where memory was short. */
+  signal: string | null;
+  /** Last line of its standard error, without `error: `. */
+  message: string;
+  /** True where it was asked to stop. */
+  wasStopped: boolean;
+}
+
+/**
+ * True where a signal ended a job: what was sent SIGTERM has saved itself, and ended
+ * with 128 and the signal's number.
+ */
+export function wasKilled({ code, signal }: JobEnd): boolean {
+  return signal !== null || code > 128;
+}
+
+/** A job that runs, here or elsewhere. */
+export interface RunningJob {
+  readonly ended: Promise<JobEnd>;
+  /** Asks it to save and end, as Ctrl-C does; it ends within some ten seconds. */
+  stop(): void;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+/** A job in a process of this machine. */
+export interface LocalJob extends RunningJob {
+  readonly pid: number;
+}
+
+/** Milliseconds after which a job that did not end on request is killed. */
+const PATIENCE_MS = 12_000;
+
+/**
+ * Starts a job. It outlives this process by ten seconds at most, however that ends:
+ * long enough to save itself.
+ *
+ * @param job The program.
+ * @param signal Stops it when aborted.
+ */
+export function startJob(
+  { program, args, onLine = () => {} }: Job,
+  signal?: AbortSignal,
+): LocalJob {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...programArguments(program), ...args],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+    env: { NO_COLOR: "1" },
+    // A terminal's Ctrl-C reaches it through this process alone.
+    detached: true,
+  }).spawn();
+  const lifeLine = child.stdin.getWriter();
+  // It may end before a request reaches it.
+  lifeLine.closed.catch(() => {});
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const kill = () => {
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      // It has just ended.
+    }
+  };
+  const stop = () => {
+    if (timer !== undefined) return;
+    timer = setTimeout(kill, PATIENCE_MS);
+    lifeLine.write(new TextEncoder().encode("stop\n")).catch(() => {});
+  };
+  const end = async (): Promise<JobEnd> => {
+    let prints = "";
+    const [{ code, signal: ending }] = await Promise.all([
+      child.status,
+      eachLine(child.stdout, onLine),
+      eachLine(child.stderr, (line) => prints = line.trim() || prints),
+    ]);
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+    lifeLine.close().catch(() => {});
+    return {
+      code,
+      signal: ending,
+      message: lastLine(prints),
+      wasStopped: timer !== undefined,
+    };
+  };
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop);
+  return { pid: child.pid, ended: end(), stop, kill };
+}
+
+/** Returns the last line that a job has printed, without `error: `. */
+export function lastLine(prints: string): string {
+  const line = prints.trimEnd().split("\n").at(-1)!.trim();
+  return asLine(line.replace(/^error: /, ""));
+}
+
+/** Calls a function with each line of a stream. */
+export async function eachLine(
+  stream: ReadableStream<Uint8Array>,
+  take: (line: string) => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop()!;
+    lines.forEach(take);
+  }
+  if (rest !== "") take(rest);
+}
+
+/**
+ * Works in several places at a time until the work of all has ended: if one fails,
+ * the signal stops the others first.
+ *
+ * @param places Number of places.
+ * @param work Works in one; what it starts stops by the signal.
+ * @param signal Stops all.
+ * @throws What the first one threw that failed.
+ */
+export async function inPlaces(
+  places: number,
+  work: (place: number, signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const failure = new AbortController();
+  const either = AbortSignal.any([signal, failure.signal]);
+  await Promise.all(Array.from({ length: places }, async (_, place) => {
+    try {
+      await work(place, either);
+    } catch (error) {
+      failure.abort(error);
+    }
+  }));
+  if (failure.signal.aborted) throw failure.signal.reason;
+}

@@ -1,0 +1,124 @@
+import { lockRun, RunFolder, type RunRecord } from "../mod.ts";
+import { CheckpointStore } from "@bellman/training";
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { registerLogger } from "../settings/loggers.ts";
+import { commitOf } from "./commit.ts";
+import {
+  DISK_FULL,
+  hasEnded,
+  recordOf,
+  type RunEvent,
+  type RunTask,
+} from "./run_task.ts";
+import { beginRun, type Output } from "../training/begin_training.ts";
+import { resumeRun } from "../training/resume.ts";
+import { guarded, notices } from "../program/guarded.ts";
+import { isDiskFull, RunFailure } from "../program/errors.ts";
+import { exitCodeOf, interruptSignal, processIo } from "../program/process.ts";
+
+function tell(event: RunEvent): void {
+  processIo().out(`${JSON.stringify(event)}\n`);
+}
+
+/** Milliseconds between two rows that tell how far a run is. */
+const INTERVAL_MS = 500;
+
+/** Sends steps and evaluations of the run to the process that started this one. */
+function tellProgress(): void {
+  registerLogger(() => {
+    // All arrays of the run are made by now.
+    const { rss, external } = Deno.memoryUsage();
+    tell({ memory: Math.max(rss, external) });
+    let told = -Infinity;
+    return {
+      write({ step, statistics }) {
+        const time = performance.now();
+        const isEvaluation = "eval/return_mean" in statistics;
+        if (!isEvaluation && time - told < INTERVAL_MS) return;
+        told = time;
+        tell(isEvaluation ? { step, statistics } : { step });
+      },
+      close() {},
+    };
+  });
+}
+
+/** True where a run is as its task wants it. */
+function isDone(
+  record: RunRecord | undefined,
+  { episodes }: RunTask,
+): boolean {
+  if (!hasEnded(record)) return false;
+  return [undefined, record.evaluations.last.episodes].includes(episodes);
+}
+
+/** Removes the folder of a run that could not begin. */
+function leaveNothing(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // It holds the run.
+  }
+}
+
+/** Removes all of a run that has nothing to lose, but the file of its lock. */
+function clear(dir: string): void {
+  for (const name of readdirSync(dir)) {
+    if (name === "run.lock") continue;
+    rmSync(`${dir}/${name}`, { recursive: true, force: true });
+  }
+}
+
+/** Begins the run, or resumes it from where it is. */
+async function trainRun(task: RunTask, output: Output): Promise<void> {
+  const { dir, settings, isTrusted, episodes: finalEpisodes } = task;
+  const before = recordOf(dir);
+  if (isDone(before, task)) return;
+  tellProgress();
+  const { checkpointsDir } = new RunFolder(dir);
+  const { best, checkpoints } = new CheckpointStore(checkpointsDir).list();
+  const options = { finalEpisodes, isLocked: true, evaluatesAgain: true };
+  if (best !== undefined || checkpoints.length > 0) {
+    const isKilled = before?.state === "running";
+    await resumeRun(dir, output, { ...options, isTrusted, isKilled });
+    return;
+  }
+  clear(dir);
+  const commit = task.commit ?? await commitOf(Deno.cwd());
+  await beginRun(settings, output, { ...options, out: dir, commit });
+}
+
+/**
+ * Makes a run: begins it, or resumes what a killed process has left, to the
+ * evaluations at its end.
+ *
+ * @param task The run.
+ * @returns The exit code, as commands have it; {@linkcode DISK_FULL} where a file of
+ * it has no room.
+ */
+export async function makeRun(task: RunTask): Promise<number> {
+  const { dir } = task;
+  const io = processIo();
+  let isFull = false;
+  const code = await guarded(io, async () => {
+    mkdirSync(dir, { recursive: true });
+    const lock = lockRun(dir);
+    const { signal, release } = await interruptSignal(() => {});
+    try {
+      await trainRun(task, { onNotice: notices(io), signal, quiet: true });
+      if (signal.aborted) return exitCodeOf(signal);
+      if (isDone(recordOf(dir), task)) return 0;
+      throw new RunFailure(
+        `Cannot evaluate ${dir}: a mean return is no number`,
+      );
+    } catch (error) {
+      isFull = isDiskFull(error);
+      throw error;
+    } finally {
+      await release();
+      lock.release();
+      leaveNothing(dir);
+    }
+  });
+  return isFull ? DISK_FULL : code;
+}

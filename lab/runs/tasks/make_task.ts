@@ -1,0 +1,102 @@
+import { CheckpointStore } from "@bellman/training";
+import { holderOf, RunFolder } from "../mod.ts";
+import { DiskFull } from "../program/errors.ts";
+import { wasKilled } from "./job.ts";
+import {
+  DISK_FULL,
+  lockOf,
+  type RunEvent,
+  type RunTask,
+  type StartRun,
+  startRun,
+} from "./run_task.ts";
+
+/** Starts without any progress after which a run has failed. */
+const MOST_LOST = 3;
+/** Milliseconds between two looks at a lock. */
+const LOOK_MS = 200;
+
+/** How a run ended: well, or by the signal, or with the line that it failed with. */
+export type RunEnd = "done" | "stopped" | { code: number; message: string };
+
+function latestStep(dir: string): number {
+  const { checkpointsDir } = new RunFolder(dir);
+  return new CheckpointStore(checkpointsDir).list().checkpoints.at(-1)?.step ??
+    -1;
+}
+
+/** Waits until nobody makes a run: the process of a search that was killed still saves it. */
+async function untilFree(
+  dir: string,
+  { signal, onNotice }: Pick<MakeTaskOptions, "signal" | "onNotice">,
+): Promise<void> {
+  let isTold = false;
+  for (;;) {
+    const holder = holderOf(lockOf(dir));
+    if (holder === undefined || signal.aborted) return;
+    if (!isTold) onNotice(`Waiting for ${holder}, which saves ${dir}`);
+    isTold = true;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** Options of {@linkcode makeTask}. */
+export interface MakeTaskOptions {
+  /** Saves and stops it. */
+  signal: AbortSignal;
+  /** Ends it at once: nobody needs it any more. */
+  pruned?: AbortSignal;
+  /** Takes its progress. */
+  onEvent?: (event: RunEvent) => void;
+  /** Takes lines that the user should see. */
+  onNotice: (line: string) => void;
+  /** Starts its job; by default in a process of this machine. */
+  start?: StartRun;
+}
+
+/**
+ * Makes a run in a job of its own. One that a signal ends, as for want of memory,
+ * is resumed, unless that happens again and again.
+ *
+ * @param task The run.
+ * @param options What stops it, and listeners.
+ * @throws {DiskFull} If the disk is full: other runs would fail, too.
+ */
+export async function makeTask(
+  task: RunTask,
+  options: MakeTaskOptions,
+): Promise<RunEnd> {
+  const { signal, pruned, onEvent, onNotice, start = startRun } = options;
+  const hear = (event: RunEvent) => {
+    const { lost } = event;
+    if (lost !== undefined) {
+      onNotice(`${task.dir}: ${lost}; it is resumed elsewhere`);
+    }
+    onEvent?.(event);
+  };
+  for (let lost = 0;;) {
+    await untilFree(task.dir, options);
+    if (signal.aborted || pruned?.aborted) return "stopped";
+    const before = latestStep(task.dir);
+    const { ended, kill } = start(task, hear, signal);
+    pruned?.addEventListener("abort", kill);
+    const end = await ended;
+    pruned?.removeEventListener("abort", kill);
+    if (end.code === 0) return "done";
+    if (end.wasStopped || pruned?.aborted) return "stopped";
+    if (!wasKilled(end)) {
+      const { code, message } = end;
+      // So would all others, and with more room this one may not.
+      if (code === DISK_FULL) throw new DiskFull(message);
+      return { code, message };
+    }
+    lost = latestStep(task.dir) > before ? 0 : lost + 1;
+    if (lost < MOST_LOST) continue;
+    const by = end.signal ?? "a signal";
+    return {
+      code: 1,
+      message:
+        `its process was ended by ${by} ${MOST_LOST} times without progress, as where memory is short`,
+    };
+  }
+}

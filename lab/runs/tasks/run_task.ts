@@ -1,0 +1,165 @@
+import {
+  readRecord,
+  type RecordedEvaluation,
+  RunFolder,
+  type RunRecord,
+  toJson,
+} from "../mod.ts";
+import { existsSync } from "node:fs";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { formerRecord } from "../former_run.ts";
+import { savedConfigOf } from "../training/saved_run.ts";
+import { type Job, type RunningJob, startJob } from "./job.ts";
+
+/** A run to be made by a job: begun or resumed, and evaluated. */
+export interface RunTask {
+  /** The run folder. */
+  dir: string;
+  /** All its settings. */
+  settings: ResolvedConfig;
+  /** True where code and links of others are taken when it is resumed. */
+  isTrusted?: boolean;
+  /**
+   * Commit of the code.
+   *
+   * @default that of the folder that the job works in
+   */
+  commit?: string;
+  /**
+   * Episodes of the evaluations of the last and the best agent.
+   *
+   * @default as many as in those during training
+   */
+  episodes?: number;
+}
+
+/** Progress of a job's run: its steps, some a second, an evaluation, or its memory. */
+export interface RunEvent {
+  /** Environment steps so far. */
+  step?: number;
+  /** Statistics of an evaluation, such as `eval/return_mean`. */
+  statistics?: Readonly<Record<string, number>>;
+  /** Bytes of memory, once its agent is made. */
+  memory?: number;
+  /** Why it was lost on the machine where it was made; it is resumed on another one. */
+  lost?: string;
+}
+
+/** Exit code of a job for whose files the disk, or the user's share of it, has no room. */
+export const DISK_FULL = 74;
+
+/**
+ * Reads the record of a run, of a version that wrote none, too.
+ *
+ * @param dir The run folder.
+ * @param onNotice Takes a line about a log that cannot be read, where it has no record.
+ * @returns Undefined where there is no run, or none that can be read.
+ */
+export function recordOf(
+  dir: string,
+  onNotice?: (line: string) => void,
+): RunRecord | undefined {
+  if (!existsSync(dir)) return undefined;
+  const folder = new RunFolder(dir);
+  try {
+    const record = readRecord(folder);
+    if (record !== undefined) return record;
+  } catch {
+    // What else there is tells of it.
+  }
+  const config = savedConfigOf(dir);
+  return config && formerRecord(folder, config, onNotice);
+}
+
+/** A run that has ended, and the evaluations of its last and its best agent. */
+export type EndedRun = RunRecord & {
+  evaluations: { last: RecordedEvaluation; best: RecordedEvaluation };
+};
+
+/** Returns true for a run that has ended, and whose agents were evaluated. */
+export function hasEnded(record: RunRecord | undefined): record is EndedRun {
+  const { last, best } = record?.evaluations ?? {};
+  return record?.state === "ended" &&
+    [last, best].every((it) => Number.isFinite(it?.meanReturn));
+}
+
+/** Path of the lock of whoever makes a run. */
+export function lockOf(dir: string): string {
+  return `${dir}/run.lock`;
+}
+
+/** An evaluation during training. */
+export interface Evaluation {
+  /** Environment steps so far. */
+  step: number;
+  /** Mean return of its episodes, or the score of that. */
+  value: number;
+}
+
+const RETURN = "eval/return_mean";
+
+/** Returns the evaluation in an event or a row; undefined where there is none. */
+export function evaluationIn(
+  { step, statistics }: Pick<RunEvent, "step" | "statistics">,
+): Evaluation | undefined {
+  const value = statistics?.[RETURN];
+  return Number.isFinite(step) && Number.isFinite(value)
+    ? { step: step!, value: value! }
+    : undefined;
+}
+
+/** Reads the evaluations during the training of a run. */
+export function readReturns(
+  dir: string,
+  onNotice?: (line: string) => void,
+): Evaluation[] {
+  return (recordOf(dir, onNotice)?.evaluations.during ?? [])
+    .map(({ step, meanReturn }) => ({ step, value: meanReturn }))
+    .filter(({ value }) => Number.isFinite(value));
+}
+
+/** Program of a run's job. */
+export const RUN_PROGRAM: string = import.meta.resolve("./run_job.ts");
+
+/** Reads a line that a job's process has printed. */
+export function hearLine(
+  line: string,
+  onEvent: (event: RunEvent) => void,
+): void {
+  // Modules of the user's own may print, too.
+  if (line.startsWith('{"')) onEvent(JSON.parse(line));
+}
+
+/**
+ * Returns the job that makes a run.
+ *
+ * @param task The run.
+ * @param onEvent Takes its progress.
+ */
+export function runJob(
+  task: RunTask,
+  onEvent: (event: RunEvent) => void = () => {},
+): Job {
+  return {
+    program: RUN_PROGRAM,
+    args: [toJson(task)],
+    onLine: (line) => hearLine(line, onEvent),
+  };
+}
+
+/**
+ * Starts a run.
+ *
+ * @param task The run.
+ * @param onEvent Takes its progress.
+ * @param signal Saves and stops it.
+ */
+export type StartRun = (
+  task: RunTask,
+  onEvent?: (event: RunEvent) => void,
+  signal?: AbortSignal,
+) => RunningJob;
+
+/** Starts a run in a process of this machine. */
+export const startRun: StartRun = (task, onEvent, signal) =>
+  startJob(runJob(task, onEvent), signal);

@@ -1,0 +1,194 @@
+import {
+  createRunFolder,
+  lockRun,
+  RecordKeeper,
+  type RunLock,
+  type RunRecord,
+} from "../mod.ts";
+import { existsSync } from "node:fs";
+import { checkCluster } from "../settings/cluster.ts";
+import { findAlgorithm } from "../settings/algorithms.ts";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { writeYaml } from "../settings/yaml.ts";
+import packageConfig from "../../../cli/deno.json" with { type: "json" };
+import { fileError, messageOf } from "../program/errors.ts";
+import { onStrayError } from "../program/process.ts";
+import { checkOwnEnvironment } from "./environment_modules.ts";
+import { plottedAgent } from "./evaluation.ts";
+import { type InitialWeights, startFrom } from "./initial_weights.ts";
+import { checkMemory } from "./memory.ts";
+import { defaultFolder, removeNew } from "./run_entries.ts";
+import { type RunSetup, setUpRun } from "./run_setup.ts";
+import {
+  type RunOutput,
+  runTraining,
+  type TrainingRun,
+} from "./training_run.ts";
+
+/** Listeners of a run. */
+export interface Output extends RunOutput {
+  /** Describes the speed of the run; set where its setup is open. */
+  speed?: () => string;
+}
+
+/** Opens a setup that can be trained, for as long as `act` trains it. */
+export async function withTraining(
+  config: ResolvedConfig,
+  output: Output,
+  act: (setup: RunSetup) => Promise<RunRecord>,
+): Promise<RunRecord> {
+  // One of a module is not known yet, and starts none.
+  const startsWorkers = findAlgorithm(config.algorithm)?.startWorkers !==
+    undefined;
+  if (startsWorkers && !output.quiet) {
+    output.onLine?.(`Starting the workers of ${config.algorithm}`);
+  }
+  const { cluster, onNotice = () => {} } = output;
+  checkCluster(config, cluster);
+  const setup = await setUpRun(config, onNotice, { cluster });
+  try {
+    checkMemory(onNotice);
+    output.speed = setup.speed;
+    // Before anything is written.
+    if (config.policyPlots) plottedAgent(setup);
+    return await act(setup);
+  } finally {
+    setup.close();
+  }
+}
+
+/** Writes a number of things, in the singular where it is one. */
+function counted(count: number, name: string): string {
+  return `${count.toLocaleString("en-US")} ${name}${count === 1 ? "" : "s"}`;
+}
+
+/** Trains an open setup. */
+export async function carryOut(
+  run: Omit<TrainingRun, "strayError">,
+  settings?: string,
+): Promise<RunRecord> {
+  const { setup: { config, engine }, folder, quiet } = run;
+  const verb = run.resumeFrom === undefined ? "Training" : "Resuming";
+  const lines = [
+    `${verb} ${config.algorithm} on ${config.env}: ${
+      counted(config.totalTimesteps, "step")
+    }, ${counted(config.numEnvs, "environment")}, seed ${config.seed}`,
+    ...settings === undefined ? [] : [`Settings: ${settings}`],
+    `Engine: ${engine}`,
+    `Run folder: ${folder.dir}`,
+  ];
+  if (!quiet) lines.forEach((line) => run.onLine?.(line));
+  const stray = new AbortController();
+  const releaseStray = onStrayError((thrown) =>
+    // Without a reason, an abort has one of its own.
+    stray.abort(thrown ?? new Error(messageOf(thrown)))
+  );
+  try {
+    return await runTraining({ ...run, strayError: stray.signal });
+  } finally {
+    releaseStray();
+  }
+}
+
+/** Options of {@linkcode beginRun}. */
+export interface NewRun extends Pick<TrainingRun, "finalEpisodes"> {
+  /**
+   * Folder of the run, which is new or empty.
+   *
+   * @default a new one under runs/
+   */
+  out?: string;
+  /** Prefix of the new folder's name under runs/. */
+  name?: string;
+  /** Command that the run is begun with. */
+  command?: string;
+  /** Commit of the code. */
+  commit?: string;
+  /** Describes where its settings come from. */
+  settings?: string;
+  /** Weights that it starts from. */
+  weights?: InitialWeights;
+  /** True where an environment of the user's own is taken as it is. */
+  isUnchecked?: boolean;
+  /** True where the lock of its folder is held already. */
+  isLocked?: boolean;
+}
+
+/** Returns the record of a run that begins. */
+export function newRecord(
+  { config: settings, engine }: Pick<RunSetup, "config" | "engine">,
+  { command, commit }: Pick<NewRun, "command" | "commit">,
+): RunRecord {
+  const now = new Date().toISOString();
+  return {
+    ...{ state: "running", since: now, begun: now, resumes: 0 },
+    ...{ step: 0, updates: 0, episodes: 0, seconds: 0 },
+    ...command !== undefined && { command },
+    ...commit && { commit },
+    engine,
+    versions: {
+      bellman: packageConfig.version,
+      deno: Deno.version.deno,
+      system: `${Deno.build.os} ${Deno.build.arch}`,
+    },
+    settings,
+    evaluations: { during: [] },
+    checkpoints: [],
+  };
+}
+
+/**
+ * Trains a new run to its end; writes nothing before the setup is open.
+ *
+ * @param config Its settings.
+ * @param output Listeners, and what stops it.
+ * @param options Folder, weights and more.
+ * @returns Its record.
+ */
+export async function beginRun(
+  config: ResolvedConfig,
+  output: Output,
+  options: NewRun,
+): Promise<RunRecord> {
+  const { out, name, command, weights, finalEpisodes } = options;
+  let lock: RunLock | undefined;
+  try {
+    return await withTraining(config, output, async (setup) => {
+      if (!options.isUnchecked) {
+        checkOwnEnvironment(setup.config, setup.environments.single);
+      }
+      if (weights !== undefined) {
+        const line = startFrom(setup, weights);
+        if (!output.quiet) output.onLine?.(line);
+      }
+      const configText = writeYaml(setup.config);
+      const record = newRecord(setup, options);
+      const isMade = out === undefined || !existsSync(out);
+      const folder = createRunFolder(out ?? defaultFolder(config, name), {
+        configText,
+        record,
+        ifTaken: out === undefined ? "next" : "error",
+      });
+      const discard = () => removeNew(folder, { isMade });
+      if (!options.isLocked) lock = lockNew(folder.dir, discard);
+      const keeper = new RecordKeeper(folder, record);
+      return await carryOut({
+        ...{ ...output, setup, folder, configText, keeper, command, discard },
+        finalEpisodes,
+      }, options.settings);
+    });
+  } finally {
+    lock?.release();
+  }
+}
+
+/** Locks the folder of a new run; where that fails, what it has written is removed. */
+function lockNew(dir: string, discard: () => void): RunLock {
+  try {
+    return lockRun(dir);
+  } catch (error) {
+    // Another process may train in it already.
+    if (!(error instanceof RangeError)) discard();
+    throw fileError(error, dir) ?? error;
+  }
+}

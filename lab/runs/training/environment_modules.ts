@@ -1,0 +1,213 @@
+import { isLikelyTypo, nearest } from "@bellman/agent";
+import {
+  checkEnv,
+  defaultRegistry,
+  envSpec,
+  registeredIds,
+} from "@bellman/envs";
+import type { Env } from "@bellman/types";
+import {
+  GYMNASIUM,
+  gymnasiumId,
+  isGymnasium,
+  wrappersOf,
+} from "../settings/gymnasium.ts";
+import {
+  idleModules,
+  importModules,
+  moduleUrls,
+  pythonModule,
+} from "../settings/modules.ts";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { messageOf, UsageError } from "../program/errors.ts";
+
+/** Converts seconds to whole milliseconds, at least one. */
+export function milliseconds(seconds: number): number {
+  return Math.max(1, Math.round(1000 * seconds));
+}
+
+/** Code other than Bellman's own that a run executes. */
+export interface RunCode {
+  /** Modules that are imported: URLs, or names of Python modules. */
+  modules: string[];
+  /** Options of Python's environment that are texts, which may name code. */
+  options: string[];
+  /** Files that options of Bellman's own environments name, such as models of MuJoCo. */
+  files: string[];
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(textsIn)
+    : [];
+}
+
+/**
+ * Lists the code other than Bellman's own that a configuration names, and runs none.
+ *
+ * @param config The configuration.
+ * @param needs With `environment: false`, what its environment is made of is left
+ * out.
+ * @throws {UsageError} If a module is neither a file nor a package.
+ */
+export function codeOf(
+  config: ResolvedConfig,
+  { environment = true }: { environment?: boolean } = {},
+): RunCode {
+  const algorithm = moduleUrls(config, "algorithmModules");
+  const { modules, ...rest } = environment
+    ? environmentCode(config)
+    : { modules: [], options: [], files: [] };
+  return { modules: [...algorithm, ...modules], ...rest };
+}
+
+function environmentCode(config: ResolvedConfig): RunCode {
+  const { env, envModules, envKwargs, evaluationEnvKwargs } = config;
+  if (!isGymnasium(env)) {
+    return {
+      modules: moduleUrls(config, "envModules"),
+      options: [],
+      // A name without a folder is one of those that are installed.
+      files: textsIn([envKwargs, evaluationEnvKwargs])
+        .filter((it) => /[\\/]/.test(it)),
+    };
+  }
+  const name = env.slice(GYMNASIUM.length);
+  const owner = name.includes(":")
+    ? [name.slice(0, name.lastIndexOf(":"))]
+    : [];
+  const wrappers = wrappersOf(config);
+  return {
+    modules: [
+      ...envModules.map(pythonModule),
+      ...owner,
+      ...wrappers.map(({ name }) => name),
+    ],
+    options: textsIn([
+      envKwargs,
+      evaluationEnvKwargs,
+      wrappers.map(({ kwargs }) => kwargs),
+    ]),
+    files: [],
+  };
+}
+
+/**
+ * Registers the environment of a run: imports the user's own modules, the
+ * packages of Atari and MuJoCo, or registers Python's.
+ *
+ * @returns The user's own modules as absolute URLs, for threads and processes; of
+ * Python's, names and absolute paths.
+ * @throws {UsageError} If a module cannot be imported.
+ */
+export async function loadEnvironment(
+  config: ResolvedConfig,
+): Promise<string[]> {
+  const { env, envModules, stepTimeout } = config;
+  if (isGymnasium(env)) {
+    const { registerGymnasium } = await import("@bellman/envs/gymnasium");
+    const name = env.slice(GYMNASIUM.length);
+    if (name === "") {
+      throw new UsageError(
+        `Cannot use the environment '${env}': expected a name of Gymnasium's, such as gym:LunarLander-v3`,
+      );
+    }
+    const owner = name.slice(0, name.lastIndexOf(":") + 1);
+    if (/\.py:$/.test(owner)) {
+      throw new UsageError(
+        `Cannot use the environment '${env}': name the file in envModules, as in --env ${GYMNASIUM}${
+          name.slice(owner.length)
+        } --set envModules=[${owner.slice(0, -1)}]`,
+      );
+    }
+    const modules = envModules.map(pythonModule);
+    registerGymnasium(name, {
+      modules,
+      wrappers: wrappersOf(config),
+      stepTimeoutMs: milliseconds(stepTimeout),
+    });
+    return modules;
+  }
+  const own = await importModules(config, "envModules");
+  if (defaultRegistry.has(env)) return own;
+  await loadAllEnvironments();
+  checkKnown(config);
+  return own;
+}
+
+/** Steps of each comparison of a check. */
+const CHECK_STEPS = 50;
+
+/**
+ * Checks that an environment of the user's own keeps its promises: the same seed
+ * gives the same episodes, a saved state continues alike.
+ *
+ * @throws {UsageError} If it breaks one.
+ */
+export function checkOwnEnvironment(
+  { env: id, envModules, vectorization }: ResolvedConfig,
+  make: () => Env,
+): void {
+  // Processes are for what may not run in this one.
+  const isElsewhere = isGymnasium(id) || vectorization === "subprocesses";
+  if (envModules.length === 0 || isElsewhere) return;
+  const env = make();
+  try {
+    checkEnv(env, { steps: CHECK_STEPS, render: false });
+  } catch (error) {
+    const message = messageOf(error);
+    const why = message.replace(/^The environment is broken: /, "");
+    const found = why === message ? "failed in its check" : "is broken";
+    throw new UsageError(
+      `Cannot train on ${id}, which ${found}: ${why}; --unchecked trains on it as it is`,
+      { cause: error },
+    );
+  } finally {
+    env.close();
+  }
+}
+
+/** Checks an id before anything is started. */
+function checkKnown(config: ResolvedConfig): void {
+  const { env } = config;
+  const ids = registeredIds();
+  if (ids.includes(env)) return;
+  const [why] = idleModules(config, "envModules");
+  if (why !== undefined) {
+    throw new UsageError(`Unknown environment '${env}': ${why}`);
+  }
+  const ofPython = gymnasiumId(env);
+  if (ofPython !== undefined) {
+    throw new UsageError(
+      `Unknown environment '${env}': did you mean '${ofPython}', of Python's Gymnasium?`,
+    );
+  }
+  if (isLikelyTypo(env, nearest(env, ids))) envSpec(env);
+  throw new UsageError(
+    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules`,
+  );
+}
+
+/**
+ * Registers all environments that come with Bellman.
+ *
+ * @returns The ids of Atari games.
+ */
+export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
+  const before = new Set(defaultRegistry.keys());
+  await import("@bellman/envs/atari");
+  const games = new Set([...defaultRegistry.keys()])
+    .difference(before);
+  await import("@bellman/envs/mujoco");
+  return games;
+}
+
+/** Returns the mean return from which on an environment counts as solved, if Bellman comes with it. */
+export async function rewardThreshold(
+  env: string,
+): Promise<number | undefined> {
+  if (isGymnasium(env)) return undefined;
+  if (!defaultRegistry.has(env)) await loadAllEnvironments();
+  return defaultRegistry.get(env)?.rewardThreshold;
+}

@@ -1,0 +1,360 @@
+import {
+  defaultRegistry,
+  make,
+  makeVec,
+  SyncVecEnv,
+  VecEnvWrapper,
+  VecRecordEpisodeStatistics,
+} from "@bellman/envs";
+import type { RestartEvent } from "@bellman/envs/workers";
+import type { Env, Space, VecEnv } from "@bellman/types";
+import { findAlgorithm } from "../settings/algorithms.ts";
+import type { ClusterOptions } from "../settings/cluster.ts";
+import { isGymnasium } from "../settings/gymnasium.ts";
+import { heapWatch } from "./memory.ts";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { messageOf, UsageError } from "../program/errors.ts";
+import { milliseconds } from "./environment_modules.ts";
+import {
+  type ScaledEnvironments,
+  scaledEnvironments,
+} from "./scaled_environments.ts";
+
+/** Spaces of an environment: all that acting without it needs. */
+export interface EnvironmentSpaces
+  extends Pick<VecEnv, "observationSpace" | "actionSpace" | "stackedFrames"> {
+  /** True where the environment masks actions. */
+  readonly masked?: boolean;
+}
+
+/** Hosts of environments, and their number. */
+export interface Hosting {
+  /** Modules that register the environment, as absolute URLs. */
+  imports: readonly string[];
+  /** Takes a line that the user should see. */
+  onNotice: (line: string) => void;
+  /**
+   * True where agents are only evaluated: the training environments give their
+   * spaces and wrappers then, and are not restored.
+   *
+   * @default false
+   */
+  isForEvaluation?: boolean;
+  /**
+   * Number of environments that evaluations step side by side; 0 without any.
+   *
+   * @default 0
+   */
+  evaluationEnvs?: number;
+  /** Spaces that replace the environment. */
+  spaces?: EnvironmentSpaces;
+  /** Cluster of the training environments, where the configuration has one. */
+  cluster?: ClusterOptions;
+}
+
+/** The environments of a run: to train on and to evaluate in. */
+export interface Environments extends Omit<ScaledEnvironments, "wrapped"> {
+  /** Spaces of the environment without wrappers. */
+  spaces: EnvironmentSpaces;
+  /**
+   * Makes an environment for evaluation: observations are scaled by the frozen
+   * statistics of training, rewards are the environment's own. Where the run has
+   * hosts, it has some too.
+   */
+  evaluation(numEnvs: number): VecEnv;
+  /**
+   * Makes one evaluation environment without wrappers, to render: in this
+   * thread, as hosts send no images.
+   */
+  single(): Env;
+  /** Wraps an environment as for evaluation. */
+  around(env: Env): VecEnv;
+  /** Closes all environments that were made here. */
+  close(): void;
+}
+
+/**
+ * Makes the environments that a configuration describes.
+ *
+ * @param config The configuration; the environment is known by its id.
+ * @param hosting Hosts of the environments.
+ */
+export async function makeEnvironments(
+  config: ResolvedConfig,
+  hosting: Hosting,
+): Promise<Environments> {
+  const { env: id } = config;
+  const { hasReplay = false } = findAlgorithm(config.algorithm)!;
+  const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
+  const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
+  // MuJoCo's other engine, of training or of evaluation, has to be imported.
+  if ([config.envKwargs, kwargs].some(({ engine }) => engine === "wasm")) {
+    await import("@bellman/envs/mujoco/wasm");
+  }
+  const sets = await makeSets(config, hosting);
+  const { wrapped, ...scaled } = scaledEnvironments(sets.training, {
+    ...config,
+    hasReplay,
+  });
+  return {
+    ...scaled,
+    spaces: spacesOf(sets.training),
+    evaluation: (numEnvs) => wrapped(sets.evaluation(numEnvs)),
+    single: () => make(id, { maxEpisodeSteps, kwargs, infoStatistics: [] }),
+    around: (env) =>
+      wrapped(new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]))),
+    close: sets.close,
+  };
+}
+
+/** Returns spaces with one bound where all elements of a box have it: images are long. */
+function spacesOf(
+  { observationSpace, actionSpace, stackedFrames, actionMasks }: VecEnv,
+): EnvironmentSpaces {
+  const bound = (values: number | readonly number[]) =>
+    typeof values === "object" && new Set(values).size === 1
+      ? values[0]
+      : values;
+  const compact = (space: Space): Space =>
+    space.type === "box"
+      ? { ...space, low: bound(space.low), high: bound(space.high) }
+      : space;
+  return {
+    observationSpace: compact(observationSpace),
+    actionSpace: compact(actionSpace),
+    ...stackedFrames !== undefined && { stackedFrames },
+    ...actionMasks && { masked: true },
+  };
+}
+
+/** Lists the entries of `info` that a run records; those of the agent have other names. */
+export function infoStatisticsOf(
+  { env, infoStatistics }: ResolvedConfig,
+): string[] {
+  const registered = defaultRegistry.get(env)?.infoStatistics ?? [];
+  const names = [...new Set([...registered, ...infoStatistics])];
+  const taken = names.find((it) => ["return", "length"].includes(it));
+  if (taken === undefined) return names;
+  throw new UsageError(
+    `Cannot record info.${taken}: rollout/${taken}_mean is the agent's, expected an entry of another name`,
+  );
+}
+
+/** Largest number of environments that play the episodes of an evaluation. */
+const MAX_EVALUATION_ENVS = 20;
+
+/** Returns the number of environments that play the episodes of an evaluation. */
+export function evaluationEnvsFor(episodes: number): number {
+  return Math.min(episodes, MAX_EVALUATION_ENVS);
+}
+
+/** Returns the number of hosts, where there are some: a run keeps to it anywhere. */
+export function groupsOf(
+  { vectorization, workers }: ResolvedConfig,
+): number | null {
+  return vectorization === "sync"
+    ? workers
+    : workers ?? navigator.hardwareConcurrency;
+}
+
+/** Sets of environments, without wrappers. */
+interface EnvironmentSets {
+  /** Set to train on; a stand-in where agents are only evaluated. */
+  training: VecEnv;
+  /** Returns a set to evaluate in; hosted ones are kept, others are new. */
+  evaluation(numEnvs: number): VecEnv;
+  /** Closes the training set and the hosts. */
+  close(): void;
+}
+
+/** Number and options of a set of environments. */
+interface SetOptions {
+  numEnvs: number;
+  kwargs: ResolvedConfig["envKwargs"];
+  /** Entries of `info` to record; in evaluations `is_success` alone. */
+  infoStatistics?: readonly string[];
+}
+
+/** A set that its owner closes. */
+class Kept extends VecEnvWrapper {
+  /** Does nothing. */
+  override close(): void {}
+}
+
+/** A set that gives its spaces for another number of environments. */
+class StandIn extends VecEnvWrapper {
+  readonly #numEnvs: number;
+
+  constructor(env: VecEnv, numEnvs: number) {
+    super(env);
+    this.#numEnvs = numEnvs;
+  }
+
+  override get numEnvs(): number {
+    return this.#numEnvs;
+  }
+
+  /** Does nothing. */
+  override load(): void {}
+}
+
+/** Returns environments of which only the spaces are known. */
+function knownSpaces(
+  numEnvs: number,
+  { masked, ...spaces }: EnvironmentSpaces,
+): VecEnv {
+  const fail = (): never => {
+    throw new TypeError(
+      "Cannot act in an environment of which the spaces alone are known",
+    );
+  };
+  const acting = { reset: fail, step: fail, save: fail, observations: fail };
+  return {
+    numEnvs,
+    ...spaces,
+    // There, though nobody knows what they allow.
+    ...(masked && { actionMasks: new Uint8Array() }),
+    // Whether there were goals was found out when the run began.
+    computeReward: fail,
+    ...acting,
+    load: () => {},
+    close: () => {},
+  };
+}
+
+/** Looks at the memory of steps that are the user's own: they may keep anything. */
+function watched(env: VecEnv, { envModules }: ResolvedConfig): VecEnv {
+  if (envModules.length === 0) return env;
+  const step = env.step.bind(env), watch = heapWatch();
+  env.step = (actions) => {
+    watch();
+    return step(actions);
+  };
+  return env;
+}
+
+/** Reports what `close` throws instead: there is nothing left to end. */
+function closeNeverFails(env: VecEnv, { onNotice }: Hosting): VecEnv {
+  const close = env.close.bind(env);
+  env.close = () => {
+    try {
+      close();
+    } catch (error) {
+      onNotice(`Cannot close the environment: ${messageOf(error)}`);
+    }
+  };
+  return env;
+}
+
+async function makeSets(
+  config: ResolvedConfig,
+  hosting: Hosting,
+): Promise<EnvironmentSets> {
+  const { env: id, vectorization, workers, numEnvs, envKwargs } = config;
+  if (hosting.spaces !== undefined) {
+    const known = knownSpaces(numEnvs, hosting.spaces);
+    return { training: known, evaluation: () => known, close: () => {} };
+  }
+  if (vectorization === "sync" && workers !== null) {
+    throw new UsageError(
+      `Cannot use workers: ${workers} with vectorization: sync: expected workers or subprocesses`,
+    );
+  }
+  const { isForEvaluation = false, evaluationEnvs = 0 } = hosting;
+  const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
+  const here = (options: SetOptions) =>
+    closeNeverFails(
+      watched(makeVec(id, { ...options, maxEpisodeSteps }), config),
+      hosting,
+    );
+  const host = vectorization === "sync"
+    ? undefined
+    : await makeHost(config, hosting);
+  const kept = new Map<number, VecEnv>();
+  const evaluation = (numEnvs: number): VecEnv => {
+    const kwargs = { ...envKwargs, ...config.evaluationEnvKwargs };
+    const infoStatistics = infoStatisticsOf(config)
+      .filter((it) => it === "is_success");
+    const options = { numEnvs, kwargs, infoStatistics };
+    if (host === undefined) return here(options);
+    const set = kept.get(numEnvs) ?? host(options, true);
+    kept.set(numEnvs, set);
+    return new Kept(set);
+  };
+  const isEvaluationHosted = host !== undefined && evaluationEnvs > 0;
+  const train = (): VecEnv => {
+    const infoStatistics = infoStatisticsOf(config);
+    const options = { numEnvs, kwargs: envKwargs, infoStatistics };
+    if (!isForEvaluation) return host ? host(options, false) : here(options);
+    const inside = isEvaluationHosted
+      ? evaluation(evaluationEnvs)
+      : here({ ...options, numEnvs: 1 });
+    return new StandIn(inside, numEnvs);
+  };
+  const training = train();
+  const close = () => {
+    training.close();
+    for (const set of kept.values()) set.close();
+  };
+  try {
+    // Evaluations that cannot be made fail before anything is trained.
+    if (isEvaluationHosted) evaluation(evaluationEnvs);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { training, evaluation, close };
+}
+
+/**
+ * Returns a function that makes environments in threads, in processes, or on a
+ * cluster. Those of evaluations are on this machine at least.
+ */
+async function makeHost(
+  config: ResolvedConfig,
+  hosting: Hosting,
+): Promise<(options: SetOptions, isEvaluation: boolean) => VecEnv> {
+  const { env: id, vectorization } = config, { imports, onNotice } = hosting;
+  const onCluster = vectorization === "ray"
+    ? (await import("../ray/ray_environments.ts")).rayEnvironments
+    : undefined;
+  if (isGymnasium(id) && onCluster === undefined) {
+    throw new UsageError(
+      `Cannot run ${id} with vectorization: ${vectorization}: expected sync, as Python is a process of its own, or ray`,
+    );
+  }
+  const { WorkerVecEnv, SubprocessVecEnv, describeRestart } = await import(
+    "@bellman/envs/workers"
+  );
+  const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
+  const most = onCluster ? navigator.hardwareConcurrency : groupsOf(config)!;
+  return (given, isEvaluation) => {
+    const stepTimeoutMs = milliseconds(config.stepTimeout);
+    if (onCluster && !isEvaluation) {
+      const cluster = hosting.cluster!, where = { cluster, imports, onNotice };
+      return onCluster(config, { ...given, ...where, stepTimeoutMs });
+    }
+    if (isGymnasium(id)) return makeVec(id, { ...given, maxEpisodeSteps });
+    const { numEnvs, kwargs, infoStatistics } = given;
+    const groups = Math.min(most, numEnvs);
+    const source = { id, kwargs, maxEpisodeSteps, infoStatistics, imports };
+    const where = isEvaluation ? "Evaluation: " : "";
+    const options = {
+      numEnvs,
+      stepTimeoutMs,
+      onRestart: (event: RestartEvent) =>
+        onNotice(`${where}${describeRestart(event)}`),
+    };
+    if (vectorization !== "workers") {
+      return new VecRecordEpisodeStatistics(
+        new SubprocessVecEnv(source, { ...options, processes: groups }),
+      );
+    }
+    // This thread steps some of them in training; it could not abandon an evaluation.
+    const callerShare = !isEvaluation && groups > 1;
+    const workers = groups - Number(callerShare);
+    return new VecRecordEpisodeStatistics(
+      new WorkerVecEnv(source, { ...options, workers, callerShare }),
+    );
+  };
+}

@@ -1,0 +1,173 @@
+import type { RunFolder } from "../mod.ts";
+import {
+  evaluate,
+  type EvaluationResult,
+  evaluationSeeds,
+} from "@bellman/training";
+import type { PlottedAgent } from "@bellman/training/plots";
+import { findAlgorithm } from "../settings/algorithms.ts";
+import { policyMetadata } from "../settings/policy_metadata.ts";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import type { RunSetup } from "./run_setup.ts";
+import { evaluationEnvsFor } from "./environments.ts";
+import { flattenedText, turnedText } from "./scaled_environments.ts";
+import { mkdir } from "node:fs/promises";
+import type { Algorithm } from "@bellman/types";
+import { UsageError, writeWhole } from "../program/errors.ts";
+
+/** Settings of an evaluation. */
+interface EvaluationSettings {
+  episodes: number;
+  /**
+   * Steps after which an episode is cut.
+   *
+   * @default those of the configuration, or the environment's own limit, or 10,000
+   */
+  maxSteps?: number;
+  deterministic: boolean;
+  seed: number;
+  /** Ends the evaluation with an `AbortError` when aborted. */
+  signal?: AbortSignal;
+}
+
+/** Plays whole episodes with the setup's present agent. */
+export async function evaluateSetup(
+  { algorithm, config, environments }: RunSetup,
+  { episodes, deterministic, seed, signal, ...bound }: EvaluationSettings,
+): Promise<EvaluationResult> {
+  const numEnvs = evaluationEnvsFor(episodes);
+  const env = environments.evaluation(numEnvs);
+  const actor = algorithm.policy({ deterministic, numEnvs, seed });
+  try {
+    const { maxSteps = config.evaluationMaxSteps ?? undefined } = bound;
+    return await evaluate(actor, env, { episodes, maxSteps, seed, signal });
+  } finally {
+    actor.close?.();
+    env.close();
+  }
+}
+
+/** Names the way in which an agent chose its actions. */
+export function actionKind(
+  { algorithm }: Pick<ResolvedConfig, "algorithm">,
+  deterministic: boolean,
+): string {
+  if (findAlgorithm(algorithm)!.isGreedy) return "greedy";
+  return deterministic ? "deterministic" : "stochastic";
+}
+
+/** Formats a number with at most two decimals. */
+export function round(value: number): string {
+  return String(
+    Math.abs(value) < 1e15
+      ? Math.round(value * 100) / 100
+      : Number(value.toPrecision(4)),
+  );
+}
+
+/**
+ * Describes an evaluation in one line: `498.3 ± 2.1 over 20 episodes`. Episodes that
+ * were cut are the longest.
+ */
+export function describeEvaluation(
+  { meanReturn, stdReturn, returns, lengths, cut, successRate }:
+    EvaluationResult,
+): string {
+  const steps = lengths.reduce((most, it) => Math.max(most, it), 0)
+    .toLocaleString("en-US");
+  const cuts = cut > 0 ? `, ${cut} of them cut after ${steps} steps` : "";
+  return `${round(meanReturn)} ± ${
+    round(stdReturn)
+  } over ${returns.length} episodes${cuts}${
+    successRate === undefined ? "" : `, success rate ${round(successRate)}`
+  }`;
+}
+
+/**
+ * Exports the current policy as an ONNX file, with the environment's scaling. By
+ * default it chooses actions as in the run's evaluations.
+ */
+export function policyFile(
+  { algorithm, config, environments }: RunSetup,
+  { batchSize, deterministic = config.evaluationDeterministic }: {
+    batchSize?: number;
+    deterministic?: boolean;
+  } = {},
+): Uint8Array | undefined {
+  const { observationSpace } = environments.spaces;
+  const flattened = flattenedText(observationSpace);
+  const turned = turnedText(observationSpace);
+  return algorithm.exportPolicy?.({
+    batchSize,
+    deterministic,
+    metadata: {
+      ...policyMetadata(config),
+      ...flattened && { "flattened observations": flattened },
+      ...turned && { "channels put last": turned },
+    },
+  });
+}
+
+/** Number of states that are drawn: the first ones of an evaluation. */
+const STATES = 3;
+
+/** Returns the agent for plots; one without a Q function is bad input. */
+export function plottedAgent(
+  { algorithm, config }: Pick<RunSetup, "algorithm" | "config">,
+): PlottedAgent {
+  const plotted = algorithm as Algorithm & Partial<PlottedAgent>;
+  if (plotted.qValues !== undefined) return plotted as PlottedAgent;
+  throw new UsageError(
+    `Cannot draw policyPlots of ${config.algorithm}: it has no Q function of actions, expected policyPlots: false or an algorithm such as sac`,
+  );
+}
+
+/**
+ * Returns a function that draws Q values and the policy after a step into a run's
+ * folder. Drawing uses environments and a random stream of its own, so that it
+ * does not change training.
+ */
+export function policyPlotter(
+  setup: RunSetup,
+  { plotsDir }: RunFolder,
+): (step: number) => Promise<void> {
+  const { config, environments } = setup;
+  const firstStates = () => {
+    const env = environments.evaluation(STATES);
+    try {
+      const { during: seed } = evaluationSeeds(config.seed);
+      const observations = env.reset({ seed }) as Float32Array;
+      return {
+        observations: rowsOf(observations, STATES),
+        actionMasks: env.actionMasks && rowsOf(env.actionMasks, STATES),
+      };
+    } finally {
+      env.close();
+    }
+  };
+  return async (step) => {
+    const { plotQValues } = await import("@bellman/training/plots");
+    const svg = plotQValues(plottedAgent(setup), {
+      actionSpace: environments.training.actionSpace,
+      ...firstStates(),
+      title: `${config.algorithm} on ${config.env}, ${
+        step.toLocaleString("en-US")
+      } steps`,
+    });
+    await mkdir(plotsDir, { recursive: true });
+    const name = `policy-${String(step).padStart(9, "0")}.svg`;
+    writeWhole(`${plotsDir}/${name}`, svg);
+  };
+}
+
+/** Copies so many rows of equal size. */
+function rowsOf<T extends Float32Array | Uint8Array>(
+  array: T,
+  count: number,
+): T[] {
+  const size = array.length / count;
+  return Array.from(
+    { length: count },
+    (_, i) => array.slice(i * size, (i + 1) * size) as T,
+  );
+}

@@ -1,0 +1,162 @@
+import { type Agent, differenceOf, type SavedState } from "@bellman/agent";
+import { isStateRecord } from "@bellman/files";
+import type { Checkpoint } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
+import { UsageError } from "../program/errors.ts";
+import type { RunSetup } from "./run_setup.ts";
+
+/** Parameters and scales that a run may start from. */
+export interface InitialWeights {
+  /** Run that they are of, and its step. */
+  readonly origin: string;
+  readonly learned: SavedState;
+  /** Statistics of observations and rewards, of those that were scaled. */
+  readonly scales: { readonly [Name in ScaleName]?: StateTree };
+}
+
+type ScaleName = "observations" | "rewards";
+const SCALES: readonly ScaleName[] = ["observations", "rewards"];
+
+/** Returns the parts of an agent's state that are learned. */
+function learnedOf({ algorithm, config }: RunSetup): SavedState {
+  const { learned } = algorithm.save() as Record<string, StateTree>;
+  if (learned !== undefined) return learned as unknown as SavedState;
+  throw new UsageError(
+    `Cannot start from the weights of another run with ${config.algorithm}: expected an algorithm of one agent, such as a2c`,
+  );
+}
+
+/**
+ * Takes the weights of a setup's agent out, and the scales that it sees by.
+ *
+ * @param setup RunSetup of the run.
+ * @param origin Run and step, for messages.
+ */
+export function weightsOf(setup: RunSetup, origin: string): InitialWeights {
+  return { origin, learned: learnedOf(setup), scales: scalesOf(setup) };
+}
+
+/** Saves the statistics of what is scaled. */
+function scalesOf({ environments }: RunSetup): Record<string, StateTree> {
+  return Object.fromEntries(SCALES.flatMap((name) => {
+    const statistics = environments.scales[name]?.statistics.save();
+    return statistics === undefined ? [] : [[name, statistics]];
+  }));
+}
+
+type Part = SavedState[string];
+
+/**
+ * Starts a new setup from the weights of another run. Its policy must be of the
+ * same form; of the rest, what fits is taken: critics, target networks, the
+ * optimizer's moments. Counters, random streams and replay are the setup's own.
+ *
+ * @returns A line about what was taken.
+ * @throws {UsageError} If the policy is another.
+ */
+export function startFrom(setup: RunSetup, weights: InitialWeights): string {
+  const { origin, learned } = weights;
+  const { algorithm, environments: { scales } } = setup;
+  const own = learnedOf(setup);
+  const different = differenceOf(own.policy, learned.policy);
+  if (different !== undefined) {
+    throw new UsageError(
+      `Cannot start from ${origin}: its policy has ${different}; use the same spaces and network`,
+    );
+  }
+  const lacking = SCALES.find((name) =>
+    (scales[name] === undefined) !== (weights.scales[name] === undefined)
+  );
+  if (lacking === "observations") {
+    const isScaled = scales.observations !== undefined;
+    throw new UsageError(
+      `Cannot start from ${origin}: its observations are ${
+        isScaled ? "not " : ""
+      }scaled, expected normalizeObservation: ${!isScaled} here, too`,
+    );
+  }
+  // An algorithm of one agent, as it has what is learned.
+  const kept = (algorithm as unknown as Agent)
+    .loadWeights({ learned } as unknown as StateTree);
+  for (const name of SCALES) {
+    const statistics = weights.scales[name];
+    if (statistics !== undefined) scales[name]?.statistics.load(statistics);
+  }
+  const rest = kept.length === 0 ? "" : `; new are ${kept.join(", ")}`;
+  return `Weights: from ${origin}${rest}`;
+}
+
+/** Places of what acts in the states of agents: of one, of workers, of a loop on the device. */
+const PLACES = [
+  ["learned", "policy"],
+  ["shared", "params"],
+  ["loop", "learned", "policy"],
+];
+
+function partAt(state: StateTree, path: readonly string[]): StateTree {
+  return path.reduce<StateTree | undefined>(
+    (it, key) => isStateRecord(it) ? it[key] : undefined,
+    state,
+  ) ?? null;
+}
+
+/** Returns a state in which another part lies at a place. */
+function withPart(
+  state: StateTree,
+  [key, ...rest]: readonly string[],
+  part: StateTree,
+): StateTree {
+  if (key === undefined) return part;
+  const record = state as Record<string, StateTree>;
+  return { ...record, [key]: withPart(record[key], rest, part) };
+}
+
+/** Cuts out of a setup the weights that act, and the scales that they see by. */
+export function sharedState(setup: RunSetup): StateTree {
+  const saved = setup.algorithm.save();
+  const [weights] = PLACES.map((it) => partAt(saved, it))
+    .filter((it) => it !== null);
+  return { weights, scales: scalesOf(setup) };
+}
+
+/** Reads the weights of a shared agent; undefined for others, and for those of workers. */
+export function sharedWeights(
+  { state, step }: Checkpoint,
+  dir: string,
+): InitialWeights | undefined {
+  const { weights, scales } = state as Record<string, StateTree>;
+  if (!isStateRecord(weights) || !isStateRecord(scales)) return undefined;
+  const learned = { policy: weights } as unknown as SavedState;
+  return { origin: `${dir}, step ${step}`, learned, scales };
+}
+
+/**
+ * Gives a setup the weights and scales of a shared agent.
+ *
+ * @returns False for a checkpoint of a run.
+ * @throws {UsageError} If they are of another policy.
+ */
+export function restoreShared(
+  { algorithm, environments }: RunSetup,
+  { state, path }: Checkpoint,
+): boolean {
+  const { weights, scales } = state as Record<string, StateTree>;
+  if (weights === undefined || !isStateRecord(scales)) return false;
+  const saved = algorithm.save();
+  const place = PLACES.find((it) => partAt(saved, it) !== null)!;
+  const own = partAt(saved, place);
+  const different = isStateRecord(own)
+    ? differenceOf(own as unknown as Part, weights as unknown as Part)
+    : undefined;
+  if (different !== undefined) {
+    throw new UsageError(`Cannot use ${path}: its policy has ${different}`);
+  }
+  algorithm.load(withPart(saved, place, weights));
+  for (const name of SCALES) {
+    const statistics = scales[name];
+    if (statistics !== undefined) {
+      environments.scales[name]?.statistics.load(statistics);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,120 @@
+import process from "node:process";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { UsageError } from "../program/errors.ts";
+
+/** Returns the bytes that this machine lets a process have, if that is known. */
+export function machineMemory(): number | undefined {
+  try {
+    // A container's limit, where there is one.
+    const limit = process.constrainedMemory() || Infinity;
+    return Math.min(Deno.systemMemoryInfo().total, limit);
+  } catch {
+    // Not permitted, which is no reason not to train.
+    return undefined;
+  }
+}
+
+/** Bytes from which on a run reports its memory. */
+const WORTH_SAYING = 2 * 2 ** 30;
+
+/** Writes a size, such as `3.2 GiB`. */
+export function gibibytes(bytes: number): string {
+  const value = bytes / 2 ** 30;
+  return `${value < 100 ? value.toFixed(1) : Math.round(value)} GiB`;
+}
+
+const LOWER = "lower bufferSize, numSteps, hiddenSizes or numEnvs";
+
+/**
+ * Checks that the arrays of a run fit into the machine's memory, where they are
+ * made. The system gives the memory out as they fill: without this, too large a
+ * replay buffer ends a run hours later.
+ *
+ * @param onNotice Takes a line that the user should see, of a run that takes much.
+ * @param bytes Bytes of the machine, and of all arrays of this process.
+ * @throws {UsageError} If they do not fit.
+ */
+export function checkMemory(
+  onNotice: (line: string) => void,
+  { available = machineMemory(), allocated = Deno.memoryUsage().external }: {
+    available?: number;
+    allocated?: number;
+  } = {},
+): void {
+  if (available !== undefined && allocated > available) {
+    throw new UsageError(
+      `Cannot train with these settings: the arrays of the run take ${
+        gibibytes(allocated)
+      } of memory, expected at most the ${
+        gibibytes(available)
+      } of this machine; ${LOWER}`,
+    );
+  }
+  if (allocated < WORTH_SAYING) return;
+  onNotice(`The arrays of this run take ${gibibytes(allocated)} of memory`);
+}
+
+/** Describes in one line that arrays could not be made, if that is the error. */
+export function memoryError(error: unknown): UsageError | undefined {
+  const isShort = error instanceof RangeError &&
+    /^(Array buffer allocation failed|Invalid (typed )?array length)/
+      .test(error.message);
+  if (!isShort) return undefined;
+  return new UsageError(
+    `Cannot train with these settings: their arrays are larger than memory (${error.message}); ${LOWER}`,
+    { cause: error },
+  );
+}
+
+/** Milliseconds between two looks at the heap. */
+const LOOK_MS = 10;
+/** Part of the heap that is as good as all of it. */
+const FULL = 0.8;
+
+/** JavaScript's heap: its size in bytes, and what frees all that nothing holds. */
+export interface Heap {
+  sizes(): { used: number; limit: number };
+  collect(): void;
+}
+
+const V8_HEAP: Heap = {
+  sizes() {
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    return { used: used_heap_size, limit: heap_size_limit };
+  },
+  collect() {
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+  },
+};
+
+/**
+ * Makes a function that throws once JavaScript's heap is nearly full of what is in use:
+ * V8 would end the process soon, without a word of the run.
+ *
+ * @param heap The heap.
+ * @param now Milliseconds since any fixed moment.
+ */
+export function heapWatch(
+  heap: Heap = V8_HEAP,
+  now = () => performance.now(),
+): () => void {
+  let next = -Infinity;
+  return () => {
+    const time = now();
+    if (time < next) return;
+    next = time + LOOK_MS;
+    const before = heap.sizes(), full = FULL * before.limit;
+    if (before.used < full) return;
+    // Most of it may be in use no more.
+    heap.collect();
+    const { used, limit } = heap.sizes();
+    if (used < full) return;
+    throw new Error(
+      `JavaScript's heap is full: ${gibibytes(used)} of ${
+        gibibytes(limit)
+      } stay in use, as where an environment keeps what it makes`,
+    );
+  };
+}

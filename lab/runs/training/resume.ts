@@ -1,0 +1,150 @@
+import { LostRowsError } from "@bellman/agent";
+import { lockRun, RecordKeeper, type RunRecord } from "../mod.ts";
+import type { Checkpoint } from "@bellman/training";
+import { existsSync } from "node:fs";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { refuseShared } from "../settings/shared_folder.ts";
+import { RestoreFailure, UsageError, writeWhole } from "../program/errors.ts";
+import { carryOut, type Output, withTraining } from "./begin_training.ts";
+import { formerRecord } from "../former_run.ts";
+import { withEngine } from "./run_setup.ts";
+import { checkFiles, refuseForeignFolder } from "./run_entries.ts";
+import {
+  admitRun,
+  checkpointsOf,
+  checkResumable,
+  openRun,
+  prolonged,
+  type SavedRun,
+} from "./saved_run.ts";
+import type { TrainingRun } from "./training_run.ts";
+
+/** Options of {@linkcode resumeRun}. */
+export interface ResumeOptions extends Pick<TrainingRun, "finalEpisodes"> {
+  /** True where the user trusts the run: code and links of others are taken. */
+  isTrusted?: boolean;
+  /** Steps of a run that gets more than it had. */
+  steps?: number;
+  /** Engine to take instead of the run's. */
+  engine?: ResolvedConfig["engine"];
+  /** True where its agents are evaluated once more, though it has ended. */
+  evaluatesAgain?: boolean;
+  /** True where its process was killed, and not stopped. */
+  isKilled?: boolean;
+  /** True where its lock is held already. */
+  isLocked?: boolean;
+}
+
+/**
+ * Resumes a run from its latest checkpoint, or the one before where that cannot be
+ * restored.
+ *
+ * @param dir Folder of the run.
+ * @param output Listeners, and what stops it.
+ * @param options Trust, more steps, another engine.
+ * @returns Its record.
+ * @throws {UsageError} If none of its checkpoints can be restored.
+ */
+export async function resumeRun(
+  dir: string,
+  output: Output,
+  options: ResumeOptions = {},
+): Promise<RunRecord> {
+  const { isTrusted = false, steps, engine } = options;
+  refuseShared(dir);
+  const saved = openRun(dir, { isTrusted });
+  const warnings = admitRun(saved, { command: "resume", isTrusted });
+  if (!isTrusted) refuseForeignFolder(dir);
+  const whole = steps === undefined ? saved : prolonged(saved, steps);
+  const run = { ...whole, config: withEngine(whole.config, engine) };
+  checkFiles(dir);
+  const lock = options.isLocked ? undefined : lockRun(dir);
+  try {
+    return await resumeNewest(run, warnings, output, options);
+  } finally {
+    lock?.release();
+  }
+}
+
+/** Resumes from the newest checkpoint that can be restored. */
+async function resumeNewest(
+  run: SavedRun,
+  warnings: string[],
+  output: Output,
+  options: ResumeOptions,
+): Promise<RunRecord> {
+  const { evaluatesAgain } = options;
+  const isProlonged = options.steps !== undefined;
+  const { folder } = run;
+  let failure: RestoreFailure | undefined;
+  /** Why checkpoints have no rows to replay, by their paths. */
+  const lost = new Map<string, string>();
+  // Where none has its rows, the newest one begins with an empty replay buffer.
+  for (const isReplayLost of [false, true]) {
+    const passedOver: string[] = [];
+    for (const checkpoint of checkpointsOf(run)) {
+      const { path, step } = checkpoint;
+      if (isReplayLost && !lost.has(path)) continue;
+      passedOver.push(...checkpoint.warnings);
+      const restored = [
+        ...passedOver.map((line) => `${line}; going back to step ${step}`),
+        ...isReplayLost
+          ? [`${lost.get(path)}; step ${step} has an empty replay buffer`]
+          : [],
+        ...warnings,
+      ];
+      try {
+        checkResumable(checkpoint, run, { isProlonged, evaluatesAgain });
+        const how = { ...options, isReplayLost, restored };
+        return await resumeFrom(checkpoint, run, output, how);
+      } catch (error) {
+        if (!(error instanceof RestoreFailure)) throw error;
+        failure = new RestoreFailure(
+          `Cannot restore ${path}: ${error.message}`,
+          { cause: error },
+        );
+        passedOver.push(failure.message);
+        if (error.cause instanceof LostRowsError) {
+          lost.set(path, failure.message);
+        }
+      }
+    }
+  }
+  throw new UsageError(
+    `Cannot resume ${folder.dir}: none of its checkpoints can be restored: ${failure?.message}`,
+    { cause: failure },
+  );
+}
+
+/** Resumes from a checkpoint. */
+async function resumeFrom(
+  { state, notes }: Checkpoint,
+  { folder, config, configText, record: saved }: SavedRun,
+  output: Output,
+  { steps, isReplayLost, restored, isKilled, finalEpisodes }:
+    & ResumeOptions
+    & Pick<TrainingRun, "isReplayLost" | "restored">,
+): Promise<RunRecord> {
+  const record = saved ?? formerRecord(folder, config);
+  const command = record.command ?? String(notes.command ?? "");
+  return await withTraining(config, output, (setup) => {
+    const keeper = new RecordKeeper(folder, {
+      ...record,
+      engine: setup.engine,
+      settings: {
+        ...record.settings,
+        totalTimesteps: config.totalTimesteps,
+      },
+      resumes: record.resumes + (isKilled ? 1 : 0),
+    });
+    const begin = () => {
+      if (steps !== undefined || !existsSync(folder.configPath)) {
+        writeWhole(folder.configPath, configText);
+      }
+    };
+    return carryOut({
+      ...{ ...output, setup, folder, configText, keeper, command, begin },
+      ...{ resumeFrom: state, isReplayLost, restored, finalEpisodes },
+    });
+  });
+}

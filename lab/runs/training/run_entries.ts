@@ -1,0 +1,236 @@
+import { kindOf } from "@bellman/files";
+import { RunFolder } from "../mod.ts";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+} from "node:fs";
+import {
+  basename,
+  dirname,
+  isAbsolute,
+  join,
+  relative,
+  resolve,
+  sep,
+} from "node:path";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { UsageError } from "../program/errors.ts";
+
+/** Names the folder of a new run after its configuration, with an optional prefix. */
+export function defaultFolder(
+  { algorithm, env, seed }: ResolvedConfig,
+  words?: string,
+): string {
+  const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)
+    .replace("T", "-");
+  // An id may hold what a folder's name should not: ALE/Pong-v5.
+  const name = env.replaceAll(/[^\w.-]+/g, "-");
+  const front = words === undefined ? "" : `${words}-`;
+  return `runs/${front}${algorithm}-${name}-seed${seed}-${time}`;
+}
+
+/** Something in a run's folder. */
+interface Entry {
+  path: string;
+  name: string;
+  found: Stats;
+  /** Kind of entry, where it is no file. */
+  kind?: string;
+}
+
+/** Lists all that lies where a run reads and writes. */
+function entriesOf(dir: string): Entry[] {
+  const { checkpointsDir, plotsDir, videosDir } = new RunFolder(dir);
+  const isFolder = (path: string) =>
+    lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  // What a link leads to is looked at where links are admitted.
+  const within = [checkpointsDir, plotsDir, videosDir]
+    .filter((it) => existsSync(it) && (isFolder(it) || isFolder(`${it}/.`)));
+  return [dir, ...within].flatMap((parent) =>
+    readdirSync(parent).flatMap((name) => {
+      const path = `${parent}/${name}`;
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      return found === undefined
+        ? []
+        : [{ path, name, found, kind: kindOf(found) }];
+    })
+  );
+}
+
+/** Kinds of entries that any run may have. */
+const USUAL: readonly (string | undefined)[] = [undefined, "a folder"];
+
+/**
+ * Refuses what hangs whoever reads it: pipes, devices and sockets in a run.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If there is one.
+ */
+export function refuseDevices(dir: string): void {
+  for (const { path, kind } of entriesOf(dir)) {
+    if (USUAL.includes(kind) || kind === "a link") continue;
+    throw new UsageError(
+      `Cannot use the run ${dir}: ${path} is ${kind}, expected a file or a folder; remove it`,
+    );
+  }
+}
+
+/**
+ * Refuses what leads out of a run: links, and files that have a second name, which may
+ * be the user's.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If there is one.
+ */
+export function refuseLinks(dir: string): void {
+  for (const { path, kind, found } of entriesOf(dir)) {
+    const isShared = kind === undefined && found.nlink > 1;
+    if (kind !== "a link" && !isShared) continue;
+    throw new UsageError(
+      `Cannot use the run ${dir}: ${path} ${
+        isShared ? "has a second name elsewhere" : "is a link"
+      }; put a copy in its place, or add --trust`,
+    );
+  }
+}
+
+function isLink(path: string): boolean {
+  // Behind a separator at its end, what it leads to would be looked at.
+  return lstatSync(resolve(path), { throwIfNoEntry: false })
+    ?.isSymbolicLink() ?? false;
+}
+
+/** End of the path of a run that lies in the folder of an experiment or a search. */
+const OF_GROUP =
+  /\/(runs\/[^/]+\/[^/]+|(trials|confirmation)\/\d+(\/[^/]+)?)\/seed-\d+$/;
+
+/**
+ * Refuses a run that is a link, or lies behind one in the folder of its experiment or
+ * search: what is written there is another run's.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If it is.
+ */
+export function refuseLinkedRun(dir: string): void {
+  let path = resolve(dir);
+  const [below = ""] = OF_GROUP.exec(path.replaceAll(sep, "/")) ?? [];
+  for (const _ of below.split("/")) {
+    if (isLink(path)) {
+      throw new UsageError(
+        `Cannot use the run ${dir}: ${path} is a link; name the folder that it leads to, or add --trust`,
+      );
+    }
+    path = dirname(path);
+  }
+}
+
+/**
+ * Refuses links in the folder of an experiment or a search, which may be somebody
+ * else's: they would lead what is written and removed out of it.
+ *
+ * @param dir The folder, which may not exist yet.
+ * @throws {UsageError} If it is a link, or there is one at any depth.
+ */
+export function refuseLinksIn(dir: string): void {
+  const refuse = (path: string, hint: string) =>
+    new UsageError(`Cannot use the folder ${dir}: ${path} is a link; ${hint}`);
+  if (isLink(dir)) throw refuse("it", "name the folder that it leads to");
+  const folders = [dir];
+  for (let folder = folders.pop(); folder; folder = folders.pop()) {
+    for (const entry of entriesIn(folder)) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) folders.push(path);
+      if (!entry.isSymbolicLink()) continue;
+      throw refuse(path, "put a copy of what it leads to in its place");
+    }
+  }
+}
+
+/** Lists a folder, which another process may have removed. */
+function entriesIn(dir: string) {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/**
+ * Removes a file or a folder, unless links on its way lead out of a folder.
+ *
+ * @param root The folder.
+ * @param path What is removed, if it is there.
+ * @throws {UsageError} If it lies elsewhere; nothing is removed then.
+ */
+export function removeInside(root: string, path: string): void {
+  const parent = dirname(path);
+  if (!existsSync(parent)) return;
+  // A link itself is removed, and not what it leads to.
+  const within = relative(realpathSync(root), realpathSync(parent));
+  if (within.split(sep)[0] === ".." || isAbsolute(within)) {
+    throw new UsageError(
+      `Cannot remove ${path}: links lead out of ${root} there`,
+    );
+  }
+  rmSync(path, { recursive: true, force: true });
+}
+
+/**
+ * Refuses to write where another user could put links meanwhile.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If it is another user's.
+ */
+export function refuseForeignFolder(dir: string): void {
+  const { uid } = lstatSync(`${dir}/.`);
+  if (Deno.build.os === "windows" || uid === Deno.uid()) return;
+  throw new UsageError(
+    `Cannot resume ${dir}: the folder is another user's, who could change it meanwhile; copy it first, or add --trust`,
+  );
+}
+
+/** Names of the files that a run writes, unfinished ones included. */
+const FILES =
+  /^(run\.json|config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|replay\.rows.*|events\.out\..*|(step|best).*\.safetensors)(\.\d+)?(\.tmp)?$/;
+
+/**
+ * Checks that nothing else has the name of a file that the run will write.
+ *
+ * @param dir The run's folder.
+ * @throws {UsageError} If a folder or a link has.
+ */
+export function checkFiles(dir: string): void {
+  for (const { path, name, kind } of entriesOf(dir)) {
+    if (kind === undefined || !FILES.test(name)) continue;
+    throw new UsageError(
+      `Cannot resume ${dir}: ${path} is ${kind}, expected a file; move it away`,
+    );
+  }
+}
+
+/**
+ * Removes what a new run has written. What cannot be removed stays: why the run
+ * did not begin is what counts.
+ *
+ * @param folder The run's folder.
+ * @param options True where the run made the folder, which is removed as well.
+ */
+export function removeNew(
+  { dir, checkpointsDir, plotsDir, videosDir }: RunFolder,
+  { isMade }: { isMade: boolean },
+): void {
+  const folders = [checkpointsDir, plotsDir, videosDir];
+  try {
+    const paths = isMade ? [dir] : readdirSync(dir)
+      .map((name) => join(dir, name))
+      .filter((it) => folders.includes(it) || FILES.test(basename(it)));
+    for (const path of paths) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // It stays.
+  }
+}

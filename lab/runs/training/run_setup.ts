@@ -1,0 +1,479 @@
+import {
+  Agent,
+  type AlgorithmDefinition,
+  DeviceAgent,
+  idleLines,
+} from "@bellman/agent";
+import {
+  type BackendInfo,
+  type BackendName,
+  type EngineInfo,
+  selectBackend,
+  selectEngine,
+} from "@bellman/compute";
+import { isXlaInstalled } from "@bellman/compute/xla";
+import { describeSpace, spacesEqual } from "@bellman/envs";
+import { tensorVecEnv } from "@bellman/envs/tensor";
+import type {
+  Algorithm,
+  GoalFunctions,
+  SteppingAlgorithm,
+} from "@bellman/types";
+import { findAlgorithm } from "../settings/algorithms.ts";
+import { absoluteWrappers, isGymnasium } from "../settings/gymnasium.ts";
+import { idleModules } from "../settings/modules.ts";
+import { type ResolvedConfig, withOwnAlgorithm } from "../settings/resolve.ts";
+import { runConfigSchema } from "../settings/schema.ts";
+import { messageOf, UsageError } from "../program/errors.ts";
+import { loadEnvironment, milliseconds } from "./environment_modules.ts";
+import {
+  type Environments,
+  type EnvironmentSpaces,
+  evaluationEnvsFor,
+  groupsOf,
+  type Hosting,
+  infoStatisticsOf,
+  makeEnvironments,
+} from "./environments.ts";
+import { memoryError } from "./memory.ts";
+
+/** The environments and the agent that a configuration describes, ready to act. */
+export interface RunSetup {
+  config: ResolvedConfig;
+  /** Description of the engine. */
+  engine: string;
+  environments: Environments;
+  algorithm: Algorithm | SteppingAlgorithm;
+  /** Describes the current speed of workers that learn. */
+  speed?: () => string;
+  close(): void;
+}
+
+/** Returns a configuration that runs anywhere: a compiled agent may act eagerly. */
+export function onAnyEngine(config: ResolvedConfig): ResolvedConfig {
+  return config.engine === "eager"
+    ? config
+    : { ...config, engine: "auto", backend: "auto", plugin: null };
+}
+
+/** Returns a configuration with another engine, if one is given, on any of its devices. */
+export function withEngine(
+  config: ResolvedConfig,
+  engine: ResolvedConfig["engine"] | undefined,
+): ResolvedConfig {
+  return engine === undefined
+    ? config
+    : { ...config, engine, backend: "auto", plugin: null };
+}
+
+/** Selects the engine and its backend; a backend that is named implies eager. */
+async function selectCompute(
+  config: ResolvedConfig,
+  onNotice: (line: string) => void,
+): Promise<{ engine: EngineInfo; backend: BackendInfo }> {
+  const isNamed = config.backend !== "auto";
+  // A whole loop is faster there on CPUs, too.
+  const isLoop = config.loop === "device" && isXlaInstalled();
+  const auto = isNamed ? "eager" : isLoop ? "xla" : "auto";
+  try {
+    const engine = selectEngine(
+      config.engine === "auto" ? auto : config.engine,
+      { onNotice },
+    );
+    checkPlugin(config, pluginOf(engine));
+    // Compiled functions need a backend for their initial parameters alone.
+    const isCompiled = engine.name !== "eager" && !isNamed;
+    const backend: BackendName = isCompiled ? "cpu" : config.backend;
+    return { engine, backend: await selectBackend(backend) };
+  } catch (error) {
+    throw new UsageError(messageOf(error), { cause: error });
+  }
+}
+
+/** Names the plugin and the device of XLA. */
+function pluginOf({ name, library, device }: EngineInfo): string | null {
+  return name === "xla" ? `${library} on ${device}` : null;
+}
+
+/** Refuses another plugin or device than that of the run: its numbers differ. */
+function checkPlugin(
+  { plugin }: ResolvedConfig,
+  present: string | null,
+): void {
+  if (plugin === null || plugin === present) return;
+  throw new UsageError(
+    `Cannot resume with ${
+      present ?? "another engine"
+    }: the run was made with ${plugin}; name an engine with --engine to take it all the same`,
+  );
+}
+
+/** Makes the environments; what they lack on this machine is bad input, too. */
+async function requestedEnvironments(
+  ...[config, hosting]: Parameters<typeof makeEnvironments>
+): Promise<Environments> {
+  let environments: Environments | undefined;
+  try {
+    environments = await makeEnvironments(config, hosting);
+    if (hosting.spaces === undefined) {
+      checkEvaluation(config, environments, hosting);
+    }
+    return environments;
+  } catch (error) {
+    environments?.close();
+    const message = messageOf(error);
+    // Other errors need not name the environment.
+    const isOwn = /^(Cannot|Unknown|Wrong) /.test(message);
+    throw new UsageError(
+      isOwn ? message : `Cannot make the environment ${config.env}: ${message}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Checks that evaluation environments of other options can be made and fit. */
+function checkEvaluation(
+  { evaluationEnvKwargs, vectorization }: ResolvedConfig,
+  { training, evaluation }: Environments,
+  { evaluationEnvs = 0 }: Hosting,
+): void {
+  if (Object.keys(evaluationEnvKwargs).length === 0) return;
+  const isHosted = vectorization !== "sync";
+  if (isHosted && evaluationEnvs === 0) return;
+  const env = evaluation(isHosted ? evaluationEnvs : 1);
+  env.close();
+  for (const space of ["observationSpace", "actionSpace"] as const) {
+    const [theirs, own] = [env[space], training[space]];
+    if (spacesEqual(theirs, own)) continue;
+    throw new TypeError(
+      `Cannot evaluate with these evaluationEnvKwargs: the ${space} is ${
+        describeSpace(theirs)
+      }, expected ${describeSpace(own)} as in training`,
+    );
+  }
+}
+
+/** Engine and backend that a run computes on. */
+type Compute = Awaited<ReturnType<typeof selectCompute>>;
+
+/** All that an agent is made of. */
+interface AgentSource
+  extends Pick<Hosting, "onNotice" | "imports" | "cluster"> {
+  config: ResolvedConfig;
+  environments: Environments;
+  compute: Compute;
+  isForEvaluation: boolean;
+}
+
+/** An agent, and what it brings for its run. */
+interface MadeAgent extends Pick<RunSetup, "algorithm" | "speed"> {
+  /** Number of workers or groups: a run keeps to it anywhere. */
+  workers?: number | null;
+}
+
+/**
+ * Makes the environments and the agent of a configuration.
+ *
+ * @param config The configuration.
+ * @param onNotice Takes a line that the user should see.
+ * @param options Hosting of the environments: for training by default, with as
+ * many evaluation environments as the configuration's evaluations take.
+ */
+export async function setUpRun(
+  requested: ResolvedConfig,
+  onNotice: (line: string) => void,
+  {
+    isForEvaluation = false,
+    evaluationEnvs = isForEvaluation
+      ? 0
+      : evaluationEnvsFor(requested.evaluationEpisodes),
+    spaces,
+    cluster,
+  }: Omit<Hosting, "imports" | "onNotice"> = {},
+): Promise<RunSetup> {
+  const given = await withOwnAlgorithm(requested);
+  const { startWorkers } = findAlgorithm(given.algorithm)!;
+  if (given.loop === "device") checkLoop(given);
+  const config = startWorkers === undefined ? given : ofOneWorker(given);
+  const imports = spaces === undefined ? await loadEnvironment(config) : [];
+  // Names of Python's modules are no URLs of ours.
+  const keys = isGymnasium(config.env)
+    ? ["algorithmModules"] as const
+    : ["algorithmModules", "envModules"] as const;
+  keys.flatMap((key) => idleModules(requested, key)).forEach(onNotice);
+  const environments = await requestedEnvironments(config, {
+    imports,
+    onNotice,
+    isForEvaluation,
+    evaluationEnvs,
+    spaces,
+    cluster,
+  });
+  // Paths are relative to the folder that the run is started in, wherever it is resumed.
+  const envModules = imports.length > 0 ? imports : config.envModules;
+  try {
+    checkActions(config, environments.spaces);
+    const wrappers = absoluteWrappers(config);
+    const compute = await selectCompute(config, onNotice);
+    const source = {
+      config: { ...given, envModules, wrappers },
+      environments,
+      compute,
+      onNotice,
+      imports,
+      isForEvaluation,
+      cluster,
+    };
+    const made = config.loop === "device"
+      ? agentOnDevice(source)
+      : startWorkers === undefined
+      ? agentIn(source)
+      : await workersOf(source, startWorkers);
+    return setupOf(source, made);
+  } catch (error) {
+    environments.close();
+    throw (isForEvaluation ? undefined : memoryError(error)) ?? error;
+  }
+}
+
+function setupOf(
+  { config, compute: { engine, backend }, environments }: AgentSource,
+  { algorithm, workers = config.workers, speed }: MadeAgent,
+): RunSetup {
+  return {
+    config: {
+      ...config,
+      workers,
+      engine: engine.name,
+      plugin: pluginOf(engine),
+      backend: backend.name as ResolvedConfig["backend"],
+    },
+    engine: engine.name === "eager"
+      ? `${engine.description}, on ${backend.description}`
+      : engine.description,
+    environments,
+    algorithm,
+    speed,
+    close: () => {
+      algorithm.close?.();
+      environments.close();
+    },
+  };
+}
+
+/** Refuses actions of several parts, which no algorithm has a policy for. */
+function checkActions(
+  { algorithm, env }: ResolvedConfig,
+  { actionSpace: { type } }: EnvironmentSpaces,
+): void {
+  if (type !== "dict" && type !== "tuple") return;
+  throw new UsageError(
+    `Cannot train ${algorithm} on ${env}, whose actions are a ${type}: expected one box, discrete, multiDiscrete or multiBinary space, which a wrapper can make of it`,
+  );
+}
+
+/** Returns an algorithm's own settings. */
+function ownSettings(config: ResolvedConfig): Record<string, unknown> {
+  const { schema } = findAlgorithm(config.algorithm)!;
+  const keys = Object.keys(schema.properties);
+  return Object.fromEntries(keys.map((key) => [key, config[key]]));
+}
+
+/** Spaces of an environment, and its functions of goals. */
+type FoundSpaces = EnvironmentSpaces & { readonly goals: GoalFunctions };
+
+/** Makes one environment of a configuration and returns what it has. */
+async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
+  const imports = await loadEnvironment(config);
+  const environments = await requestedEnvironments(config, {
+    imports,
+    onNotice: () => {},
+    isForEvaluation: true,
+  });
+  const { training: goals, spaces } = environments;
+  environments.close();
+  return { ...spaces, goals };
+}
+
+/**
+ * Returns a check that algorithms can learn in the environments of configurations
+ * with these settings: before an agent is made, which takes longer. One environment
+ * is made for all that ask for the same, as that of Python takes a second.
+ *
+ * @returns A function of a configuration, which returns a line for each setting without
+ * effect. It throws a UsageError if there is no such environment, and a TypeError if
+ * the algorithm or a setting does not fit its spaces.
+ */
+export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
+  const found = new Map<string, FoundSpaces>();
+  return async (requested) => {
+    const config = await withOwnAlgorithm(requested);
+    const definition = findAlgorithm(config.algorithm)!;
+    const { check, hasReplay } = definition;
+    const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
+    const place = { algorithm: hasReplay, seed: 0, totalTimesteps: 0 };
+    const asked = Object.keys(runConfigSchema.properties)
+      .map((key) => ({ ...one, ...place })[key]);
+    const text = JSON.stringify(asked);
+    const spaces = found.get(text) ?? await findSpaces(one);
+    found.set(text, spaces);
+    checkActions(config, spaces);
+    const { numEnvs, totalTimesteps } = config;
+    const own = ownSettings(config);
+    check?.(own, { ...spaces, numEnvs, totalTimesteps });
+    return idleLines(definition, own, spaces);
+  };
+}
+
+/** Makes the agent that acts and learns in the environments. */
+function agentIn(source: AgentSource): MadeAgent {
+  const { config, environments } = source;
+  const { training, normalization } = environments;
+  const algorithm = new Agent(findAlgorithm(config.algorithm)!, training, {
+    ...agentOptions(source),
+    normalization,
+  });
+  return { algorithm, workers: groupsOf(config) };
+}
+
+/** Returns the options that agents of all kinds have. */
+function agentOptions(
+  { config, compute: { engine }, onNotice, isForEvaluation }: AgentSource,
+) {
+  const { seed, totalTimesteps, threads } = config;
+  return {
+    config: ownSettings(config),
+    seed,
+    totalTimesteps,
+    engine: engine.name,
+    threads: threads ?? "auto" as const,
+    // Settings without effect are told where they are given.
+    onNotice: isForEvaluation ? () => {} : onNotice,
+  };
+}
+
+/** Settings that a loop on the device has no place for, and what it expects. */
+const HOST_SETTINGS = {
+  vectorization: "sync",
+  normalizeObservation: false,
+  normalizeReward: false,
+  clipReward: false,
+  frameStack: 1,
+} as const;
+
+/** Refuses settings that a loop on the device would not follow. */
+function checkLoop(config: ResolvedConfig): void {
+  const { algorithm, envKwargs } = config;
+  const refuse = (setting: string, wanted: string) =>
+    new UsageError(
+      `Cannot train ${algorithm} with loop: device and ${setting}: expected ${wanted}, or loop: host`,
+    );
+  if (findAlgorithm(algorithm)!.startWorkers !== undefined) {
+    throw refuse("workers that learn", "an algorithm such as a2c");
+  }
+  for (const [key, wanted] of Object.entries(HOST_SETTINGS)) {
+    if (config[key] === wanted) continue;
+    throw refuse(`${key}: ${config[key]}`, String(wanted));
+  }
+  const [option] = Object.keys(envKwargs);
+  if (option !== undefined) throw refuse(`envKwargs: ${option}`, "none");
+  const [statistic] = infoStatisticsOf(config);
+  if (statistic !== undefined) {
+    throw refuse(`infoStatistics: ${statistic}`, "none");
+  }
+}
+
+/** Makes the agent whose environments are tensors, in one program with it. */
+function agentOnDevice(source: AgentSource): MadeAgent {
+  const { config } = source;
+  const { evaluationInterval, checkpointInterval, maxEpisodeSteps } = config;
+  const env = tensorVecEnv(config.env, {
+    maxEpisodeSteps: maxEpisodeSteps ?? undefined,
+  });
+  const algorithm = new DeviceAgent(findAlgorithm(config.algorithm)!, env, {
+    ...agentOptions(source),
+    numEnvs: config.numEnvs,
+    stepsPerCall: Math.min(
+      // Rows and evaluations that are not set are parts of the run.
+      config.logInterval ?? Math.ceil(config.totalTimesteps / 100),
+      evaluationInterval || Infinity,
+      checkpointInterval || Infinity,
+      config.totalTimesteps,
+      MAX_STEPS_PER_CALL,
+    ),
+  });
+  return { algorithm };
+}
+
+/** Steps after which a loop on the device comes back: a second or two. */
+const MAX_STEPS_PER_CALL = 2 ** 20;
+
+/** Returns the configuration of the environment of one of several workers. */
+function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
+  const { algorithm, vectorization, numEnvs, normalizeObservation } = config;
+  const refuse = (setting: string, wanted: string) =>
+    new UsageError(
+      `Cannot train ${algorithm} with ${setting}: expected ${wanted}`,
+    );
+  if (numEnvs !== 1) {
+    throw refuse(`numEnvs: ${numEnvs}`, "1, and as many workers");
+  }
+  if (vectorization === "workers") {
+    throw refuse(
+      "vectorization: workers",
+      "sync or subprocesses, as each worker has its environment",
+    );
+  }
+  if (normalizeObservation) {
+    throw refuse(
+      "normalizeObservation: true",
+      "false, as each worker would have statistics of its own",
+    );
+  }
+  if (vectorization === "subprocesses") return { ...config, workers: 1 };
+  // On a cluster, too, a worker has its environment where it is itself.
+  return { ...config, vectorization: "sync", workers: null };
+}
+
+type Start = NonNullable<AlgorithmDefinition["startWorkers"]>;
+
+/** Starts workers; what a machine lacks for it is bad input, too. */
+async function startOf(start: Start, run: Parameters<Start>[0]) {
+  try {
+    return await start(run);
+  } catch (error) {
+    const message = messageOf(error);
+    if (!message.startsWith("Cannot start worker")) throw error;
+    throw new UsageError(message, { cause: error });
+  }
+}
+
+/** Makes an algorithm that learns in environments of its own workers. */
+async function workersOf(
+  source: AgentSource,
+  start: Start,
+): Promise<MadeAgent> {
+  const { config, environments, compute, imports, cluster } = source;
+  const workers = config.workers ?? navigator.hardwareConcurrency;
+  const { threads: _, ...options } = agentOptions(source);
+  const algorithm = await startOf(start, {
+    ...options,
+    source: {
+      module: import.meta.resolve("./worker_environment.ts"),
+      options: { config: ofOneWorker(config), imports },
+    },
+    spaces: environments.training,
+    workers,
+    cluster,
+    stepTimeoutMs: milliseconds(config.stepTimeout),
+    backend: compute.backend.name,
+    isForEvaluation: source.isForEvaluation,
+  });
+  const rates = () =>
+    algorithm.workerRates.map((it) => Math.round(it).toLocaleString("en-US"));
+  return {
+    algorithm,
+    workers,
+    speed: () => `workers ${rates().join(" + ")}/s`,
+  };
+}

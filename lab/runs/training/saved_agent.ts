@@ -1,0 +1,141 @@
+import { checkSpace } from "@bellman/envs";
+import type { RunFolder } from "../mod.ts";
+import { type Checkpoint, evaluationSeeds } from "@bellman/training";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { parseYaml } from "../settings/yaml.ts";
+import { runDirOf } from "../settings/zoo_agents.ts";
+import type { EnvironmentSpaces } from "./environments.ts";
+import {
+  onAnyEngine,
+  type RunSetup,
+  setUpRun,
+  withEngine,
+} from "./run_setup.ts";
+import {
+  admitRun,
+  type CheckpointChoice,
+  loadCheckpoint,
+  openRun,
+  restoreSetup,
+} from "./saved_run.ts";
+
+/** Options of {@linkcode findAgent}. */
+export interface FindAgentOptions {
+  /** What is to be done with it, for messages. */
+  command: string;
+  /** Checkpoint: the best one, the latest, or that of a step. */
+  checkpoint?: CheckpointChoice;
+  /** Seed of its episodes; by default one that neither training nor its evaluations use. */
+  seed?: number;
+  /** True where code, files and links of others are taken. */
+  isTrusted?: boolean;
+  /** Engine to take instead of the run's. */
+  engine?: ResolvedConfig["engine"];
+  /** Choice of actions: the most likely ones, or sampled ones; by default as in the run's evaluations. */
+  deterministic?: boolean;
+  /** False where its environment is not needed: no code that the run names is executed. */
+  environment?: boolean;
+}
+
+/** A trained agent that is to be made. */
+export interface SavedAgent {
+  /** The run folder, as it was given, or that of the zoo's agent. */
+  dir: string;
+  folder: RunFolder;
+  config: ResolvedConfig;
+  checkpoint: Checkpoint;
+  seed: number;
+  deterministic: boolean;
+  /** Lines that the user should see before the agent is made. */
+  warnings: string[];
+  /** Spaces that replace the environment, where it is not needed. */
+  spaces?: EnvironmentSpaces;
+}
+
+/** Returns the spaces that a checkpoint holds, if they are sound. */
+function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
+  try {
+    const spaces = parseYaml(String(notes.spaces)) as EnvironmentSpaces;
+    const { observationSpace, actionSpace, stackedFrames = 1 } = spaces;
+    checkSpace(observationSpace);
+    checkSpace(actionSpace);
+    return Number.isSafeInteger(stackedFrames) ? spaces : undefined;
+  } catch {
+    // Those of the environment are taken.
+    return undefined;
+  }
+}
+
+/**
+ * Finds the agent of a run, or of the zoo, without making it.
+ *
+ * @param given The run folder, or the name of the zoo's agent.
+ * @param options Checkpoint, seed, trust.
+ * @throws {UsageError} If there is no such run, or it names code that is not trusted.
+ */
+export function findAgent(
+  given: string,
+  options: FindAgentOptions,
+): SavedAgent {
+  const { command, isTrusted = false, environment = true, engine } = options;
+  const dir = runDirOf(given);
+  const run = openRun(dir, { isTrusted });
+  const { folder } = run;
+  const config = engine === undefined
+    ? onAnyEngine(run.config)
+    : withEngine(run.config, engine);
+  const admit = (environment: boolean) =>
+    admitRun(run, { command, isTrusted, environment });
+  // Before anything is read that takes long.
+  const admitted = admit(environment);
+  const {
+    seed = evaluationSeeds(config.seed).later,
+    deterministic = config.evaluationDeterministic,
+  } = options;
+  const checkpoint = loadCheckpoint(run, options.checkpoint ?? "best");
+  const spaces = environment ? undefined : savedSpaces(checkpoint);
+  const warnings = spaces === undefined ? admit(true) : admitted;
+  warnings.push(...checkpoint.warnings);
+  return {
+    dir,
+    folder,
+    config,
+    checkpoint,
+    seed,
+    deterministic,
+    warnings,
+    spaces,
+  };
+}
+
+/**
+ * Makes an agent for as long as `use` needs it.
+ *
+ * @param agent The agent.
+ * @param onNotice Takes lines that the user should see.
+ * @param use Function that uses the agent.
+ * @param evaluationEnvs Number of environments that it is evaluated in, if it is.
+ */
+export async function withAgent(
+  agent: SavedAgent,
+  onNotice: (line: string) => void,
+  use: (setup: RunSetup) => void | Promise<void>,
+  evaluationEnvs = 0,
+): Promise<void> {
+  agent.warnings.forEach(onNotice);
+  // Without an environment nothing is computed.
+  const config: ResolvedConfig = agent.spaces === undefined
+    ? agent.config
+    : { ...agent.config, engine: "eager", backend: "cpu", plugin: null };
+  const setup = await setUpRun(config, onNotice, {
+    isForEvaluation: true,
+    evaluationEnvs,
+    spaces: agent.spaces,
+  });
+  try {
+    restoreSetup(setup, agent.checkpoint);
+    await use(setup);
+  } finally {
+    setup.close();
+  }
+}

@@ -1,0 +1,29 @@
+import type { PropertySchema } from "@bellman/agent";
+import { createRunFolder } from "../mod.ts";
+import { assertEquals } from "@std/assert";
+import { findAlgorithm, registerAlgorithm } from "../settings/algorithms.ts";
+import { openRun, prolonged } from "./saved_run.ts";
+
+Deno.test("epochs of an algorithm of one's own are its setting", async () => {
+  const { schema } = findAlgorithm("a2c")!;
+  registerAlgorithm({
+    ...findAlgorithm("a2c")!,
+    name: "with-epochs",
+    schema: {
+      properties: {
+        ...schema.properties,
+        epochs: { type: ["integer", "null"], default: 4 } as PropertySchema,
+      },
+    },
+  });
+  const dir = await Deno.makeTempDir();
+  const lines = "totalTimesteps: 80\nnumEnvs: 2\nevaluationInterval: 40\n";
+  for (const epochs of [null, 2]) {
+    const configText = `algorithm: with-epochs\n${lines}epochs: ${epochs}\n`;
+    createRunFolder(`${dir}/${epochs}`, { configText });
+    const run = openRun(`${dir}/${epochs}`);
+    assertEquals(run.config.epochs, epochs);
+    assertEquals(prolonged(run, 160).config.epochs, epochs);
+  }
+  await Deno.remove(dir, { recursive: true });
+});

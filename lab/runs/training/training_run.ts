@@ -1,0 +1,557 @@
+import { Agent } from "@bellman/agent";
+import { XlaError } from "@bellman/compute/xla";
+import {
+  type Callback,
+  CheckpointStore,
+  CsvLogger,
+  EpisodesCsv,
+  type EvaluationResult,
+  evaluationSeeds,
+  type Logger,
+  type ProgressDisplay,
+  stopAfterSeconds,
+  stopOnNoImprovement,
+  stopOnRewardThreshold,
+  TensorBoardLogger,
+  train,
+  type TrainContext,
+  TrainingDivergedError,
+  type TrainOptions,
+  type TrainResult,
+} from "@bellman/training";
+import {
+  progressOf,
+  type RecordedEvaluation,
+  recordedEvaluation,
+  type RecordKeeper,
+  type RunFolder,
+  type RunRecord,
+} from "../mod.ts";
+import type { StateTree } from "@bellman/types";
+import type { ClusterOptions } from "../settings/cluster.ts";
+import { hyperparametersOf, registeredLoggers } from "../settings/loggers.ts";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { writeYaml } from "../settings/yaml.ts";
+import { existsSync, rmSync } from "node:fs";
+import {
+  asInputError,
+  fileError,
+  isDiskFull,
+  messageOf,
+  RestoreFailure,
+  RunFailure,
+  UsageError,
+  withHint,
+  writeWhole,
+} from "../program/errors.ts";
+import { type VideoRecorder, videoRecorder } from "./recorder.ts";
+import { strayErrorsHeard } from "../program/process.ts";
+import {
+  actionKind,
+  describeEvaluation,
+  evaluateSetup,
+  policyFile,
+  policyPlotter,
+  round,
+} from "./evaluation.ts";
+import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
+import { loadCheckpoint, restoreSetup } from "./saved_run.ts";
+import { writeReport } from "./report.ts";
+import type { RunSetup } from "./run_setup.ts";
+import { turnedText } from "./scaled_environments.ts";
+
+/** Listeners of a run, what stops it, and where its environments are. */
+export interface RunOutput {
+  /** Takes what the run tells of itself: lines for whoever watches it. */
+  onLine?: (line: string) => void;
+  /** Takes a line that the user should see, such as a warning. */
+  onNotice?: (line: string) => void;
+  /** Bar of the run, where there is one to see. */
+  progress?: ProgressDisplay;
+  /** True where only the bar and the result are shown. */
+  quiet?: boolean;
+  /** Stops the run, which saves itself. */
+  signal?: AbortSignal;
+  /** Cluster that steps the environments. */
+  cluster?: ClusterOptions;
+  /** Names the command that resumes the run in a folder, for those who resume it by one. */
+  resumeCommand?: (dir: string) => string;
+}
+
+/** A run to train: its parts, and its listeners. */
+export interface TrainingRun extends RunOutput {
+  setup: RunSetup;
+  folder: RunFolder;
+  /** Keeper of the run's record. */
+  keeper: RecordKeeper;
+  /** Text of the configuration that the run began with. */
+  configText: string;
+  /**
+   * Episodes of the evaluations at the end.
+   *
+   * @default as many as in those during training
+   */
+  finalEpisodes?: number;
+  /** Signal of an error that nothing could catch: the run stops and saves itself. */
+  strayError?: AbortSignal;
+  /** Command that the run was begun with. */
+  command?: string;
+  /** Removes what a new run has written, if it cannot begin. */
+  discard?: () => void;
+  /** State to resume from. */
+  resumeFrom?: StateTree;
+  /** Writes what a resumed run changes, once its state is restored. */
+  begin?: () => void;
+  /** True where the file of its replay buffer lacks rows that the state needs. */
+  isReplayLost?: boolean;
+  /** Lines that the user should see once the state is restored. */
+  restored?: readonly string[];
+}
+
+/**
+ * Trains to the end, evaluates the last and the best agent and writes the report.
+ *
+ * @returns The record of the run: of one that was interrupted, it says `stopped`.
+ */
+export async function runTraining(run: TrainingRun): Promise<RunRecord> {
+  const { keeper, folder: { recordPath } } = run, before = keeper.record;
+  try {
+    return await trainWhole(run);
+  } catch (error) {
+    // One that could not begin is gone, or is as it was where it could not be restored.
+    const hasBegun = keeper.record !== before && existsSync(recordPath);
+    // With more room on the disk it goes on.
+    const isOver = hasBegun && !isDiskFull(error);
+    if (isOver && keeper.record.state === "running") {
+      keeper.enter("failed", messageOf(error));
+    }
+    throw error;
+  }
+}
+
+async function trainWhole(run: TrainingRun): Promise<RunRecord> {
+  const { setup, folder } = run;
+  const plot = setup.config.policyPlots
+    ? policyPlotter(setup, folder)
+    : undefined;
+  const loggers = openFiles(run);
+  if (!run.quiet) startWarnings(setup).forEach((it) => run.onNotice?.(it));
+  const videos = setup.config.videoInterval > 0
+    ? videoRecorder(setup, folder, {
+      signal: run.signal,
+      onVideo: (video) => loggers.forEach((it) => it.writeImage?.(video)),
+    })
+    : undefined;
+  const result = await trained(run, { loggers, plot, videos });
+  // What follows acts, and needs no rows.
+  if (setup.algorithm instanceof Agent) setup.algorithm.rows?.close();
+  try {
+    await hearStrayErrors(run);
+    await tellingExit(
+      run,
+      () => result.step,
+      () => conclude(run, { result, plot, videos }),
+    );
+    return run.keeper.record;
+  } catch (error) {
+    throw failureOf(run, error, result.step);
+  }
+}
+
+/** Lists what a user should know before a run trains, a line each. */
+function startWarnings({ config, environments }: RunSetup): string[] {
+  const { maxEpisodeSteps = Infinity } = environments.training.spec ?? {};
+  const turned = turnedText(environments.spaces.observationSpace);
+  return [
+    ...turned === undefined ? [] : [
+      `Images without channels on the last axis, ${turned}, are seen as [height, width, channels] (VecChannelsLast), by policy.onnx too`,
+    ],
+    ...withoutUpdate(config),
+    ...withoutReplay(config),
+    ...maxEpisodeSteps === Infinity
+      ? [
+        `${config.env} has no limit of steps, so that an episode may never end: --set maxEpisodeSteps=1000 sets one`,
+      ]
+      : [],
+  ];
+}
+
+/** Warns of a run that is too short for its first update. */
+function withoutUpdate(config: ResolvedConfig): string[] {
+  const { algorithm, totalTimesteps, numEnvs, learningStarts, numSteps } =
+    config;
+  const [setting, startsAfter] = typeof learningStarts === "number"
+    ? ["learningStarts", learningStarts]
+    : ["numSteps", Number(numSteps ?? 0) * numEnvs];
+  if (startsAfter <= totalTimesteps) return [];
+  return [
+    `The run will learn nothing: ${algorithm} makes its first update after ${
+      count(startsAfter)
+    } steps (${setting}), the run has ${count(totalTimesteps)}`,
+  ];
+}
+
+/** Warns of a run that is too short to replay any of its segments. */
+function withoutReplay(config: ResolvedConfig): string[] {
+  const { algorithm, totalTimesteps, numEnvs, replayStart, replayRatio } =
+    config;
+  const startsAfter = Number(replayStart ?? 0) * numEnvs;
+  if (replayRatio === 0 || startsAfter <= totalTimesteps) return [];
+  return [
+    `The run will replay nothing: ${algorithm} replays from ${
+      count(startsAfter)
+    } steps on (replayStart for each environment), the run has ${
+      count(totalTimesteps)
+    }`,
+  ];
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+/** Opens all that a run writes as it goes. */
+function openFiles(run: TrainingRun): Logger[] {
+  try {
+    openReplay(run);
+    return loggersOf(run);
+  } catch (error) {
+    if (run.resumeFrom === undefined) throw notBegun(run, error);
+    throw error;
+  }
+}
+
+/** Removes what a new run that cannot begin has written, and says why. */
+function notBegun({ folder, discard }: TrainingRun, error: unknown): unknown {
+  discard?.();
+  const { path } = Object(error) as { path?: string };
+  return fileError(error, path ?? folder.dir) ?? error;
+}
+
+/** Opens the replay buffer of a run that keeps it in a file: an empty one, where that is lost. */
+function openReplay(run: TrainingRun): void {
+  const { setup: { algorithm }, folder, resumeFrom } = run;
+  const rows = algorithm instanceof Agent ? algorithm.rows : undefined;
+  if (rows === undefined) return;
+  try {
+    if (run.isReplayLost) rmSync(folder.replayPath, { force: true });
+    rows.open(folder.replayPath);
+  } catch (error) {
+    throw new UsageError(messageOf(error), { cause: error });
+  }
+  if (!run.isReplayLost || resumeFrom === undefined) return;
+  const state = resumeFrom as Record<string, StateTree>;
+  run.resumeFrom = { ...state, algorithm: rows.replaceIn(state.algorithm) };
+}
+
+/** Draws the current agent after a step. */
+type Plot = (step: number) => Promise<void>;
+
+/** Pictures that are made while a run trains. */
+interface Pictures {
+  plot?: Plot;
+  videos?: VideoRecorder;
+}
+
+/** All that is made while a run trains. */
+interface Outputs extends Pictures {
+  loggers: Logger[];
+}
+
+/** Opens the logs of a run. */
+function loggersOf(
+  { setup: { config }, folder, progress, quiet }: TrainingRun,
+): Logger[] {
+  return [
+    new CsvLogger(folder.progressPath),
+    new EpisodesCsv(folder.episodesPath, {
+      infoStatistics: infoStatisticsOf(config),
+    }),
+    new TensorBoardLogger(folder.eventsDir),
+    ...progress === undefined || quiet ? [] : [progress],
+    ...registeredLoggers({ dir: folder.dir, config }),
+  ];
+}
+
+function trainOptions(
+  run: TrainingRun,
+  { loggers, plot, videos }: Outputs,
+): TrainOptions {
+  const { setup: { config, environments }, folder, progress } = run;
+  const { stopReward, patience, maxSeconds } = config;
+  const { during: evaluationSeed } = evaluationSeeds(config.seed);
+  const callbacks: Callback[] = [run.keeper.callback(evaluationSeed)];
+  if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
+  if (patience !== null) callbacks.push(stopOnNoImprovement({ patience }));
+  if (maxSeconds !== null) callbacks.push(stopAfterSeconds(maxSeconds));
+  if (plot !== undefined) {
+    callbacks.push({ onEvaluation: ({ step }) => plot(step) });
+  }
+  if (videos !== undefined) callbacks.push(videos.callback);
+  return {
+    totalTimesteps: config.totalTimesteps,
+    seed: config.seed,
+    logInterval: config.logInterval ?? undefined,
+    loggers,
+    hyperparameters: hyperparametersOf(config),
+    callbacks,
+    evaluation: {
+      env: environments.evaluation(
+        evaluationEnvsFor(config.evaluationEpisodes),
+      ),
+      everyTimesteps: config.evaluationInterval === 0
+        ? Infinity
+        : config.evaluationInterval ?? undefined,
+      episodes: config.evaluationEpisodes,
+      maxSteps: config.evaluationMaxSteps ?? undefined,
+      deterministic: config.evaluationDeterministic,
+      seed: evaluationSeed,
+    },
+    checkpoints: {
+      store: new CheckpointStore(folder.checkpointsDir),
+      everyTimesteps: config.checkpointInterval || Infinity,
+      keepLast: config.keepCheckpoints,
+      notes: {
+        config: run.configText,
+        spaces: writeYaml(environments.spaces),
+        ...run.command ? { command: run.command } : {},
+      },
+    },
+    progress,
+    resumeFrom: run.resumeFrom,
+    onWarning: run.onNotice,
+    signal: AbortSignal.any(
+      [run.signal, run.strayError].filter((it) => it !== undefined),
+    ),
+  };
+}
+
+/** Exports the agent; one that no file can hold is reported, and the run goes on. */
+function writePolicy({ setup, folder, onNotice }: TrainingRun): void {
+  let policy;
+  try {
+    policy = policyFile(setup);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    onNotice?.(error.message);
+  }
+  if (policy !== undefined) writeWhole(folder.policyPath, policy);
+}
+
+/** An evaluated agent, and the environment steps after which it was saved. */
+interface EvaluatedAgent {
+  step: number;
+  evaluation: EvaluationResult;
+}
+
+/**
+ * Evaluates the last agent and the best checkpoint on the same episodes, which
+ * are not those that chose the best. The setup is left with the best.
+ */
+async function evaluateAgents(
+  { setup, folder, configText, onNotice, signal, finalEpisodes }: TrainingRun,
+  { step }: TrainResult,
+): Promise<{ last: EvaluatedAgent; best: EvaluatedAgent }> {
+  const { config } = setup;
+  const evaluated = () =>
+    evaluateSetup(setup, {
+      episodes: finalEpisodes ?? config.evaluationEpisodes,
+      deterministic: config.evaluationDeterministic,
+      seed: evaluationSeeds(config.seed).final,
+      signal,
+    });
+  const last = { step, evaluation: await evaluated() };
+  const checkpoint = loadCheckpoint({ folder, configText }, "best");
+  checkpoint.warnings.forEach((it) => onNotice?.(it));
+  if (checkpoint.step === step) return { last, best: last };
+  restoreSetup(setup, checkpoint);
+  return {
+    last,
+    best: { step: checkpoint.step, evaluation: await evaluated() },
+  };
+}
+
+/**
+ * Trains; an error says how to resume. A run that fails before its first
+ * checkpoint cannot be resumed: what it has written is removed. A resumed one
+ * changes nothing on the disk before its state is restored.
+ */
+async function trained(
+  run: TrainingRun,
+  outputs: Outputs,
+): Promise<TrainResult> {
+  const { setup: { algorithm, environments, config }, folder } = run;
+  const env = "advance" in algorithm ? undefined : environments.training;
+  const options = trainOptions(run, outputs);
+  const isNew = run.resumeFrom === undefined;
+  let hasBegun = false;
+  let progress: Pick<TrainContext, "step"> = { step: 0 };
+  const begin = {
+    onStart(context: TrainContext) {
+      progress = context;
+      hasBegun ||= !isNew;
+      run.restored?.forEach((it) => run.onNotice?.(it));
+      // The report of an interrupted run would say that this one has ended.
+      rmSync(folder.reportPath, { force: true });
+      run.begin?.();
+    },
+    onCheckpoint() {
+      hasBegun = true;
+    },
+  };
+  try {
+    return await tellingExit(
+      run,
+      () => progress.step,
+      () =>
+        train(algorithm, env, {
+          ...options,
+          callbacks: [begin, ...options.callbacks ?? []],
+        }),
+    );
+  } catch (error) {
+    if (!hasBegun && isNew) {
+      const why = notBegun(run, error);
+      if (asInputError(why)) throw why;
+      throw new RunFailure(
+        `Cannot begin the run of ${config.algorithm} on ${config.env}: ${
+          messageOf(error)
+        }`,
+        { cause: error },
+      );
+    }
+    if (error instanceof TrainingDivergedError) throw error;
+    if (hasBegun) throw failureOf(run, error, progress.step);
+    throw new RestoreFailure(messageOf(error), { cause: error });
+  } finally {
+    options.evaluation?.env.close();
+  }
+}
+
+/**
+ * Describes the failure of a run that began well, and how to resume it. Settings
+ * that the device has no memory for are bad input all the same.
+ */
+function failureOf(run: TrainingRun, cause: unknown, step: number): Error {
+  const { setup: { config }, folder } = run;
+  const message = messageOf(fileError(cause) ?? cause);
+  const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
+  const latest = checkpoints.at(-1);
+  const resumed = run.resumeCommand?.(folder.dir);
+  const hint = latest && resumed &&
+    `resume from step ${latest.step} with: ${resumed}`;
+  const isTooLarge = cause instanceof XlaError &&
+    cause.code === "RESOURCE_EXHAUSTED";
+  const error = new (isTooLarge ? UsageError : RunFailure)(
+    `The run of ${config.algorithm} on ${config.env} failed after ${step} steps: ${message}`,
+    { cause },
+  );
+  return Object.assign(error, { hint });
+}
+
+/**
+ * Prints how to resume where an environment ends the process meanwhile, as by
+ * `Deno.exit(0)`: that is no end of a run, whatever the code says.
+ */
+async function tellingExit<T>(
+  run: TrainingRun,
+  stepOf: () => number,
+  act: () => Promise<T>,
+): Promise<T> {
+  const tell = () => {
+    Deno.exitCode = 1;
+    const cause = new Error("its code ended the process, as Deno.exit() does");
+    run.onNotice?.(`error: ${withHint(failureOf(run, cause, stepOf()))}`);
+  };
+  globalThis.addEventListener("unload", tell);
+  try {
+    return await act();
+  } finally {
+    globalThis.removeEventListener("unload", tell);
+  }
+}
+
+/** Throws the error that nothing could catch so far, if there is one. */
+async function hearStrayErrors({ strayError }: TrainingRun): Promise<void> {
+  await strayErrorsHeard();
+  strayError?.throwIfAborted();
+}
+
+/** Evaluates, saves the policy and writes the report once training has stopped. */
+async function conclude(
+  run: TrainingRun,
+  { result, plot, videos }: { result: TrainResult } & Pictures,
+): Promise<void> {
+  const { setup, folder } = run;
+  const interrupted = () => {
+    const resumed = run.resumeCommand?.(folder.dir);
+    run.onLine?.(
+      `Interrupted at step ${result.step}; everything is saved${
+        resumed === undefined ? "" : `. Resume with: ${resumed}`
+      }`,
+    );
+  };
+  if (result.stopReason === "interrupted") {
+    await writeReport(run, { result });
+    run.keeper.enter("stopped", result.stopReason, progressOf(result));
+    return interrupted();
+  }
+  let agents;
+  try {
+    agents = await evaluateAgents(run, result);
+  } catch (error) {
+    // Its last evaluation is still to be done.
+    if (run.signal?.aborted) {
+      run.keeper.enter("stopped", "interrupted", progressOf(result));
+      return interrupted();
+    }
+    throw error;
+  }
+  const { last, best } = agents;
+  await plot?.(best.step);
+  await videos?.recordBest();
+  writePolicy(run);
+  await hearStrayErrors(run);
+  const named: [string, EvaluatedAgent][] = [
+    [`Last agent (step ${last.step})`, last],
+    [`Best agent (step ${best.step})`, best],
+  ];
+  const { evaluationDeterministic, seed } = setup.config;
+  const kind = actionKind(setup.config, evaluationDeterministic);
+  const about = {
+    deterministic: kind !== "stochastic",
+    seed: evaluationSeeds(seed).final,
+  };
+  const evaluations = named.map(([name, { step, evaluation }]) => [
+    name,
+    { ...evaluation, ...about, checkpoint: step },
+  ]);
+  await writeReport(run, {
+    result,
+    evaluations: Object.fromEntries(evaluations),
+  });
+  const recorded = ({ step, evaluation }: EvaluatedAgent): RecordedEvaluation =>
+    recordedEvaluation(evaluation, { step, seed: about.seed });
+  const { during } = run.keeper.record.evaluations;
+  run.keeper.enter("ended", result.stopReason, {
+    ...progressOf(result),
+    evaluations: { during, last: recorded(last), best: recorded(best) },
+  });
+  const lines = named.map(([name, { evaluation }]) =>
+    `${name}, ${kind}: ${describeEvaluation(evaluation)}`
+  );
+  const end = `${result.stopReason}: ${result.step} steps in ${
+    round(result.elapsedSeconds)
+  } s, ${describeEpisodes(result)}`;
+  for (const line of [end, ...lines, `Run folder: ${folder.dir}`]) {
+    run.onLine?.(line);
+  }
+}
+
+/** Describes the last episodes of training. */
+function describeEpisodes({ episodes, meanReturn }: TrainResult): string {
+  if (episodes === 0) return "no episode ended";
+  return `mean return of the last ${episodes < 100 ? "" : "100 "}episodes ${
+    round(meanReturn)
+  }`;
+}

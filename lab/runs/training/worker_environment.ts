@@ -1,0 +1,27 @@
+import type { GroupFactory } from "@bellman/envs/workers";
+import { importModules } from "../settings/modules.ts";
+import type { ResolvedConfig } from "../settings/resolve.ts";
+import { asLine } from "../program/errors.ts";
+import { loadEnvironment } from "./environment_modules.ts";
+import { makeEnvironments } from "./environments.ts";
+
+/** Settings of a run, and the modules that register its environment. */
+interface WorkerOptions {
+  config: ResolvedConfig;
+  imports: string[];
+}
+
+/** Makes the training environment of a worker that learns in one of its own. */
+const makeWorkerEnvironment: GroupFactory = async (options) => {
+  const { config, imports } = options as unknown as WorkerOptions;
+  await importModules(config, "algorithmModules");
+  await loadEnvironment(config);
+  const { training } = await makeEnvironments(config, {
+    imports,
+    // deno-lint-ignore no-console -- a worker has no other way to say it
+    onNotice: (line) => console.error(asLine(line)),
+  });
+  return training;
+};
+
+export default makeWorkerEnvironment;

@@ -1,0 +1,215 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { namingFile, openPlainSync } from "@bellman/files";
+import type { Evaluation } from "../runs/tasks/run_task.ts";
+import { UsageError, writeWhole } from "../runs/program/errors.ts";
+import { isInSpace, type Space } from "./space.ts";
+
+/** Values of the searched settings by name. */
+export type Params = Readonly<Record<string, unknown>>;
+
+/** First line of a record: the plan, what draws the trials, and complete scores. */
+type Begin = { op: "begin"; plan: unknown; sampler: string; scores: unknown };
+
+/** A line of the record. */
+export type SearchEvent =
+  | Begin
+  /** A trial was asked for and is to be run. */
+  | { op: "ask"; trial: number; params: Params }
+  /** A run of a trial was evaluated. */
+  | { op: "report"; trial: number; run: number; step: number; value: number }
+  /** A trial has ended. */
+  | {
+    op: "tell";
+    trial: number;
+    state: "complete" | "pruned" | "failed";
+    /** Objective of a complete trial. */
+    value?: number;
+    /** Last line of a failed one. */
+    message?: string;
+  };
+
+/** A trial, as the record tells it. */
+export interface Trial {
+  number: number;
+  params: Params;
+  state: "running" | "complete" | "pruned" | "failed";
+  /** Objective of a complete trial. */
+  value?: number;
+  /** Last line of a failed one. */
+  message?: string;
+  /** Evaluations of each of its runs, in the order in which they were begun. */
+  evaluations: Evaluation[][];
+}
+
+/** Most bytes of a record: that of a million evaluations. */
+const MOST_BYTES = 1 << 28;
+
+/**
+ * The record of a search, `trials.jsonl`: a line per event, which is on the disk
+ * before anything is done about it. Whatever ends the process, the search goes on
+ * from this file alone.
+ */
+export class SearchRecord {
+  /** Events, oldest first. */
+  readonly events: readonly SearchEvent[];
+  /** Trials in the order in which they were asked for. */
+  readonly trials: readonly Trial[];
+  #events: SearchEvent[] = [];
+  #trials: Trial[] = [];
+  #path: string;
+  #file: number;
+  #damage: string | undefined;
+
+  /**
+   * Opens a record, which may be a new one. A last line without its end, which a
+   * process that was killed has left, is cut off; a line that no search writes there
+   * is, with all that follows, and the file as it was stays as `PATH.damaged`.
+   *
+   * @param path The file.
+   * @param options True where the file is left as it is: another process may write it;
+   * and the file, where it is open already.
+   * @throws {UsageError} If it is no record, or has a second name.
+   */
+  constructor(
+    path: string,
+    {
+      isRead = false,
+      file = openPlainSync(path, isRead ? "read" : "append"),
+    }: { isRead?: boolean; file?: number } = {},
+  ) {
+    this.#path = path;
+    this.events = this.#events;
+    this.trials = this.#trials;
+    this.#file = file;
+    try {
+      const { size } = fstatSync(this.#file);
+      if (size > MOST_BYTES) {
+        throw new UsageError(
+          `Cannot read ${path}: it has ${size} bytes, expected some thousand`,
+        );
+      }
+      const bytes = readFileSync(this.#file);
+      const end = this.#readLines(bytes);
+      if (isRead) return;
+      // Which may be a file of the user's.
+      if (fstatSync(this.#file).nlink > 1) {
+        throw new UsageError(
+          `Cannot use ${path}: it has a second name elsewhere; put a copy in its place`,
+        );
+      }
+      if (end === bytes.length) return;
+      if (this.#damage !== undefined) writeWhole(`${path}.damaged`, bytes);
+      ftruncateSync(this.#file, end);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** First event, unless the record is new. */
+  get begun(): Begin | undefined {
+    return this.#events[0] as Begin | undefined;
+  }
+
+  /** Line that was damaged when it was opened, if one was. */
+  get damage(): string | undefined {
+    return this.#damage;
+  }
+
+  /** Writes an event to the disk, and then takes it in. */
+  append(event: SearchEvent): void {
+    const text = JSON.stringify(event);
+    namingFile(this.#path, () => {
+      writeFileSync(this.#file, `${text}\n`);
+      fsyncSync(this.#file);
+    });
+    // As a later process reads it.
+    this.#takeLine(text);
+  }
+
+  /** Closes the file. */
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  /** Reads lines as long as each can follow the others, and returns their end. */
+  #readLines(bytes: Uint8Array): number {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    let start = 0;
+    for (let end; (end = bytes.indexOf(0x0a, start)) >= 0; start = end + 1) {
+      const line = bytes.subarray(start, end);
+      const problem = `line ${
+        this.#events.length + 1
+      } is not as the search wrote it`;
+      try {
+        if (this.#takeLine(decoder.decode(line))) continue;
+      } catch {
+        // It is no text, no JSON, or of an object that is not as it should be.
+      }
+      if (start === 0) {
+        throw new UsageError(
+          `Cannot use ${this.#path}: ${problem}; restore the file from a copy, or search in another folder with --out`,
+        );
+      }
+      this.#damage = problem;
+      return start;
+    }
+    return start;
+  }
+
+  /** Adds the event of a line to the trials, unless it cannot follow the others. */
+  #takeLine(text: string): boolean {
+    // Older lines have a checksum.
+    const { check: _, ...event } = JSON.parse(text);
+    const isTaken = this.#follow(event);
+    if (isTaken) this.#events.push(event);
+    return isTaken;
+  }
+
+  #follow(event: SearchEvent): boolean {
+    const { op } = event, { begun } = this;
+    if (begun === undefined || op === "begin") {
+      return begun === undefined && op === "begin";
+    }
+    if (op === "ask") {
+      const { trial: number, params } = event;
+      const { space } = begun.plan as { space: Space };
+      // The first trial may lie outside the ranges.
+      const isPossible = number === 0
+        ? Object.keys(params).every((key) => Object.hasOwn(space, key))
+        : isInSpace(params, space);
+      if (number !== this.#trials.length || !isPossible) return false;
+      this.#trials.push({ number, params, state: "running", evaluations: [] });
+      return true;
+    }
+    const trial = this.#trials[event.trial];
+    if (trial?.state !== "running") return false;
+    if (op === "report") {
+      const { run, step, value } = event, { evaluations } = trial;
+      if (!Number.isSafeInteger(step) || !Number.isFinite(value)) return false;
+      const { length } = evaluations;
+      // Runs are made one after the other, and their steps rise.
+      if (run === length) evaluations.push([]);
+      else if (run !== length - 1 || run < 0) return false;
+      else if (step <= evaluations[run].at(-1)!.step) return false;
+      evaluations[run].push({ step, value });
+      return true;
+    }
+    if (op !== "tell") return false;
+    const { state, value, message } = event;
+    const isEnd = state === "complete"
+      ? Number.isFinite(value)
+      : state === "failed"
+      ? typeof message === "string"
+      : state === "pruned";
+    if (isEnd) Object.assign(trial, { state, value, message });
+    return isEnd;
+  }
+}

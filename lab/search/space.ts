@@ -1,0 +1,204 @@
+import {
+  type AlgorithmDefinition,
+  type ConfigSchema,
+  findKey,
+  hintAt,
+  type PropertySchema,
+} from "@bellman/agent";
+import { findAlgorithm } from "../runs/settings/algorithms.ts";
+import { fullSchema } from "../runs/settings/resolve.ts";
+import { validateEntries } from "../runs/settings/settings.ts";
+import { UsageError } from "../runs/program/errors.ts";
+
+/** Values of a setting that are searched. */
+export type Dimension =
+  | {
+    kind: "float" | "int";
+    low: number;
+    high: number;
+    /** True where the logarithm is searched. */
+    log: boolean;
+    /** Distance of the values from `low` on. */
+    step?: number;
+  }
+  | { kind: "choice"; choices: readonly unknown[] };
+
+/** Searched settings by name. */
+export type Space = Readonly<Record<string, Dimension>>;
+
+/** Settings of every run that can be searched; all of the algorithm's can. */
+const SEARCHED_OF_RUN: readonly string[] = [
+  "numEnvs",
+  "frameStack",
+  "normalizeObservation",
+  "normalizeReward",
+  "clipReward",
+];
+
+/** Keys of a range. */
+const RANGE: ConfigSchema = {
+  properties: {
+    min: { type: "number" },
+    max: { type: "number" },
+    scale: { type: "string", enum: ["linear", "log"] },
+    step: { type: "number", exclusiveMinimum: 0 },
+  },
+};
+
+/** A searched setting, and where it stands. */
+interface Place {
+  /** Its name in the file. */
+  name: string;
+  /** Its place for messages: `space.lr of a2c.yaml`. */
+  where: string;
+  /** Schema of all settings. */
+  schema: ConfigSchema;
+}
+
+/** Returns true for settings of whole numbers; undefined for those that are no numbers. */
+function isInteger(
+  { type, multipleOf, anyOf = [] }: PropertySchema,
+): boolean | undefined {
+  const types = [type].flat();
+  if (types.includes("integer") || multipleOf === 1) return true;
+  if (types.includes("number")) return false;
+  return anyOf.map(isInteger).find((it) => it !== undefined);
+}
+
+/** Checks values as those of a setting. */
+function checkValues(
+  values: readonly unknown[],
+  { name, where, schema }: Place,
+): void {
+  for (const value of values) {
+    validateEntries([[name, value]], { schema, origin: where });
+  }
+}
+
+function refuse({ where }: Place, why: string): never {
+  throw new UsageError(`Cannot use ${where}: ${why}`);
+}
+
+function readRange(given: object, place: Place): Dimension {
+  const { name, where, schema } = place;
+  const whole = isInteger(schema.properties[findKey(schema, name)!]);
+  if (whole === undefined) {
+    refuse(place, "it is no number, expected a list of its values");
+  }
+  const { min: low, max: high, scale, step } = validateEntries(
+    Object.entries(given),
+    { schema: RANGE, origin: where },
+  ) as { min?: number; max?: number; scale?: string; step?: number };
+  const log = scale === "log";
+  if (low === undefined || high === undefined) {
+    refuse(
+      place,
+      "expected both min and max, as in { min: 0.001, max: 0.1 }",
+    );
+  }
+  checkValues([low, high], place);
+  if (low >= high) refuse(place, `min ${low} is not below max ${high}`);
+  if (log && low <= 0) {
+    refuse(place, `scale: log takes a min above 0, not ${low}`);
+  }
+  const range = { kind: whole ? "int" : "float", low, high, log } as const;
+  if (step === undefined) return range;
+  if (log) refuse(place, "scale: log takes no step");
+  if (whole && !Number.isInteger(step)) {
+    refuse(place, `step ${step} is no whole number`);
+  }
+  if ((high - low) / step < 1 - 1e-9) {
+    refuse(place, `it has one value: step ${step} leads beyond max ${high}`);
+  }
+  return { ...range, step };
+}
+
+function readChoices(choices: readonly unknown[], place: Place): Dimension {
+  checkValues(choices, place);
+  const texts = choices.map((it) => JSON.stringify(it));
+  const twice = texts.find((it, i) => texts.indexOf(it) < i);
+  if (twice !== undefined) refuse(place, `${twice} is in it twice`);
+  if (choices.length < 2) {
+    refuse(place, "it has one value, which belongs into 'set'");
+  }
+  return { kind: "choice", choices };
+}
+
+/** Finds the setting that is searched, by its own name. */
+function searchedKey(
+  name: string,
+  { name: algorithm, schema: own }: AlgorithmDefinition,
+  { schema, origin }: { schema: ConfigSchema; origin: string },
+): string {
+  const key = findKey(schema, name);
+  const names = [...Object.keys(own.properties), ...SEARCHED_OF_RUN];
+  if (key !== undefined && names.includes(key)) return key;
+  throw new UsageError(
+    key === undefined
+      ? `Unknown key '${name}' in space of ${origin}: ${hintAt(name, names)}`
+      : `Cannot search '${name}' of ${origin}: it is the same in all trials, expected a setting of ${algorithm} or one of ${
+        SEARCHED_OF_RUN.join(", ")
+      }`,
+  );
+}
+
+/**
+ * Reads the searched settings: ranges and lists that the algorithm's schema allows.
+ *
+ * @param value What `space` holds.
+ * @param options Algorithm, and name of the file for messages.
+ * @throws {UsageError} If a key is unknown, or values are not valid.
+ */
+export function readSpace(
+  value: unknown,
+  { algorithm, origin }: { algorithm: string; origin: string },
+): Space {
+  const definition = findAlgorithm(algorithm)!;
+  const schema = fullSchema(definition);
+  const entries = Object.entries(value ?? {});
+  if (entries.length === 0) {
+    throw new UsageError(
+      `Cannot search ${origin}: its space is empty, expected settings, as in 'learningRate: { min: 1e-4, max: 1e-2, scale: log }'`,
+    );
+  }
+  const space: Record<string, Dimension> = {};
+  for (const [name, given] of entries) {
+    const key = searchedKey(name, definition, { schema, origin });
+    const place = { name, where: `space.${name} of ${origin}`, schema };
+    if (Object.hasOwn(space, key)) {
+      refuse(place, `${key} is in the space already`);
+    }
+    if (typeof given !== "object" || given === null) {
+      refuse(
+        place,
+        `expected { min, max } or a list of values, not ${
+          JSON.stringify(given)
+        }`,
+      );
+    }
+    space[key] = Array.isArray(given)
+      ? readChoices(given, place)
+      : readRange(given, place);
+  }
+  return space;
+}
+
+function isIn(value: unknown, dimension: Dimension): boolean {
+  if (dimension.kind === "choice") {
+    const text = JSON.stringify(value);
+    return dimension.choices.some((it) => JSON.stringify(it) === text);
+  }
+  const { kind, low, high } = dimension;
+  return typeof value === "number" && value >= low && value <= high &&
+    (kind === "float" || Number.isInteger(value));
+}
+
+/** True where a space has all of the settings, and no others. */
+export function isInSpace(
+  params: Readonly<Record<string, unknown>>,
+  space: Space,
+): boolean {
+  return Object.keys(Object(params)).every((key) =>
+    Object.hasOwn(space, key)
+  ) && Object.entries(space).every(([key, it]) => isIn(params?.[key], it));
+}

@@ -1,0 +1,315 @@
+/** The card of a shared agent: a model card as Hugging Face's Hub reads them. */
+import { type Schema, validate } from "@cfworker/json-schema";
+import { describeSpace } from "@bellman/envs";
+import type { CheckpointNotes } from "@bellman/training";
+import { findAlgorithm } from "../runs/settings/algorithms.ts";
+import { resolveConfig } from "../runs/settings/resolve.ts";
+import { parseYaml } from "../runs/settings/yaml.ts";
+import type { EnvironmentSpaces } from "../runs/training/environments.ts";
+import { round } from "../runs/training/evaluation.ts";
+import { shellWord } from "../runs/program/process.ts";
+import { asLine } from "../runs/program/errors.ts";
+import { commandOf } from "./without_places.ts";
+
+/** Evaluation that a card reports, to be played again. */
+export interface CardEvaluation {
+  /** Seed of the first episodes, and their number. */
+  seed: number;
+  episodes: number;
+  mean: number;
+  /** Standard deviation of the returns, as `eval` prints it. */
+  deviation: number;
+  /** Student's 95 % interval of the mean. */
+  low: number;
+  high: number;
+  least: number;
+  /** Mean length, and number of episodes that were cut. */
+  length: number;
+  cut: number;
+  /** Share of the episodes that reached their goal; null where nothing tells. */
+  success: number | null;
+  /** What computed the actions: its last bits may be others elsewhere. */
+  engine: string;
+}
+
+/** Runs of other seeds that the agent's run was chosen from. */
+export interface CardSeeds {
+  count: number;
+  /** True where none of the others is better. */
+  isBest: boolean;
+  episodes: number;
+  /** Interquartile mean of the seeds' best agents with its 95 % interval. */
+  iqm: number;
+  low: number;
+  high: number;
+  /** Commits that they were evaluated at. */
+  commits: string[];
+}
+
+/** What a card says that the other files of its folder do not. */
+export interface CardClaims {
+  name: string;
+  license: string | null;
+  version: string;
+  commit: string;
+  /** Own files that the run names and that were not copied. */
+  notShared: string[];
+  evaluation: CardEvaluation;
+  seeds: CardSeeds | null;
+}
+
+/** What the other files say. */
+export interface CardSource {
+  /** Environment steps and notes of `agent.safetensors`. */
+  step: number;
+  notes: CheckpointNotes;
+  /** Spaces of the environment. */
+  spaces: EnvironmentSpaces;
+  hasPicture: boolean;
+}
+
+/** Schema of an object with these properties and no others. */
+function exactly(properties: Schema["properties"]): Schema {
+  const required = Object.keys(properties!);
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+const TEXT: Schema = { type: "string", maxLength: 1000 };
+const NUMBER: Schema = { type: "number" };
+/** Most episodes that are played for a card of somebody else's. */
+const COUNT: Schema = { type: "integer", minimum: 0, maximum: 10_000 };
+const TEXTS: Schema = { type: "array", items: TEXT, maxItems: 1000 };
+
+/** Fewest episodes of an evaluation, as single returns tell next to nothing. */
+const FEWEST = 10;
+
+/** Names of shared agents, and of licenses: what a card may hold without quotes. */
+export const NAME = /^(zoo:[\w-]+\/)?\w[\w.-]{0,99}$/;
+export const LICENSE = /^[A-Za-z][\w.+-]{0,49}$/;
+
+/** What a card may claim: anything else has no place in it, and no check. */
+const CLAIMS = exactly({
+  name: { type: "string", pattern: NAME.source },
+  license: {
+    anyOf: [{ type: "null" }, { type: "string", pattern: LICENSE.source }],
+  },
+  version: TEXT,
+  commit: TEXT,
+  notShared: TEXTS,
+  evaluation: exactly({
+    seed: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER - 1 },
+    episodes: { ...COUNT, minimum: FEWEST },
+    mean: NUMBER,
+    deviation: { ...NUMBER, minimum: 0 },
+    low: NUMBER,
+    high: NUMBER,
+    least: NUMBER,
+    length: NUMBER,
+    cut: COUNT,
+    success: { type: ["number", "null"], minimum: 0, maximum: 1 },
+    engine: TEXT,
+  }),
+  seeds: {
+    anyOf: [
+      { type: "null" },
+      exactly({
+        count: COUNT,
+        isBest: { type: "boolean" },
+        episodes: { type: "integer" },
+        iqm: NUMBER,
+        low: NUMBER,
+        high: NUMBER,
+        commits: TEXTS,
+      }),
+    ],
+  },
+});
+
+/** Makes a text of somebody else's fit for a line of Markdown, where it is no markup. */
+function inline(text: unknown): string {
+  return asLine(String(text)).replaceAll(/[`|<>[\]]/g, "?");
+}
+
+/**
+ * Lists what a card says that nothing can prove: no check of a shared folder looks
+ * at it.
+ */
+export function uncheckedOf({ seeds }: CardClaims): string[] {
+  return [
+    "how it was trained (command, seed, steps)",
+    "evaluations.csv",
+    "play.gif",
+    ...["commit", "version", "license"],
+    ...seeds === null ? [] : [`the ${seeds.count} seeds and their IQM`],
+  ];
+}
+
+function seedsText(seeds: CardSeeds): string {
+  const { count, isBest, iqm, low, high, episodes, commits } = seeds;
+  const at = commits.map((it) => `\`${inline(it)}\``).join(" and ");
+  return `${isBest ? "best" : "one"} of ${count} seeds; their IQM is ${
+    round(iqm)
+  } [${round(low)}, ${round(high)}] over ${episodes} other episodes each${
+    at === "" ? "" : `, at commit ${at}`
+  }`;
+}
+
+/** Rows of the table: what was measured, and how. */
+function rowsOf(
+  { commit, evaluation: it, seeds }: CardClaims,
+  config: Record<string, unknown>,
+  step: number,
+): [string, string][] {
+  const mode = config.evaluationDeterministic ? "deterministic" : "sampled";
+  const [at, total] = [step, Number(config.totalTimesteps)]
+    .map((steps) => steps.toLocaleString("en-US"));
+  return [
+    ["mean return ± deviation", `${round(it.mean)} ± ${round(it.deviation)}`],
+    ["95 % interval of the mean", `[${round(it.low)}, ${round(it.high)}]`],
+    ["lowest return", round(it.least)],
+    ["episodes", `${it.episodes} from seed ${it.seed}, ${mode} actions`],
+    ["mean length", `${round(it.length)} steps, ${it.cut} episodes cut`],
+    ...it.success === null
+      ? []
+      : [["success rate", round(it.success)] as [string, string]],
+    ["agent", `after ${at} of ${total} steps`],
+    ["training seed", String(config.seed)],
+    ["seeds", seeds === null ? "this one alone" : seedsText(seeds)],
+    [
+      "evaluated at",
+      `commit \`${inline(commit || "unknown")}\`, ${inline(it.engine)}`,
+    ],
+  ];
+}
+
+/** Sentences about what must not be expected of the agent. */
+function limitsOf(
+  { notShared }: CardClaims,
+  { env, network }: Record<string, unknown>,
+  spaces: EnvironmentSpaces,
+): string[] {
+  return [
+    `It acts in ${inline(env)} alone: observations are ${
+      describeSpace(spaces.observationSpace)
+    }, actions ${describeSpace(spaces.actionSpace)}.`,
+    "It cannot be resumed: optimizer, replay and random streams are left out. A new run may start from its weights; what the policy does not hold, such as separate critics, is new then.",
+    .../lstm/.test(String(network))
+      ? ["It remembers: whoever runs `policy.onnx` passes its state on."]
+      : [],
+    ...String(env).startsWith("gym:")
+      ? ["The environment needs Python with Gymnasium."]
+      : [],
+    ...notShared.map((it) =>
+      `Not shared: \`${inline(it)}\`, which the run needs.`
+    ),
+  ];
+}
+
+/** Writes the head; values are JSON, which readers of YAML read alike. */
+function headOf(
+  claims: CardClaims,
+  { algorithm, env }: Record<string, unknown>,
+): string[] {
+  const { mean, deviation } = claims.evaluation;
+  const json = JSON.stringify;
+  const learning = "reinforcement-learning";
+  const results = [{
+    task: { type: learning, name: learning },
+    dataset: { name: env, type: env },
+    metrics: [{
+      type: "mean_reward",
+      name: "mean_reward",
+      value: `${mean.toFixed(2)} +/- ${deviation.toFixed(2)}`,
+      verified: false,
+    }],
+  }];
+  return [
+    "---",
+    "library_name: bellman",
+    ...claims.license === null ? [] : [`license: ${json(claims.license)}`],
+    `tags: ${json([learning, `deep-${learning}`, "bellman", algorithm, env])}`,
+    `model-index: ${json([{ name: claims.name, results }])}`,
+    "bellman:",
+    ...Object.entries(claims).map(([key, it]) => `  ${key}: ${json(it)}`),
+    "---",
+  ];
+}
+
+/** Settings that give a network its shape. */
+const OF_NETWORK = [
+  ...["network", "partNetworks", "hiddenSizes", "lstmSize", "valueNetwork"],
+  ...["qNetwork", "dueling", "values", "atoms", "exploration", "actions"],
+];
+
+/** Returns the words for a network other than the one that `train` would make. */
+function networkWords(config: Record<string, unknown>): string[] {
+  const algorithm = String(config.algorithm);
+  if (findAlgorithm(algorithm) === undefined) return [];
+  const usual = resolveConfig(algorithm, { entries: [["env", config.env]] });
+  return OF_NETWORK.filter((key) => {
+    const [own, theirs] = [config[key], usual[key]].map((it) =>
+      JSON.stringify(it)
+    );
+    return key in config && own !== theirs;
+  }).map((key) =>
+    `--set ${shellWord(`${key}=${JSON.stringify(config[key])}`)}`
+  );
+}
+
+/** Writes the card of an agent. */
+export function cardText(
+  claims: CardClaims,
+  { step, notes, spaces, hasPicture }: CardSource,
+): string {
+  const config = parseYaml(String(notes.config)) as Record<string, unknown>;
+  const env = String(config.env), folder = shellWord(claims.name);
+  const algorithm = inline(config.algorithm);
+  const from = [
+    `--env ${shellWord(env)}`,
+    ...networkWords(config),
+    `--init-from ${folder}`,
+  ].join(" ");
+  const unchecked = new Intl.ListFormat("en").format(uncheckedOf(claims));
+  return [
+    ...headOf(claims, config),
+    `\n# ${inline(claims.name)}\n`,
+    `${algorithm} on ${inline(env)}, trained with Bellman.\n`,
+    ...hasPicture ? [`![An episode in ${inline(env)}](./play.gif)\n`] : [],
+    "| what | value |",
+    "| --- | --- |",
+    ...rowsOf(claims, config, step).map((it) => `| ${it.join(" | ")} |`),
+    `\nTrained by\n\n\`\`\`sh\n${
+      commandOf(String(notes.command ?? ""))
+    }\n\`\`\``,
+    "\n## What it cannot do\n",
+    ...limitsOf(claims, config, spaces).map((it) => `- ${it}`),
+    "\n## Use it\n\n```sh",
+    `deno task eval ${folder} --episodes ${claims.evaluation.episodes}`,
+    `deno task play ${folder} --gif agent.gif`,
+    `deno task train ${algorithm} ${from}`,
+    `\`\`\`\n\n\`deno task share --check ${folder}\` plays the numbers again. It cannot check ${unchecked}.\n`,
+  ].join("\n");
+}
+
+/**
+ * Reads what a card claims, of which nothing is trusted: its values may be of any
+ * kind, in the order in which they were written.
+ *
+ * @throws {SyntaxError} If it is no card of a shared agent.
+ */
+export function readClaims(card: string): CardClaims {
+  const [, head] = /^---\n([\s\S]*?)\n---\n/.exec(card) ?? [];
+  const found = parseYaml(head ?? "", { mostValues: 10_000, schema: "core" });
+  const { bellman } = (found ?? {}) as { bellman?: CardClaims };
+  // Without what JSON lacks, such as infinity.
+  const claims = JSON.parse(JSON.stringify(bellman ?? null));
+  const { valid, errors } = validate(claims, CLAIMS, "7");
+  if (valid) return bellman!;
+  const { instanceLocation } = errors.at(-1)!;
+  const where = instanceLocation.replace("#", "bellman");
+  throw new SyntaxError(
+    `README.md is no card of a shared agent: ${
+      asLine(where)
+    } is not as it is written`,
+  );
+}

@@ -1,0 +1,55 @@
+import { captionOf, withCaption } from "../runs/play/caption.ts";
+import { frameRateOf, playEpisodes } from "../runs/play/episodes.ts";
+import type { RunSetup } from "../runs/training/run_setup.ts";
+import { MOST_PICTURE_BYTES } from "./shared_files.ts";
+
+/** Longer side in pixels and pictures a second: the next ones where a file of those before is too large. */
+const SIZES = [[300, 10], [240, 10], [240, 5], [160, 5], [100, 2]] as const;
+
+/** Bytes that are aimed at, as a clone holds all of the zoo. */
+const WANTED_BYTES = 80_000;
+
+/** Seconds that are shown. */
+const SECONDS = 20;
+
+/**
+ * Draws an episode of the setup's agent, or its beginning, as a small GIF.
+ *
+ * @returns Its bytes.
+ * @throws {Error} If the environment cannot draw, or nothing as small as is wanted.
+ */
+export async function sharedPicture(
+  setup: RunSetup,
+  options: { seed: number; deterministic: boolean },
+): Promise<Uint8Array> {
+  // Loads the library of all plots: only where a GIF is made.
+  const { GifEncoder } = await import("@bellman/training/plots");
+  let bytes = new Uint8Array();
+  for (const [side, rate] of SIZES) {
+    const env = setup.environments.single();
+    const every = Math.max(1, Math.round(frameRateOf(env) / rate));
+    const gif = new GifEncoder(rate), parts: Uint8Array<ArrayBuffer>[] = [];
+    let scale: number | undefined;
+    await playEpisodes(setup, {
+      ...options,
+      env,
+      episodes: 1,
+      maxSteps: setup.config.evaluationMaxSteps ?? undefined,
+      show(moment) {
+        if (moment.step % every !== 0) return;
+        if (parts.length >= SECONDS * rate) return false;
+        const { width, height } = env.render();
+        scale ??= Math.min(1, side / Math.max(width, height));
+        const image = env.render({
+          width: Math.round(width * scale),
+          height: Math.round(height * scale),
+        });
+        parts.push(gif.add(withCaption(image, captionOf(moment))));
+      },
+    });
+    bytes = await new Blob([...parts, gif.finish()]).bytes();
+    if (bytes.length <= WANTED_BYTES) break;
+  }
+  if (bytes.length <= MOST_PICTURE_BYTES) return bytes;
+  throw new Error(`it has ${bytes.length} bytes even when small`);
+}

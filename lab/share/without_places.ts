@@ -1,0 +1,111 @@
+import type { CheckpointNotes } from "@bellman/training";
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isGymnasium } from "../runs/settings/gymnasium.ts";
+import { MODULES_FOLDER } from "../runs/settings/shared_folder.ts";
+import { parseYaml, writeYaml } from "../runs/settings/yaml.ts";
+import { asLine, messageOf, UsageError } from "../runs/program/errors.ts";
+import { readShared } from "./shared_files.ts";
+
+/** Beginning of a path, or of a file's URL, within words. */
+const PLACE = /(^|[\s=[,{'":])(file:|[a-z]:[\\/]|~?[\\/]|\.\.?[\\/])/i;
+
+/** Options that say where a run lay, and how much it printed. */
+const DROPPED =
+  / --(?:(?:out|name|jobs)[ =](?:'[^']*'|\S+)|quiet|trust|unchecked)(?= |$)/g;
+
+/** A command that trains and does nothing else, as `taskLine` writes its words. */
+const TRAINS = (() => {
+  const word = String.raw`(?:[\p{L}\p{N}/._:@%+=,-]+|'[^']*'(?:\\''[^']*')*)`;
+  const names = "env|preset|seed|steps|workers|engine|backend|every|set";
+  return RegExp(
+    `^deno task train(?: (?!-)${word})?(?: --(?:${names}) ${word})*$`,
+    "u",
+  );
+})();
+
+/**
+ * Returns the command that trained a run, or one that trains as it was trained: what
+ * somebody else's run holds is no command to be typed.
+ */
+export function commandOf(text: string): string {
+  const command = text.replaceAll(DROPPED, "");
+  const isAlone = TRAINS.test(command) && asLine(command) === command &&
+    !/modules|plugin/i.test(command) && !PLACE.test(command);
+  return isAlone ? command : "deno task train --config config.yaml";
+}
+
+/** What a run was made with, without the places of its machine. */
+interface PlacelessRun {
+  /** Configuration and command. */
+  config: string;
+  command: string;
+  /** Copied modules by their names in the shared folder. */
+  modules: Map<string, Uint8Array>;
+  /** Names of files that the run names and that were not copied. */
+  notShared: string[];
+}
+
+/**
+ * Cuts out of a run's notes what tells where it was made.
+ *
+ * @param notes Notes of its checkpoint.
+ * @param options Its folder, and true where modules are copied.
+ * @throws {UsageError} If a module cannot be copied.
+ */
+export function withoutPlaces(
+  notes: CheckpointNotes,
+  { dir, withModules }: { dir: string; withModules: boolean },
+): PlacelessRun {
+  const given = parseYaml(String(notes.config)) as Record<string, unknown>;
+  const modules = new Map<string, Uint8Array>(), notShared: string[] = [];
+  const copied = (module: string): string[] => {
+    const path = module.startsWith("file:") ? fileURLToPath(module) : module;
+    const name = basename(path), shared = `${MODULES_FOLDER}/${name}`;
+    if (!withModules) {
+      notShared.push(name);
+      return [];
+    }
+    // One that was shared before lies in the run's folder.
+    const inside = join(dir, path);
+    const found = existsSync(inside) ? inside : resolve(path);
+    try {
+      if (modules.has(shared)) throw new Error("another one has its name");
+      modules.set(shared, readShared(dirname(found), name, shared));
+    } catch (error) {
+      throw new UsageError(
+        `Cannot share the module ${found}: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
+    return [shared];
+  };
+  const placeless = (value: unknown): unknown => {
+    if (typeof value === "string" && PLACE.test(value)) {
+      notShared.push(basename(value));
+      return basename(value);
+    }
+    if (Array.isArray(value)) return value.map(placeless);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, it]) => [key, placeless(it)]),
+    );
+  };
+  // Python's modules may be packages.
+  const isFile = (key: string, it: string) =>
+    key === "envModules" && isGymnasium(String(given.env))
+      ? it.endsWith(".py")
+      : !/^(npm|jsr):/.test(it);
+  // A path of this machine, and nothing that the agent needs.
+  const entries = Object.entries({ ...given, plugin: null });
+  const config = Object.fromEntries(entries.map(([key, value]) => [
+    key,
+    key === "envModules" || key === "algorithmModules"
+      ? (value as unknown as string[])
+        .flatMap((it) => isFile(key, it) ? copied(it) : [it])
+      : placeless(value),
+  ]));
+  const command = commandOf(String(notes.command ?? ""));
+  return { config: writeYaml(config), command, modules, notShared };
+}
