@@ -1,5 +1,5 @@
 import { hintAt } from "@bellman/agent";
-import { hintAtOption } from "../lab/runs/settings/schema.ts";
+import { hintAtOption } from "@bellman/runs/settings";
 import {
   type Command,
   commandHelp,
@@ -16,9 +16,12 @@ import { plotCommand } from "./commands/plot.ts";
 import { searchCommand } from "./commands/search.ts";
 import { shareCommand } from "./commands/share.ts";
 import { trainCommand } from "./commands/train.ts";
-import { type CommandIo, processIo } from "../lab/runs/program/process.ts";
-import { UsageError } from "../lab/runs/program/errors.ts";
-import { guarded } from "../lab/runs/program/guarded.ts";
+import {
+  type CommandIo,
+  guarded,
+  processIo,
+  UsageError,
+} from "@bellman/runs/program";
 
 /** Commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [

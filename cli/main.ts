@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { listenEarly } from "../lab/runs/program/process.ts";
+import { listenEarly } from "@bellman/runs/program";
 
 // The rest takes a second to load, in which a signal may end the run.
 if (["train", "experiment", "search"].includes(Deno.args[0])) listenEarly();

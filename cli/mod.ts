@@ -13,23 +13,14 @@
  *
  * @module
  */
-export type { CommandIo } from "../lab/runs/program/process.ts";
-export {
-  ALGORITHMS,
-  registerAlgorithm,
-} from "../lab/runs/settings/algorithms.ts";
-export {
-  type RegisteredRun,
-  registerLogger,
-} from "../lab/runs/settings/loggers.ts";
+export type { CommandIo } from "@bellman/runs/program";
+export { ALGORITHMS, registerAlgorithm } from "@bellman/runs/settings";
+export { type RegisteredRun, registerLogger } from "@bellman/runs/settings";
 export { run } from "./command_line.ts";
-export { loadRun } from "../lab/runs/training/load_run.ts";
-export type {
-  LoadedRun,
-  LoadRunOptions,
-} from "../lab/runs/training/load_run.ts";
-export type { CheckpointChoice } from "../lab/runs/training/saved_run.ts";
-export type { Normalization } from "../lab/runs/training/scaled_environments.ts";
-export type { ResolvedConfig } from "../lab/runs/settings/resolve.ts";
-export type { RunConfig } from "../lab/runs/settings/run_config.ts";
-export { UsageError } from "../lab/runs/program/errors.ts";
+export { loadRun } from "@bellman/runs/training";
+export type { LoadedRun, LoadRunOptions } from "@bellman/runs/training";
+export type { CheckpointChoice } from "@bellman/runs/training";
+export type { Normalization } from "@bellman/runs/training";
+export type { ResolvedConfig } from "@bellman/runs/settings";
+export type { RunConfig } from "@bellman/runs/settings";
+export { UsageError } from "@bellman/runs/program";

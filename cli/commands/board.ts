@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { runDirOf } from "../../lab/runs/settings/zoo_agents.ts";
-import { UsageError } from "../../lab/runs/program/errors.ts";
+import { runDirOf } from "@bellman/runs/settings";
+import { UsageError } from "@bellman/runs/program";
 import { type Command, integerOf, option } from "../terminal/command.ts";
 
 /** Folders that are shown where none is named. */

@@ -1,13 +1,13 @@
 import { type Command, integerOf, option } from "../terminal/command.ts";
-import { withAgent } from "../../lab/runs/training/saved_agent.ts";
-import { notices } from "../../lab/runs/program/guarded.ts";
 import {
   actionKind,
   describeEvaluation,
   evaluateSetup,
+  evaluationEnvsFor,
   round,
-} from "../../lab/runs/training/evaluation.ts";
-import { evaluationEnvsFor } from "../../lab/runs/training/environments.ts";
+  withAgent,
+} from "@bellman/runs/training";
+import { notices } from "@bellman/runs/program";
 import {
   AGENT_OPTIONS,
   agentOf,

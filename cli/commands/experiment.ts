@@ -2,36 +2,32 @@ import { statSync } from "node:fs";
 import { formatDuration } from "@bellman/training";
 import {
   type CellResult,
-  nameOf,
-  parseShard,
-} from "../../lab/experiments/cells.ts";
-import {
   Experiment,
   type ExperimentOptions,
-} from "../../lab/experiments/experiment.ts";
-import { PLAN_FILE, resultsPath } from "../../lab/experiments/folder.ts";
-import { parsePlan, type Plan } from "../../lab/experiments/plan.ts";
-import {
   formatTable,
+  keyOf,
+  nameOf,
+  parsePlan,
+  parseShard,
+  type Plan,
+  PLAN_FILE,
+  resultsPath,
   TABLE_FORMATS,
   type TableFormat,
-} from "../../lab/experiments/report/tables.ts";
-import { keyOf } from "../../lab/experiments/settings.ts";
-import {
-  fileError,
-  isDiskFull,
-  messageOf,
-  RunFailure,
-  UsageError,
-} from "../../lab/runs/program/errors.ts";
-import { notices } from "../../lab/runs/program/guarded.ts";
+} from "@bellman/experiments";
 import {
   type CommandIo,
   exitCodeOf,
+  fileError,
   interruptSignal,
-} from "../../lab/runs/program/process.ts";
-import { readText } from "../../lab/runs/program/read_text.ts";
-import { round } from "../../lab/runs/training/evaluation.ts";
+  isDiskFull,
+  messageOf,
+  notices,
+  readText,
+  RunFailure,
+  UsageError,
+} from "@bellman/runs/program";
+import { round } from "@bellman/runs/training";
 import { RUN_CLUSTER_OPTIONS, runClusterOf } from "../options/cluster.ts";
 import { parseAssignment, TRUST_OPTION } from "../options/options.ts";
 import {

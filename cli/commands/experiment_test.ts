@@ -1,4 +1,4 @@
-import { recordOf } from "../../lab/runs/tasks/run_task.ts";
+import { recordOf } from "@bellman/runs/tasks";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { csvParse } from "d3-dsv";

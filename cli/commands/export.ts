@@ -1,19 +1,18 @@
-import { withAgent } from "../../lab/runs/training/saved_agent.ts";
-import { notices } from "../../lab/runs/program/guarded.ts";
+import { policyFile, withAgent } from "@bellman/runs/training";
+import {
+  checkWritable,
+  notices,
+  UsageError,
+  writeWhole,
+} from "@bellman/runs/program";
 import {
   type Command,
   integerOf,
   option,
   valueOf,
 } from "../terminal/command.ts";
-import { policyFile } from "../../lab/runs/training/evaluation.ts";
-import {
-  checkWritable,
-  UsageError,
-  writeWhole,
-} from "../../lab/runs/program/errors.ts";
 import { AGENT_OPTIONS, agentOf } from "../options/agent.ts";
-import { outputPath } from "../../lab/runs/settings/shared_folder.ts";
+import { outputPath } from "@bellman/runs/settings";
 
 /** `export`: writes the agent of a run folder as an ONNX file. */
 export const exportCommand: Command = {

@@ -4,21 +4,19 @@ import type { EnvSpec } from "@bellman/types";
 import {
   ALGORITHMS,
   findAlgorithm,
-} from "../../lab/runs/settings/algorithms.ts";
+  presetFor,
+  ZOO,
+  zooAgents,
+} from "@bellman/runs/settings";
 import { importAlgorithms } from "../options/options.ts";
-import { presetFor } from "../../lab/runs/settings/resolve.ts";
 import {
   type Command,
   option,
   type ParsedOptions,
 } from "../terminal/command.ts";
-import { readClaims } from "../../lab/share/card.ts";
-import { CARD_FILE } from "../../lab/share/shared_files.ts";
-import { readText } from "../../lab/runs/program/read_text.ts";
-import { round } from "../../lab/runs/training/evaluation.ts";
-import { ZOO, zooAgents } from "../../lab/runs/settings/zoo_agents.ts";
-import { loadAllEnvironments } from "../../lab/runs/training/environment_modules.ts";
-import { UsageError } from "../../lab/runs/program/errors.ts";
+import { CARD_FILE, readClaims } from "@bellman/share";
+import { readText, UsageError } from "@bellman/runs/program";
+import { loadAllEnvironments, round } from "@bellman/runs/training";
 
 function listing() {
   return {

@@ -1,11 +1,19 @@
 import { EventLoopBreak } from "@bellman/training";
 import {
+  round,
+  type RunSetup,
   type SavedAgent,
   withAgent,
-} from "../../lab/runs/training/saved_agent.ts";
-import { notices } from "../../lab/runs/program/guarded.ts";
+} from "@bellman/runs/training";
+import {
+  checkWritable,
+  type CommandIo,
+  exitCodeOf,
+  interruptSignal,
+  notices,
+  UsageError,
+} from "@bellman/runs/program";
 import type { Env, RenderOptions, RgbImage } from "@bellman/types";
-import type { RunSetup } from "../../lab/runs/training/run_setup.ts";
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import {
@@ -15,36 +23,27 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import { round } from "../../lab/runs/training/evaluation.ts";
 import {
-  type CommandIo,
-  exitCodeOf,
-  interruptSignal,
-} from "../../lab/runs/program/process.ts";
-import { captionOf, withCaption } from "../../lab/runs/play/caption.ts";
-import {
+  captionOf,
   enlarged,
   frameRateOf,
-  playEpisodes,
-} from "../../lab/runs/play/episodes.ts";
-import {
   GifWriter,
+  hasFfmpeg,
   MOST_GIF_FRAMES_PER_SECOND as MOST_GIF,
-} from "../../lab/runs/play/gif.ts";
-import { hasFfmpeg, Mp4Writer } from "../../lab/runs/play/mp4.ts";
-import {
+  Mp4Writer,
   type PictureSink,
+  playEpisodes,
   pngSink,
   terminalSink,
-} from "../../lab/runs/play/pictures.ts";
-import { checkWritable, UsageError } from "../../lab/runs/program/errors.ts";
+  withCaption,
+} from "@bellman/runs/play";
 import {
   AGENT_OPTIONS,
   agentOf,
   MAX_STEPS_OPTION,
   maxStepsOf,
 } from "../options/agent.ts";
-import { outputPath } from "../../lab/runs/settings/shared_folder.ts";
+import { outputPath } from "@bellman/runs/settings";
 
 /** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {

@@ -6,7 +6,7 @@ import {
 } from "@std/assert";
 import { decode as decodePng } from "fast-png";
 import { decode, decodeFrames } from "modern-gif";
-import { hasFfmpeg } from "../../lab/runs/play/mp4.ts";
+import { hasFfmpeg } from "@bellman/runs/play";
 import { copyRun, editCheckpoints, editRecord } from "../../tests/runs.ts";
 import { capture } from "../testdata/capture.ts";
 

@@ -1,11 +1,16 @@
-import { notices } from "../../lab/runs/program/guarded.ts";
+import {
+  checkWritable,
+  notices,
+  UsageError,
+  writeWhole,
+} from "@bellman/runs/program";
 import { statisticTitle } from "@bellman/training";
 import type {
   CurveBand,
   CurvePanel,
   CurvesOptions,
 } from "@bellman/training/plots";
-import { FEW_RUNS } from "../../lab/experiments/report/section.ts";
+import { FEW_RUNS } from "@bellman/experiments";
 import {
   type Command,
   option,
@@ -19,15 +24,9 @@ import {
   loggedRuns,
   panelsOf,
   runFoldersIn,
-} from "../../lab/runs/plots/run_curves.ts";
+} from "@bellman/runs/plots";
 import { TRUST_OPTION } from "../options/options.ts";
-import { isShared } from "../../lab/runs/settings/shared_folder.ts";
-import { runDirOf } from "../../lab/runs/settings/zoo_agents.ts";
-import {
-  checkWritable,
-  UsageError,
-  writeWhole,
-} from "../../lab/runs/program/errors.ts";
+import { isShared, runDirOf } from "@bellman/runs/settings";
 
 /** Parses an option with a fixed set of values. */
 function wordOf<T extends string>(

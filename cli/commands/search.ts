@@ -1,12 +1,17 @@
-import { RunFailure, UsageError } from "../../lab/runs/program/errors.ts";
 import {
   type CommandIo,
   exitCodeOf,
   interruptSignal,
-} from "../../lab/runs/program/process.ts";
-import { rangeOf } from "../../lab/search/best.ts";
-import { readPlan, type SearchPlan } from "../../lab/search/plan.ts";
-import { exportJournal, runSearch } from "../../lab/search/run_search.ts";
+  RunFailure,
+  UsageError,
+} from "@bellman/runs/program";
+import {
+  exportJournal,
+  rangeOf,
+  readPlan,
+  runSearch,
+  type SearchPlan,
+} from "@bellman/search";
 import { RUN_CLUSTER_OPTIONS, runClusterOf } from "../options/cluster.ts";
 import {
   type Command,

@@ -5,13 +5,9 @@ import {
   valueOf,
 } from "../terminal/command.ts";
 import { TRUST_OPTION } from "../options/options.ts";
-import { notices } from "../../lab/runs/program/guarded.ts";
-import { runDirOf } from "../../lab/runs/settings/zoo_agents.ts";
-import { LICENSE, NAME } from "../../lab/share/card.ts";
-import { checkShared } from "../../lab/share/check_shared.ts";
-import { shareRun } from "../../lab/share/share_run.ts";
-import { UsageError } from "../../lab/runs/program/errors.ts";
-import type { CommandIo } from "../../lab/runs/program/process.ts";
+import { type CommandIo, notices, UsageError } from "@bellman/runs/program";
+import { runDirOf } from "@bellman/runs/settings";
+import { checkShared, LICENSE, NAME, shareRun } from "@bellman/share";
 
 /** Returns the value of an option that a card shows. */
 function wordOf(

@@ -1,6 +1,14 @@
 import { idleLines } from "@bellman/agent";
 import type { RunRecord } from "@bellman/runs";
-import { findAlgorithm } from "../../lab/runs/settings/algorithms.ts";
+import {
+  findAlgorithm,
+  presetFor,
+  type ResolvedConfig,
+  resolveWithModules,
+  runConfigSchema,
+  runDirOf,
+  writeYaml,
+} from "@bellman/runs/settings";
 import {
   type Command,
   integerOf,
@@ -26,40 +34,29 @@ import {
   TRUST_OPTION,
 } from "../options/options.ts";
 import {
-  presetFor,
-  type ResolvedConfig,
-  resolveWithModules,
-} from "../../lab/runs/settings/resolve.ts";
-import {
+  beginRun,
   codeOf,
+  findAgent,
+  type InitialWeights,
   loadEnvironment,
-} from "../../lab/runs/training/environment_modules.ts";
+  openRun,
+  type Output,
+  resumeRun,
+  sharedWeights,
+  weightsOf,
+  withAgent,
+} from "@bellman/runs/training";
 import { trainHelp } from "../options/help.ts";
-import { runConfigSchema } from "../../lab/runs/settings/schema.ts";
-import { UsageError } from "../../lab/runs/program/errors.ts";
-import { displayOn } from "../terminal/display.ts";
 import {
   type CommandIo,
   exitCodeOf,
   interruptSignal,
+  notices,
   shellWord,
-} from "../../lab/runs/program/process.ts";
-import {
-  beginRun,
-  type Output,
-} from "../../lab/runs/training/begin_training.ts";
-import { findAgent, withAgent } from "../../lab/runs/training/saved_agent.ts";
+  UsageError,
+} from "@bellman/runs/program";
+import { displayOn } from "../terminal/display.ts";
 import { engineOf } from "../options/agent.ts";
-import {
-  type InitialWeights,
-  sharedWeights,
-  weightsOf,
-} from "../../lab/runs/training/initial_weights.ts";
-import { resumeRun } from "../../lab/runs/training/resume.ts";
-import { notices } from "../../lab/runs/program/guarded.ts";
-import { openRun } from "../../lab/runs/training/saved_run.ts";
-import { runDirOf } from "../../lab/runs/settings/zoo_agents.ts";
-import { writeYaml } from "../../lab/runs/settings/yaml.ts";
 import { isOfSeeds, trainSeeds } from "./train_seeds.ts";
 
 function algorithmOf({ positionals }: ParsedOptions): string | undefined {

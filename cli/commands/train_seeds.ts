@@ -4,19 +4,15 @@ import {
   folderWords,
   sourcesOf,
 } from "../options/options.ts";
-import {
-  resolveWithModules,
-  settingKey,
-} from "../../lab/runs/settings/resolve.ts";
-import { folderOf } from "../../lab/experiments/plan.ts";
+import { resolveWithModules, settingKey } from "@bellman/runs/settings";
+import { folderOf } from "@bellman/experiments";
 import {
   integerOf,
   type ParsedOptions,
   taskLine,
   valueOf,
 } from "../terminal/command.ts";
-import { UsageError } from "../../lab/runs/program/errors.ts";
-import type { CommandIo } from "../../lab/runs/program/process.ts";
+import { type CommandIo, UsageError } from "@bellman/runs/program";
 import { carryOutExperiment } from "./experiment.ts";
 
 /** Options of `train` that are for one run. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { readCell } from "../../lab/experiments/cells.ts";
+import { readCell } from "@bellman/experiments";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
 import {
   hasPython,

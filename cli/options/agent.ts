@@ -1,12 +1,11 @@
 /** Options of a command line that name a trained agent. */
 import {
+  type CheckpointChoice,
   findAgent,
   type SavedAgent,
-} from "../../lab/runs/training/saved_agent.ts";
-import type { CheckpointChoice } from "../../lab/runs/training/saved_run.ts";
-import { findAlgorithm } from "../../lab/runs/settings/algorithms.ts";
-import type { ResolvedConfig } from "../../lab/runs/settings/resolve.ts";
-import { UsageError } from "../../lab/runs/program/errors.ts";
+} from "@bellman/runs/training";
+import { findAlgorithm, type ResolvedConfig } from "@bellman/runs/settings";
+import { UsageError } from "@bellman/runs/program";
 import {
   integerOf,
   option,

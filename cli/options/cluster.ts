@@ -1,11 +1,10 @@
 /** Options of a command line that choose a cluster. */
-import type {
-  ClusterOptions,
-  RunCluster,
-} from "../../lab/runs/settings/cluster.ts";
-import { settingKey } from "../../lab/runs/settings/resolve.ts";
-import { UsageError } from "../../lab/runs/program/errors.ts";
-import { shellWord } from "../../lab/runs/program/process.ts";
+import {
+  type ClusterOptions,
+  type RunCluster,
+  settingKey,
+} from "@bellman/runs/settings";
+import { shellWord, UsageError } from "@bellman/runs/program";
 import {
   integerOf,
   option,

@@ -8,13 +8,13 @@ import {
   ownSchema,
   type PropertySchema,
 } from "@bellman/agent";
-import { UsageError } from "../../lab/runs/program/errors.ts";
+import { UsageError } from "@bellman/runs/program";
 import {
   ALGORITHMS,
   findAlgorithm,
-} from "../../lab/runs/settings/algorithms.ts";
-import { fullSchema } from "../../lab/runs/settings/resolve.ts";
-import { runSchema } from "../../lab/runs/settings/schema.ts";
+  fullSchema,
+  runSchema,
+} from "@bellman/runs/settings";
 
 /** Letters of a line. */
 const WIDTH = 100;

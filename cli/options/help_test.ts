@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { capture } from "../testdata/capture.ts";
-import { ALGORITHMS } from "../../lab/runs/settings/algorithms.ts";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { configHelp, trainHelp } from "./help.ts";
 
 Deno.test("the help of a configuration tells names, values and defaults", () => {

@@ -1,20 +1,19 @@
 import { findKey } from "@bellman/agent";
-import { UsageError } from "../../lab/runs/program/errors.ts";
+import { readText, UsageError } from "@bellman/runs/program";
 import {
   option,
   type OptionSpec,
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import { importModules } from "../../lab/runs/settings/modules.ts";
-import type { ConfigSources } from "../../lab/runs/settings/resolve.ts";
-import { runConfigSchema } from "../../lab/runs/settings/schema.ts";
 import {
+  type ConfigSources,
   type Entry,
+  importModules,
+  parseYaml,
+  runConfigSchema,
   validateEntries,
-} from "../../lab/runs/settings/settings.ts";
-import { parseYaml } from "../../lab/runs/settings/yaml.ts";
-import { readText } from "../../lab/runs/program/read_text.ts";
+} from "@bellman/runs/settings";
 
 /** Options that choose a configuration. */
 export const CONFIG_OPTIONS: readonly OptionSpec[] = [

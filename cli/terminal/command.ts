@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import { isLikelyTypo, nearest } from "@bellman/agent";
-import { UsageError } from "../../lab/runs/program/errors.ts";
-import { type CommandIo, shellWord } from "../../lab/runs/program/process.ts";
+import { type CommandIo, shellWord, UsageError } from "@bellman/runs/program";
 
 /** An option of a command, as the help shows it. */
 export interface OptionSpec {

@@ -7,7 +7,7 @@ import {
   programHelp,
   valueOf,
 } from "./command.ts";
-import { UsageError } from "../../lab/runs/program/errors.ts";
+import { UsageError } from "@bellman/runs/program";
 
 const SPECS: OptionSpec[] = [
   { name: "env", value: "ID", help: "" },

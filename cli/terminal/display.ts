@@ -1,5 +1,5 @@
 import { createProgress, type ProgressDisplay } from "@bellman/training";
-import { type CommandIo, printable } from "../../lab/runs/program/process.ts";
+import { type CommandIo, printable } from "@bellman/runs/program";
 
 /** Streams of a command, and the display of its run below what they print. */
 export interface DisplayedIo {

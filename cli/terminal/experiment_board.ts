@@ -1,7 +1,6 @@
 import { formatDuration } from "@bellman/training";
-import { type CommandIo, printable } from "../../lab/runs/program/process.ts";
-import type { ExperimentProgress } from "../../lab/experiments/experiment.ts";
-import { keyOf } from "../../lab/experiments/settings.ts";
+import { type CommandIo, printable } from "@bellman/runs/program";
+import { type ExperimentProgress, keyOf } from "@bellman/experiments";
 
 function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Board, boardLines, progressLine } from "./experiment_board.ts";
-import type { CellResult } from "../../lab/experiments/cells.ts";
+import type { CellResult } from "@bellman/experiments";
 import type { RunningCell } from "../../lab/experiments/driver.ts";
 
 function cellOf(

@@ -1,11 +1,13 @@
 import { formatDuration } from "@bellman/training";
-import type { RunEvent } from "../../lab/runs/tasks/run_task.ts";
-import { type CommandIo, printable } from "../../lab/runs/program/process.ts";
-import { short } from "../../lab/search/best.ts";
-import type { SearchPlan } from "../../lab/search/plan.ts";
-import type { Trial } from "../../lab/search/record.ts";
-import { bestOf } from "../../lab/search/search.ts";
-import type { TrialRun } from "../../lab/search/trial_runs.ts";
+import type { RunEvent } from "@bellman/runs/tasks";
+import { type CommandIo, printable } from "@bellman/runs/program";
+import {
+  bestOf,
+  type SearchPlan,
+  short,
+  type Trial,
+  type TrialRun,
+} from "@bellman/search";
 
 /** Milliseconds between two states of the line that stays. */
 const SHOWN_MS = 200;

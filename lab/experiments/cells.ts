@@ -4,10 +4,9 @@ import {
   RunFolder,
 } from "@bellman/runs";
 import { mkdirSync } from "node:fs";
-import { hasEnded, recordOf, type RunTask } from "../runs/tasks/run_task.ts";
-import { newRecord } from "../runs/training/begin_training.ts";
-import { csvText } from "../runs/program/csv.ts";
-import { asLine, UsageError } from "../runs/program/errors.ts";
+import { hasEnded, recordOf, type RunTask } from "@bellman/runs/tasks";
+import { newRecord } from "@bellman/runs/training";
+import { asLine, csvText, UsageError } from "@bellman/runs/program";
 import { folderOf, type Plan } from "./plan.ts";
 
 /** A run of an experiment: one variant in one environment with one seed. */

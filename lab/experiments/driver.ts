@@ -1,13 +1,13 @@
 import { holderOf } from "@bellman/runs";
-import { inPlaces } from "../runs/tasks/job.ts";
-import { makeTask } from "../runs/tasks/make_task.ts";
 import {
+  inPlaces,
   lockOf,
+  makeTask,
   type RunEvent,
   type RunTask,
   type StartRun,
-} from "../runs/tasks/run_task.ts";
-import { gibibytes, machineMemory } from "../runs/training/memory.ts";
+} from "@bellman/runs/tasks";
+import { gibibytes, machineMemory } from "@bellman/runs/training";
 import {
   type Cell,
   type CellResult,

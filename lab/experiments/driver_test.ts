@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { lockRun } from "@bellman/runs";
-import { resolveConfig } from "../runs/settings/resolve.ts";
+import { resolveConfig } from "@bellman/runs/settings";
 import { type Cell, type CellResult, nameOf, readCell } from "./cells.ts";
 import { CellDriver, type DriverOptions } from "./driver.ts";
 

@@ -1,8 +1,6 @@
-import type { RunCluster } from "../runs/settings/cluster.ts";
-import type { Entry } from "../runs/settings/settings.ts";
-import { messageOf, UsageError, writeWhole } from "../runs/program/errors.ts";
-import { checkCarried } from "../runs/ray/carried.ts";
-import { ClusterRuns } from "../runs/ray/cluster_runs.ts";
+import type { Entry, RunCluster } from "@bellman/runs/settings";
+import { messageOf, UsageError, writeWhole } from "@bellman/runs/program";
+import { checkCarried, ClusterRuns } from "@bellman/runs/ray";
 import {
   type CellResult,
   cellsOf,

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
-import { writeYaml } from "../runs/settings/yaml.ts";
+import { writeYaml } from "@bellman/runs/settings";
 import { holderOf, lockFile, type RunLock } from "@bellman/runs";
-import { refuseLinksIn } from "../runs/training/run_entries.ts";
-import { fileError, UsageError, writeWhole } from "../runs/program/errors.ts";
+import { refuseLinksIn } from "@bellman/runs/training";
+import { fileError, UsageError, writeWhole } from "@bellman/runs/program";
 import type { Shard } from "./cells.ts";
 import type { Plan } from "./plan.ts";
 

@@ -1,8 +1,11 @@
 import { type ConfigSchema, hintAt } from "@bellman/agent";
 import { basename } from "node:path";
-import { parseMapping } from "../runs/settings/yaml.ts";
-import { type Entry, validateEntries } from "../runs/settings/settings.ts";
-import { UsageError } from "../runs/program/errors.ts";
+import {
+  type Entry,
+  parseMapping,
+  validateEntries,
+} from "@bellman/runs/settings";
+import { UsageError } from "@bellman/runs/program";
 import { atariScale } from "./atari_scale.ts";
 
 /** Scale of an environment's returns: `(return - low) / (high - low)`. */
@@ -279,14 +282,17 @@ export interface PlanObject {
   /** Settings of all variants. */
   set?: Record<string, unknown>;
   /** Variants by name, which is the algorithm's where they name none. */
-  variants: Record<string, Omit<PlanObject, "variants"> & {
-    /** Name of the algorithm. */
-    algorithm?: string;
-    /** Name of a preset, or `none`. */
-    preset?: string;
-    /** Path of a configuration file instead of a preset. */
-    config?: string;
-  }>;
+  variants: Record<
+    string,
+    Omit<PlanObject, "variants"> & {
+      /** Name of the algorithm. */
+      algorithm?: string;
+      /** Name of a preset, or `none`. */
+      preset?: string;
+      /** Path of a configuration file instead of a preset. */
+      config?: string;
+    }
+  >;
   /** Scales of the returns by environment, or those of the Atari games. */
   scores?: Record<string, Scale> | "atari";
   /** Pairs of variants to compare: the first is expected to be better. */

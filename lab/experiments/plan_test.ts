@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { UsageError } from "../runs/program/errors.ts";
+import { UsageError } from "@bellman/runs/program";
 import { cellsOf, nameOf } from "./cells.ts";
 import { parsePlan } from "./plan.ts";
 

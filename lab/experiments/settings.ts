@@ -1,16 +1,23 @@
 import {
   type ConfigSources,
+  type Entry,
   type ResolvedConfig,
   resolveWithModules,
   settingKey,
-} from "../runs/settings/resolve.ts";
-import type { Entry } from "../runs/settings/settings.ts";
-import { readText } from "../runs/program/read_text.ts";
-import { recordOf, type RunTask } from "../runs/tasks/run_task.ts";
-import { loadEnvironment } from "../runs/training/environment_modules.ts";
-import { runChecker } from "../runs/training/run_setup.ts";
-import { admitPlan, savedConfigOf } from "../runs/training/saved_run.ts";
-import { asInputError, messageOf, UsageError } from "../runs/program/errors.ts";
+} from "@bellman/runs/settings";
+import {
+  asInputError,
+  messageOf,
+  readText,
+  UsageError,
+} from "@bellman/runs/program";
+import { recordOf, type RunTask } from "@bellman/runs/tasks";
+import {
+  admitPlan,
+  loadEnvironment,
+  runChecker,
+  savedConfigOf,
+} from "@bellman/runs/training";
 import { type Cell, type CellResult, nameOf } from "./cells.ts";
 import type { Plan, Variant } from "./plan.ts";
 

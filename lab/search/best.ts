@@ -1,7 +1,6 @@
-import { writeYaml } from "../runs/settings/yaml.ts";
-import { folderOf } from "../experiments/plan.ts";
-import { FEW_RUNS } from "../experiments/report/section.ts";
-import { changedSettings } from "../runs/training/report.ts";
+import { writeYaml } from "@bellman/runs/settings";
+import { FEW_RUNS, folderOf } from "@bellman/experiments";
+import { changedSettings } from "@bellman/runs/training";
 import { type Confirmation, CONFIRMED_EPISODES } from "./confirmation.ts";
 import { configOf, type SearchPlan } from "./plan.ts";
 import { givenParams } from "./search.ts";

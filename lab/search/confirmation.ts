@@ -5,9 +5,8 @@ import {
   probabilityOfImprovement,
   stratifiedBootstrap,
 } from "@bellman/statistics";
-import { type Cell, readCell } from "../experiments/cells.ts";
-import { CellDriver } from "../experiments/driver.ts";
-import { hasEnded, readReturns, recordOf } from "../runs/tasks/run_task.ts";
+import { type Cell, CellDriver, readCell } from "@bellman/experiments";
+import { hasEnded, readReturns, recordOf } from "@bellman/runs/tasks";
 import { configOf, scoreOf, type SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
 import { bestOf, givenParams, type SearchOptions } from "./search.ts";

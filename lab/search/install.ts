@@ -20,8 +20,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf, writeWhole } from "../runs/program/errors.ts";
-import { processIo } from "../runs/program/process.ts";
+import { messageOf, processIo, writeWhole } from "@bellman/runs/program";
 import texts from "./host/texts.json" with { type: "json" };
 import { OPTUNA_VERSION, optunaFolder, pythonIn } from "./optuna.ts";
 

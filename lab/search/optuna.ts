@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { cacheFolder, readVariable } from "@bellman/files/installed";
-import { eachLine } from "../runs/tasks/job.ts";
-import { messageOf, RunFailure, UsageError } from "../runs/program/errors.ts";
+import { eachLine } from "@bellman/runs/tasks";
+import { messageOf, RunFailure, UsageError } from "@bellman/runs/program";
 import texts from "./host/texts.json" with { type: "json" };
 import type { Params, SearchEvent } from "./record.ts";
 import type { Sampler } from "./sampler.ts";

@@ -4,7 +4,7 @@ import {
   assertEquals,
   assertRejects,
 } from "@std/assert";
-import { RunFailure, UsageError } from "../runs/program/errors.ts";
+import { RunFailure, UsageError } from "@bellman/runs/program";
 import { childrenOf } from "../../envs/workers/processes/testdata/processes.ts";
 import { optunaPythons, OptunaSampler } from "./optuna.ts";
 import type { SearchEvent } from "./record.ts";

@@ -1,30 +1,30 @@
 import { basename } from "node:path";
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
-import { ALGORITHMS, findAlgorithm } from "../runs/settings/algorithms.ts";
 import {
+  ALGORITHMS,
+  type Entry,
+  findAlgorithm,
   fullSchema,
   importAlgorithmModules,
+  parseMapping,
   resolveConfig,
   type ResolvedConfig,
+  runConfigSchema,
   settingKey,
-} from "../runs/settings/resolve.ts";
-import { runConfigSchema } from "../runs/settings/schema.ts";
-import { type Entry, validateEntries } from "../runs/settings/settings.ts";
-import { parseMapping } from "../runs/settings/yaml.ts";
-import { loadEnvironment } from "../runs/training/environment_modules.ts";
+  validateEntries,
+} from "@bellman/runs/settings";
+import { admitPlan, loadEnvironment } from "@bellman/runs/training";
 import {
   checkApart,
   checkName,
   nameOfFile,
+  randomReturns,
   readScores,
   type Scale,
+  scaleOf,
   SCORES,
-} from "../experiments/plan.ts";
-import { randomReturns } from "../experiments/report/random_returns.ts";
-import { scaleOf } from "../experiments/report/scales.ts";
-import { admitPlan } from "../runs/training/saved_run.ts";
-import { UsageError } from "../runs/program/errors.ts";
-import { readText } from "../runs/program/read_text.ts";
+} from "@bellman/experiments";
+import { readText, UsageError } from "@bellman/runs/program";
 import type { Params } from "./record.ts";
 import { gridSize } from "./sampler.ts";
 import { readSpace, type Space } from "./space.ts";

@@ -7,8 +7,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { namingFile, openPlainSync } from "@bellman/files";
-import type { Evaluation } from "../runs/tasks/run_task.ts";
-import { UsageError, writeWhole } from "../runs/program/errors.ts";
+import type { Evaluation } from "@bellman/runs/tasks";
+import { UsageError, writeWhole } from "@bellman/runs/program";
 import { isInSpace, type Space } from "./space.ts";
 
 /** Values of the searched settings by name. */

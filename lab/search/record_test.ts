@@ -4,7 +4,7 @@ import {
   assertMatch,
   assertThrows,
 } from "@std/assert";
-import { UsageError } from "../runs/program/errors.ts";
+import { UsageError } from "@bellman/runs/program";
 import { type SearchEvent, SearchRecord } from "./record.ts";
 import type { Space } from "./space.ts";
 

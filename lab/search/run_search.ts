@@ -1,17 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { lockFile } from "@bellman/runs";
-import { PLAN_FILE, SEARCH_FILE } from "../experiments/folder.ts";
+import { PLAN_FILE, SEARCH_FILE } from "@bellman/experiments";
 import {
   fileError,
   messageOf,
   RunFailure,
   UsageError,
   writeWhole,
-} from "../runs/program/errors.ts";
-import { checkCarried } from "../runs/ray/carried.ts";
-import { ClusterRuns } from "../runs/ray/cluster_runs.ts";
-import type { RunCluster } from "../runs/settings/cluster.ts";
-import { refuseLinksIn } from "../runs/training/run_entries.ts";
+} from "@bellman/runs/program";
+import { checkCarried, ClusterRuns } from "@bellman/runs/ray";
+import type { RunCluster } from "@bellman/runs/settings";
+import { refuseLinksIn } from "@bellman/runs/training";
 import { bestFiles, describeResult } from "./best.ts";
 import {
   candidatesOf,
@@ -201,10 +200,12 @@ export async function exportJournal(
 /** Confirms the best trials, and writes what was found; nothing where that was stopped. */
 async function conclude(
   options: SearchOptions,
-  { command, onConfirm, signal }: Pick<
-    RunSearchOptions,
-    "command" | "onConfirm"
-  > & { signal: AbortSignal },
+  { command, onConfirm, signal }:
+    & Pick<
+      RunSearchOptions,
+      "command" | "onConfirm"
+    >
+    & { signal: AbortSignal },
 ): Promise<SearchResult | undefined> {
   const { plan, dir, record, sampler } = options, { trials } = record;
   const numbers = candidatesOf(trials, plan).map((it) => it.number);

@@ -1,14 +1,15 @@
 import { renameSync } from "node:fs";
-import { inPlaces } from "../runs/tasks/job.ts";
 import {
   type Evaluation,
   evaluationIn,
+  inPlaces,
+  makeTask,
   readReturns,
+  type RunEnd,
   type RunEvent,
   type StartRun,
-} from "../runs/tasks/run_task.ts";
-import { makeTask, type RunEnd } from "../runs/tasks/make_task.ts";
-import { RunFailure, UsageError } from "../runs/program/errors.ts";
+} from "@bellman/runs/tasks";
+import { RunFailure, UsageError } from "@bellman/runs/program";
 import { paramsOfFirst, scoreOf, type SearchPlan } from "./plan.ts";
 import { isPruned, objectiveOf, type PruningRule } from "./pruner.ts";
 import type { SearchRecord, Trial } from "./record.ts";

@@ -11,7 +11,10 @@ import { capture, type Captured } from "../../cli/testdata/capture.ts";
 import { mount, testWithDisk } from "../../tests/disks.ts";
 import { lockFile } from "@bellman/runs";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
-import { hasPython, scriptedPython } from "../runs/ray/testdata/scripted_ray.ts";
+import {
+  hasPython,
+  scriptedPython,
+} from "../runs/ray/testdata/scripted_ray.ts";
 import { hasOptuna } from "./testdata/has_optuna.ts";
 
 /** Settings of runs that take a second. */

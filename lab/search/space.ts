@@ -5,10 +5,12 @@ import {
   hintAt,
   type PropertySchema,
 } from "@bellman/agent";
-import { findAlgorithm } from "../runs/settings/algorithms.ts";
-import { fullSchema } from "../runs/settings/resolve.ts";
-import { validateEntries } from "../runs/settings/settings.ts";
-import { UsageError } from "../runs/program/errors.ts";
+import {
+  findAlgorithm,
+  fullSchema,
+  validateEntries,
+} from "@bellman/runs/settings";
+import { UsageError } from "@bellman/runs/program";
 
 /** Values of a setting that are searched. */
 export type Dimension =

@@ -1,9 +1,8 @@
 import { RunFolder } from "@bellman/runs";
-import { folderOf } from "../experiments/plan.ts";
-import { changedKeys } from "../experiments/settings.ts";
-import type { RunTask } from "../runs/tasks/run_task.ts";
-import { removeInside } from "../runs/training/run_entries.ts";
-import { UsageError } from "../runs/program/errors.ts";
+import { changedKeys, folderOf } from "@bellman/experiments";
+import type { RunTask } from "@bellman/runs/tasks";
+import { removeInside } from "@bellman/runs/training";
+import { UsageError } from "@bellman/runs/program";
 import { configOf, type SearchPlan } from "./plan.ts";
 import type { Params, Trial } from "./record.ts";
 

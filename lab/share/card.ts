@@ -2,13 +2,13 @@
 import { type Schema, validate } from "@cfworker/json-schema";
 import { describeSpace } from "@bellman/envs";
 import type { CheckpointNotes } from "@bellman/training";
-import { findAlgorithm } from "../runs/settings/algorithms.ts";
-import { resolveConfig } from "../runs/settings/resolve.ts";
-import { parseYaml } from "../runs/settings/yaml.ts";
-import type { EnvironmentSpaces } from "../runs/training/environments.ts";
-import { round } from "../runs/training/evaluation.ts";
-import { shellWord } from "../runs/program/process.ts";
-import { asLine } from "../runs/program/errors.ts";
+import {
+  findAlgorithm,
+  parseYaml,
+  resolveConfig,
+} from "@bellman/runs/settings";
+import { type EnvironmentSpaces, round } from "@bellman/runs/training";
+import { asLine, shellWord } from "@bellman/runs/program";
 import { commandOf } from "./without_places.ts";
 
 /** Evaluation that a card reports, to be played again. */

@@ -4,17 +4,16 @@ import { readProgress } from "@bellman/training";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { writeYaml } from "../runs/settings/yaml.ts";
-import { logOf } from "../runs/settings/shared_folder.ts";
-import { policyFile } from "../runs/training/evaluation.ts";
-import { evaluationEnvsFor } from "../runs/training/environments.ts";
+import { logOf, writeYaml } from "@bellman/runs/settings";
 import {
+  evaluationEnvsFor,
   findAgent,
+  policyFile,
+  type RunSetup,
   type SavedAgent,
   withAgent,
-} from "../runs/training/saved_agent.ts";
-import type { RunSetup } from "../runs/training/run_setup.ts";
-import { messageOf } from "../runs/program/errors.ts";
+} from "@bellman/runs/training";
+import { messageOf } from "@bellman/runs/program";
 import {
   type CardClaims,
   type CardEvaluation,

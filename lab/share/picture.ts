@@ -1,6 +1,10 @@
-import { captionOf, withCaption } from "../runs/play/caption.ts";
-import { frameRateOf, playEpisodes } from "../runs/play/episodes.ts";
-import type { RunSetup } from "../runs/training/run_setup.ts";
+import {
+  captionOf,
+  frameRateOf,
+  playEpisodes,
+  withCaption,
+} from "@bellman/runs/play";
+import type { RunSetup } from "@bellman/runs/training";
 import { MOST_PICTURE_BYTES } from "./shared_files.ts";
 
 /** Longer side in pixels and pictures a second: the next ones where a file of those before is too large. */

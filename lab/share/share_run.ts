@@ -16,30 +16,34 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { writeYaml } from "../runs/settings/yaml.ts";
-import { commitOf } from "../runs/tasks/commit.ts";
-import { hasEnded, recordOf } from "../runs/tasks/run_task.ts";
-import packageConfig from "../../cli/deno.json" with { type: "json" };
-import { evaluateSetup, policyFile } from "../runs/training/evaluation.ts";
-import { evaluationEnvsFor } from "../runs/training/environments.ts";
-import {
-  findAgent,
-  type SavedAgent,
-  withAgent,
-} from "../runs/training/saved_agent.ts";
-import { lockFile } from "@bellman/runs";
-import type { RunSetup } from "../runs/training/run_setup.ts";
 import {
   AGENT_FILE,
   agentName,
   EVALUATIONS_CSV,
   isShared,
   logOf,
-} from "../runs/settings/shared_folder.ts";
-import { sharedState } from "../runs/training/initial_weights.ts";
-import { csvText } from "../runs/program/csv.ts";
-import { messageOf, UsageError, writeWhole } from "../runs/program/errors.ts";
-import { readText } from "../runs/program/read_text.ts";
+  writeYaml,
+} from "@bellman/runs/settings";
+import { commitOf, hasEnded, recordOf } from "@bellman/runs/tasks";
+import packageConfig from "./deno.json" with { type: "json" };
+import {
+  evaluateSetup,
+  evaluationEnvsFor,
+  findAgent,
+  policyFile,
+  type RunSetup,
+  type SavedAgent,
+  sharedState,
+  withAgent,
+} from "@bellman/runs/training";
+import { lockFile } from "@bellman/runs";
+import {
+  csvText,
+  messageOf,
+  readText,
+  UsageError,
+  writeWhole,
+} from "@bellman/runs/program";
 import {
   type CardClaims,
   type CardEvaluation,

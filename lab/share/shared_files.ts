@@ -12,8 +12,8 @@ import {
   AGENT_FILE,
   EVALUATIONS_CSV,
   MODULES_FOLDER,
-} from "../runs/settings/shared_folder.ts";
-import { fileProblem, messageOf, UsageError } from "../runs/program/errors.ts";
+} from "@bellman/runs/settings";
+import { fileProblem, messageOf, UsageError } from "@bellman/runs/program";
 
 export const CARD_FILE = "README.md";
 export const PICTURE_FILE = "play.gif";

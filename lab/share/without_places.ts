@@ -2,10 +2,13 @@ import type { CheckpointNotes } from "@bellman/training";
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isGymnasium } from "../runs/settings/gymnasium.ts";
-import { MODULES_FOLDER } from "../runs/settings/shared_folder.ts";
-import { parseYaml, writeYaml } from "../runs/settings/yaml.ts";
-import { asLine, messageOf, UsageError } from "../runs/program/errors.ts";
+import {
+  isGymnasium,
+  MODULES_FOLDER,
+  parseYaml,
+  writeYaml,
+} from "@bellman/runs/settings";
+import { asLine, messageOf, UsageError } from "@bellman/runs/program";
 import { readShared } from "./shared_files.ts";
 
 /** Beginning of a path, or of a file's URL, within words. */

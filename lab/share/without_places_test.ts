@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { parse } from "@std/yaml";
-import { UsageError } from "../runs/program/errors.ts";
+import { UsageError } from "@bellman/runs/program";
 import { withoutPlaces } from "./without_places.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-places-" });

@@ -1,8 +1,13 @@
 import { a2c } from "@bellman/a2c";
 import { type AlgorithmDefinition, defaultsOf, findKey } from "@bellman/agent";
 import { sac } from "@bellman/sac";
-import run from "../../lab/runs/settings/run_config.schema.json" with { type: "json" };
-import { type Entry, validateEntries } from "../../lab/runs/settings/settings.ts";
+import run from "../../lab/runs/settings/run_config.schema.json" with {
+  type: "json",
+};
+import {
+  type Entry,
+  validateEntries,
+} from "../../lab/runs/settings/settings.ts";
 import { parseMapping } from "../../lab/runs/settings/yaml.ts";
 
 const { properties } = run;

@@ -16,7 +16,42 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/files",
     "@bellman/statistics",
   ],
-  "@bellman/runs": ["@bellman/files", "@bellman/training"],
+  "@bellman/runs": [
+    "@bellman/agent",
+    "@bellman/compute",
+    "@bellman/envs",
+    "@bellman/files",
+    "@bellman/policies",
+    "@bellman/statistics",
+    "@bellman/training",
+  ],
+  "@bellman/experiments": [
+    "@bellman/agent",
+    "@bellman/compute",
+    "@bellman/envs",
+    "@bellman/files",
+    "@bellman/runs",
+    "@bellman/statistics",
+    "@bellman/training",
+  ],
+  "@bellman/search": [
+    "@bellman/agent",
+    "@bellman/compute",
+    "@bellman/envs",
+    "@bellman/experiments",
+    "@bellman/files",
+    "@bellman/runs",
+    "@bellman/statistics",
+    "@bellman/training",
+  ],
+  "@bellman/share": [
+    "@bellman/compute",
+    "@bellman/envs",
+    "@bellman/files",
+    "@bellman/runs",
+    "@bellman/statistics",
+    "@bellman/training",
+  ],
   "@bellman/policies": ["@bellman/compute"],
   "@bellman/kfac": ["@bellman/compute", "@bellman/linear-algebra"],
   "@bellman/agent": [
@@ -29,12 +64,12 @@ const ALLOWED: Record<string, readonly string[]> = {
   ],
   "@bellman/cli": [
     "@bellman/agent",
-    "@bellman/compute",
     "@bellman/envs",
-    "@bellman/files",
+    "@bellman/experiments",
     "@bellman/policies",
     "@bellman/runs",
-    "@bellman/statistics",
+    "@bellman/search",
+    "@bellman/share",
     "@bellman/training",
   ],
 };
@@ -53,7 +88,7 @@ const ALLOWED_TO_ALGORITHMS = [
 ];
 
 /** The package with the registry of algorithms, which may import them all. */
-const REGISTRY = "@bellman/cli";
+const REGISTRY = "@bellman/runs";
 
 /** Erased at run time: every package may import it. */
 const TYPES = "@bellman/types";

@@ -5,7 +5,7 @@ import {
   renderPanels,
 } from "@bellman/training/plots";
 import { CURVE_RESAMPLES, iqmCurve } from "./iqm_curve.ts";
-import { readReturns } from "../../runs/tasks/run_task.ts";
+import { readReturns } from "@bellman/runs/tasks";
 import type { CellResult } from "../cells.ts";
 import type { Results } from "./results.ts";
 import { environmentsOf, type Scales } from "./scales.ts";

@@ -8,11 +8,13 @@ import {
 import { evaluate } from "@bellman/training";
 import type { Actor, VecEnv } from "@bellman/types";
 import { existsSync } from "node:fs";
-import type { ResolvedConfig } from "../../runs/settings/resolve.ts";
-import { loadEnvironment } from "../../runs/training/environment_modules.ts";
-import { evaluationEnvsFor, makeEnvironments } from "../../runs/training/environments.ts";
-import { messageOf, writeWhole } from "../../runs/program/errors.ts";
-import { readText } from "../../runs/program/read_text.ts";
+import type { ResolvedConfig } from "@bellman/runs/settings";
+import {
+  evaluationEnvsFor,
+  loadEnvironment,
+  makeEnvironments,
+} from "@bellman/runs/training";
+import { messageOf, readText, writeWhole } from "@bellman/runs/program";
 
 /** Episodes of random actions. */
 export const RANDOM_EPISODES = 100;

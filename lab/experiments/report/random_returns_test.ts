@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { withFolder } from "../../../tests/testdata/with_folder.ts";
-import { resolveConfig } from "../../runs/settings/resolve.ts";
+import { resolveConfig } from "@bellman/runs/settings";
 import { randomReturns } from "./random_returns.ts";
 
 const configOf = (env: string) =>

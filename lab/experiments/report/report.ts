@@ -1,7 +1,7 @@
 import { asPage, escapeMarkup, responsive } from "@bellman/training/plots";
 import { mkdirSync } from "node:fs";
-import type { ResolvedConfig } from "../../runs/settings/resolve.ts";
-import { writeWhole } from "../../runs/program/errors.ts";
+import type { ResolvedConfig } from "@bellman/runs/settings";
+import { writeWhole } from "@bellman/runs/program";
 import { type CellResult, nameOf } from "../cells.ts";
 import type { Plan } from "../plan.ts";
 import { curveReader, learningSection } from "./learning.ts";

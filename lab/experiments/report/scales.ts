@@ -1,4 +1,4 @@
-import { rewardThreshold } from "../../runs/training/environment_modules.ts";
+import { rewardThreshold } from "@bellman/runs/training";
 import type { Plan } from "../plan.ts";
 import { ATARI_SOURCE, atariScale } from "../atari_scale.ts";
 import { RANDOM_EPISODES } from "./random_returns.ts";

@@ -1,4 +1,4 @@
-import { csvText } from "../../runs/program/csv.ts";
+import { csvText } from "@bellman/runs/program";
 
 /** Number, interval or text of a table; null is a dash. */
 export type TableValue = string | number | null | readonly [number, number];

@@ -10,7 +10,7 @@ import { checkCluster } from "../settings/cluster.ts";
 import { findAlgorithm } from "../settings/algorithms.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { writeYaml } from "../settings/yaml.ts";
-import packageConfig from "../../../cli/deno.json" with { type: "json" };
+import packageConfig from "../deno.json" with { type: "json" };
 import { fileError, messageOf } from "../program/errors.ts";
 import { onStrayError } from "../program/process.ts";
 import { checkOwnEnvironment } from "./environment_modules.ts";

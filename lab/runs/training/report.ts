@@ -13,7 +13,7 @@ import type {
 import { findAlgorithm } from "../settings/algorithms.ts";
 import { fullSchema, type ResolvedConfig } from "../settings/resolve.ts";
 import { writeYaml } from "../settings/yaml.ts";
-import packageConfig from "../../../cli/deno.json" with { type: "json" };
+import packageConfig from "../deno.json" with { type: "json" };
 import { readVideos } from "./recorder.ts";
 import { fileError, writeWhole } from "../program/errors.ts";
 import { round } from "./evaluation.ts";

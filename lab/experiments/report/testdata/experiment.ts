@@ -1,6 +1,6 @@
 import { SeededRandom } from "@bellman/envs";
 import { createRunFolder } from "@bellman/runs";
-import { newRecord } from "../../../runs/training/begin_training.ts";
+import { newRecord } from "@bellman/runs/training";
 import type { CellResult } from "../../cells.ts";
 import { parsePlan, type Plan } from "../../plan.ts";
 import { cellsOf } from "../../cells.ts";
