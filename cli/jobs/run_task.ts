@@ -1,4 +1,5 @@
 import {
+  formerRecord,
   readRecord,
   type RecordedEvaluation,
   RunFolder,
@@ -7,7 +8,6 @@ import {
 } from "@bellman/runs";
 import { existsSync } from "node:fs";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import { formerRecord } from "../run/former_run.ts";
 import { savedConfigOf } from "../run/saved_run.ts";
 import { type Job, type RunningJob, startJob } from "./job.ts";
 

@@ -1,12 +1,11 @@
 import { LostRowsError } from "@bellman/agent";
-import { lockRun, RecordKeeper } from "@bellman/runs";
+import { formerRecord, lockRun, RecordKeeper } from "@bellman/runs";
 import type { Checkpoint } from "@bellman/training";
 import { existsSync } from "node:fs";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { refuseShared } from "../config/shared_folder.ts";
 import { RestoreFailure, UsageError, writeWhole } from "../terminal/errors.ts";
 import { carryOut, type Output, withTraining } from "./begin_training.ts";
-import { formerRecord } from "./former_run.ts";
 import { withEngine } from "./run_setup.ts";
 import { checkFiles, refuseForeignFolder } from "./run_entries.ts";
 import {
