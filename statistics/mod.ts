@@ -41,5 +41,6 @@ export type {
   Resample,
 } from "./resampling.ts";
 export type { ScoreMatrix } from "./scores.ts";
+export * from "./seeds.ts";
 export * from "./student_interval.ts";
 export * from "./ticks.ts";

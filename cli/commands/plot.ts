@@ -4,6 +4,7 @@ import {
   UsageError,
   writeWhole,
 } from "@bellman/runs/program";
+import { seedBand } from "@bellman/statistics";
 import { statisticTitle } from "@bellman/training";
 import type {
   CurveBand,
@@ -94,24 +95,19 @@ function choiceOf(options: ParsedOptions, dirs: readonly string[]) {
 const AGGREGATES = ["mean", "iqm"] as const;
 
 /** Replaces the runs of each curve by their interquartile mean, with its band. */
-async function withIqm(
+function withIqm(
   panels: readonly CurvePanel[],
   hasBand: boolean,
-): Promise<{ panels: CurvePanel[]; subtitle: string }> {
-  const { iqmCurve } = await import(
-    "../../lab/experiments/report/iqm_curve.ts"
-  );
+): { panels: CurvePanel[]; subtitle: string } {
   const few = new Set<string>();
   const aggregated = panels.map((panel) => ({
     ...panel,
     series: panel.series.map((series) => {
       const { name, runs } = series;
-      const found = runs.length > 1
-        ? iqmCurve(runs.map((it) => [it]))
-        : undefined;
-      if (found === undefined) return series;
-      const { low, high, ...line } = found.curve;
-      if (found.fewRuns) few.add(name);
+      if (runs.length < 2) return series;
+      const { fewRuns, low, high, ...line } = seedBand(runs, { center: "iqm" });
+      if (line.x.length === 0) return series;
+      if (fewRuns) few.add(name);
       return {
         ...series,
         name: `${name} (${runs.length} runs)`,
@@ -157,7 +153,7 @@ export const plotCommand: Command = {
     ),
     option(
       "aggregate NAME",
-      "Middle of the runs: mean (the default) or iqm, their interquartile mean where all have a value.",
+      "Middle of the runs: mean (the default) or iqm, their interquartile mean.",
     ),
     option(
       "smooth PART",
@@ -203,7 +199,7 @@ export const plotCommand: Command = {
     }));
     const found = await panelsOf(plotted, choice);
     const { panels, subtitle } = choice.aggregate === "iqm"
-      ? await withIqm(found, choice.band === "ci")
+      ? withIqm(found, choice.band === "ci")
       : { panels: found, subtitle: undefined };
     const what = statisticTitle(key);
     const title = `${what} on ${panels.map(({ title }) => title).join(", ")}`;

@@ -15,7 +15,11 @@
  *
  * @module
  */
+export * from "./curves.ts";
+export { formerRecord } from "./former_run.ts";
+export { type InsideFile, type OpenFile, openInside } from "./inside.ts";
 export * from "./keeper.ts";
+export * from "./list.ts";
 export * from "./lock.ts";
 export * from "./record.ts";
 export * from "./run_folder.ts";

@@ -1,6 +1,4 @@
-import { drawable } from "@bellman/statistics";
-import { uniformInt } from "pure-rand/distribution/uniformInt";
-import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
+import { drawable, seedBand } from "@bellman/statistics";
 import { mean } from "../episodes.ts";
 
 /** Points of one run; those that are not finite are left out. */
@@ -89,17 +87,13 @@ export function sampleEvenly(line: BandedLine, count: number): BandedLine {
   return { x: line.x.filter(keep), y: line.y.filter(keep) };
 }
 
-/** Number of times that the runs are drawn again for a bootstrapped interval. */
-const RESAMPLES = 1000;
-
 /** Computes centre and edges of the values of several runs at a place. */
 type Spread = (
   values: readonly number[],
 ) => readonly [center: number, low: number, high: number];
 
 /** Makes the function that computes a band. */
-function spreadOf(band: CurveBand): Spread {
-  if (band === "ci") return bootstrapped();
+function spreadOf(band: "std" | "iqr" | "range"): Spread {
   return (values) => {
     const sorted = [...values].sort((a, b) => a - b);
     if (band === "iqr") {
@@ -111,31 +105,6 @@ function spreadOf(band: CurveBand): Spread {
     if (band === "range") return [center, sorted[0], sorted.at(-1)!];
     const std = Math.sqrt(mean(values.map((value) => (value - center) ** 2)));
     return [center, center - std, center + std];
-  };
-}
-
-/** Makes a function that draws the runs again, the same ones at each place, so that the band is smooth. */
-function bootstrapped(): Spread {
-  const draws = new Map<number, number[]>();
-  const drawsOf = (count: number): number[] => {
-    const known = draws.get(count);
-    if (known !== undefined) return known;
-    const random = xoroshiro128plus(0);
-    const drawn = Array.from(
-      { length: RESAMPLES * count },
-      () => uniformInt(random, 0, count - 1),
-    );
-    draws.set(count, drawn);
-    return drawn;
-  };
-  return (values) => {
-    const count = values.length, drawn = drawsOf(count);
-    const means = new Float64Array(RESAMPLES);
-    for (let i = 0; i < drawn.length; i++) {
-      means[Math.floor(i / count)] += values[drawn[i]] / count;
-    }
-    means.sort();
-    return [mean(values), quantile(means, 0.025), quantile(means, 0.975)];
   };
 }
 
@@ -155,6 +124,10 @@ export function averageRuns(
   band: CurveBand,
   count: number,
 ): BandedLine {
+  if (band === "ci" || band === "none") {
+    const { x, y, low, high } = seedBand(runs, { places: count });
+    return band === "ci" ? { x, y, low, high } : { x, y };
+  }
   const ends = runs.flatMap(({ x }) => [x[0], x[x.length - 1]]);
   const [from, to] = [Math.min(...ends), Math.max(...ends)];
   const line = { x: [], y: [], low: [], high: [] } as Required<BandedLine>;
@@ -170,7 +143,7 @@ export function averageRuns(
     line.low.push(low);
     line.high.push(high);
   }
-  return band === "none" ? { x: line.x, y: line.y } : line;
+  return line;
 }
 
 /**

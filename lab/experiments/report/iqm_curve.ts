@@ -15,8 +15,9 @@ export interface IqmCurve {
 }
 
 /**
- * Computes the interquartile mean of runs along a curve, with 95 % percentile
- * intervals of 2,000 bootstrap resamples, at the places that all runs reach.
+ * Computes the interquartile mean of the scores of runs on several tasks along a
+ * curve, with 95 % percentile intervals of 2,000 stratified bootstrap resamples, at
+ * the places that all runs reach.
  *
  * @param runs Learning curves by run and task, `[runs][tasks]`, read between their
  * points by straight lines.

@@ -4,7 +4,8 @@ import {
   renderCurves,
   renderPanels,
 } from "@bellman/training/plots";
-import { CURVE_RESAMPLES, iqmCurve } from "./iqm_curve.ts";
+import { seedBand } from "@bellman/statistics";
+import { CURVE_RESAMPLES, type IqmCurve, iqmCurve } from "./iqm_curve.ts";
 import { readReturns } from "@bellman/runs/tasks";
 import type { CellResult } from "../cells.ts";
 import type { Results } from "./results.ts";
@@ -16,6 +17,7 @@ import {
   sentences,
 } from "./section.ts";
 
+/** Words of the band of several tasks. */
 const BAND = `Bands: pointwise 95 % percentile intervals of ${
   CURVE_RESAMPLES.toLocaleString("en-US")
 } bootstrap resamples, which draw whole runs`;
@@ -80,16 +82,18 @@ interface VariantCurve {
 
 function variantCurve(
   results: Results,
-  { variant, runs, environments }: {
+  { variant, runs, environments, summed }: {
     variant: string;
     runs: readonly (readonly CurveRun[])[];
     environments: readonly string[];
+    /** Sums up runs that all have points. */
+    summed: (runs: readonly (readonly CurveRun[])[]) => IqmCurve | undefined;
   },
 ): VariantCurve[] {
   const evaluated = runs.filter((tasks) =>
     tasks.every(({ x }) => x.length > 0)
   );
-  const found = iqmCurve(evaluated);
+  const found = evaluated.length === 0 ? undefined : summed(evaluated);
   if (found === undefined) return [];
   const count = evaluated.length, without = runs.length - count;
   const missing = [
@@ -126,6 +130,10 @@ function curvesFigure(
           runs: results.finished(variant, environment)
             .map((cell) => [curveOf(cell)]),
           environments: [environment],
+          summed: (tasks) => {
+            const { fewRuns, ...curve } = seedBand(tasks.flat());
+            return { curve, fewRuns };
+          },
         })
       ),
   })).filter(({ curves }) => curves.length > 0);
@@ -138,8 +146,8 @@ function curvesFigure(
     name: "learning-curves",
     title: "Learning curves",
     caption: sentences(
-      "Mean return of the evaluations during training: its interquartile mean over the finished runs",
-      BAND,
+      "Mean return of the evaluations during training, over the finished runs",
+      "Bands: pointwise 95 % percentile bootstrap intervals of the mean over the runs",
       `Seeds on ${runs.join("; on ")}`,
       note,
     ),
@@ -190,6 +198,7 @@ function efficiencyFigure(
     variantCurve(results, {
       ...it,
       runs: it.runs.map((tasks) => tasks.map(scaled)),
+      summed: iqmCurve,
     })
   );
   if (curves.length === 0) return undefined;

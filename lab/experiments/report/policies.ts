@@ -8,6 +8,7 @@ import {
   optimalityGap,
   performanceProfile,
   probabilityOfImprovement,
+  seedInterval,
   type Statistic,
   stratifiedBootstrap,
 } from "@bellman/statistics";
@@ -400,16 +401,14 @@ function environmentTable(environment: string, common: Common): Table {
       if (seeds.length === 0) {
         return [variant, null, null, null, count, note(false)];
       }
-      const { value, interval, fewRuns } = stratifiedBootstrap(
-        scores,
-        interquartileMean,
-        bootstrap(),
-      );
+      const { value, interval, fewRuns } = seedInterval(scores.flat(), {
+        center: "iqm",
+      });
       return [variant, mean(scores), value, interval, count, note(fewRuns)];
     }),
     caption: sentences(
       `Mean returns of ${results.plan.episodes} episodes of each run, over the seeds: their mean, and their interquartile mean with its interval`,
-      INTERVALS,
+      "95 % intervals: percentiles of the bootstrap resamples of the runs",
     ),
   };
 }

@@ -1,4 +1,5 @@
 import {
+  formerRecord,
   readRecord,
   type RecordedEvaluation,
   RunFolder,
@@ -7,7 +8,6 @@ import {
 } from "../mod.ts";
 import { existsSync } from "node:fs";
 import type { ResolvedConfig } from "../settings/resolve.ts";
-import { formerRecord } from "../former_run.ts";
 import { savedConfigOf } from "../training/saved_run.ts";
 import { type Job, type RunningJob, startJob } from "./job.ts";
 

@@ -1,12 +1,11 @@
 import { LostRowsError } from "@bellman/agent";
-import { lockRun, RecordKeeper, type RunRecord } from "../mod.ts";
+import { formerRecord, lockRun, RecordKeeper, type RunRecord } from "../mod.ts";
 import type { Checkpoint } from "@bellman/training";
 import { existsSync } from "node:fs";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { refuseShared } from "../settings/shared_folder.ts";
 import { RestoreFailure, UsageError, writeWhole } from "../program/errors.ts";
 import { carryOut, type Output, withTraining } from "./begin_training.ts";
-import { formerRecord } from "../former_run.ts";
 import { withEngine } from "./run_setup.ts";
 import { checkFiles, refuseForeignFolder } from "./run_entries.ts";
 import {

@@ -1,4 +1,4 @@
-import { type RunRecord, writeRecord } from "@bellman/runs";
+import { type RunRecord, writeRecord } from "../record.ts";
 import { stringify } from "@std/yaml";
 
 /** What the folder of a run holds; left out where it is undefined. */

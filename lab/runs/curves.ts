@@ -1,0 +1,357 @@
+import { builtin } from "@bellman/files";
+// @ts-types="@types/d3-dsv"
+import { csvParseRows } from "d3-dsv";
+import { type InsideFile, type OpenFile, readPart } from "./inside.ts";
+import { withInside } from "./inside.ts";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
+
+/** Column of a row's environment steps. */
+const STEPS = "time/steps";
+/** Logs of a run, and of an agent that was cut out of one. */
+const LOGS = ["progress.csv", "evaluations.csv"];
+
+/** Most bytes of a log, of its first line and of any other; bytes of a piece. */
+const MOST_LOG = 2e9, MOST_HEADER = 1 << 16, PIECE = 1 << 20;
+/** Bytes at the end of a log in which its last values are looked for. */
+const END = 1 << 16;
+/** Largest number of which sums are finite. */
+const MOST = 1e300;
+
+const COMMA = 44, MINUS = 45, POINT = 46, ZERO = 48, NINE = 57, NEWLINE = 10;
+
+/** Options of {@linkcode readCurves}. */
+export interface ReadCurvesOptions {
+  /**
+   * Row to begin at.
+   *
+   * @default 0
+   */
+  since?: number;
+  /**
+   * Most rows that are returned: of more, each is the mean of some that follow each
+   * other, of the numbers that they have.
+   *
+   * @default Infinity
+   */
+  maxRows?: number;
+  /**
+   * Columns that are returned, of those that there are.
+   *
+   * @default all
+   */
+  keys?: readonly string[];
+  /**
+   * Real path of the folder that links of the log may not lead out of.
+   *
+   * @default the run's own folder
+   */
+  root?: string;
+}
+
+/** Rows of a log. */
+export interface CurveRows {
+  /** First row that was read: 0 where the log has become shorter than was asked for. */
+  from: number;
+  /** Row to ask for next. */
+  next: number;
+  /** Environment steps of the rows. */
+  steps: number[];
+  /** Values of each column; NaN where a row has no finite number. */
+  values: Record<string, number[]>;
+}
+
+/**
+ * Reads the curves of a run: the rows of its log `progress.csv` from one on. A row
+ * without its end is left for the next time.
+ *
+ * @param dir Folder of the run, or of a shared agent, of which evaluations are left.
+ * @param options First row, number of rows and columns.
+ * @returns The rows; none where nothing has been logged.
+ * @throws {SyntaxError} If the log is none.
+ *
+ * @example
+ * ```ts
+ * import { readCurves } from "@bellman/runs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const log = "time/steps,train/loss\n80,0.5\n160,0.25\n24";
+ * await Deno.writeTextFile(`${dir}/progress.csv`, log);
+ * assertEquals(readCurves(dir, { since: 1 }), {
+ *   from: 1,
+ *   next: 2,
+ *   steps: [160],
+ *   values: { "train/loss": [0.25] },
+ * });
+ * ```
+ */
+export function readCurves(
+  dir: string,
+  { since = 0, maxRows = Infinity, keys, root }: ReadCurvesOptions = {},
+): CurveRows {
+  const none = { from: 0, next: 0, steps: [], values: {} };
+  const log = logIn(dir, root);
+  if (log === undefined) return none;
+  return withInside(log, (file) => {
+    const header = readHeader(file);
+    if (header === undefined) return none;
+    for (const from of since > 0 ? [since, 0] : [0]) {
+      const reader = new RowReader(header.columns, { from, maxRows, keys });
+      for (const piece of piecesFrom(file, header.end)) reader.read(piece);
+      // One that was cut back is read as a whole.
+      if (reader.row >= from) return reader.rows();
+    }
+    return none;
+  });
+}
+
+/**
+ * Reads the last values of a run's log, as far as its last 64 kB have them.
+ *
+ * @param dir Folder of the run.
+ * @param options Folder that links may not lead out of.
+ * @returns A value for each column of the log, NaN where there is none; none where
+ * nothing has been logged.
+ * @throws {SyntaxError} If the log is none.
+ *
+ * @example
+ * ```ts
+ * import { readLatest } from "@bellman/runs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const log = "time/steps,eval/return_mean\n80,10\n160,\n";
+ * await Deno.writeTextFile(`${dir}/progress.csv`, log);
+ * const latest = readLatest(dir);
+ * assertEquals([latest["time/steps"], latest["eval/return_mean"]], [160, 10]);
+ * ```
+ */
+export function readLatest(
+  dir: string,
+  { root }: Pick<ReadCurvesOptions, "root"> = {},
+): Record<string, number> {
+  const latest: Record<string, number> = Object.create(null);
+  const log = logIn(dir, root);
+  if (log === undefined) return latest;
+  return withInside(log, (file) => {
+    const header = readHeader(file);
+    if (header === undefined) return latest;
+    const at = Math.max(header.end, file.size - END);
+    const bytes = readPart(file.descriptor, { at, length: file.size - at });
+    const lines = new TextDecoder().decode(bytes).split("\n").slice(0, -1);
+    // A row that begins before is left out.
+    if (at > header.end) lines.shift();
+    const { columns } = header;
+    for (const name of columns) latest[name] = NaN;
+    for (const line of lines) {
+      const cells = line.split(",");
+      columns.forEach((name, i) => {
+        const value = numberIn(cells[i] ?? "");
+        if (Number.isFinite(value)) latest[name] = value;
+      });
+    }
+    return latest;
+  });
+}
+
+/** Returns the name of a run's log: of a shared agent's, its evaluations are left. */
+export function logNameIn(dir: string): string | undefined {
+  return LOGS.find((it) =>
+    fs().lstatSync(`${dir}/${it}`, { throwIfNoEntry: false }) !== undefined
+  );
+}
+
+function logIn(dir: string, root: string | undefined): InsideFile | undefined {
+  const name = logNameIn(dir);
+  return name === undefined ? undefined : {
+    root: root ?? fs().realpathSync(dir),
+    path: `${dir}/${name}`,
+    most: MOST_LOG,
+  };
+}
+
+/** Reads the names of the columns, and the place of the first row, once that line is whole. */
+function readHeader(
+  { descriptor, size }: OpenFile,
+): { columns: string[]; end: number } | undefined {
+  const length = Math.min(size, MOST_HEADER);
+  const bytes = readPart(descriptor, { at: 0, length });
+  const end = bytes.indexOf(NEWLINE) + 1;
+  if (end === 0) {
+    if (bytes.length < MOST_HEADER) return undefined;
+    throw new SyntaxError("its first line does not end");
+  }
+  const text = new TextDecoder().decode(bytes.subarray(0, end - 1));
+  const columns = csvParseRows(text.replace(/\r$/, ""))[0] ?? [];
+  if (columns.includes(STEPS)) return { columns, end };
+  throw new SyntaxError(`it has no column ${STEPS}`);
+}
+
+/** Yields whole lines from a place on, as far as the file went when it was opened. */
+function* piecesFrom(
+  { descriptor, size }: OpenFile,
+  start: number,
+): Generator<Uint8Array> {
+  for (let at = start; at < size;) {
+    const length = Math.min(PIECE, size - at);
+    const bytes = readPart(descriptor, { at, length });
+    const whole = bytes.lastIndexOf(NEWLINE) + 1;
+    if (whole === 0) {
+      if (bytes.length < PIECE) return;
+      throw new SyntaxError("it has a line of more than a million letters");
+    }
+    yield bytes.subarray(0, whole);
+    at += whole;
+  }
+}
+
+function numberIn(cell: string): number {
+  return cell.trim() === "" ? NaN : Number(cell);
+}
+
+/** Digits that a number holds exactly. */
+const EXACT_DIGITS = 15;
+
+/** Reads a number as `Number` does; most are read digit by digit. */
+function numberAt(bytes: Uint8Array, from: number, to: number): number {
+  let value = 0, digits = 0, decimals = -1;
+  const isNegative = bytes[from] === MINUS;
+  for (let at = isNegative ? from + 1 : from; at < to; at++) {
+    const byte = bytes[at];
+    if (byte >= ZERO && byte <= NINE) {
+      value = 10 * value + byte - ZERO;
+      digits++;
+      if (decimals >= 0) decimals++;
+    } else if (byte === POINT && decimals < 0) decimals = 0;
+    else {
+      digits = Infinity;
+      break;
+    }
+  }
+  if (digits === 0 || digits > EXACT_DIGITS) {
+    return numberIn(new TextDecoder().decode(bytes.subarray(from, to)));
+  }
+  // Both are exact, so that the quotient is the nearest number.
+  const size = decimals > 0 ? value / 10 ** decimals : value;
+  return isNegative ? -size : size;
+}
+
+/** Takes the wanted cells of rows, and averages rows where there are more than are wanted. */
+class RowReader {
+  /** Row that comes next. */
+  row = 0;
+  readonly #from: number;
+  readonly #most: number;
+  /** Wanted columns by place, and the place of the steps among them. */
+  readonly #wanted: readonly { name: string; place: number }[];
+  readonly #stepsAt: number;
+  /** Values of a row. */
+  readonly #values: Float64Array;
+  /** Sums of each wanted column, and numbers in them. */
+  readonly #sums: number[][];
+  readonly #counts: number[][];
+  /** Rows of a bucket, and those in the last one. */
+  #width = 1;
+  #filled = 0;
+
+  constructor(
+    columns: readonly string[],
+    { from, maxRows, keys = columns }: {
+      from: number;
+      maxRows: number;
+      keys?: readonly string[];
+    },
+  ) {
+    this.#from = from;
+    // Even, so that buckets can be joined in pairs.
+    this.#most = Math.max(2, 2 * Math.floor(maxRows / 2));
+    const names = new Set([STEPS, ...keys]);
+    this.#wanted = columns.map((name, place) => ({ name, place }))
+      .filter(({ name, place }) =>
+        names.has(name) && columns.indexOf(name) === place
+      );
+    this.#stepsAt = this.#wanted.findIndex(({ name }) => name === STEPS);
+    this.#values = new Float64Array(this.#wanted.length);
+    this.#sums = this.#wanted.map(() => []);
+    this.#counts = this.#wanted.map(() => []);
+  }
+
+  /** Takes whole lines. */
+  read(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      const end = bytes.indexOf(NEWLINE, at);
+      if (this.row++ >= this.#from) this.#readRow(bytes, at, end);
+      at = end + 1;
+    }
+  }
+
+  #readRow(bytes: Uint8Array, start: number, end: number): void {
+    const values = this.#values, wanted = this.#wanted;
+    values.fill(NaN);
+    let column = 0, next = 0;
+    for (let from = start, at = start; at <= end; at++) {
+      if (at < end && bytes[at] !== COMMA) continue;
+      if (column === wanted[next].place) {
+        // Most cells of evaluations are empty.
+        if (at > from) values[next] = numberAt(bytes, from, at);
+        if (++next === wanted.length) break;
+      }
+      from = at + 1;
+      column++;
+    }
+    if (Number.isFinite(values[this.#stepsAt])) this.#take(values);
+  }
+
+  #take(values: Float64Array): void {
+    const isNew = this.#filled === 0;
+    let at = this.#sums[0].length - 1;
+    if (isNew) {
+      if (at + 1 === this.#most) this.#join();
+      at = this.#sums[0].length;
+    }
+    for (let i = 0; i < values.length; i++) {
+      const sums = this.#sums[i], counts = this.#counts[i], value = values[i];
+      if (isNew) sums[at] = counts[at] = 0;
+      if (!Number.isFinite(value)) continue;
+      sums[at] = counts[at]++ === 0
+        ? value
+        : bounded(sums[at]) + bounded(value);
+    }
+    this.#filled = (this.#filled + 1) % this.#width;
+  }
+
+  /** Makes each two buckets one, as all are full. */
+  #join(): void {
+    const half = this.#most / 2;
+    for (const all of [this.#sums, this.#counts]) {
+      for (const it of all) {
+        for (let i = 0; i < half; i++) {
+          it[i] = bounded(it[2 * i]) + bounded(it[2 * i + 1]);
+        }
+        it.length = half;
+      }
+    }
+    this.#width *= 2;
+  }
+
+  /** Lists what was taken. */
+  rows(): CurveRows {
+    const values: Record<string, number[]> = Object.create(null);
+    let steps: number[] = [];
+    this.#wanted.forEach(({ name }, i) => {
+      const counts = this.#counts[i];
+      const means = this.#sums[i].map((sum, k) =>
+        counts[k] === 0 ? NaN : sum / counts[k]
+      );
+      if (name === STEPS) steps = means;
+      else values[name] = means;
+    });
+    return { from: this.#from, next: this.row, steps, values };
+  }
+}
+
+function bounded(value: number): number {
+  return Math.max(-MOST, Math.min(value, MOST));
+}

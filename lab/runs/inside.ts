@@ -1,0 +1,145 @@
+import { builtin, kindOf, openPlainSync } from "@bellman/files";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
+
+/** A file of a folder that may be somebody else's. */
+export interface InsideFile {
+  /** Real path of the folder that it may not lead out of. */
+  readonly root: string;
+  /** Path of the file. */
+  readonly path: string;
+  /** Most bytes that it may have. */
+  readonly most: number;
+}
+
+/** An open file. */
+export interface OpenFile {
+  /** Descriptor, to be closed. */
+  readonly descriptor: number;
+  /** Bytes that it had when it was opened. */
+  readonly size: number;
+}
+
+/**
+ * Opens a regular file whose real path is inside of a folder. A pipe is not waited
+ * for, and a file that is replaced by a link meanwhile is refused.
+ *
+ * @param file The file.
+ * @returns The open file.
+ * @throws {SyntaxError} If it is something else, elsewhere or too large.
+ * @throws {Error} The system's error where it cannot be opened.
+ *
+ * @example
+ * ```ts
+ * import { openInside } from "@bellman/runs";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const root = await Deno.realPath(await Deno.makeTempDir());
+ * await Deno.symlink("/etc/hostname", `${root}/link`);
+ * assertThrows(
+ *   () => openInside({ root, path: `${root}/link`, most: 1000 }),
+ *   SyntaxError,
+ *   "it leads out of its folder",
+ * );
+ * ```
+ */
+export function openInside({ root, path, most }: InsideFile): OpenFile {
+  const { fstatSync, lstatSync, realpathSync, closeSync } = fs();
+  const real = realpathSync(path);
+  const { sep } = builtin("node:path");
+  if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) {
+    throw new SyntaxError("it leads out of its folder");
+  }
+  const descriptor = openPlainSync(real, "read");
+  try {
+    const { size, ino, dev } = fstatSync(descriptor);
+    const there = lstatSync(real);
+    const isSame = there.ino === ino && there.dev === dev;
+    // A folder on the way may have become a link.
+    if (!isSame || realpathSync(real) !== real) {
+      throw new SyntaxError("it has been replaced meanwhile");
+    }
+    if (size <= most) return { descriptor, size };
+    throw new SyntaxError(
+      `it has ${size.toLocaleString("en-US")} bytes, expected up to ${
+        most.toLocaleString("en-US")
+      }`,
+    );
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** Opens a file for as long as `use` needs it. */
+export function withInside<T>(file: InsideFile, use: (it: OpenFile) => T): T {
+  const opened = openInside(file);
+  try {
+    return use(opened);
+  } finally {
+    fs().closeSync(opened.descriptor);
+  }
+}
+
+/** Reads some bytes; fewer where the file ends before. */
+export function readPart(
+  descriptor: number,
+  { at, length }: { at: number; length: number },
+): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const left = length - filled;
+    const read = fs().readSync(descriptor, bytes, filled, left, at + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/** Most bytes of a file of text. */
+const MOST_TEXT = 1 << 20;
+
+/** Reads a text file, or its first bytes; undefined where there is none. */
+export function readTextInside(
+  root: string,
+  path: string,
+  { most = MOST_TEXT, start = most }: { most?: number; start?: number } = {},
+): string | undefined {
+  if (fs().lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
+  return withInside({ root, path, most }, ({ descriptor, size }) => {
+    const part = { at: 0, length: Math.min(size, start) };
+    return new TextDecoder().decode(readPart(descriptor, part));
+  });
+}
+
+/** Describes why a file could not be read, without its path. */
+export function problemOf(error: unknown): string {
+  const { message = String(error) } = Object(error) as { message?: string };
+  return message.split("\n")[0].replace(/^Cannot open .*: (?=it )/s, "")
+    .replace(/^E[A-Z]+: ([^,]+), .*$/s, "$1").slice(0, 500);
+}
+
+/** An entry of a folder. */
+export interface Entry {
+  /** Kind, where it is no file: `a folder`, `a link`. */
+  readonly kind?: string;
+  /** Time of its last change. */
+  readonly changed: number;
+  /** Differs where the entry has been changed or replaced. */
+  readonly stamp: string;
+}
+
+/** Looks at an entry, without following it; undefined where it is gone or hidden. */
+export function lookAt(path: string): Entry | undefined {
+  try {
+    const found = fs().lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    const { size, mtimeMs: changed, ino } = found;
+    return { kind: kindOf(found), changed, stamp: `${size} ${changed} ${ino}` };
+  } catch {
+    // The folder may not be looked into.
+    return undefined;
+  }
+}

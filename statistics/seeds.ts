@@ -1,0 +1,302 @@
+import type { Estimate } from "./resampling.ts";
+import { flatScores } from "./scores.ts";
+import { drawable } from "./ticks.ts";
+
+/** Centre of the values of several runs: their mean, or their interquartile mean. */
+export type SeedCenter = "mean" | "iqm";
+
+/** Options of {@linkcode seedInterval}. */
+export interface SeedIntervalOptions {
+  /**
+   * Centre of the values.
+   *
+   * @default "mean"
+   */
+  center?: SeedCenter;
+}
+
+/** Runs up to which all resamples are enumerated, and resamples of more. */
+const EXACT_RUNS = 6, RESAMPLES = 2000;
+/** Ends of a 95 % interval, and runs from which it is about as wide as it says. */
+const ENDS = [0.025, 0.975], ENOUGH_RUNS = 5;
+
+/** Resamples of sorted values. */
+interface Draws {
+  /** How often each value is drawn, of one resample after the other. */
+  counts: Uint16Array[];
+  /** Probabilities, where they are not all the same. */
+  weights?: number[];
+}
+
+const drawsOfCount = new Map<number, Draws>();
+
+/** Lists the resamples of some values, which are always the same ones. */
+function drawsOf(count: number): Draws {
+  let draws = drawsOfCount.get(count);
+  if (draws === undefined) {
+    draws = count <= EXACT_RUNS ? allDraws(count) : someDraws(count);
+    drawsOfCount.set(count, draws);
+  }
+  return draws;
+}
+
+function allDraws(count: number): Draws {
+  const counts: Uint16Array[] = [], weights: number[] = [];
+  const chosen = new Uint16Array(count);
+  /** Chooses how often the values from a place on are drawn, of `left` draws. */
+  const choose = (place: number, left: number, weight: number) => {
+    if (place === count - 1) {
+      chosen[place] = left;
+      counts.push(chosen.slice());
+      weights.push(weight / count ** count);
+      return;
+    }
+    // The number of ways to have this value `times` times among those left.
+    let ways = 1;
+    for (let times = 0; times <= left; times++) {
+      chosen[place] = times;
+      choose(place + 1, left - times, weight * ways);
+      ways = ways * (left - times) / (times + 1);
+    }
+  };
+  choose(0, count, 1);
+  return { counts, weights };
+}
+
+function someDraws(count: number): Draws {
+  // Weyl's sequence through a mixer (Steele 2014): always the same numbers.
+  let state = 0;
+  const draw = () => {
+    state = state + 0x9e3779b9 | 0;
+    let bits = Math.imul(state ^ state >>> 16, 0x21f0aaad);
+    bits = Math.imul(bits ^ bits >>> 15, 0x735a2d97);
+    return Math.floor(((bits ^ bits >>> 15) >>> 0) * 2 ** -32 * count);
+  };
+  const counts = Array.from({ length: RESAMPLES }, () => {
+    const drawn = new Uint16Array(count);
+    for (let i = 0; i < count; i++) drawn[draw()]++;
+    return drawn;
+  });
+  return { counts };
+}
+
+/** Computes the centre of a resample of sorted values. */
+function centerOf(
+  sorted: Float64Array,
+  counts: Uint16Array,
+  center: SeedCenter,
+): number {
+  const n = sorted.length, cut = center === "iqm" ? Math.floor(n / 4) : 0;
+  const end = n - cut;
+  let seen = 0, value = 0;
+  for (let i = 0; i < n && seen < end; i++) {
+    const next = seen + counts[i];
+    const inside = Math.min(next, end) - Math.max(seen, cut);
+    // Divided first, so that no sum is too large.
+    if (inside > 0) value += sorted[i] * (inside / (end - cut));
+    seen = next;
+  }
+  // Rounding must not lead out of the values.
+  return Math.min(sorted[n - 1], Math.max(sorted[0], value));
+}
+
+/** Reads the least values below which the resamples have given shares. */
+function endsOf(values: Float64Array, weights?: number[]): [number, number] {
+  if (weights === undefined) {
+    values.sort();
+    const at = (share: number) =>
+      values[Math.max(0, Math.ceil(share * values.length) - 1)];
+    return [at(ENDS[0]), at(ENDS[1])];
+  }
+  const order = weights.map((_, i) => i).sort((a, b) => values[a] - values[b]);
+  let sum = 0, low = NaN, high = NaN;
+  for (const i of order) {
+    sum += weights[i];
+    if (Number.isNaN(low) && sum >= ENDS[0]) low = values[i];
+    if (sum < ENDS[1] && i !== order[order.length - 1]) continue;
+    high = values[i];
+    break;
+  }
+  return [low, high];
+}
+
+/**
+ * Computes the centre of the results of several runs (seeds) with its interval: the
+ * 95 % percentile bootstrap interval over runs. Of up to 6 runs all resamples are
+ * counted, of more always the same 2,000 are drawn, so that the same values have the
+ * same interval everywhere. It never leaves the range of the values.
+ *
+ * @param values Result of each run, at least one.
+ * @param options Centre: see {@linkcode SeedIntervalOptions}.
+ * @returns The centre with its interval, which one run has none of.
+ * @throws {RangeError} If there are no values, or one is not finite.
+ * @example
+ * ```ts
+ * import { seedInterval } from "@bellman/statistics";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { value, interval } = seedInterval([500, 500, 500, 500, 100]);
+ * assertEquals([value, interval], [420, [260, 500]]);
+ * ```
+ */
+export function seedInterval(
+  values: ArrayLike<number>,
+  { center = "mean" }: SeedIntervalOptions = {},
+): Estimate {
+  const { data } = flatScores(Array.from(values, (it) => [it]));
+  return estimateOf(data, center);
+}
+
+function estimateOf(data: Float64Array, center: SeedCenter): Estimate {
+  const sorted = data.sort(), count = sorted.length;
+  const fewRuns = count < ENOUGH_RUNS;
+  const value = centerOf(sorted, new Uint16Array(count).fill(1), center);
+  if (count === 1) return { value, interval: null, fewRuns };
+  if (sorted[0] === sorted[count - 1]) {
+    return { value, interval: [value, value], fewRuns };
+  }
+  const { counts, weights } = drawsOf(count);
+  const resampled = new Float64Array(counts.length);
+  for (let i = 0; i < counts.length; i++) {
+    resampled[i] = centerOf(sorted, counts[i], center);
+  }
+  return { value, interval: endsOf(resampled, weights), fewRuns };
+}
+
+/** Curve of a run. Points that are not finite are left out. */
+export interface SeedCurve {
+  /** Places, in rising order. */
+  readonly x: readonly number[];
+  /** Heights. */
+  readonly y: readonly number[];
+}
+
+/** Centre of several curves with its band. */
+export interface SeedBand {
+  /** Places. */
+  x: number[];
+  /** Centres. */
+  y: number[];
+  /** Lower edges; those of a place that one run reaches are its height. */
+  low: number[];
+  /** Upper edges. */
+  high: number[];
+  /** True where fewer than 5 runs reach a place: its interval is too narrow. */
+  fewRuns: boolean;
+}
+
+/** Options of {@linkcode seedBand}. */
+export interface SeedBandOptions extends SeedIntervalOptions {
+  /**
+   * Most places of the band: those of all runs where these are no more, otherwise
+   * places at equal distances.
+   *
+   * @default 300
+   */
+  places?: number;
+}
+
+/**
+ * Sums up the curves of several runs (seeds): at each place their centre with the
+ * interval of {@linkcode seedInterval}. Curves are read between their points by
+ * straight lines, and count from their first to their last point.
+ *
+ * @param curves Curve of each run.
+ * @param options Centre and places: see {@linkcode SeedBandOptions}.
+ * @returns The band; without places where no curve has a point.
+ * @example
+ * ```ts
+ * import { seedBand } from "@bellman/statistics";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { x, y, low, high } = seedBand([
+ *   { x: [0, 100], y: [0, 10] },
+ *   { x: [0, 100], y: [0, 30] },
+ * ]);
+ * assertEquals([x, y], [[0, 100], [0, 20]]);
+ * assertEquals([low, high], [[0, 10], [0, 30]]);
+ * ```
+ */
+export function seedBand(
+  curves: readonly SeedCurve[],
+  { center = "mean", places = 300 }: SeedBandOptions = {},
+): SeedBand {
+  const lines = curves.map(finiteCurve).filter(({ x }) => x.length > 0);
+  const all = commonPlaces(lines, places);
+  const heights = lines.map((line) => heightsAt(line, all));
+  const band: SeedBand = { x: [], y: [], low: [], high: [], fewRuns: false };
+  all.forEach((at, i) => {
+    const there = heights.map((it) => it[i]).filter((it) => it === it);
+    // Between two runs that follow each other there may be none.
+    if (there.length === 0) return;
+    const { value, interval, fewRuns } = estimateOf(
+      Float64Array.from(there),
+      center,
+    );
+    band.x.push(at);
+    band.y.push(value);
+    band.low.push(interval?.[0] ?? value);
+    band.high.push(interval?.[1] ?? value);
+    band.fewRuns ||= fewRuns;
+  });
+  return band;
+}
+
+/** Keeps the points that can be drawn, and whose places rise. */
+function finiteCurve({ x, y }: SeedCurve): { x: number[]; y: number[] } {
+  const line: { x: number[]; y: number[] } = { x: [], y: [] };
+  let last = -Infinity;
+  for (let i = 0; i < x.length; i++) {
+    if (!(x[i] > last && x[i] < Infinity && Number.isFinite(y[i]))) continue;
+    line.x.push(last = x[i]);
+    line.y.push(drawable(y[i]));
+  }
+  return line;
+}
+
+/** Lists the places of all curves, or as many at equal distances where there are more. */
+function commonPlaces(curves: readonly SeedCurve[], most: number): number[] {
+  const found = new Set<number>();
+  for (const { x } of curves) for (const at of x) found.add(at);
+  if (found.size <= most) return [...found].sort((a, b) => a - b);
+  const from = Math.min(...curves.map(({ x }) => x[0]));
+  const to = Math.max(...curves.map(({ x }) => x[x.length - 1]));
+  return Array.from({ length: most }, (_, i) => {
+    const part = i / Math.max(1, most - 1);
+    return from * (1 - part) + to * part;
+  });
+}
+
+/**
+ * Reads the heights of a curve at rising places, between its points by straight
+ * lines.
+ *
+ * @param curve The curve, with finite points.
+ * @param places Rising places.
+ * @returns The heights; NaN beyond the ends of the curve.
+ * @example
+ * ```ts
+ * import { heightsAt } from "@bellman/statistics";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const curve = { x: [0, 100], y: [1, 5] };
+ * assertEquals(heightsAt(curve, [50, 101]), [3, NaN]);
+ * ```
+ */
+export function heightsAt(
+  { x, y }: SeedCurve,
+  places: readonly number[],
+): number[] {
+  const last = x.length - 1;
+  let next = 0;
+  return places.map((at) => {
+    // Rounding must not lose the ends.
+    const slack = 1e-9 * Math.abs(at);
+    if (last < 0 || at < x[0] - slack || at > x[last] + slack) return NaN;
+    while (next <= last && x[next] <= at) next++;
+    if (next === 0) return y[0];
+    if (next > last || x[next - 1] === at) return y[next - 1];
+    const part = (at - x[next - 1]) / (x[next] - x[next - 1]);
+    return y[next - 1] * (1 - part) + y[next] * part;
+  });
+}
