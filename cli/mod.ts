@@ -1,7 +1,6 @@
 /**
  * The command line: `train`, `experiment`, `eval`, `play`, `plot`, `share` and `list`. It
- * parses, validates, wires the packages and prints. {@linkcode loadRun} opens what it
- * leaves.
+ * turns words into options, makes one call of a package, and prints.
  *
  * @example
  * ```ts
@@ -13,14 +12,5 @@
  *
  * @module
  */
-export type { CommandIo } from "@bellman/runs/program";
-export { ALGORITHMS, registerAlgorithm } from "@bellman/runs/settings";
-export { type RegisteredRun, registerLogger } from "@bellman/runs/settings";
 export { run } from "./command_line.ts";
-export { loadRun } from "@bellman/runs/training";
-export type { LoadedRun, LoadRunOptions } from "@bellman/runs/training";
-export type { CheckpointChoice } from "@bellman/runs/training";
-export type { Normalization } from "@bellman/runs/training";
-export type { ResolvedConfig } from "@bellman/runs/settings";
-export type { RunConfig } from "@bellman/runs/settings";
-export { UsageError } from "@bellman/runs/program";
+export type { CommandIo } from "@bellman/runs/program";

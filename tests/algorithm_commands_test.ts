@@ -1,5 +1,5 @@
 /** Every algorithm trains, resumes, evaluates, plays and exports. */
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
 import {

@@ -14,7 +14,9 @@ for (const name of FOLDERS) Deno.mkdirSync(`${dir}/${name}`);
 
 /** A module with an algorithm of one's own. */
 const algorithm = (code: string) => `
-import { registerAlgorithm } from "${import.meta.resolve("@bellman/cli")}";
+import { registerAlgorithm } from "${
+  import.meta.resolve("@bellman/runs/settings")
+}";
 import { a2c } from "${import.meta.resolve("@bellman/a2c")}";
 import { registerNetwork } from "${import.meta.resolve("@bellman/policies")}";
 ${code}

@@ -14,7 +14,7 @@ import {
   type RewardScale,
 } from "@bellman/agent";
 import * as buffers from "@bellman/buffers";
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
 import * as policies from "@bellman/policies";

@@ -1,5 +1,5 @@
 /** An algorithm of one's own does all that the command line offers. */
-import { registerAlgorithm } from "@bellman/cli";
+import { registerAlgorithm } from "@bellman/runs/settings";
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { counting } from "../algorithms/agent/testdata/counting.ts";
@@ -53,7 +53,11 @@ globalThis.addEventListener(
 /** Writes a module whose algorithm is A2C with an update of its own. */
 async function writeUpdate(name: string, lines: string): Promise<string> {
   const path = `${dir}/${name}.ts`;
-  const [a2c, cli, tfjs] = ["@bellman/a2c", "@bellman/cli", "@tensorflow/tfjs"]
+  const [a2c, cli, tfjs] = [
+    "@bellman/a2c",
+    "@bellman/runs/settings",
+    "@tensorflow/tfjs",
+  ]
     .map((it) => import.meta.resolve(it));
   await Deno.writeTextFile(
     path,

@@ -1,5 +1,5 @@
 /** A run that is prolonged goes on as if it had been longer from the start. */
-import { registerLogger } from "@bellman/cli";
+import { registerLogger } from "@bellman/runs/settings";
 import { CheckpointStore } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";

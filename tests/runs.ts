@@ -1,5 +1,5 @@
 /** Runs of the command line for tests, and what they leave. */
-import type { ALGORITHMS } from "@bellman/cli";
+import type { ALGORITHMS } from "@bellman/runs/settings";
 import { loadStateSync, saveStateSync } from "@bellman/files";
 import {
   readRecord,

@@ -9,7 +9,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { loadRun, UsageError } from "@bellman/cli";
+import { loadRun, UsageError } from "@bellman/runs";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { readRecord, RunFolder } from "@bellman/runs";
 import { existsSync } from "node:fs";

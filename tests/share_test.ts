@@ -1,5 +1,6 @@
 /** Agents of every algorithm are shared, checked and used. */
-import { ALGORITHMS, loadRun } from "@bellman/cli";
+import { loadRun } from "@bellman/runs";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { loadStateSync, saveStateSync } from "@bellman/files";
 import {
   assert,

@@ -4,7 +4,7 @@
  * anything is written or read.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { loadRun } from "@bellman/cli";
+import { loadRun } from "@bellman/runs";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { capture, type Captured } from "../cli/testdata/capture.ts";
 import { copyRun, editCheckpoints, editRecord, runProcess } from "./runs.ts";

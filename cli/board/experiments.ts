@@ -81,7 +81,7 @@ export class ExperimentEntry {
     try {
       const text = readTextInside(fileIn(this.place, "plan.yaml"));
       checkSize(text);
-      this.plan = parsePlan(text, "experiment");
+      this.plan = parsePlan(text, "plan.yaml", "experiment");
       this.#cells = cellsOf(this.plan, ".").map((cell) => {
         const { variant, environment, seed } = cell;
         const name = `${this.place.name}/${cell.dir.slice(2)}`;

@@ -39,7 +39,7 @@ import {
   findAgent,
   type InitialWeights,
   loadEnvironment,
-  openRun,
+  openSavedRun,
   type Output,
   resumeRun,
   sharedWeights,
@@ -134,7 +134,7 @@ function algorithmFrom(options: ParsedOptions): string | undefined {
   const from = valueOf(options, "init-from");
   if (from === undefined || options.values.has("config")) return undefined;
   const isTrusted = options.switches.has("trust");
-  return openRun(runDirOf(from), { isTrusted }).config.algorithm;
+  return openSavedRun(runDirOf(from), { isTrusted }).config.algorithm;
 }
 
 /** Trains a new run; writes nothing before the setup is open. */

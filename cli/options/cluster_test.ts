@@ -1,15 +1,15 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { parseOptions } from "../../../cli/terminal/command.ts";
-import { UsageError } from "../program/errors.ts";
+import { parseOptions } from "../terminal/command.ts";
+import { checkCluster } from "../../lab/runs/settings/cluster.ts";
+import { UsageError } from "@bellman/runs/program";
 import {
-  checkCluster,
   CLUSTER_OPTIONS,
   clusterOf,
   clusterWords,
   onCluster,
 } from "./cluster.ts";
-import { CONFIG_OPTIONS } from "../../../cli/options/options.ts";
-import { resolveConfig } from "./resolve.ts";
+import { CONFIG_OPTIONS } from "./options.ts";
+import { resolveConfig } from "../../lab/runs/settings/resolve.ts";
 
 const SPECS = [...CONFIG_OPTIONS, ...CLUSTER_OPTIONS];
 const parse = (...args: string[]) => parseOptions(args, SPECS);

@@ -73,7 +73,8 @@ Deno.test("in a terminal the table stays below what is printed", () => {
     errIsTerminal: true,
     size: () => ({ columns: 80, rows: 24 }),
   };
-  const board = new Board(io, () => STATE);
+  const board = new Board(io);
+  board.begin(() => STATE);
   board.print("a notice", io.err);
   board.print("another", io.err);
   board.close();
@@ -92,7 +93,8 @@ Deno.test("elsewhere lines alone are printed", () => {
     outIsTerminal: true,
     errIsTerminal: false,
   };
-  const board = new Board(io, () => STATE);
+  const board = new Board(io);
+  board.begin(() => STATE);
   board.print("a line", io.out);
   board.close();
   assertEquals(text, "a line\n");

@@ -1,6 +1,6 @@
 import { a2c, type A2CBatch, type A2CConfig } from "@bellman/a2c";
 import type { AlgorithmDefinition } from "@bellman/agent";
-import { registerAlgorithm } from "@bellman/cli";
+import { registerAlgorithm } from "@bellman/runs/settings";
 import * as tf from "@tensorflow/tfjs";
 
 /** Numbers on each side of a matrix of 16 TiB. */

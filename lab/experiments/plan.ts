@@ -304,10 +304,12 @@ export interface PlanObject {
  *
  * @param text YAML.
  * @param origin Name of its file.
+ * @param name Name of the experiment, where the plan gives none; by default the
+ * file's.
  * @throws {UsageError} If a key or a value is not valid, at any depth.
  */
-export function parsePlan(text: string, origin: string): Plan {
-  return planFrom(parseMapping(text, origin), origin);
+export function parsePlan(text: string, origin: string, name?: string): Plan {
+  return planFrom(parseMapping(text, origin), origin, name);
 }
 
 /**
@@ -321,12 +323,16 @@ export function planOf(given: PlanObject, origin: string): Plan {
   return planFrom(Object.entries(given), origin);
 }
 
-function planFrom(entries: readonly Entry[], origin: string): Plan {
+function planFrom(
+  entries: readonly Entry[],
+  origin: string,
+  name?: string,
+): Plan {
   const given = validateEntries(entries, { schema: PLAN, origin });
   const variants = variantsOf(given, origin);
   const environments = new Set(variants.flatMap((it) => it.environments));
   const plan: Plan = {
-    name: String(given.name ?? nameOfFile(origin)),
+    name: String(given.name ?? name ?? nameOfFile(origin)),
     episodes: Number(given.episodes ?? 100),
     variants,
     scores: readScores(given.scores, [...environments], origin),

@@ -314,6 +314,14 @@ function readRun(
   return { record, problems };
 }
 
+/** Looks at the lock of a run, of which its record tells the rest. */
+export async function stateOfRun(
+  dir: string,
+  state: RunState,
+): Promise<FolderState> {
+  return stateOf("run", { lock: await lockOf(`${dir}/run.lock`), state });
+}
+
 /** State of a lock: `left` by a process that was killed, `unclear` where nothing tells. */
 type LockState = "none" | "held" | "left" | "unclear";
 

@@ -7,7 +7,7 @@
  *
  * @example
  * ```sh
- * deno run -RWES --allow-run jsr:@bellman/cli/install-optuna
+ * deno run -RWES --allow-run jsr:@bellman/search/install-optuna
  * ```
  *
  * @module
@@ -57,7 +57,7 @@ async function run(program: string, args: readonly string[]): Promise<void> {
  *
  * @example
  * ```ts
- * import { installOptuna } from "@bellman/cli/install-optuna";
+ * import { installOptuna } from "@bellman/search/install-optuna";
  * import { assertRejects } from "@std/assert";
  *
  * const folder = `${await Deno.makeTempDir()}/optuna`;

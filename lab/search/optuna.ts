@@ -22,7 +22,7 @@ const MOST_STARTS = 3;
 /** Command that installs Optuna. */
 const INSTALL = import.meta.url.startsWith("file:")
   ? "deno task install-optuna"
-  : "deno run -RWES --allow-run jsr:@bellman/cli/install-optuna";
+  : "deno run -RWES --allow-run jsr:@bellman/search/install-optuna";
 
 /** Returns the folder of the virtual environment that `install-optuna` makes. */
 export function optunaFolder(): string {

@@ -1,6 +1,6 @@
 /** Everything that holds for agents of every algorithm, in each of its forms. */
 import type { Agent, AgentSpaces, Experience } from "@bellman/agent";
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { selectBackend } from "@bellman/compute";
 import { actionChoices, contains } from "@bellman/envs";
 import { statisticTitle } from "@bellman/training";

@@ -9,7 +9,7 @@ import {
   type AlgorithmDefinition,
 } from "@bellman/agent";
 import type { AsyncConfig } from "@bellman/async";
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import type { DqnConfig } from "@bellman/dqn";
 import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";

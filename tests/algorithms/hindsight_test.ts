@@ -6,7 +6,7 @@ import {
   type Experience,
   type ObservationScale,
 } from "@bellman/agent";
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import type { ObservationInputArrays } from "@bellman/policies";

@@ -1,6 +1,6 @@
 /** Observations in parts: agents of every algorithm, in each of its forms. */
 import { Agent, type AgentOptions, type AgentSpaces } from "@bellman/agent";
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
 import { box, dict, ObservationNormalizer } from "@bellman/envs";
 import { actorCritic, exportPolicy } from "@bellman/policies";

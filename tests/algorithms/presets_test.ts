@@ -1,5 +1,5 @@
 /** Presets of every algorithm stay what they are where defaults change. */
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { assert } from "@std/assert";
 import { parse } from "@std/yaml";
 

@@ -1,6 +1,6 @@
 /** Every algorithm learns tasks whose values and best actions are known. */
 import { Agent } from "@bellman/agent";
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";

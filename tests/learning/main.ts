@@ -6,13 +6,14 @@
  * `--write` keeps the results beside the algorithm where all seeds of a variant in
  * an environment are finished.
  */
-import { ALGORITHMS, run } from "@bellman/cli";
+import { run } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { parseArgs } from "@std/cli";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { PLAN_FILE } from "../../lab/experiments/folder.ts";
 import { parsePlan } from "../../lab/experiments/plan.ts";
-import { shellWord } from "../../cli/terminal/command.ts";
+import { shellWord } from "@bellman/runs/program";
 import { writeWhole } from "../../lab/runs/program/errors.ts";
 import { familyOf } from "./result_paths.ts";
 import {

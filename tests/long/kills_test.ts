@@ -1,5 +1,5 @@
 /** A short series of kills, and that it finds what is not right. */
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { SeededRandom } from "@bellman/envs";
 import { isAtariInstalled } from "@bellman/envs/atari";

@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { isMainThread } from "node:worker_threads";
-import { registerLogger } from "@bellman/cli";
+import { registerLogger } from "@bellman/runs/settings";
 import { CART_POLE, DynamicsEnv, register } from "@bellman/envs";
 
 /** When and how it fails. */

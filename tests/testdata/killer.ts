@@ -1,5 +1,5 @@
 /** Module of a logger that kills its process after some steps, where it is told so. */
-import { registerLogger } from "@bellman/cli";
+import { registerLogger } from "@bellman/runs/settings";
 
 const last = Number(Deno.env.get("KILL_AFTER") ?? Infinity);
 registerLogger(() => ({

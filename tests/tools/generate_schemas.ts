@@ -11,7 +11,7 @@ import { packages, ROOT } from "./packages.ts";
 const PACKAGES = await packages();
 
 const SOURCES = [
-  "cli/config/run_config.ts",
+  "lab/runs/settings/run_config.ts",
   ...PACKAGES.filter(({ isAlgorithm }) => isAlgorithm)
     .map(({ folder }) => `${folder}/config.ts`),
 ];

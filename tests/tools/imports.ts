@@ -70,6 +70,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/runs",
     "@bellman/search",
     "@bellman/share",
+    "@bellman/statistics",
     "@bellman/training",
   ],
 };

@@ -26,8 +26,8 @@ async function folders(): Promise<string[]> {
   const found = [
     ...Object.keys(PAGES),
     "algorithms/training/plots",
-    "cli/cluster",
-    "cli/search/host",
+    "lab/runs/ray",
+    "lab/search/host",
     "envs/gymnasium/host",
     "envs/workers/ray/driver",
   ];

@@ -18,7 +18,7 @@ import { UsageError } from "../program/errors.ts";
 import { rewardThreshold } from "../training/environment_modules.ts";
 import { MAX_ROWS, solvedAt } from "../training/report.ts";
 import { refuseLinksIn } from "../training/run_entries.ts";
-import { openRun } from "../training/saved_run.ts";
+import { openSavedRun } from "../training/saved_run.ts";
 import { logOf } from "../settings/shared_folder.ts";
 
 /** Quantity along the horizontal axis. */
@@ -224,7 +224,7 @@ export function loggedRuns(
   },
 ): LoggedRun[] {
   const runs = dirs.map(({ run, group }) => {
-    const { folder, config, notices: lines } = openRun(run, { isTrusted });
+    const { folder, config, notices: lines } = openSavedRun(run, { isTrusted });
     lines.forEach(onNotice);
     const path = logOf(folder);
     // A run that failed at its start has no such file.

@@ -4,7 +4,7 @@
  *
  * @example
  * ```ts
- * import { UsageError } from "@bellman/cli";
+ * import { UsageError } from "@bellman/runs";
  * import { assertEquals } from "@std/assert";
  *
  * const error = new UsageError("Cannot read steps 'many': expected an integer");

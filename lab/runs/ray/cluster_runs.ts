@@ -1,5 +1,6 @@
 import { unsecured } from "@bellman/envs/ray";
-import { lockRun, RunFolder, type RunLock } from "../mod.ts";
+import { lockRun, type RunLock } from "../lock.ts";
+import { RunFolder } from "../run_folder.ts";
 import { CheckpointStore } from "@bellman/training";
 import { mkdirSync } from "node:fs";
 import { type JobEnd, lastLine } from "../tasks/job.ts";
@@ -10,7 +11,7 @@ import {
   type StartRun,
 } from "../tasks/run_task.ts";
 import { commitOf } from "../tasks/commit.ts";
-import { admitRun, openRun } from "../training/saved_run.ts";
+import { admitRun, openSavedRun } from "../training/saved_run.ts";
 import {
   asInputError,
   fileProblem,
@@ -47,7 +48,10 @@ function admitHere({ dir, isTrusted = false }: RunTask): void {
   const { best, checkpoints } = new CheckpointStore(checkpointsDir).list();
   // It is begun anew.
   if (best === undefined && checkpoints.length === 0) return;
-  admitRun(openRun(dir, { isTrusted: true }), { command: "resume", isTrusted });
+  admitRun(openSavedRun(dir, { isTrusted: true }), {
+    command: "resume",
+    isTrusted,
+  });
 }
 
 function endOf(

@@ -48,7 +48,8 @@ const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
  * @example
  * ```ts
  * import { a2c } from "@bellman/a2c";
- * import { registerAlgorithm, run } from "@bellman/cli";
+ * import { run } from "@bellman/cli";
+ * import { registerAlgorithm } from "@bellman/runs/settings";
  * import { assertEquals } from "@std/assert";
  *
  * registerAlgorithm({ ...a2c, name: "mine", runDefaults: { numEnvs: 2 } });

@@ -19,7 +19,8 @@ const factories: ((run: RegisteredRun) => Logger)[] = [];
  *
  * @example
  * ```ts
- * import { registerLogger, run } from "@bellman/cli";
+ * import { run } from "@bellman/cli";
+ * import { registerLogger } from "@bellman/runs/settings";
  * import { assert, assertEquals } from "@std/assert";
  *
  * const returns: number[] = [];

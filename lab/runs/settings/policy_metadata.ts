@@ -1,4 +1,4 @@
-import packageConfig from "../../../cli/deno.json" with { type: "json" };
+import packageConfig from "../deno.json" with { type: "json" };
 
 /** Describes the run of an exported policy to those who open its file. */
 export function policyMetadata(

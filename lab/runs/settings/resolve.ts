@@ -208,7 +208,7 @@ export function resolveConfig(
 }
 
 /** Resolves as {@linkcode resolveConfig} does, with lines on what was converted. */
-function resolveGiven(
+export function resolveGiven(
   command: string | undefined,
   sources: ConfigSources,
   { isOpen = false }: { isOpen?: boolean } = {},

@@ -1,4 +1,6 @@
-import { lockRun, RunFolder, type RunRecord } from "../mod.ts";
+import { lockRun } from "../lock.ts";
+import type { RunRecord } from "../record.ts";
+import { RunFolder } from "../run_folder.ts";
 import { CheckpointStore } from "@bellman/training";
 import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { registerLogger } from "../settings/loggers.ts";

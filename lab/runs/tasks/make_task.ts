@@ -1,5 +1,6 @@
 import { CheckpointStore } from "@bellman/training";
-import { holderOf, RunFolder } from "../mod.ts";
+import { holderOf } from "../lock.ts";
+import { RunFolder } from "../run_folder.ts";
 import { DiskFull } from "../program/errors.ts";
 import { wasKilled } from "./job.ts";
 import {
@@ -91,8 +92,11 @@ export async function makeTask(
       return { code, message };
     }
     lost = latestStep(task.dir) > before ? 0 : lost + 1;
-    if (lost < MOST_LOST) continue;
     const by = end.signal ?? "a signal";
+    if (lost < MOST_LOST) {
+      onNotice(`${task.dir} was ended by ${by}; it is resumed`);
+      continue;
+    }
     return {
       code: 1,
       message:

@@ -1,11 +1,11 @@
+import { formerRecord } from "../former_run.ts";
 import {
-  formerRecord,
   readRecord,
   type RecordedEvaluation,
-  RunFolder,
   type RunRecord,
   toJson,
-} from "../mod.ts";
+} from "../record.ts";
+import { RunFolder } from "../run_folder.ts";
 import { existsSync } from "node:fs";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { savedConfigOf } from "../training/saved_run.ts";

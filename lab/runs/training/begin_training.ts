@@ -1,10 +1,7 @@
-import {
-  createRunFolder,
-  lockRun,
-  RecordKeeper,
-  type RunLock,
-  type RunRecord,
-} from "../mod.ts";
+import { RecordKeeper } from "../keeper.ts";
+import { lockRun, type RunLock } from "../lock.ts";
+import type { RunRecord } from "../record.ts";
+import { createRunFolder } from "../run_folder.ts";
 import { existsSync } from "node:fs";
 import { checkCluster } from "../settings/cluster.ts";
 import { findAlgorithm } from "../settings/algorithms.ts";
@@ -112,6 +109,8 @@ export interface NewRun extends Pick<TrainingRun, "finalEpisodes"> {
   isUnchecked?: boolean;
   /** True where the lock of its folder is held already. */
   isLocked?: boolean;
+  /** Takes the folder, once it is made. */
+  onFolder?: (dir: string) => void;
 }
 
 /** Returns the record of a run that begins. */
@@ -169,6 +168,7 @@ export async function beginRun(
         record,
         ifTaken: out === undefined ? "next" : "error",
       });
+      options.onFolder?.(folder.dir);
       const discard = () => removeNew(folder, { isMade });
       if (!options.isLocked) lock = lockNew(folder.dir, discard);
       const keeper = new RecordKeeper(folder, record);

@@ -1,4 +1,4 @@
-import type { RunFolder } from "../mod.ts";
+import type { RunFolder } from "../run_folder.ts";
 import {
   evaluate,
   type EvaluationResult,

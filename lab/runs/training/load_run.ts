@@ -1,3 +1,7 @@
+import type { EvaluationResult } from "@bellman/training";
+import { evaluationEnvsFor } from "./environments.ts";
+import { evaluateSetup } from "./evaluation.ts";
+import { findAgent, withAgent } from "./saved_agent.ts";
 import type { Algorithm, SteppingAlgorithm, VecEnv } from "@bellman/types";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import type { Normalization } from "./scaled_environments.ts";
@@ -5,7 +9,7 @@ import {
   admitRun,
   type CheckpointChoice,
   loadCheckpoint,
-  openRun,
+  openSavedRun,
   restoreSetup,
 } from "./saved_run.ts";
 import { onAnyEngine, setUpRun } from "./run_setup.ts";
@@ -76,22 +80,6 @@ export interface LoadedRun {
  * somebody else's.
  * @throws {RangeError | SyntaxError} If there is no such checkpoint, or none that
  * can be read.
- *
- * @example
- * ```ts
- * import { loadRun, run } from "@bellman/cli";
- * import { evaluate } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const dir = `${await Deno.makeTempDir()}/run`;
- * await run(["train", "a2c", "--steps", "400", "--quiet", "--out", dir]);
- *
- * const { agent, env, config, close } = await loadRun(dir, { numEnvs: 2 });
- * const actor = agent.policy({ deterministic: true, numEnvs: 2 });
- * const { returns } = await evaluate(actor, env, { episodes: 4 });
- * assertEquals([returns.length, config.env], [4, "CartPole-v1"]);
- * close();
- * ```
  */
 export async function loadRun(
   dir: string,
@@ -99,7 +87,7 @@ export async function loadRun(
 ): Promise<LoadedRun> {
   const { checkpoint: choice = "best", numEnvs = 1 } = options;
   const { isTrusted = false, onNotice = () => {} } = options;
-  const run = openRun(dir, { isTrusted });
+  const run = openSavedRun(dir, { isTrusted });
   const trust = "isTrusted: true";
   const told = admitRun(run, { command: "load", isTrusted, trust });
   const checkpoint = loadCheckpoint(run, choice);
@@ -132,4 +120,45 @@ export async function loadRun(
     setup.close();
     throw error;
   }
+}
+
+/** Options of an evaluation of a run's agent. */
+export interface EvaluateRunOptions
+  extends Pick<LoadRunOptions, "checkpoint" | "isTrusted" | "onNotice"> {
+  /**
+   * Whole episodes that are played.
+   *
+   * @default as many as in the evaluations during training
+   */
+  episodes?: number;
+  /**
+   * Seed of the episodes.
+   *
+   * @default one that neither training nor its evaluations use
+   */
+  seed?: number;
+  /**
+   * Take the most likely actions, or sample them.
+   *
+   * @default as in the evaluations during training
+   */
+  deterministic?: boolean;
+  /** Ends the evaluation with an `AbortError`. */
+  signal?: AbortSignal;
+}
+
+/** Plays whole episodes with the agent of a run. */
+export async function evaluateRun(
+  dir: string,
+  { onNotice = () => {}, ...options }: EvaluateRunOptions,
+): Promise<EvaluationResult> {
+  const agent = findAgent(dir, { ...options, command: "evaluate" });
+  const { episodes = agent.config.evaluationEpisodes, signal } = options;
+  const { seed, deterministic } = agent;
+  let result: EvaluationResult;
+  await withAgent(agent, onNotice, async (setup) => {
+    const settings = { episodes, deterministic, seed, signal };
+    result = await evaluateSetup(setup, settings);
+  }, evaluationEnvsFor(episodes));
+  return result!;
 }

@@ -38,7 +38,7 @@ export { findAgent, type SavedAgent, withAgent } from "./saved_agent.ts";
 export {
   admitPlan,
   type CheckpointChoice,
-  openRun,
+  openSavedRun,
   savedConfigOf,
 } from "./saved_run.ts";
 export { type Normalization } from "./scaled_environments.ts";

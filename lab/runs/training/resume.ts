@@ -1,5 +1,8 @@
 import { LostRowsError } from "@bellman/agent";
-import { formerRecord, lockRun, RecordKeeper, type RunRecord } from "../mod.ts";
+import { formerRecord } from "../former_run.ts";
+import { RecordKeeper } from "../keeper.ts";
+import { lockRun } from "../lock.ts";
+import type { RunRecord } from "../record.ts";
 import type { Checkpoint } from "@bellman/training";
 import { existsSync } from "node:fs";
 import type { ResolvedConfig } from "../settings/resolve.ts";
@@ -12,7 +15,7 @@ import {
   admitRun,
   checkpointsOf,
   checkResumable,
-  openRun,
+  openSavedRun,
   prolonged,
   type SavedRun,
 } from "./saved_run.ts";
@@ -51,7 +54,7 @@ export async function resumeRun(
 ): Promise<RunRecord> {
   const { isTrusted = false, steps, engine } = options;
   refuseShared(dir);
-  const saved = openRun(dir, { isTrusted });
+  const saved = openSavedRun(dir, { isTrusted });
   const warnings = admitRun(saved, { command: "resume", isTrusted });
   if (!isTrusted) refuseForeignFolder(dir);
   const whole = steps === undefined ? saved : prolonged(saved, steps);

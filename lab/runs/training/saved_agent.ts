@@ -1,5 +1,5 @@
 import { checkSpace } from "@bellman/envs";
-import type { RunFolder } from "../mod.ts";
+import type { RunFolder } from "../run_folder.ts";
 import { type Checkpoint, evaluationSeeds } from "@bellman/training";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { parseYaml } from "../settings/yaml.ts";
@@ -15,7 +15,7 @@ import {
   admitRun,
   type CheckpointChoice,
   loadCheckpoint,
-  openRun,
+  openSavedRun,
   restoreSetup,
 } from "./saved_run.ts";
 
@@ -79,7 +79,7 @@ export function findAgent(
 ): SavedAgent {
   const { command, isTrusted = false, environment = true, engine } = options;
   const dir = runDirOf(given);
-  const run = openRun(dir, { isTrusted });
+  const run = openSavedRun(dir, { isTrusted });
   const { folder } = run;
   const config = engine === undefined
     ? onAnyEngine(run.config)

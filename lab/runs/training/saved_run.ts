@@ -1,9 +1,5 @@
-import {
-  openRunFolder,
-  readRecord,
-  RunFolder,
-  type RunRecord,
-} from "../mod.ts";
+import { readRecord, type RunRecord } from "../record.ts";
+import { openRunFolder, RunFolder } from "../run_folder.ts";
 import {
   type Checkpoint,
   divergedArray,
@@ -49,7 +45,7 @@ export interface SavedRun {
  * @param options With `isTrusted`, links are followed.
  * @throws {UsageError} If it is missing or broken, or leads out of its folder.
  */
-export function openRun(
+export function openSavedRun(
   dir: string,
   { isTrusted = false }: { isTrusted?: boolean } = {},
 ): SavedRun {
@@ -117,7 +113,7 @@ function recordOf(
  */
 export function savedConfigOf(dir: string): ResolvedConfig | undefined {
   try {
-    return openRun(dir, { isTrusted: true }).config;
+    return openSavedRun(dir, { isTrusted: true }).config;
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import type { PropertySchema } from "@bellman/agent";
-import { createRunFolder } from "../mod.ts";
+import { createRunFolder } from "../run_folder.ts";
 import { assertEquals } from "@std/assert";
 import { findAlgorithm, registerAlgorithm } from "../settings/algorithms.ts";
-import { openRun, prolonged } from "./saved_run.ts";
+import { openSavedRun, prolonged } from "./saved_run.ts";
 
 Deno.test("epochs of an algorithm of one's own are its setting", async () => {
   const { schema } = findAlgorithm("a2c")!;
@@ -21,7 +21,7 @@ Deno.test("epochs of an algorithm of one's own are its setting", async () => {
   for (const epochs of [null, 2]) {
     const configText = `algorithm: with-epochs\n${lines}epochs: ${epochs}\n`;
     createRunFolder(`${dir}/${epochs}`, { configText });
-    const run = openRun(`${dir}/${epochs}`);
+    const run = openSavedRun(`${dir}/${epochs}`);
     assertEquals(run.config.epochs, epochs);
     assertEquals(prolonged(run, 160).config.epochs, epochs);
   }

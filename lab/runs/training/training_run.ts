@@ -21,12 +21,11 @@ import {
 } from "@bellman/training";
 import {
   progressOf,
-  type RecordedEvaluation,
   recordedEvaluation,
   type RecordKeeper,
-  type RunFolder,
-  type RunRecord,
-} from "../mod.ts";
+} from "../keeper.ts";
+import type { RecordedEvaluation, RunRecord } from "../record.ts";
+import type { RunFolder } from "../run_folder.ts";
 import type { StateTree } from "@bellman/types";
 import type { ClusterOptions } from "../settings/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../settings/loggers.ts";

@@ -4,7 +4,7 @@ import type { AcerConfig } from "@bellman/acer";
 import type { AcktrConfig } from "@bellman/acktr";
 import { Agent } from "@bellman/agent";
 import type { AsyncConfig } from "@bellman/async";
-import { ALGORITHMS } from "@bellman/cli";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { paramsFromArrays, selectBackend } from "@bellman/compute";
 import type { ActorCritic } from "@bellman/policies";
 import type { DqnConfig } from "@bellman/dqn";

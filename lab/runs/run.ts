@@ -1,0 +1,234 @@
+import { builtin } from "@bellman/files";
+import type { EvaluationResult } from "@bellman/training";
+import {
+  type CurveRows,
+  readCurves,
+  type ReadCurvesOptions,
+} from "./curves.ts";
+import { formerRecord, formerSettings } from "./former_run.ts";
+import { readTextInside } from "./inside.ts";
+import { type FolderState, stateOfRun } from "./list.ts";
+import { lockRun } from "./lock.ts";
+import { readRecord, type RunRecord, type RunSettings } from "./record.ts";
+import { openRunFolder, RunFolder } from "./run_folder.ts";
+import type {
+  EvaluateRunOptions,
+  LoadedRun,
+  LoadRunOptions,
+} from "./training/load_run.ts";
+import type { TrainRunOptions } from "./training/train_run.ts";
+
+// Looked up where they are used: pages have none.
+const fs = () => builtin("node:fs");
+
+/** Options of {@linkcode openRun}. */
+export interface OpenRunOptions {
+  /**
+   * Take code, files and links that the run names outside of the project: whoever made
+   * it chose them.
+   *
+   * @default false
+   */
+  isTrusted?: boolean;
+}
+
+/** A run folder: what it holds, and what can be done with it. */
+export class Run {
+  /** Names in its folder. */
+  readonly folder: RunFolder;
+  readonly #isTrusted: boolean;
+
+  /**
+   * Names a run. It is {@linkcode openRun} that looks whether there is one.
+   *
+   * @param dir Its folder.
+   * @param options Trust in whoever made it.
+   */
+  constructor(dir: string, { isTrusted = false }: OpenRunOptions = {}) {
+    this.folder = new RunFolder(dir);
+    this.#isTrusted = isTrusted;
+  }
+
+  /** Path of its folder. */
+  get dir(): string {
+    return this.folder.dir;
+  }
+
+  /** Its record as it is now: of a run of a former version, out of its other files. */
+  get record(): RunRecord {
+    const { folder, dir } = this;
+    const record = readRecord(folder);
+    if (record !== undefined) return record;
+    const text = readTextInside(fs().realpathSync(dir), folder.configPath);
+    return formerRecord({ dir }, formerSettings(text ?? "{}"));
+  }
+
+  /** All its settings. */
+  get settings(): RunSettings {
+    return this.record.settings;
+  }
+
+  /** Its state at present: `killed` where its process is gone without a word. */
+  get state(): Promise<FolderState> {
+    return stateOfRun(this.dir, this.record.state);
+  }
+
+  /**
+   * Reads its curves.
+   *
+   * @param options First row, number of rows and columns.
+   */
+  curves(options?: ReadCurvesOptions): CurveRows {
+    return readCurves(this.dir, options);
+  }
+
+  /**
+   * Loads its agent, with the environment that it acts in.
+   *
+   * @param options Checkpoint, number of environments.
+   * @returns The agent; to be closed.
+   * @throws {UsageError} If it would import code that is not trusted.
+   */
+  async load(
+    options: Omit<LoadRunOptions, "isTrusted"> = {},
+  ): Promise<LoadedRun> {
+    const { loadRun } = await import("./training/load_run.ts");
+    return await loadRun(this.dir, { ...options, isTrusted: this.#isTrusted });
+  }
+
+  /**
+   * Evaluates its agent on episodes that neither training nor its evaluations used.
+   *
+   * @param options Checkpoint, episodes, seed.
+   * @throws {UsageError} If it would import code that is not trusted.
+   */
+  async evaluate(
+    options: Omit<EvaluateRunOptions, "isTrusted"> = {},
+  ): Promise<EvaluationResult> {
+    const { evaluateRun } = await import("./training/load_run.ts");
+    const isTrusted = this.#isTrusted;
+    return await evaluateRun(this.dir, { ...options, isTrusted });
+  }
+
+  /**
+   * Trains it on from its latest checkpoint.
+   *
+   * @param options More steps, listeners, and what stops it.
+   * @returns Its record.
+   * @throws {UsageError} If it has ended, or none of its checkpoints can be restored.
+   */
+  async resume(
+    options: Omit<TrainRunOptions, "dir"> & {
+      /** Steps of a run that gets more than it had. */
+      totalTimesteps?: number;
+    } = {},
+  ): Promise<RunRecord> {
+    const { resumeRun } = await import("./training/resume.ts");
+    const { totalTimesteps: steps, ...output } = options;
+    const isTrusted = this.#isTrusted;
+    return await resumeRun(this.dir, output, { steps, isTrusted });
+  }
+
+  /**
+   * Removes its folder.
+   *
+   * @throws {RangeError} If another process trains it.
+   */
+  remove(): void {
+    lockRun(this.dir).release();
+    fs().rmSync(this.dir, { recursive: true });
+  }
+}
+
+/**
+ * Opens the folder of a run: to read its record and curves, and to load, evaluate or
+ * resume its agent. No tensor library is loaded before an agent is asked for.
+ *
+ * @param dir The folder.
+ * @param options Trust in whoever made it.
+ * @returns The run.
+ * @throws {RangeError} If there is none.
+ *
+ * @example
+ * ```ts
+ * import { openRun, trainRun } from "@bellman/runs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/first`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 400 }, { dir });
+ * const run = openRun(dir);
+ * assertEquals([run.record.state, run.settings.env], ["ended", "CartPole-v1"]);
+ * const { returns } = await run.evaluate({ episodes: 2 });
+ * assertEquals(returns.length, 2);
+ * ```
+ */
+export function openRun(dir: string, options: OpenRunOptions = {}): Run {
+  const run = new Run(dir, options);
+  if (!fs().existsSync(run.folder.recordPath)) openRunFolder(dir);
+  return run;
+}
+
+/**
+ * Trains a new run to its end, and evaluates its last and its best agent.
+ *
+ * @param settings Settings of the run by name, `algorithm` and `env` among them; others
+ * are those of the environment's preset, which `preset` names, or `none`.
+ * @param options Folder, listeners, and what stops it.
+ * @returns The run; one that was stopped can be resumed.
+ * @throws {UsageError} If a setting is not valid, or the folder is taken.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/ppo`;
+ * const settings = { algorithm: "ppo", numSteps: 64, totalTimesteps: 512 };
+ * const { record } = await trainRun(settings, { dir });
+ * assertEquals([record.state, record.step], ["ended", 512]);
+ * ```
+ */
+export async function trainRun(
+  settings: RunSettings,
+  options: TrainRunOptions = {},
+): Promise<Run> {
+  const { trainRun } = await import("./training/train_run.ts");
+  return new Run(await trainRun(settings, options));
+}
+
+/**
+ * Loads the agent of a run folder, with its environment, normalization and settings.
+ * `observationsScaledBy` says whether `env` gives observations that are scaled
+ * already.
+ *
+ * @param dir The run folder.
+ * @param options Checkpoint, number of environments, trust.
+ * @returns The agent; to be closed.
+ * @throws {UsageError} If there is no such run, or it would import code that is not
+ * trusted.
+ * @throws {RangeError | SyntaxError} If there is no such checkpoint, or none that can
+ * be read.
+ *
+ * @example
+ * ```ts
+ * import { loadRun, trainRun } from "@bellman/runs";
+ * import { evaluate } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 400 }, { dir });
+ *
+ * const { agent, env, config, close } = await loadRun(dir, { numEnvs: 2 });
+ * const actor = agent.policy({ deterministic: true, numEnvs: 2 });
+ * const { returns } = await evaluate(actor, env, { episodes: 4 });
+ * assertEquals([returns.length, config.env], [4, "CartPole-v1"]);
+ * close();
+ * ```
+ */
+export async function loadRun(
+  dir: string,
+  options: LoadRunOptions = {},
+): Promise<LoadedRun> {
+  const { loadRun } = await import("./training/load_run.ts");
+  return await loadRun(dir, options);
+}

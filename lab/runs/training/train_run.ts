@@ -1,0 +1,34 @@
+import type { RunSettings } from "../record.ts";
+import { resolveWithModules } from "../settings/resolve.ts";
+import { beginRun } from "./begin_training.ts";
+import type { RunOutput } from "./training_run.ts";
+
+/** Options of `trainRun`. */
+export interface TrainRunOptions extends RunOutput {
+  /**
+   * Folder of the run, which is new or empty.
+   *
+   * @default a new one below runs/
+   */
+  dir?: string;
+}
+
+/** Trains a new run to its end, and returns its folder. */
+export async function trainRun(
+  { algorithm, preset, ...settings }: RunSettings,
+  { dir, ...output }: TrainRunOptions,
+): Promise<string> {
+  const { onNotice = () => {} } = output;
+  const config = await resolveWithModules(
+    algorithm === undefined ? undefined : String(algorithm),
+    {
+      preset: preset === undefined ? undefined : String(preset),
+      entries: Object.entries(settings),
+    },
+    // Whoever calls names their own code.
+    { admit: () => {}, onNotice },
+  );
+  let made = "";
+  await beginRun(config, output, { out: dir, onFolder: (it) => made = it });
+  return made;
+}
