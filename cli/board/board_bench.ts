@@ -4,7 +4,11 @@
  * a processor, and a training with and without it, in turn.
  */
 import { askerOf, eventsOf, type ServerEvent } from "./testdata/requests.ts";
-import { HEADER, makeRun, rowsOf } from "../../lab/runs/testdata/folders.ts";
+import {
+  HEADER,
+  makeRun,
+  rowsOf,
+} from "../../lab/runs/folder/testdata/folders.ts";
 
 const ROOT = new URL("../..", import.meta.url);
 const STATISTIC = "rollout/return_mean", POINTS = 600, ROWS = 30, PAIRS = 9;

@@ -1,6 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { BoardIndex } from "./board_index.ts";
-import { HEADER, makeRun, rowsOf } from "./testdata/folders.ts";
+import {
+  HEADER,
+  makeRun,
+  rowsOf,
+} from "../../lab/runs/folder/testdata/folders.ts";
 
 const root = Deno.realPathSync(
   await Deno.makeTempDir({ prefix: "bellman-board-index-" }),

@@ -1,7 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { type CurveChoice, type NewPoints, readCurves } from "./curves.ts";
-import { HEADER, makePipe, rowsOf } from "./testdata/folders.ts";
+import {
+  HEADER,
+  makePipe,
+  rowsOf,
+} from "../../lab/runs/folder/testdata/folders.ts";
 
 const root = Deno.realPathSync(
   await Deno.makeTempDir({ prefix: "bellman-board-curves-" }),

@@ -8,7 +8,11 @@ import {
   streamPath,
   type Subscription,
 } from "./messages.ts";
-import { HEADER, makeRun, rowsOf } from "./testdata/folders.ts";
+import {
+  HEADER,
+  makeRun,
+  rowsOf,
+} from "../../lab/runs/folder/testdata/folders.ts";
 import { askedBoard, eventsOf, type ServerEvent } from "./testdata/requests.ts";
 import { Watch } from "./watch.ts";
 

@@ -2,11 +2,11 @@
 import type { CurveRun } from "@bellman/training/plots";
 import type { CellResult } from "../../lab/experiments/cells.ts";
 import type { Plan } from "../../lab/experiments/plan.ts";
-import { learningSection } from "../../lab/experiments/report/learning.ts";
-import { policiesSection } from "../../lab/experiments/report/policies.ts";
-import { Results } from "../../lab/experiments/report/results.ts";
-import { scalesOf } from "../../lab/experiments/report/scales.ts";
-import { filledColumns, textsOf } from "../../lab/experiments/report/tables.ts";
+import { learningSection } from "../../lab/experiments/learning.ts";
+import { policiesSection } from "../../lab/experiments/policies.ts";
+import { Results } from "../../lab/experiments/results.ts";
+import { scalesOf } from "../../lab/experiments/scales.ts";
+import { filledColumns, textsOf } from "../../lab/experiments/tables.ts";
 import type { ExperimentFigure, ExperimentTable } from "./messages.ts";
 
 /** What the thread is given. */

@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { ExperimentDetails } from "./messages.ts";
-import { HEADER, makeRun, rowsOf } from "./testdata/folders.ts";
+import {
+  HEADER,
+  makeRun,
+  rowsOf,
+} from "../../lab/runs/folder/testdata/folders.ts";
 import { askedBoard } from "./testdata/requests.ts";
 
 const root = Deno.realPathSync(

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { lockRun } from "@bellman/runs";
 import { lockState } from "./lock_state.ts";
-import { makePipe } from "./testdata/folders.ts";
+import { makePipe } from "../../lab/runs/folder/testdata/folders.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-board-lock-" });
 const path = `${dir}/run.lock`;

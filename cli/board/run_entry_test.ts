@@ -2,7 +2,11 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { lockRun } from "@bellman/runs";
 import { detailsOf } from "./run_details.ts";
 import { RunEntry } from "./run_entry.ts";
-import { HEADER, makeRun, rowsOf } from "./testdata/folders.ts";
+import {
+  HEADER,
+  makeRun,
+  rowsOf,
+} from "../../lab/runs/folder/testdata/folders.ts";
 
 const root = Deno.realPathSync(
   await Deno.makeTempDir({ prefix: "bellman-board-run-" }),

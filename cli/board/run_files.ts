@@ -2,7 +2,7 @@
 import { isStateRecord } from "@bellman/files";
 import { parseRecord, type RunRecord } from "@bellman/runs";
 import { parseYaml } from "../../lab/runs/settings/yaml.ts";
-import { reasonIn } from "../../lab/runs/former_run.ts";
+import { reasonIn } from "../../lab/runs/folder/former_run.ts";
 import { asLine } from "../../lab/runs/program/errors.ts";
 import {
   type InsideFile,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { SearchRecord, type Trial } from "../../lab/search/record.ts";
 import { importancesOf, SearchEntry } from "./searches.ts";
-import { makePipe } from "./testdata/folders.ts";
+import { makePipe } from "../../lab/runs/folder/testdata/folders.ts";
 
 const root = Deno.realPathSync(
   await Deno.makeTempDir({ prefix: "bellman-board-searches-" }),

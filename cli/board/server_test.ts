@@ -8,7 +8,12 @@ import {
 } from "@std/assert";
 import { UsageError } from "../../lab/runs/program/errors.ts";
 import { startBoard } from "./server.ts";
-import { HEADER, makePipe, makeRun, rowsOf } from "./testdata/folders.ts";
+import {
+  HEADER,
+  makePipe,
+  makeRun,
+  rowsOf,
+} from "../../lab/runs/folder/testdata/folders.ts";
 import { ask, askedBoard, eventsOf } from "./testdata/requests.ts";
 
 const top = Deno.realPathSync(

@@ -17,7 +17,7 @@ import {
   resultsPath,
 } from "./folder.ts";
 import { type Plan, type PlanObject, planOf } from "./plan.ts";
-import type { ExperimentReport } from "./report/report.ts";
+import type { ExperimentReport } from "./report.ts";
 import {
   checkFit,
   checkUnchanged,
@@ -244,7 +244,7 @@ export class Experiment {
       throw new UsageError(`Cannot report ${dir}: none of its cells has begun`);
     }
     // Figures take a second to load.
-    const { reportOf } = await import("./report/report.ts");
+    const { reportOf } = await import("./report.ts");
     const configs = new Map(
       begun.map((it) => [it.environment, settings.get(keyOf(it))!.config]),
     );
@@ -259,7 +259,7 @@ export class Experiment {
    * @returns The path of the page.
    */
   async writeReport(report?: ExperimentReport): Promise<string> {
-    const { writeExperimentReport } = await import("./report/report.ts");
+    const { writeExperimentReport } = await import("./report.ts");
     const whole = report ?? await this.report();
     this.#writeResults();
     return writeExperimentReport(this.dir, whole);

@@ -38,12 +38,8 @@ export {
   SCORES,
   type Variant,
 } from "./plan.ts";
-export { randomReturns } from "./report/random_returns.ts";
-export { scaleOf } from "./report/scales.ts";
-export { FEW_RUNS } from "./report/section.ts";
-export {
-  formatTable,
-  TABLE_FORMATS,
-  type TableFormat,
-} from "./report/tables.ts";
+export { randomReturns } from "./random_returns.ts";
+export { scaleOf } from "./scales.ts";
+export { FEW_RUNS } from "./section.ts";
+export { formatTable, TABLE_FORMATS, type TableFormat } from "./tables.ts";
 export { changedKeys, keyOf } from "./settings.ts";

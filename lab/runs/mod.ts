@@ -17,14 +17,14 @@
  *
  * @module
  */
-export * from "./curves.ts";
-export { formerRecord } from "./former_run.ts";
-export { type InsideFile, type OpenFile, openInside } from "./inside.ts";
-export * from "./keeper.ts";
-export * from "./list.ts";
-export * from "./lock.ts";
-export * from "./record.ts";
-export * from "./run_folder.ts";
+export * from "./folder/curves.ts";
+export { formerRecord } from "./folder/former_run.ts";
+export { type InsideFile, type OpenFile, openInside } from "./folder/inside.ts";
+export * from "./folder/keeper.ts";
+export * from "./folder/list.ts";
+export * from "./folder/lock.ts";
+export * from "./folder/record.ts";
+export * from "./folder/run_folder.ts";
 export { loadRun, openRun, type OpenRunOptions, Run, trainRun } from "./run.ts";
 export type {
   EvaluateRunOptions,

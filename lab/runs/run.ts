@@ -4,13 +4,17 @@ import {
   type CurveRows,
   readCurves,
   type ReadCurvesOptions,
-} from "./curves.ts";
-import { formerRecord, formerSettings } from "./former_run.ts";
-import { readTextInside } from "./inside.ts";
-import { type FolderState, stateOfRun } from "./list.ts";
-import { lockRun } from "./lock.ts";
-import { readRecord, type RunRecord, type RunSettings } from "./record.ts";
-import { openRunFolder, RunFolder } from "./run_folder.ts";
+} from "./folder/curves.ts";
+import { formerRecord, formerSettings } from "./folder/former_run.ts";
+import { readTextInside } from "./folder/inside.ts";
+import { type FolderState, stateOfRun } from "./folder/list.ts";
+import { lockRun } from "./folder/lock.ts";
+import {
+  readRecord,
+  type RunRecord,
+  type RunSettings,
+} from "./folder/record.ts";
+import { openRunFolder, RunFolder } from "./folder/run_folder.ts";
 import type {
   EvaluateRunOptions,
   LoadedRun,

@@ -1,5 +1,5 @@
 /** Results of `deno task bench:learning`, and their figures across seeds. */
-import { FEW_RUNS } from "../../lab/experiments/report/section.ts";
+import { FEW_RUNS } from "../../lab/experiments/section.ts";
 import type { EvaluatedPolicy } from "../../lab/experiments/cells.ts";
 import { SeededRandom } from "@bellman/envs";
 import {

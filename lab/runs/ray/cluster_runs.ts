@@ -1,6 +1,6 @@
 import { unsecured } from "@bellman/envs/ray";
-import { lockRun, type RunLock } from "../lock.ts";
-import { RunFolder } from "../run_folder.ts";
+import { lockRun, type RunLock } from "../folder/lock.ts";
+import { RunFolder } from "../folder/run_folder.ts";
 import { CheckpointStore } from "@bellman/training";
 import { mkdirSync } from "node:fs";
 import { type JobEnd, lastLine } from "../tasks/job.ts";

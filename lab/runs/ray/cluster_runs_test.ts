@@ -11,7 +11,7 @@ import {
   type RunTask,
   startRun,
 } from "../tasks/run_task.ts";
-import { holderOf } from "../lock.ts";
+import { holderOf } from "../folder/lock.ts";
 import { RunFailure, UsageError } from "../program/errors.ts";
 import { ClusterRuns } from "./cluster_runs.ts";
 import {

@@ -91,7 +91,7 @@ class Run:
         shutil.rmtree(self.made, ignore_errors=True)
         prints, code = self.prints.decode(errors="replace"), self.process.returncode
         if "--cached-only" in prints:
-            prints = f"node {self.address} lacks modules in the cache of its Deno: run 'deno cache cli/run_job.ts' there"
+            prints = f"node {self.address} lacks modules in the cache of its Deno: run 'deno cache lab/runs/tasks/run_job.ts' there"
         name = signal.Signals(-code).name if code < 0 else None
         return {"code": 128 - code if name else code, "signal": name, "prints": prints.replace(self.dir, "{dir}")}
 

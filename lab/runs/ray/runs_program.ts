@@ -5,7 +5,7 @@ import {
   rayPython,
   whyNoRay,
 } from "@bellman/envs/ray";
-import { toJson } from "../record.ts";
+import { toJson } from "../folder/record.ts";
 import { eachLine, type JobEnd } from "../tasks/job.ts";
 import { RUN_PROGRAM, type RunTask } from "../tasks/run_task.ts";
 import { UsageError } from "../program/errors.ts";

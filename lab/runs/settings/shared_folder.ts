@@ -1,5 +1,5 @@
 /** Folders of agents that were cut out of runs to be shared, as `share` writes them. */
-import { RunFolder } from "../run_folder.ts";
+import { RunFolder } from "../folder/run_folder.ts";
 import { CheckpointStore } from "@bellman/training";
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";

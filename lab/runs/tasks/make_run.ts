@@ -1,6 +1,6 @@
-import { lockRun } from "../lock.ts";
-import type { RunRecord } from "../record.ts";
-import { RunFolder } from "../run_folder.ts";
+import { lockRun } from "../folder/lock.ts";
+import type { RunRecord } from "../folder/record.ts";
+import { RunFolder } from "../folder/run_folder.ts";
 import { CheckpointStore } from "@bellman/training";
 import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { registerLogger } from "../settings/loggers.ts";

@@ -1,4 +1,4 @@
-import { holderOf, lockRun } from "../lock.ts";
+import { holderOf, lockRun } from "../folder/lock.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { resolveConfig } from "../settings/resolve.ts";
 import { type JobEnd, startJob } from "./job.ts";

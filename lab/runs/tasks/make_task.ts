@@ -1,6 +1,6 @@
 import { CheckpointStore } from "@bellman/training";
-import { holderOf } from "../lock.ts";
-import { RunFolder } from "../run_folder.ts";
+import { holderOf } from "../folder/lock.ts";
+import { RunFolder } from "../folder/run_folder.ts";
 import { DiskFull } from "../program/errors.ts";
 import { wasKilled } from "./job.ts";
 import {

@@ -1,11 +1,11 @@
-import { formerRecord } from "../former_run.ts";
+import { formerRecord } from "../folder/former_run.ts";
 import {
   readRecord,
   type RecordedEvaluation,
   type RunRecord,
   toJson,
-} from "../record.ts";
-import { RunFolder } from "../run_folder.ts";
+} from "../folder/record.ts";
+import { RunFolder } from "../folder/run_folder.ts";
 import { existsSync } from "node:fs";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { savedConfigOf } from "../training/saved_run.ts";

@@ -1,7 +1,7 @@
-import { RecordKeeper } from "../keeper.ts";
-import { lockRun, type RunLock } from "../lock.ts";
-import type { RunRecord } from "../record.ts";
-import { createRunFolder } from "../run_folder.ts";
+import { RecordKeeper } from "../folder/keeper.ts";
+import { lockRun, type RunLock } from "../folder/lock.ts";
+import type { RunRecord } from "../folder/record.ts";
+import { createRunFolder } from "../folder/run_folder.ts";
 import { existsSync } from "node:fs";
 import { checkCluster } from "../settings/cluster.ts";
 import { findAlgorithm } from "../settings/algorithms.ts";

@@ -316,7 +316,7 @@ async function makeHost(
 ): Promise<(options: SetOptions, isEvaluation: boolean) => VecEnv> {
   const { env: id, vectorization } = config, { imports, onNotice } = hosting;
   const onCluster = vectorization === "ray"
-    ? (await import("../ray/ray_environments.ts")).rayEnvironments
+    ? (await import("./ray_environments.ts")).rayEnvironments
     : undefined;
   if (isGymnasium(id) && onCluster === undefined) {
     throw new UsageError(

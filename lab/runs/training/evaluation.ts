@@ -1,4 +1,4 @@
-import type { RunFolder } from "../run_folder.ts";
+import type { RunFolder } from "../folder/run_folder.ts";
 import {
   evaluate,
   type EvaluationResult,

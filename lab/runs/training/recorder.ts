@@ -1,5 +1,5 @@
 import type { Env, RgbImage } from "@bellman/types";
-import type { RunFolder } from "../run_folder.ts";
+import type { RunFolder } from "../folder/run_folder.ts";
 import {
   type Callback,
   evaluationSeeds,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { decode } from "modern-gif";
-import { RunFolder } from "../run_folder.ts";
+import { RunFolder } from "../folder/run_folder.ts";
 import { capture } from "../../../cli/testdata/capture.ts";
 import { readVideos } from "./recorder.ts";
 

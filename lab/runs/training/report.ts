@@ -1,5 +1,5 @@
 import { defaultsOf } from "@bellman/agent";
-import type { RunFolder } from "../run_folder.ts";
+import type { RunFolder } from "../folder/run_folder.ts";
 import {
   readEpisodes,
   readProgress,

@@ -1,4 +1,4 @@
-import { createRunFolder } from "../run_folder.ts";
+import { createRunFolder } from "../folder/run_folder.ts";
 import { assert, assertEquals } from "@std/assert";
 import { runDeno } from "../../../tests/testdata/run_deno.ts";
 

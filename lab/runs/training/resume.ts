@@ -1,8 +1,8 @@
 import { LostRowsError } from "@bellman/agent";
-import { formerRecord } from "../former_run.ts";
-import { RecordKeeper } from "../keeper.ts";
-import { lockRun } from "../lock.ts";
-import type { RunRecord } from "../record.ts";
+import { formerRecord } from "../folder/former_run.ts";
+import { RecordKeeper } from "../folder/keeper.ts";
+import { lockRun } from "../folder/lock.ts";
+import type { RunRecord } from "../folder/record.ts";
 import type { Checkpoint } from "@bellman/training";
 import { existsSync } from "node:fs";
 import type { ResolvedConfig } from "../settings/resolve.ts";

@@ -1,5 +1,5 @@
 import { kindOf } from "@bellman/files";
-import { RunFolder } from "../run_folder.ts";
+import { RunFolder } from "../folder/run_folder.ts";
 import {
   existsSync,
   lstatSync,

@@ -1,5 +1,5 @@
 import { checkSpace } from "@bellman/envs";
-import type { RunFolder } from "../run_folder.ts";
+import type { RunFolder } from "../folder/run_folder.ts";
 import { type Checkpoint, evaluationSeeds } from "@bellman/training";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { parseYaml } from "../settings/yaml.ts";

@@ -1,5 +1,5 @@
-import { readRecord, type RunRecord } from "../record.ts";
-import { openRunFolder, RunFolder } from "../run_folder.ts";
+import { readRecord, type RunRecord } from "../folder/record.ts";
+import { openRunFolder, RunFolder } from "../folder/run_folder.ts";
 import {
   type Checkpoint,
   divergedArray,

@@ -1,5 +1,5 @@
 import type { PropertySchema } from "@bellman/agent";
-import { createRunFolder } from "../run_folder.ts";
+import { createRunFolder } from "../folder/run_folder.ts";
 import { assertEquals } from "@std/assert";
 import { findAlgorithm, registerAlgorithm } from "../settings/algorithms.ts";
 import { openSavedRun, prolonged } from "./saved_run.ts";

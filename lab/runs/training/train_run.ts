@@ -1,4 +1,4 @@
-import type { RunSettings } from "../record.ts";
+import type { RunSettings } from "../folder/record.ts";
 import { resolveWithModules } from "../settings/resolve.ts";
 import { beginRun } from "./begin_training.ts";
 import type { RunOutput } from "./training_run.ts";

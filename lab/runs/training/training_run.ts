@@ -23,9 +23,9 @@ import {
   progressOf,
   recordedEvaluation,
   type RecordKeeper,
-} from "../keeper.ts";
-import type { RecordedEvaluation, RunRecord } from "../record.ts";
-import type { RunFolder } from "../run_folder.ts";
+} from "../folder/keeper.ts";
+import type { RecordedEvaluation, RunRecord } from "../folder/record.ts";
+import type { RunFolder } from "../folder/run_folder.ts";
 import type { StateTree } from "@bellman/types";
 import type { ClusterOptions } from "../settings/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../settings/loggers.ts";

@@ -4,10 +4,10 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { chromiumTest, inPage } from "../../../tests/testdata/run_page.ts";
-import { withFolder } from "../../../tests/testdata/with_folder.ts";
-import { parseSvg } from "../../../algorithms/training/testdata/parse_svg.ts";
-import type { CellResult } from "../cells.ts";
+import { chromiumTest, inPage } from "../../tests/testdata/run_page.ts";
+import { withFolder } from "../../tests/testdata/with_folder.ts";
+import { parseSvg } from "../../algorithms/training/testdata/parse_svg.ts";
+import type { CellResult } from "./cells.ts";
 import {
   type ExperimentReport,
   reportOf,

@@ -1,9 +1,9 @@
 import { SeededRandom } from "@bellman/envs";
 import { createRunFolder } from "@bellman/runs";
 import { newRecord } from "@bellman/runs/training";
-import type { CellResult } from "../../cells.ts";
-import { parsePlan, type Plan } from "../../plan.ts";
-import { cellsOf } from "../../cells.ts";
+import type { CellResult } from "../cells.ts";
+import { parsePlan, type Plan } from "../plan.ts";
+import { cellsOf } from "../cells.ts";
 
 /** Evaluations of a made-up run. */
 const EVALUATIONS = 20;

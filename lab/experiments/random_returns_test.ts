@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { withFolder } from "../../../tests/testdata/with_folder.ts";
+import { withFolder } from "../../tests/testdata/with_folder.ts";
 import { resolveConfig } from "@bellman/runs/settings";
 import { randomReturns } from "./random_returns.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { parsePlan } from "../plan.ts";
-import { atariScale } from "../atari_scale.ts";
+import { parsePlan } from "./plan.ts";
+import { atariScale } from "./atari_scale.ts";
 import { scalesOf } from "./scales.ts";
 
 const planOf = (text: string) =>

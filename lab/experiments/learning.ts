@@ -7,7 +7,7 @@ import {
 import { seedBand } from "@bellman/statistics";
 import { CURVE_RESAMPLES, type IqmCurve, iqmCurve } from "./iqm_curve.ts";
 import { readReturns } from "@bellman/runs/tasks";
-import type { CellResult } from "../cells.ts";
+import type { CellResult } from "./cells.ts";
 import type { Results } from "./results.ts";
 import { environmentsOf, type Scales } from "./scales.ts";
 import {

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { runDeno } from "../../tests/testdata/run_deno.ts";
+import { runDeno } from "../../../tests/testdata/run_deno.ts";
 import { createRunFolder, openRunFolder, RunFolder } from "./run_folder.ts";
 
 Deno.test("the names of a run", () => {

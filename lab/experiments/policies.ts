@@ -14,7 +14,7 @@ import {
 } from "@bellman/statistics";
 import { renderCurves, renderIntervals } from "@bellman/training/plots";
 import { CURVE_RESAMPLES } from "./iqm_curve.ts";
-import { folderOf } from "../plan.ts";
+import { folderOf } from "./plan.ts";
 import type { Results, Scored, Which } from "./results.ts";
 import { environmentsOf, type Scales } from "./scales.ts";
 import {

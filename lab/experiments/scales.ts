@@ -1,6 +1,6 @@
 import { rewardThreshold } from "@bellman/runs/training";
-import type { Plan } from "../plan.ts";
-import { ATARI_SOURCE, atariScale } from "../atari_scale.ts";
+import type { Plan } from "./plan.ts";
+import { ATARI_SOURCE, atariScale } from "./atari_scale.ts";
 import { RANDOM_EPISODES } from "./random_returns.ts";
 
 /** Scale of an environment's normalized scores: `(return - low) / (high - low)`. */

@@ -156,7 +156,7 @@ Deno.test("a lock that is a pipe, a link or of another process hangs nobody", as
   Deno.removeSync(lock);
   const module = import.meta.resolve("./lock.ts");
   const script = `${top}/lock.ts`;
-  const config = new URL("../../deno.json", import.meta.url).pathname;
+  const config = new URL("../../../deno.json", import.meta.url).pathname;
   Deno.writeTextFileSync(
     script,
     `import { lockRun } from ${JSON.stringify(module)};

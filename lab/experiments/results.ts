@@ -1,5 +1,5 @@
-import type { CellResult } from "../cells.ts";
-import type { Plan } from "../plan.ts";
+import type { CellResult } from "./cells.ts";
+import type { Plan } from "./plan.ts";
 import type { KnownScale } from "./scales.ts";
 
 /** Policy of a run: at the end of training, or of its best checkpoint. */
