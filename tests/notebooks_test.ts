@@ -43,7 +43,7 @@ async function runNotebook(
   const { success, stdout, stderr } = await new Deno.Command(python!, {
     args: [
       `${ROOT}tests/testdata/run_notebook.py`,
-      `${ROOT}notebooks/${name}.ipynb`,
+      `${ROOT}docs/notebooks/${name}.ipynb`,
       folder,
     ],
     env: {
@@ -72,14 +72,16 @@ const plain = (outputs: Output[]) =>
 
 Deno.test("notebooks are stored without outputs, for Deno's kernel", () => {
   for (const name of NOTEBOOKS) {
-    const text = Deno.readTextFileSync(`${ROOT}notebooks/${name}.ipynb`);
+    const text = Deno.readTextFileSync(`${ROOT}docs/notebooks/${name}.ipynb`);
     const { cells, metadata } = JSON.parse(text);
     assertEquals(metadata.kernelspec.name, "deno");
     for (const cell of cells) {
       assertEquals(cell.metadata, {}, cell.id);
       if (cell.cell_type !== "code") {
         const links = [...cell.source.join("").matchAll(/\]\((.*?)\)/g)];
-        for (const [, it] of links) Deno.statSync(`${ROOT}notebooks/${it}`);
+        for (const [, it] of links) {
+          Deno.statSync(`${ROOT}docs/notebooks/${it}`);
+        }
         continue;
       }
       assertEquals([cell.execution_count, cell.outputs], [null, []], cell.id);
@@ -91,7 +93,7 @@ nbclientTest(
   "an agent learns in a notebook outside of the repository",
   () =>
     withFolder(async (folder) => {
-      const guide = Deno.readTextFileSync(`${ROOT}guides/notebooks.md`);
+      const guide = Deno.readTextFileSync(`${ROOT}docs/guides/notebooks.md`);
       const config = JSON.parse(guide.match(/```json\n(.*?)```/s)![1]);
       assertEquals(config.links, ["../bellman"]);
       await Deno.writeTextFile(

@@ -1,6 +1,10 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { capture } from "../testdata/capture.ts";
-import { HEADER, makeRun, rowsOf } from "../../lab/runs/folder/testdata/folders.ts";
+import {
+  HEADER,
+  makeRun,
+  rowsOf,
+} from "../../lab/runs/folder/testdata/folders.ts";
 import { eventsOf } from "../board/testdata/requests.ts";
 
 const root = await Deno.makeTempDir({ prefix: "bellman-board-command-" });

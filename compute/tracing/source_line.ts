@@ -8,7 +8,7 @@ const ROOT = new URL(isCheckout ? "../../" : "../../../", import.meta.url).href;
 
 /** Folders of packages in it. */
 const PACKAGES = isCheckout
-  ? /^(algorithms|buffers|cli|compute|envs|files|linear_algebra|policies|schedulers|statistics|types)\//
+  ? /^(algorithms|buffers|cli|compute|envs|files|lab|policies|schedulers|statistics|types)\//
   : /^/;
 
 /** Tests, and what they are given, are code like that of users. */

@@ -33,7 +33,7 @@ function read(source: string): Document {
   const whole = Deno.readTextFileSync(ROOT + source);
   const [front, yaml] = /^---\n(.*?)^---\n/ms.exec(whole) ?? ["", ""];
   const address = source.replace(/(^|\/)README\.md$/, "$1index.md")
-    .replace(/\.md$/, ".html");
+    .replace(/^docs\/guides\//, "guides/").replace(/\.md$/, ".html");
   return {
     source,
     address,
@@ -44,7 +44,7 @@ function read(source: string): Document {
 
 /** Reads the Markdown files of the root, of the folders of texts and of packages. */
 export function documentsOf(packages: readonly Package[]): Document[] {
-  const texts = ["docs", "guides", "zoo"].flatMap(markdownIn);
+  const texts = ["docs", "zoo"].flatMap(markdownIn);
   const readmes = packages.flatMap(({ folder }) => markdownIn(folder));
   return [...ROOT_FILES, ...texts, ...readmes].sort().map(read);
 }

@@ -6,7 +6,7 @@ import { type Agent, agentCard } from "./zoo.ts";
 const FRONT = "index.html";
 
 /** A moving picture besides those of the README and the zoo. */
-export const PONG = "pictures/pong.gif";
+export const PONG = "docs/pictures/pong.gif";
 
 const COMMANDS = `npx -y deno@2.9 task train --env CartPole-v1 --out runs/first
 npx -y deno@2.9 task play runs/first --gif first.gif

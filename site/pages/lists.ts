@@ -24,7 +24,7 @@ const list = (entries: readonly string[]) =>
 /** The list of guides. */
 export function guidesPage(documents: readonly Read[]): Page {
   const address = "guides/index.html";
-  const guides = documents.filter((it) => it.source.startsWith("guides/"))
+  const guides = documents.filter((it) => it.source.startsWith("docs/guides/"))
     .toSorted((a, b) => a.rendered.title < b.rendered.title ? -1 : 1);
   const summary = "The code of each guide runs as a test of every commit.";
   return {

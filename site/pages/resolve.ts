@@ -47,7 +47,7 @@ export function resolverOf(
 ): (document: Document) => Resolve {
   const addresses = new Map([
     ["zoo/README.md", "zoo/index.html"],
-    ["guides/README.md", "guides/index.html"],
+    ["docs/guides", "guides/index.html"],
     ...documents.map((it) => [it.source, it.address] as const),
   ]);
   return ({ source, address }) => (link, kind) => {

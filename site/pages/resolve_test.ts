@@ -7,7 +7,7 @@ import { resolverOf, sourcesOf } from "./resolve.ts";
 const document = (source: string, address: string) => ({
   ...{ source, address, text: "", head: undefined },
 });
-const GUIDE = document("guides/search.md", "guides/search.html");
+const GUIDE = document("docs/guides/search.md", "guides/search.html");
 const DOCUMENTS = [
   GUIDE,
   document("README.md", "index.html"),
@@ -27,11 +27,11 @@ function resolved(
 
 Deno.test("links lead to pages, folders to their index", () => {
   const links = {
-    "../README.md": "../index.html",
-    "../envs": "../envs/index.html",
-    "../envs/#spaces": "../envs/index.html#spaces",
+    "../../README.md": "../index.html",
+    "../../envs": "../envs/index.html",
+    "../../envs/#spaces": "../envs/index.html#spaces",
     "search.md#pruning": "search.html#pruning",
-    "../zoo": "../zoo/index.html",
+    "../../zoo": "../zoo/index.html",
     "#pruning": "#pruning",
     "https://deno.com/a%20b": "https://deno.com/a%20b",
   };
@@ -39,18 +39,21 @@ Deno.test("links lead to pages, folders to their index", () => {
 });
 
 Deno.test("other files are shown by the repository, and pictures by the site", () => {
-  assertEquals(resolved(["../envs/mod.ts", "../envs/toy", "../deno.json"]), [
-    ["source:envs/mod.ts", "source:envs/toy", "source:deno.json"],
-    [],
-  ]);
+  assertEquals(
+    resolved(["../../envs/mod.ts", "../../envs/toy", "../../deno.json"]),
+    [
+      ["source:envs/mod.ts", "source:envs/toy", "source:deno.json"],
+      [],
+    ],
+  );
   assertEquals(resolved(["../pictures/pong.gif"], "picture"), [
-    ["../pictures/pong.gif"],
-    ["pictures/pong.gif"],
+    ["../docs/pictures/pong.gif"],
+    ["docs/pictures/pong.gif"],
   ]);
 });
 
 Deno.test("what is not there, or outside of the checkout, is left to the check", () => {
-  const links = ["none.md", "../../etc/passwd", "../../../../etc/passwd"];
+  const links = ["none.md", "../../../etc/passwd", "../../../../../etc/passwd"];
   assertEquals(resolved(links, "picture"), [links, []]);
 });
 

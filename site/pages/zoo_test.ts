@@ -18,7 +18,7 @@ const CARD = card("zoo/a2c/gym:<b>-v1/README.md", {
 });
 
 Deno.test("agents are the cards of the zoo, and their heads are data", () => {
-  const others = ["zoo/README.md", "guides/search.md"]
+  const others = ["zoo/README.md", "docs/guides/search.md"]
     .map((it) => card(it, undefined));
   const odd = [null, 3, "text", { "model-index": "x" }]
     .map((head, i) => card(`zoo/a2c/Env-v${i}/README.md`, head));

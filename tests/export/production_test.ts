@@ -6,7 +6,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { runCommand } from "../runs.ts";
 import { pythonWith } from "./python.ts";
 
-const GUIDE = new URL("../../guides/to_production.md", import.meta.url);
+const GUIDE = new URL("../../docs/guides/to_production.md", import.meta.url);
 const text = await Deno.readTextFile(GUIDE);
 const dir = await Deno.makeTempDir({ prefix: "bellman-production-" });
 globalThis.addEventListener(

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 
-const GUIDES = new URL("../../guides/", import.meta.url);
+const GUIDES = new URL("../../docs/guides/", import.meta.url);
 
 /** The first block of code in a language below a text of a guide. */
 export function guideCode(

@@ -157,7 +157,7 @@ async function unpack(archive: string, folder: string): Promise<string> {
 async function copyUnchecked(to: string): Promise<void> {
   const config = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   const workspace = packed.map(({ folder }) => folder);
-  for (const folder of ["deno.lock", "links", ...workspace]) {
+  for (const folder of ["deno.lock", "tests/links", ...workspace]) {
     cpSync(join(ROOT, folder), join(to, folder), { recursive: true });
   }
   await Deno.writeTextFile(

@@ -2,7 +2,7 @@
 /**
  * Draws the pictures of the READMEs and docs out of what is kept: `deno task pictures`.
  * Curves come from `algorithms/NAME/results/curves/*.json`, moving pictures from
- * the episodes in `pictures/episodes`, which hold the environment, its seed and
+ * the episodes in `docs/pictures/episodes`, which hold the environment, its seed and
  * the actions of a trained agent: they are played again. An environment that is
  * not installed keeps the picture that it has. `--check` only compares curves.
  */
@@ -121,7 +121,9 @@ export async function replay(
 async function writeEpisode(name: string): Promise<void> {
   const episode = readJson<KeptEpisode>(`${FOLDER}/episodes/${name}.json`);
   if (!isInstalled(episode)) {
-    console.log(`kept pictures/${name}.gif: ${episode.env} is not installed`);
+    console.log(
+      `kept docs/pictures/${name}.gif: ${episode.env} is not installed`,
+    );
     return;
   }
   let gif: GifWriter | undefined;
@@ -132,11 +134,11 @@ async function writeEpisode(name: string): Promise<void> {
   if (Math.abs(sum - episode.return) > 1e-6) {
     await gif?.abort();
     throw new Error(
-      `Cannot draw pictures/${name}.gif: the return is ${sum}, expected ${episode.return}`,
+      `Cannot draw docs/pictures/${name}.gif: the return is ${sum}, expected ${episode.return}`,
     );
   }
   await gif?.finish();
-  console.log(`wrote pictures/${name}.gif`);
+  console.log(`wrote docs/pictures/${name}.gif`);
 }
 
 if (import.meta.main) {

@@ -44,7 +44,7 @@ Deno.test("curves are those that 'deno task pictures' draws", () => {
   }
 });
 
-for (const path of filesOf(`${ROOT}pictures/episodes`)) {
+for (const path of filesOf(`${ROOT}docs/pictures/episodes`)) {
   const episode: KeptEpisode = JSON.parse(Deno.readTextFileSync(path));
   Deno.test(
     `the kept episode of ${episode.env} has its return ${

@@ -74,7 +74,7 @@ function writeExamples(path: string): Part[] {
 async function partsOf(paths: string[]): Promise<Part[]> {
   const folders = (await packages()).map(({ folder }) => folder);
   const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
-  const documented = [...folders, "guides", "docs", ...pages];
+  const documented = [...folders, "docs", ...pages];
   const tested = [...folders, "tests"];
   const hasPaths = paths.length > 0;
   const files = (hasPaths ? paths : tested)

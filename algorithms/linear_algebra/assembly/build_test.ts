@@ -6,6 +6,6 @@ Deno.test("the kernels' bytes are from the sources beside them", async () => {
   assertEquals(
     sources,
     await sourcesDigest(),
-    "run deno run --no-lock -A linear_algebra/assembly/build.ts",
+    "run deno run --no-lock -A algorithms/linear_algebra/assembly/build.ts",
   );
 });

@@ -15,7 +15,7 @@ import {
   transposed,
   withEigenvalues,
 } from "./testdata/matrices.ts";
-import { assertRefused } from "../tests/testdata/refused.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 /** Checks L L^T = A number by number, and the zeros above the diagonal. */
 function assertFactors(matrix: Float64Array, size: number): Float64Array {

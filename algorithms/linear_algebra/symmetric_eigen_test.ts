@@ -15,7 +15,7 @@ import {
   uniformNumbers,
   withEigenvalues,
 } from "./testdata/matrices.ts";
-import { assertRefused } from "../tests/testdata/refused.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
 
 /**
  * What LAPACK's own results keep to: rounding times the size, and some more

@@ -3,7 +3,7 @@
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=8
 #SBATCH --time=04:00:00
-# Trains on the nodes of a job of Slurm: sbatch examples/cluster/slurm.sh, in a checkout
+# Trains on the nodes of a job of Slurm: sbatch docs/examples/cluster/slurm.sh, in a checkout
 # on a disk that all nodes have, with Deno as `deno` and Ray as `ray` in PATH. The first
 # node is the head and the learner. A job that is sent again resumes its run.
 set -euo pipefail

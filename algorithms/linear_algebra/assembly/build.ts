@@ -3,7 +3,7 @@
  * `fused` with relaxed SIMD (fused multiply and add), `plain` without, for
  * engines that lack it. Run after a change of a kernel:
  *
- *     deno run --no-lock -A linear_algebra/assembly/build.ts
+ *     deno run --no-lock -A algorithms/linear_algebra/assembly/build.ts
  */
 const FOLDER = new URL("./", import.meta.url);
 /** Named here and not in the import map: nothing else needs it. */
