@@ -125,7 +125,7 @@ Deno.test("a run that is killed before its prolonging starts is prolonged later"
   await Deno.writeTextFile(
     module,
     `import { registerLogger } from "${
-      new URL("../cli/mod.ts", import.meta.url).href
+      import.meta.resolve("@bellman/runs/settings")
     }";
 registerLogger(() => {
   if (Deno.env.has("KILL_AT_START")) Deno.kill(Deno.pid, "SIGKILL");

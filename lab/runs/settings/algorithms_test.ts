@@ -121,7 +121,7 @@ Deno.test("statistics of algorithms have titles, told in the README of each", as
     if (name === "dummy" || Object.keys(statistics).length === 0) continue;
     const isAsync = asyncAlgorithms.some((it) => it.name === name);
     const url = new URL(
-      `../../algorithms/${isAsync ? "async" : name}/README.md`,
+      `../../../algorithms/${isAsync ? "async" : name}/README.md`,
       import.meta.url,
     );
     const [, table] = (await Deno.readTextFile(url))

@@ -6,7 +6,7 @@ import { UsageError } from "../program/errors.ts";
 /** Prefix of the names of trained agents that come with the repository. */
 export const ZOO = "zoo:";
 
-const FOLDER = new URL("../../zoo/", import.meta.url);
+const FOLDER = new URL("../../../zoo/", import.meta.url);
 
 /** An agent of the zoo. */
 export interface ZooAgent {

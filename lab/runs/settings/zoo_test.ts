@@ -299,7 +299,7 @@ Deno.test("settings of a zoo file that do nothing are told, those that it leaves
 
 /** Reads a section of the zoo's own file for PPO. */
 async function ppo(env: string, name = "ppo") {
-  const url = new URL(`../testdata/zoo/${name}.yml`, import.meta.url);
+  const url = new URL(`./testdata/zoo/${name}.yml`, import.meta.url);
   const file = { name: `${name}.yml`, text: await Deno.readTextFile(url) };
   return resolveConfig("ppo", { file, entries: [["env", env]] });
 }
@@ -369,7 +369,7 @@ Deno.test("RecurrentPPO's file of the zoo cuts rollouts into sequences", async (
 Deno.test("every section of PPO's files is read, or is one clear line", async () => {
   const refused: string[] = [];
   for (const name of ["ppo", "ppo_lstm"]) {
-    const url = new URL(`../testdata/zoo/${name}.yml`, import.meta.url);
+    const url = new URL(`./testdata/zoo/${name}.yml`, import.meta.url);
     const sections = Object.keys(parse(await Deno.readTextFile(url)) as object)
       .filter((it) => it !== "default");
     assert(sections.length > 25);
@@ -455,7 +455,7 @@ Deno.test("HerReplayBuffer of a file is hindsight", () => {
 
 /** Reads a section of the zoo's own files for DQN and QR-DQN. */
 async function dqn(env: string, name = "dqn") {
-  const url = new URL(`../testdata/zoo/${name}.yml`, import.meta.url);
+  const url = new URL(`./testdata/zoo/${name}.yml`, import.meta.url);
   const file = { name: `${name}.yml`, text: await Deno.readTextFile(url) };
   return resolveGiven("dqn", { file, entries: [["env", env]] });
 }
