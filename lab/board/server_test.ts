@@ -6,10 +6,10 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { UsageError } from "../terminal/errors.ts";
-import { startBoard } from "./server.ts";
-import { HEADER, makePipe, makeRun, rowsOf } from "./testdata/folders.ts";
-import { ask, askedBoard, eventsOf } from "./testdata/requests.ts";
+import { HEADER, makePipe, makeRun, rowsOf } from "../runs/testdata/folders.ts";
+import type { RunsAnswer, ShownFolder } from "./answers.ts";
+import { serveBoard } from "./server.ts";
+import { ask, askedBoard } from "./testdata/requests.ts";
 
 const top = Deno.realPathSync(
   await Deno.makeTempDir({ prefix: "bellman-board-server-" }),
@@ -21,12 +21,7 @@ makeRun(`${root}/good`, {
   log: `${HEADER}\n${rowsOf(0, 50)}`,
   stopped: "completed",
 });
-const board = await askedBoard([root], {
-  "board.js": "let page;",
-  "board.css": "main{}",
-  "worker.js": "let worker;",
-  "other.js": "no file of the page",
-});
+const board = await askedBoard([root]);
 const { port, cookie } = board;
 const HOST = `Host: 127.0.0.1:${port}`;
 const COOKIE = `Cookie: ${cookie}`;
@@ -37,15 +32,11 @@ const statusOf = (text: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
 const request = (path: string, ...lines: string[]) =>
   ask(port, [`GET ${path} HTTP/1.1`, HOST, COOKIE, ...lines]);
 
-type Summary = { id: string; problems: string[]; state: string };
-
-/** Waits until the index has a run, and returns all by their names. */
-async function summaries(wanted = "good"): Promise<Map<string, Summary>> {
+/** Waits until the list has a run, and returns all by their names. */
+async function shown(wanted = "good"): Promise<Map<string, ShownFolder>> {
   for (let tries = 0; tries < 100; tries++) {
-    const { runs } = await (await board.get("/api/index")).json();
-    const found = new Map<string, Summary>(
-      runs.map((it: { name: string }) => [it.name, it]),
-    );
+    const { changed }: RunsAnswer = await (await board.get("/api/runs")).json();
+    const found = new Map(changed.map((it) => [it.name, it]));
     if (found.has(wanted)) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -65,7 +56,7 @@ Deno.test("the address is traded for a cookie, without which there is nothing", 
     ),
   );
   assert(!cookie.includes(token), "the cookie is the token");
-  const paths = ["/", "/board.js", "/api/index", "/api/events", "/none"];
+  const paths = ["/", "/board.js", "/api/runs", "/api/curves", "/none"];
   const wrong = [
     [],
     ["Cookie: "],
@@ -145,7 +136,7 @@ Deno.test("other hosts, sites, origins and methods are refused, whatever else th
     "BREW",
   ];
   for (const method of methods) {
-    for (const path of ["/", "/api/events"]) {
+    for (const path of ["/", "/api/runs"]) {
       const text = await ask(port, [
         `${method} ${path} HTTP/1.1`,
         HOST,
@@ -158,12 +149,10 @@ Deno.test("other hosts, sites, origins and methods are refused, whatever else th
   }
   const head = await ask(port, ["HEAD /board.js HTTP/1.1", HOST, COOKIE]);
   assertEquals([statusOf(head), head.split("\r\n\r\n")[1]], [200, ""]);
-  const events = await ask(port, ["HEAD /api/events HTTP/1.1", HOST, COOKIE]);
-  assertEquals(statusOf(events), 200);
 });
 
 Deno.test("all answers have the headers that keep scripts and other pages out", async () => {
-  for (const path of ["/", "/board.js", "/api/index", "/none", "/?token=0"]) {
+  for (const path of ["/", "/board.js", "/api/runs", "/none", "/?token=0"]) {
     const { headers, body } = await board.get(path);
     await body?.cancel();
     assertStringIncludes(
@@ -182,7 +171,7 @@ Deno.test("all answers have the headers that keep scripts and other pages out", 
 });
 
 Deno.test("paths lead to the board's own names alone", async () => {
-  const [good] = (await summaries()).values();
+  const [good] = (await shown()).values();
   const long = "a".repeat(8_000);
   const paths = [
     "/secret.txt",
@@ -195,13 +184,17 @@ Deno.test("paths lead to the board's own names alone", async () => {
     "/api/runs/..%2Fgood",
     `/api/runs/${good.id}/../../../secret.txt`,
     `/api/runs/${good.id}/videos/..%2f..%2f..%2fsecret.txt`,
+    `/api/runs/${good.id}/videos/../../secret.gif`,
+    `/api/runs/${good.id}/..%2f..%2fsecret.gif`,
     `/api/runs/${good.id}/report%00.html`,
+    `/api/runs/${good.id}/progress.csv`,
+    `/api/runs/${good.id}/checkpoints/best.safetensors`,
     `/api/runs/${good.id}/config.yaml`,
     `/api/runs/${good.id}/`,
     "/api/runs/__proto__",
     "/api/runs/constructo",
-    "/api/experiments/0123456789/figures/learning-curves",
-    "/other.js",
+    "/api/runs/0123456789",
+    "/worker.js",
     "/texts.json",
     "//board.js",
     "/%00",
@@ -213,11 +206,9 @@ Deno.test("paths lead to the board's own names alone", async () => {
     assert([400, 404].includes(statusOf(text)), `${path}: ${text}`);
     assert(!text.includes(SECRET) && !text.includes("root:"), path);
   }
-  for (const path of [`/${long}`, `/api/index?${long}`, `/?token=${long}`]) {
+  for (const path of [`/${long}`, `/api/runs?${long}`, `/?token=${long}`]) {
     assertEquals(statusOf(await request(path)), 414);
   }
-  const far = `/api/events?curves=${"a".repeat(61_000)}`;
-  assert([400, 414].includes(statusOf(await request(far))));
   // Bytes that no line of a request has.
   for (const path of ["/\0", "/\x01", "/a b", "/\xff"]) {
     const text = await request(path);
@@ -226,59 +217,53 @@ Deno.test("paths lead to the board's own names alone", async () => {
   assertEquals(statusOf(await request("/")), 200);
 });
 
-Deno.test("streams that ask for nonsense are refused, and too many wait", async () => {
+Deno.test("curves that nobody can be sent are refused", async () => {
   for (
     const query of [
-      "curves=",
-      "curves=steps extremes 9 a",
-      "curves=steps extremes NaN a",
-      "curves=steps extremes 20000 a",
-      "curves=steps other 100 a",
-      "curves=__proto__ extremes 100 a",
-      `curves=steps extremes 100 ${"a*".repeat(20)}`,
-      "curves=steps extremes 100 %25ZZ",
-      Array(17).fill("curves=steps extremes 100 a").join("&"),
+      "runs=a&since=-1",
+      "runs=a&since=0.5",
+      "runs=a&since=x",
+      "runs=a,b&since=0",
+      "runs=a&since=0&rows=1",
+      "runs=a&since=0&rows=20000",
+      "runs=a&since=0&rows=x",
+      `runs=${"a,".repeat(600)}&since=0`,
+      `runs=a&since=0${"&keys=a".repeat(33)}`,
     ]
   ) {
-    const response = await board.get(
-      `/api/events?${query.replaceAll(" ", "+")}`,
-    );
+    const response = await board.get(`/api/curves?${query}`);
     assertEquals(response.status, 400, query);
     await response.body?.cancel();
   }
-  const connections = await Promise.all(
-    Array.from({ length: 300 }, async () => {
-      const connection = await Deno.connect({ hostname: "127.0.0.1", port });
-      await connection.write(new TextEncoder().encode(
-        `GET /api/events?version= HTTP/1.1\r\n${HOST}\r\n${COOKIE}\r\n\r\n`,
-      ));
-      return connection;
-    }),
-  );
-  const statuses = await Promise.all(connections.map(async (it) => {
-    const bytes = new Uint8Array(64);
-    // There are more connections than the board takes.
-    const count = await it.read(bytes).catch(() => null);
-    return statusOf(new TextDecoder().decode(bytes.subarray(0, count ?? 0)));
-  }));
-  const count = (status: number) =>
-    statuses.filter((it) => Object.is(it, status)).length;
-  assertEquals(count(200), 64);
-  assertEquals(count(503) + count(NaN), 236);
-  assertEquals(statusOf(await request("/api/index")), 200);
-  connections.forEach((it) => it.close());
-  // Those that are gone make room.
-  for (let tries = 0;; tries++) {
-    const response = await board.get("/api/events?version=");
-    if (response.status === 200) {
-      const first = await eventsOf(response).next();
-      assertEquals(first.value!.data.isWhole, true);
-      break;
-    }
-    await response.body?.cancel();
-    assert(tries < 200, "the streams are still there");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const none = await board.get("/api/curves?runs=0123456789&since=0&keys=%25");
+  assertEquals(await none.json(), {});
+});
+
+Deno.test("rows are sent from one on, and what changed since a version", async () => {
+  const [{ id, step, return: mean }] = [(await shown()).get("good")!];
+  assertEquals([step, mean], [500, 48]);
+  const rows = async (since: number) => {
+    const query = `runs=${id}&since=${since}&keys=eval/return_mean`;
+    return await (await board.get(`/api/curves?${query}`)).json();
+  };
+  const { [id]: all } = await rows(0);
+  assertEquals([all.from, all.next, all.steps.length], [0, 50, 50]);
+  assertEquals(all.values["eval/return_mean"].slice(8, 10), [null, 4.5]);
+  assertEquals(await rows(50), {});
+  const since = async (version: number): Promise<RunsAnswer> =>
+    await (await board.get(`/api/runs?since=${version}`)).json();
+  const { version } = await since(0);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  assertEquals((await since(version)).changed, []);
+  const path = `${root}/good/progress.csv`;
+  Deno.writeTextFileSync(path, rowsOf(50, 51), { append: true });
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  const { changed, ids } = await since(version);
+  assertEquals([changed.map((it) => it.step), ids], [[510], [id]]);
+  assertEquals((await rows(50))[id].steps, [510]);
+  // A log that was cut back.
+  Deno.writeTextFileSync(path, `${HEADER}\n${rowsOf(0, 5)}`);
+  assertEquals((await rows(51))[id].from, 0);
 });
 
 Deno.test("half requests and idle connections end, and never more than it takes", async () => {
@@ -353,7 +338,7 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
     const dir = make(names[0]);
     Deno.removeSync(`${dir}/config.yaml`);
     makePipe(`${dir}/${name}`);
-    await summaries(names[0]);
+    await shown(names[0]);
     Deno.removeSync(dir, { recursive: true });
   }
   const piped = make(names[0]);
@@ -377,6 +362,11 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
     Deno.symlinkSync(`${outside}/${it}`, `${linked}/${it}`);
   }
   Deno.symlinkSync(`${top}/secret.txt`, `${linked}/failure.txt`);
+  const former = make("linked former", { log });
+  Deno.removeSync(`${former}/config.yaml`);
+  for (const it of ["config.yaml", "report.html"]) {
+    Deno.symlinkSync(`${outside}/${it}`, `${former}/${it}`);
+  }
   Deno.mkdirSync(`${linked}/videos`);
   Deno.symlinkSync(`${top}/secret.txt`, `${linked}/videos/best.gif`);
   Deno.symlinkSync(outside, `${root}/${names[2]}`);
@@ -403,58 +393,47 @@ Deno.test("a run's folder that is hostile shows nothing else, hangs nobody and r
     files: { "evaluations.json": '{"last":', "run.json": '{"format": 1' },
   });
 
-  const found = await summaries("cut");
+  const found = await shown("cut");
   assertEquals(found.has(names[2]), false);
   const problems = (name: string) => found.get(name)!.problems.join("\n");
-  for (const it of [...files.slice(0, 3), ...more]) {
+  for (const it of ["run.json", "its log"]) {
     assertStringIncludes(problems(names[0]), `${it}: it is a pipe`);
+    assertStringIncludes(problems(names[1]), `${it}: it leads out`);
+  }
+  for (const it of ["config.yaml", "report.html"]) {
+    assertStringIncludes(problems("linked former"), `${it}: it leads out`);
   }
   assertEquals(found.get(names[0])!.state, "unknown");
-  for (
-    const it of ["config.yaml", "progress.csv", "report.html", "run.json"]
-  ) {
-    assertStringIncludes(
-      problems(names[1]),
-      `${it}: it leads out of its folder`,
-    );
-  }
   assertStringIncludes(problems(names[5]), "it has no column time/steps");
-  assertStringIncludes(problems(names[7]), "it is a folder");
-  assertStringIncludes(problems("cut"), "evaluations.json: ");
+  assertStringIncludes(problems(names[7]), "its log: it is a folder");
+  assertStringIncludes(problems(names[7]), "report.html: it is a folder");
   assertStringIncludes(problems("cut"), "run.json: ");
   assertEquals(problems("good"), "");
 
   const ids = [...found.values()].map(({ id }) => id);
+  assert(!JSON.stringify([...found]).includes(SECRET));
   for (const id of ids) {
-    const details = await board.get(`/api/runs/${id}`);
-    assertEquals(details.status, 200);
-    const text = await details.text();
-    assert(!text.includes(SECRET) && !text.includes("evil.ts'"), text);
-    for (const { id: video } of JSON.parse(text).videos) {
-      const sent = await board.get(`/api/runs/${id}/videos/${video}`);
+    const files = await (await board.get(`/api/runs/${id}`)).json();
+    const paths = files.map(({ path }: { path: string }) => path);
+    assert(!paths.some((it: string) => it.includes("secret")), paths.join());
+    for (const it of ["videos/best.gif", "report.html", "search.html"]) {
+      const sent = await board.get(`/api/runs/${id}/${it}`);
       assert(!(await sent.text()).includes(SECRET));
     }
-    const report = await board.get(`/api/runs/${id}/report`);
-    assert(!(await report.text()).includes(SECRET));
   }
   const query = new URLSearchParams({
-    curves: `steps extremes 100 ${HEADER.replaceAll(",", "*")} ${
-      ids.join("*")
-    }`,
+    runs: ids.join(),
+    since: ids.map(() => 0).join(),
+    keys: "eval/return_mean",
   });
-  const seen = new Set<string>();
-  for await (
-    const { data } of eventsOf(await board.get(`/api/events?${query}`))
-  ) {
-    assert(!JSON.stringify(data).includes(SECRET));
-    seen.add(data.run);
-    if (seen.size === 5) break;
-  }
+  const rows = await (await board.get(`/api/curves?${query}`)).json();
   assertEquals(
-    seen,
+    new Set(Object.keys(rows)),
     new Set(
-      ["good", "linked videos", names[3], names[6], names[8]]
-        .map((it) => found.get(it)!.id),
+      [
+        ...["good", "linked videos", "linked former", names[3], names[6]],
+        names[8],
+      ].map((it) => found.get(it)!.id),
     ),
   );
   assertThrows(() => Deno.statSync(`${top}/ran`), Deno.errors.NotFound);
@@ -471,26 +450,24 @@ Deno.test("reports run nothing, and videos are what their bytes are", async () =
   Deno.mkdirSync(`${root}/films/videos`);
   Deno.writeFileSync(`${root}/films/videos/best.gif`, gif);
   Deno.writeFileSync(`${root}/films/videos/other.gif`, gif);
-  const { id } = (await summaries("films")).get("films")!;
-  const { videos } = await (await board.get(`/api/runs/${id}`)).json();
-  const sent = await Promise.all(
-    videos.map(async ({ id: video }: { id: string }) => {
-      const response = await board.get(`/api/runs/${id}/videos/${video}`);
-      const { headers } = response;
-      await response.body?.cancel();
-      assertMatch(headers.get("content-security-policy")!, /^sandbox; /);
-      return [
-        headers.get("content-type"),
-        headers.get("content-disposition"),
-      ];
-    }),
-  );
+  const { id } = (await shown("films")).get("films")!;
+  const files = ["videos/best.gif", "play.gif", "play.mp4"];
+  const sent = await Promise.all(files.map(async (it) => {
+    const { headers, body } = await board.get(`/api/runs/${id}/${it}`);
+    await body?.cancel();
+    assertMatch(headers.get("content-security-policy")!, /^sandbox; /);
+    return [headers.get("content-type"), headers.get("content-disposition")];
+  }));
   assertEquals(sent, [
     ["image/gif", null],
-    ["application/octet-stream", "attachment; filename=video"],
+    ["application/octet-stream", "attachment; filename=file"],
     ["video/mp4", null],
   ]);
-  const report = await board.get(`/api/runs/${id}/report`);
+  const head = await ask(port, [
+    ...[`HEAD /api/runs/${id}/play.mp4 HTTP/1.1`, HOST, COOKIE],
+  ]);
+  assertEquals([statusOf(head), head.split("\r\n\r\n")[1]], [200, ""]);
+  const report = await board.get(`/api/runs/${id}/report.html`);
   assertStringIncludes(await report.text(), "<script>");
   const policy = report.headers.get("content-security-policy")!;
   assertMatch(policy, /^sandbox; default-src 'none'; /);
@@ -498,12 +475,22 @@ Deno.test("reports run nothing, and videos are what their bytes are", async () =
   assertEquals(report.headers.get("x-content-type-options"), "nosniff");
 });
 
-Deno.test("a port that another program has is named with the flag", async () => {
+Deno.test("a port and a host that cannot be had are named, and a signal ends a board", async () => {
   await assertRejects(
-    () => startBoard({ roots: [root], port, files: {} }),
-    UsageError,
-    `Cannot listen on port ${port}: another program has it; --port takes another one, --port 0 a free one`,
+    () => serveBoard({ roots: [root], port }),
+    RangeError,
+    `Cannot listen on port ${port}: another program has it; expected a free port`,
   );
+  await assertRejects(
+    () => serveBoard({ roots: [root], port: 0, host: "0.0.0.0" }),
+    RangeError,
+    "Cannot listen on '0.0.0.0': expected one address",
+  );
+  const controller = new AbortController(), { signal } = controller;
+  const other = await serveBoard({ roots: [], port: 0, token: "a b", signal });
+  assertMatch(other.url, /\?token=a%20b$/);
+  controller.abort();
+  await other.finished;
   await board.close();
   Deno.removeSync(top, { recursive: true });
 });

@@ -1,4 +1,4 @@
-import { type Board, startBoard } from "../server.ts";
+import { type Board, serveBoard } from "../server.ts";
 
 /** A board that tests ask. */
 export interface AskedBoard extends Board {
@@ -16,17 +16,15 @@ export async function askerOf(address: string) {
   const { origin } = new URL(address);
   return {
     cookie,
-    get: (path: string, signal?: AbortSignal) =>
-      fetch(origin + path, { headers: { cookie }, signal }),
+    get: (path: string) => fetch(origin + path, { headers: { cookie } }),
   };
 }
 
 /** Starts a board on a free port, and trades its token for the cookie. */
 export async function askedBoard(
   roots: readonly string[],
-  files: Readonly<Record<string, string>> = { "board.js": "1;" },
 ): Promise<AskedBoard> {
-  const board = await startBoard({ roots, port: 0, files });
+  const board = await serveBoard({ roots, port: 0 });
   return {
     ...board,
     port: Number(new URL(board.url).port),
@@ -43,37 +41,4 @@ export async function ask(
   const text = [...lines, "Connection: close", "", ""].join("\r\n");
   await connection.write(new TextEncoder().encode(text));
   return await new Response(connection.readable).text();
-}
-
-/** Events of a stream. */
-export interface ServerEvent {
-  event: string;
-  id: string;
-  // deno-lint-ignore no-explicit-any -- tests know which event it is
-  data: any;
-}
-
-/** Yields the events of a stream, until it ends or the loop is left. */
-export async function* eventsOf(
-  response: Response,
-): AsyncGenerator<ServerEvent, void> {
-  let text = "";
-  for await (
-    const piece of response.body!.pipeThrough(new TextDecoderStream())
-  ) {
-    text += piece;
-    const parts = text.split("\n\n");
-    text = parts.pop()!;
-    for (const part of parts) {
-      const fields = Object.fromEntries(
-        part.split("\n").map((line) => line.split(/: (.*)/, 2)),
-      );
-      if (fields.event === undefined) continue;
-      yield {
-        event: fields.event,
-        id: fields.id,
-        data: JSON.parse(fields.data),
-      };
-    }
-  }
 }
