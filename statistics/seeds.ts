@@ -254,13 +254,31 @@ function finiteCurve({ x, y }: SeedCurve): { x: number[]; y: number[] } {
   return line;
 }
 
-/** Lists the places of all curves, or as many at equal distances where there are more. */
-function commonPlaces(curves: readonly SeedCurve[], most: number): number[] {
+/**
+ * Lists the places of several curves, or some at equal distances where there are more.
+ *
+ * @param curves Curves with finite, rising places.
+ * @param most Most places.
+ * @returns Rising places.
+ * @example
+ * ```ts
+ * import { commonPlaces } from "@bellman/statistics";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const curves = [{ x: [0, 10, 100], y: [1, 2, 3] }, { x: [20], y: [5] }];
+ * assertEquals(commonPlaces(curves, 4), [0, 10, 20, 100]);
+ * assertEquals(commonPlaces(curves, 3), [0, 50, 100]);
+ * ```
+ */
+export function commonPlaces(
+  curves: readonly SeedCurve[],
+  most: number,
+): number[] {
   const found = new Set<number>();
   for (const { x } of curves) for (const at of x) found.add(at);
-  if (found.size <= most) return [...found].sort((a, b) => a - b);
-  const from = Math.min(...curves.map(({ x }) => x[0]));
-  const to = Math.max(...curves.map(({ x }) => x[x.length - 1]));
+  const all = Float64Array.from(found).sort();
+  if (all.length <= most) return [...all];
+  const [from, to] = [all[0], all[all.length - 1]];
   return Array.from({ length: most }, (_, i) => {
     const part = i / Math.max(1, most - 1);
     return from * (1 - part) + to * part;

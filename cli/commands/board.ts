@@ -44,11 +44,8 @@ export const boardCommand: Command = {
     const roots = positionals.length > 0 ? positionals.map(runDirOf) : FOLDERS;
     const missing = roots.filter((it) => !isFolder(it));
     // Loads the whole page: only where it is served.
-    const [{ startBoard }, { default: files }] = await Promise.all([
-      import("../board/server.ts"),
-      import("../board/page/texts.json", { with: { type: "json" } }),
-    ]);
-    const board = await startBoard({ roots, port, files });
+    const { serveBoard } = await import("@bellman/board");
+    const board = await serveBoard({ roots, port });
     io.out(`${board.url}\n`);
     if (!options.switches.has("quiet")) {
       const later = missing.length === 0

@@ -44,6 +44,11 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/statistics",
     "@bellman/training",
   ],
+  "@bellman/board": [
+    "@bellman/files",
+    "@bellman/runs",
+    "@bellman/statistics",
+  ],
   "@bellman/share": [
     "@bellman/compute",
     "@bellman/envs",
@@ -64,6 +69,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   ],
   "@bellman/cli": [
     "@bellman/agent",
+    "@bellman/board",
     "@bellman/envs",
     "@bellman/experiments",
     "@bellman/policies",

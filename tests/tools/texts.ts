@@ -7,17 +7,9 @@ import { fileURLToPath } from "node:url";
 import { denoOutput } from "./deno_output.ts";
 import { ROOT } from "./packages.ts";
 
-/**
- * Modules of pages, each bundled into a file of its own, by folder; with the packages
- * that a bundle holds.
- */
-const PAGES: Readonly<
-  Record<string, Readonly<Record<string, readonly string[]>>>
-> = {
-  "cli/board/page": {
-    board: ["jstat", "pure-rand/generator/xoroshiro128plus", "uplot"],
-    worker: [],
-  },
+/** Pages that are bundled, by folder, with the packages that each bundle holds. */
+const PAGES: Readonly<Record<string, readonly string[]>> = {
+  "lab/board/page": ["preact", "uplot"],
 };
 
 const BUNDLE = ["bundle", "--quiet", "--platform=browser", "--minify"];
@@ -64,20 +56,15 @@ async function licenseOf(name: string): Promise<string> {
 
 /** Bundles a page; the style sheet of its charts comes before its own. */
 async function pageOf(folder: string): Promise<[string, string][]> {
-  const scripts = Object.entries(PAGES[folder]).map(
-    async ([name, packages]): Promise<[string, string]> => [
-      `${name}.js`,
-      [
-        ...await Promise.all(packages.map(licenseOf)),
-        await denoOutput([...BUNDLE, `${folder}/${name}.ts`]),
-      ].join(""),
-    ],
-  );
+  const script = [
+    ...await Promise.all(PAGES[folder].map(licenseOf)),
+    await denoOutput([...BUNDLE, `${folder}/board.tsx`]),
+  ].join("");
   const charts = new URL("uPlot.min.css", import.meta.resolve("uplot"));
   const first = await Deno.readTextFile(fileURLToPath(charts));
   const styles = (await textsOf(folder))
     .map(([name, text]): [string, string] => [name, first + text]);
-  return [...styles, ...await Promise.all(scripts)];
+  return [...styles, ["board.js", script]];
 }
 
 async function pack(folder: string): Promise<string> {

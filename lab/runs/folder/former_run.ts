@@ -110,8 +110,13 @@ export function formerRecord(
   onNotice: (line: string) => void = () => {},
 ): RunRecord {
   const root = fs().realpathSync(dir);
-  const read: Read = (name, options) =>
-    readTextInside(root, `${dir}/${name}`, options);
+  const read: Read = (name, options) => {
+    try {
+      return readTextInside(root, `${dir}/${name}`, options);
+    } catch (cause) {
+      throw new SyntaxError(`${name}: ${problemOf(cause)}`, { cause });
+    }
+  };
   const { values, steps } = logOf(dir, onNotice);
   const last = (name: string) => values[name]?.findLast(Number.isFinite) ?? 0;
   const seed = Number(settings.seed ?? 0);

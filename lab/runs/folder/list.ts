@@ -291,7 +291,8 @@ function readRun(
     try {
       return read();
     } catch (error) {
-      problems.push(`${name}: ${problemOf(error)}`);
+      const problem = problemOf(error);
+      problems.push(name === "" ? problem : `${name}: ${problem}`);
     }
   };
   const text = (name: string, most?: number) =>

@@ -1,0 +1,231 @@
+import { kindOf } from "@bellman/files";
+import {
+  type ListedFolder,
+  listRuns,
+  readCurves,
+  readLatest,
+  type RecordedEvaluation,
+} from "@bellman/runs";
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import type {
+  CurvesAnswer,
+  EvaluationPoint,
+  FolderFile,
+  NewRows,
+  RunsAnswer,
+  ShownFolder,
+} from "./answers.ts";
+
+/** Milliseconds for which nobody looks at the folders again. */
+const FRESH_MS = 300;
+/** Folders of a run whose files are listed. */
+const INNER = ["", "checkpoints", "videos", "plots"];
+
+/** A folder that is known, and where it lies. */
+export interface KnownFolder {
+  shown: ShownFolder;
+  listed: ListedFolder;
+  /** Real path of its root. */
+  realRoot: string;
+  /** Version at which it came or changed. */
+  version: number;
+}
+
+/** Everything below the roots, looked at when somebody asks. */
+export class Folders {
+  readonly #roots: readonly string[];
+  #known = new Map<string, KnownFolder>();
+  #byDir = new Map<string, KnownFolder>();
+  #notices: string[] = [];
+  // Greater than any version of a server before.
+  #version = Date.now();
+  #look: Promise<void> | undefined;
+  #lookedAt = -Infinity;
+
+  /** Takes the roots, which may be made later. */
+  constructor(roots: readonly string[]) {
+    this.#roots = roots;
+  }
+
+  /** Returns a folder by its id. */
+  get(id: string): KnownFolder | undefined {
+    return this.#known.get(id);
+  }
+
+  /** Looks at the folders, and lists what is new since a version. */
+  async since(version: number): Promise<RunsAnswer> {
+    await this.#refresh();
+    const all = [...this.#known.values()];
+    return {
+      version: this.#version,
+      ids: all.map(({ shown }) => shown.id),
+      changed: all.filter((it) => it.version > version)
+        .map(({ shown }) => shown),
+      notices: this.#notices,
+    };
+  }
+
+  async #refresh(): Promise<void> {
+    if (performance.now() - this.#lookedAt < FRESH_MS) return;
+    this.#look ??= this.#read().finally(() => {
+      this.#lookedAt = performance.now();
+      this.#look = undefined;
+    });
+    await this.#look;
+  }
+
+  async #read(): Promise<void> {
+    const before = this.#byDir, found = new Map<string, KnownFolder>();
+    const notices: string[] = [];
+    const known = new Map([...before].map(([dir, it]) => [dir, it.listed]));
+    this.#version++;
+    for (const root of this.#roots) {
+      const onNotice = (line: string) => notices.push(line);
+      const realRoot = realRootOf(root);
+      if (realRoot === undefined) continue;
+      for (const listed of await listRuns(root, { known, onNotice })) {
+        const { dir } = listed;
+        // Roots may lie in each other.
+        if (found.has(dir)) continue;
+        const last = before.get(dir);
+        found.set(
+          dir,
+          last?.listed === listed ? last : {
+            shown: shownFolder(listed, { root, realRoot, before: last }),
+            listed,
+            realRoot,
+            version: this.#version,
+          },
+        );
+      }
+    }
+    this.#byDir = found;
+    this.#known = new Map([...found.values()].map((it) => [it.shown.id, it]));
+    this.#notices = notices;
+  }
+
+  /** Reads new rows of runs; those that have none are left out. */
+  curves(
+    runs: ReadonlyMap<string, number>,
+    { keys, rows }: { keys: readonly string[]; rows: number },
+  ): CurvesAnswer {
+    const answer: Record<string, NewRows> = {};
+    for (const [id, since] of runs) {
+      const known = this.#known.get(id);
+      if (known === undefined) continue;
+      try {
+        const { dir } = known.listed, root = known.realRoot;
+        const read = readCurves(dir, { since, keys, maxRows: rows, root });
+        if (read.from !== since || read.next > since) answer[id] = read;
+      } catch {
+        // What is shown of it says why it cannot be read.
+      }
+    }
+    return answer;
+  }
+}
+
+function realRootOf(root: string): string | undefined {
+  try {
+    return realpathSync(root);
+  } catch {
+    // It may be made later.
+    return undefined;
+  }
+}
+
+function shownFolder(
+  listed: ListedFolder,
+  { root, realRoot, before }: {
+    root: string;
+    realRoot: string;
+    before: KnownFolder | undefined;
+  },
+): ShownFolder {
+  const { dir, name, kind, state, record, parent } = listed;
+  const problems = [...listed.problems];
+  let latest: Record<string, number> = {};
+  try {
+    if (listed.logStamp !== "") latest = readLatest(dir, { root: realRoot });
+  } catch (error) {
+    problems.push(
+      `its log: ${(error as Error).message.replace(/.*: (?=it )/s, "")}`,
+    );
+  }
+  const settings = record?.settings ?? {};
+  const { evaluations, step = 0 } = record ?? {};
+  const during = evaluations?.during ?? [];
+  const best = evaluations?.best ??
+    during.reduce<RecordedEvaluation | undefined>(
+      // Of equal ones the first is the best.
+      (a, b) => a === undefined || b.meanReturn > a.meanReturn ? b : a,
+      undefined,
+    );
+  const reason = kind === "shared" ? "a shared agent" : record?.reason;
+  return {
+    id: before?.shown.id ?? idOf(dir),
+    kind,
+    name,
+    root,
+    ...parent !== undefined && { parent: idOf(parent) },
+    state,
+    ...reason !== undefined && state !== "running" && { reason },
+    since: record?.since ?? "",
+    algorithm: textOf(settings.algorithm),
+    environment: textOf(settings.env),
+    seed: numberOf(settings.seed),
+    step: Math.max(step, numberOf(latest["time/steps"]) ?? 0),
+    totalSteps: numberOf(settings.totalTimesteps),
+    return: numberOf(latest["rollout/return_mean"]),
+    last: pointOf(evaluations?.last ?? during.at(-1)),
+    best: pointOf(best),
+    stepsPerSecond: numberOf(latest["time/steps_per_second"]),
+    seconds: numberOf(latest["time/seconds"]) ?? record?.seconds ?? null,
+    begun: record === undefined ? null : numberOf(Date.parse(record.begun)),
+    resumes: record?.resumes ?? 0,
+    settings,
+    statistics: Object.keys(latest),
+    problems,
+  };
+}
+
+/** Makes the id of a folder, which is the same whenever the board is started. */
+function idOf(dir: string): string {
+  return createHash("sha256").update(dir).digest("base64url").slice(0, 10);
+}
+
+function pointOf(
+  found: RecordedEvaluation | undefined,
+): EvaluationPoint | null {
+  if (found === undefined || !Number.isFinite(found.meanReturn)) return null;
+  const { step, meanReturn: value, stdReturn } = found;
+  return { step, value, std: numberOf(stdReturn) };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Lists the files of a folder, and of those in it that runs have; links are left out. */
+export function filesOf({ listed: { dir } }: KnownFolder): FolderFile[] {
+  return INNER.flatMap((inner) => {
+    const folder = inner === "" ? dir : `${dir}/${inner}`;
+    try {
+      if (kindOf(lstatSync(folder)) !== "a folder") return [];
+      return readdirSync(folder).sort().flatMap((name) => {
+        const found = lstatSync(`${folder}/${name}`);
+        const path = inner === "" ? name : `${inner}/${name}`;
+        const { size: bytes, mtimeMs: changed } = found;
+        return kindOf(found) === undefined ? [{ path, bytes, changed }] : [];
+      });
+    } catch {
+      // It is not there, or gone.
+      return [];
+    }
+  });
+}
