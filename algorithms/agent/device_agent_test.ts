@@ -135,7 +135,7 @@ testEngines("a restored agent goes on bit for bit", (engine) => {
 testEngines(
   "what is learned does not depend on where calls begin and end",
   (engine) => {
-    const totalTimesteps = 4 * 5 * 21;
+    const totalTimesteps = 4 * 5 * 9;
     /** Trains in calls of at most so many updates; each of another agent, if resumed. */
     const learned = (updatesPerCall: number, isResumed = false) => {
       const make = (seed: number) =>
@@ -146,7 +146,7 @@ testEngines(
           seed,
         });
       let agent = make(1);
-      while (agent.updates < 21) {
+      while (agent.updates < 9) {
         if (isResumed) {
           const next = make(9);
           next.load(agent.save());
@@ -159,11 +159,11 @@ testEngines(
       agent.close();
       return state;
     };
-    const whole = learned(21);
-    for (const updatesPerCall of [1, 4, 5]) {
+    const whole = learned(9);
+    for (const updatesPerCall of [1, 4]) {
       assertEquals(learned(updatesPerCall), whole, `${updatesPerCall}`);
     }
-    assertEquals(learned(8, true), whole);
+    assertEquals(learned(4, true), whole);
   },
 );
 
@@ -366,8 +366,3 @@ testEngines("A2C learns CartPole in one program", async (engine) => {
   const mean = await learned(engine, 800);
   assert(mean > 150, String(mean));
 }, COMPILED);
-
-Deno.test("A2C learns CartPole in a loop of eager functions", async () => {
-  const mean = await learned("eager", 300);
-  assert(mean > 80, String(mean));
-});

@@ -45,19 +45,20 @@ function stop(training: AsyncTraining, stops: number): StateTree {
 
 for (const name of ["async-sarsa", "a3c"]) {
   Deno.test(`${name} with workers in a fixed order is repeated and resumed bit for bit`, async () => {
-    const options = { workers: 3, config: FIXED };
-    const [one, other, third] = await Promise.all(
-      [0, 0, 1].map((seed) => start(name, { ...options, seed })),
+    const options = { workers: 2, config: FIXED };
+    const [one, other] = await Promise.all(
+      [0, 1].map((seed) => start(name, { ...options, seed })),
     );
-    const middle = stop(one, 3);
-    assertEquals(stop(other, 3), middle);
-    // It has gone further, and goes back.
-    stop(third, 5);
-    third.load(middle);
-    const end = stop(one, 4);
-    assertEquals(stop(third, 4), end);
-    assertEquals([one.steps, third.steps], [350, 350]);
-    for (const training of [one, other, third]) training.close();
+    const middle = stop(one, 3), end = stop(one, 4);
+    one.load(middle);
+    assertEquals(stop(one, 4), end);
+    // It has gone further, from another seed, and goes back.
+    stop(other, 5);
+    other.load(middle);
+    assertEquals(stop(other, 4), end);
+    assertEquals([one.steps, other.steps], [350, 350]);
+    one.close();
+    other.close();
   });
 }
 
@@ -108,6 +109,7 @@ for (const { name } of asyncMethods) {
     const training = await start(name, {
       source: { module: MASKED, options: { kwargs } },
       spaces: env,
+      workers: 1,
       config: FIXED,
       onNotice: (line) => notices.push(line),
     });
@@ -154,10 +156,11 @@ for (const failure of ["throw", "exit", "wait", "spin"]) {
         module: FRAGILE,
         options: { chance: 0.01, failures: [failure] },
       },
+      workers: 1,
       stepTimeoutMs: 1000,
       onNotice: (line) => notices.push(line),
     });
-    while (notices.length < 1 || training.steps < 300) training.advance(50);
+    while (notices.length < 1 || training.steps < 100) training.advance(50);
     assertEquals(training.steps % 50, 0);
     const { shared } = training.save() as { shared: { params: Float32Array } };
     assert(shared.params.every(Number.isFinite));
@@ -167,7 +170,7 @@ for (const failure of ["throw", "exit", "wait", "spin"]) {
       ? "its worker ended"
       : "it gave no answer within 1000 ms";
     for (const line of notices) {
-      assert(/^Restarting worker [01], restart \d+ of/.test(line), line);
+      assert(/^Restarting worker 0, restart \d+ of/.test(line), line);
       assert(
         line.includes(
           `s: ${failure === "throw" ? "it threw Error: " : ""}${why}`,

@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { SharedParameters } from "./parameter_server.ts";
 import type { Contention } from "./testdata/contender.ts";
 
-const WORKERS = 4;
-const PUSHES = 20_000;
+const WORKERS = 3;
+const PUSHES = 6_000;
 
 /** Pushes from several threads at once to few parameters: far more contention than in training. */
 async function contend(

@@ -49,7 +49,7 @@ for (const form of FORMS) {
     const scalars = scalarsOf(form.hyperparameters);
     let { state, stats, tdErrors } = form.update(form.state, batch, scalars);
     const count = tf.memory().numTensors;
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 3; i++) {
       const next = form.update(state, batch, scalars);
       disposeState(state);
       disposeParams(stats, { tdErrors });

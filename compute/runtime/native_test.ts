@@ -17,11 +17,11 @@ function assertHeld(
 ): void {
   assertEquals([code, err], [7, ""]);
   const { right, grown } = JSON.parse(out);
-  assertEquals(right, [10_000, 10_000, 10_000]);
-  assert(grown < 32, `${grown} MB more than before`);
+  assertEquals(right, [3_000, 3_000, 3_000]);
+  assert(grown < 16, `${grown} MB more than before`);
 }
 
-Deno.test("arrays and functions outlive 10,000 runs with collections", async () =>
+Deno.test("arrays and functions outlive 3,000 runs with collections", async () =>
   assertHeld(
     await runDeno(["-A", "--v8-flags=--expose-gc", COLLECTED.pathname]),
   ));

@@ -178,10 +178,13 @@ function ofConstants(it: CompiledCase): CompiledCase {
 }
 
 /** Runs of a test with constants. */
-const CONSTANT_RUNS = 3;
+const CONSTANT_RUNS = 2;
 
-/** Share of the runs that XLA takes part in: it compiles for longer. */
-const XLA_RUNS = 1 / 3;
+/** Whether tests have all of their runs, as in `tests/long`, or a third. */
+const IS_LONG = Deno.env.has("BELLMAN_LONG_TESTS");
+
+/** Share of the runs that an engine takes part in: XLA compiles for longer. */
+const SHARES = IS_LONG ? { onnx: 1, xla: 1 / 3 } : { onnx: 1 / 3, xla: 1 / 6 };
 
 /** Tests that what is made of random settings agrees, on each engine. */
 export function testCompiled<T>(
@@ -199,8 +202,7 @@ export function testCompiled<T>(
         ),
         { seed: 1, numRuns },
       );
-    const share = engine === "xla" ? XLA_RUNS : 1;
-    check((it) => it, Math.ceil(runs * share));
+    check((it) => it, Math.ceil(runs * SHARES[engine]));
     // What is computed at once does not reach an engine.
     if (engine === "onnx") check(ofConstants, CONSTANT_RUNS);
   });

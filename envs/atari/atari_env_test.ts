@@ -27,13 +27,13 @@ function withEnv<T>(
 for (const game of BAR_GAMES) {
   test(`keeps an environment's promises in ${game}`, () => {
     const options: AtariEnvOptions = { obsType: "ram", frameskip: [2, 5] };
-    withEnv((env) => checkEnv(env, { steps: 60 }), options, game);
+    withEnv((env) => checkEnv(env, { steps: 30 }), options, game);
   });
 }
 
 test("keeps them with screens too", () => {
   for (const obsType of ["rgb", "grayscale"] as const) {
-    withEnv((env) => checkEnv(env, { steps: 5 }), { obsType });
+    withEnv((env) => checkEnv(env, { steps: 2 }), { obsType });
   }
 });
 

@@ -32,13 +32,13 @@ const CASES: readonly FusedCase[] = [
   [
     "ALE/Breakout-v5",
     { preset: "deepmind", fireReset: true, frameskip: 1 },
-    150,
+    50,
   ],
-  ["ALE/Pong-v5", { preset: "gymnasium" }, 40],
-  ["ALE/Breakout-v5", { preset: "machado" }, 120],
-  ["space_invaders", { maximum: "gray", frameskip: 3, clipReward: false }, 180],
-  ["ALE/Seaquest-v5", { stackAxis: "first", repeatActionProbability: 0.5 }, 90],
-  ["ALE/Freeway-v5", { difficulty: 1, maxNumFramesPerEpisode: 97 }, 40],
+  ["ALE/Pong-v5", { preset: "gymnasium" }, 20],
+  ["ALE/Breakout-v5", { preset: "machado" }, 40],
+  ["space_invaders", { maximum: "gray", frameskip: 3, clipReward: false }, 60],
+  ["ALE/Seaquest-v5", { stackAxis: "first", repeatActionProbability: 0.5 }, 40],
+  ["ALE/Freeway-v5", { difficulty: 1, maxNumFramesPerEpisode: 97 }, 30],
 ];
 
 for (const it of CASES) testFused(it);
@@ -51,10 +51,10 @@ test("fused, games that a limit of steps cuts off are told as by the wrappers", 
   const [ours, theirs] = [fused(), wrapped(id, options)];
   ours.reset({ seed: 2 });
   theirs.reset({ seed: 2 });
-  const first = assertSameCourse(ours, theirs, { steps: 150 });
+  const first = assertSameCourse(ours, theirs, { steps: 100 });
   assert(first.games > COPIES && first.ended > first.games);
   const snapshots = [ours.save(), theirs.save()];
-  const run = { steps: 60, seed: 3 };
+  const run = { steps: 50, seed: 3 };
   const expected = assertSameCourse(ours, theirs, run);
   assert(expected.games > 0);
   const others = [fused(), wrapped(id, options)] as const;

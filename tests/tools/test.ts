@@ -5,27 +5,33 @@
  * `tests/long`. `DENO_JOBS` says how many processes run at a time, by default
  * one more than there are cores. Processes, not the threads of
  * `deno test --parallel`: some tests count the descriptors and the children of
- * their process.
+ * their process. The files of a process load each module once.
  *
  * The examples of doc comments and of Markdown are tests, too.
  *
- * The output of each process is printed when it ends, that of failed ones at
- * the end; the last line adds them up, as `deno test` does. The line before it
- * says what ignored tests need, which their names end with: `numbers are the
- * same [XLA]`.
+ * A line for each file says how its tests ended, and about how long the other
+ * files take. The last lines are what failed, the slowest files, what ignored
+ * tests need, which their names end with (`numbers are the same [XLA]`), and
+ * the sum of all, as `deno test` prints it.
  */
 import { packages, ROOT } from "./packages.ts";
 
-/** Folders that only run when they are named. */
+/** Folders that only run when they are named, each file in its own process. */
 const LEFT_OUT = ["tests/long"];
 
-/** Arguments of one `deno test`. */
-type Part = string[];
+/** Files at most that share a process. */
+const TOGETHER = 24;
 
-interface Counts {
+/** Files of tests by the name that is printed. */
+type Files = [name: string, path: string][];
+
+/** How the tests of a file ended. */
+interface Results {
   passed: number;
-  failed: number;
+  FAILED: number;
   ignored: number;
+  needs: Set<string>;
+  seconds: number;
 }
 
 /** Files below a path whose names fit. */
@@ -37,14 +43,6 @@ function filesIn(path: string, fits: RegExp): string[] {
   }).sort();
 }
 
-/** Every `count`-th file together: slow ones lie beside each other. */
-function dealt(files: string[], count: number): Part[] {
-  return Array.from(
-    { length: Math.min(count, files.length) },
-    (_, i) => files.filter((_, j) => j % count === i),
-  );
-}
-
 /** A fence of TypeScript, in Markdown or in a doc comment. */
 const EXAMPLE = /^( *\* |)```ts\n(.*?)^\1```/gms;
 
@@ -53,7 +51,7 @@ const EXAMPLE = /^( *\* |)```ts\n(.*?)^\1```/gms;
  * file with a test of each. `deno test --doc` runs each example in a process's
  * thread of its own, and loads TensorFlow.js anew there.
  */
-function writeExamples(path: string): Part[] {
+function writeExamples(path: string): Files {
   const sources = filesIn(path, /(?<!_test)\.ts$|\.md$/);
   const tests = sources.flatMap((source) => {
     const text = Deno.readTextFileSync(ROOT + source);
@@ -61,17 +59,17 @@ function writeExamples(path: string): Part[] {
       const line = text.slice(0, index).split("\n").length + 1;
       const module = `${source.replaceAll("/", "_")}_${line}.ts`;
       const code = margin === "" ? body : body.replaceAll(/^ *\* ?/gm, "");
-      Deno.writeTextFileSync(`${examples}/${module}`, code);
+      Deno.writeTextFileSync(`${written}/${module}`, code);
       return `Deno.test("example of ${source}:${line}", () => import("./${module}").then(() => {}));\n`;
     });
   });
   if (tests.length === 0) return [];
-  const file = `${examples}/${path.replaceAll("/", "_")}_test.ts`;
+  const file = `${written}/${path.replaceAll("/", "_")}_examples.ts`;
   Deno.writeTextFileSync(file, tests.join(""));
-  return [[file]];
+  return [[`examples of ${path}`, file]];
 }
 
-async function partsOf(paths: string[]): Promise<Part[]> {
+async function filesOf(paths: string[]): Promise<Files> {
   const folders = (await packages()).map(({ folder }) => folder);
   const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
   const documented = [...folders, "docs", ...pages];
@@ -81,44 +79,128 @@ async function partsOf(paths: string[]): Promise<Part[]> {
     .flatMap((it) => filesIn(it, /_test\.ts$/));
   return [
     ...(hasPaths ? paths : documented).flatMap(writeExamples),
-    ...dealt([...new Set(files)], Math.min(32, Math.ceil(files.length / 2))),
+    ...[...new Set(files)].map((it): Files[number] => [it, ROOT + it]),
   ];
 }
 
-function countsOf(output: string): Counts {
-  const summary = output.match(/^(ok|FAILED) \| \d+ passed.*$/gm)?.at(-1) ?? "";
-  const count = (what: string): number =>
-    Number(summary.match(`(\\d+) ${what}`)?.[1] ?? 0);
-  return {
-    passed: count("passed"),
-    failed: count("failed"),
-    ignored: count("ignored"),
-  };
+/** Deals files to processes: slow ones lie beside each other. */
+function dealt(files: Files): Files[] {
+  const isAlone = ([name]: Files[number]) =>
+    LEFT_OUT.some((it) => name.startsWith(it));
+  const shared = files.filter((it) => !isAlone(it));
+  const count = Math.max(jobs, Math.ceil(shared.length / TOGETHER));
+  const parts = Array.from(
+    { length: count },
+    (_, i) => shared.filter((_, j) => j % count === i),
+  );
+  return [...parts, ...files.filter(isAlone).map((it) => [it])]
+    .filter((part) => part.length > 0);
 }
 
-/** Counts ignored tests by what their names say that they need. */
-function countNeeds(output: string): void {
-  for (const [line] of output.matchAll(/^.* \.\.\. ignored \(.*$/gm)) {
-    const [, need = "no reason"] = line.match(/ \[([^\]]+)\] \.\.\. /) ?? [];
-    needs.set(need, (needs.get(need) ?? 0) + 1);
+/** Lines of a stream as they come. */
+async function* linesOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop()!;
+    yield* lines;
   }
+  yield rest;
 }
 
-/** What is missing, the most needed first: `XLA 412, ALE 63`. */
-function needsOf(): string {
-  return [...needs].sort(([, a], [, b]) => b - a)
-    .map(([need, count]) => `${need} ${count}`).join(", ");
-}
+/** The line of a test: its file, its name, what it needs, how it ended. */
+const RESULT =
+  /^(.+?): .*?(?: \[([^\]]+)\])? \.\.\. (ok|FAILED|ignored) \([^()]+\)$/;
 
-async function run(part: Part): Promise<{ success: boolean; output: string }> {
-  const decoder = new TextDecoder();
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "-q", "--no-check", "-P=test", ...flags, ...part],
+/** Runs files in one process. */
+async function run(part: Files, index: number): Promise<void> {
+  const file = `${written}/part_${index}_test.ts`;
+  const together = JSON.stringify(import.meta.resolve("./together.ts"));
+  Deno.writeTextFileSync(
+    file,
+    `import { testTogether } from ${together};\n` +
+      `await testTogether(${JSON.stringify(part)});\n`,
+  );
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["test", "-q", "--no-check", "-P=test", ...flags, file],
     cwd: ROOT,
     env: { NO_COLOR: "1" },
-  }).output();
-  const output = decoder.decode(stdout) + decoder.decode(stderr);
-  return { success, output: output.trim() };
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const errors = new Response(child.stderr).text();
+  const names = part.map(([name]) => name), output: string[] = [];
+  let last = performance.now(), now: string | undefined;
+  const end = () => now !== undefined && tell(now, results.get(now)!);
+  for await (const line of linesOf(child.stdout)) {
+    output.push(line);
+    const [, name, need = "no reason", ending] = RESULT.exec(line) ?? [];
+    if (!names.includes(name)) continue;
+    if (name !== now) {
+      end();
+      results.set(name, resultsOf());
+      now = name;
+    }
+    const found = results.get(name)!, time = performance.now();
+    found[ending === "ok" ? "passed" : ending as "FAILED" | "ignored"]++;
+    if (ending === "ignored") {
+      found.needs.add(need);
+      needs.set(need, (needs.get(need) ?? 0) + 1);
+    }
+    found.seconds += (time - last) / 1000;
+    last = time;
+  }
+  end();
+  const { success } = await child.status;
+  // Those without a test that fits the flags.
+  for (const name of names.filter((it) => !results.has(it))) {
+    results.set(name, resultsOf());
+    done++;
+  }
+  if (success) return;
+  // One that fails without a test that failed broke off.
+  if (!names.some((it) => results.get(it)!.FAILED > 0)) {
+    results.get(now ?? names[0])!.FAILED = 1;
+  }
+  const from = output.indexOf(" ERRORS ");
+  failures.push(
+    [...output.slice(from < 0 ? -40 : from), await errors].join("\n").trim(),
+  );
+}
+
+function resultsOf(): Results {
+  return { passed: 0, FAILED: 0, ignored: 0, needs: new Set(), seconds: 0 };
+}
+
+/** A time as `7 s` or `3 min`. */
+function timeOf(seconds: number): string {
+  return seconds < 90
+    ? `${Math.ceil(seconds)} s`
+    : `${Math.round(seconds / 60)} min`;
+}
+
+/** Prints how a file ended, and what is left. */
+function tell(name: string, { seconds, needs, ...counts }: Results): void {
+  done++;
+  const elapsed = (performance.now() - started) / 1000;
+  const left = timeOf(elapsed / done * (files.length - done));
+  const texts = Object.entries(counts).filter(([, count]) =>
+    count as number > 0
+  )
+    .map(([what, count]) => `${count} ${what}`);
+  const wanting = needs.size > 0 ? ` [${[...needs].join(", ")}]` : "";
+  console.log(
+    `${done}/${files.length}, ${left} left | ${name}: ${
+      texts.join(", ")
+    }${wanting} (${seconds.toFixed(1)}s)`,
+  );
+}
+
+/** The sum of what all files have. */
+function sum(what: "passed" | "FAILED" | "ignored"): number {
+  return [...results.values()].reduce((sum, it) => sum + it[what], 0);
 }
 
 const flags = Deno.args.filter((it) => it.startsWith("-"));
@@ -128,42 +210,40 @@ for (const path of paths) {
   console.error(`Cannot test '${path}' as there is no such file or folder`);
   Deno.exit(2);
 }
-// Inside the workspace, where its packages have their names.
-const examples = await Deno.makeTempDir({ dir: ROOT, prefix: ".examples-" });
-addEventListener(
-  "unload",
-  () => Deno.removeSync(examples, { recursive: true }),
-);
-const started = performance.now();
-const total: Counts = { passed: 0, failed: 0, ignored: 0 };
-const needs = new Map<string, number>();
-const failures: string[] = [];
-const parts = await partsOf(paths);
-
-async function work(): Promise<void> {
-  for (let part = parts.shift(); part; part = parts.shift()) {
-    const { success, output } = await run(part);
-    const counts = countsOf(output);
-    // One that fails without a count broke off.
-    if (!success && counts.failed === 0) counts.failed = 1;
-    total.passed += counts.passed;
-    total.failed += counts.failed;
-    total.ignored += counts.ignored;
-    countNeeds(output);
-    if (!success) failures.push(output);
-    else if (counts.passed + counts.ignored > 0) console.log(output);
-  }
-}
-
 // One more than there are cores, as tests of hosts that hang wait for them.
 const jobs = Number(Deno.env.get("DENO_JOBS")) ||
   navigator.hardwareConcurrency + 1;
-await Promise.all(Array.from({ length: jobs }, work));
-for (const output of failures) console.log(output);
-const seconds = Math.round((performance.now() - started) / 1000);
-if (needs.size > 0) console.log(`\nignored for want of: ${needsOf()}`);
-console.log(
-  `\n${total.failed > 0 ? "FAILED" : "ok"} | ${total.passed} passed | ` +
-    `${total.failed} failed | ${total.ignored} ignored (${seconds}s)`,
+// Inside the workspace, where its packages have their names.
+const written = await Deno.makeTempDir({ dir: ROOT, prefix: ".examples-" });
+addEventListener("unload", () => Deno.removeSync(written, { recursive: true }));
+const started = performance.now();
+const results = new Map<string, Results>();
+const needs = new Map<string, number>();
+const failures: string[] = [];
+let done = 0;
+const files = await filesOf(paths);
+const parts = dealt(files);
+const queue = parts.entries();
+await Promise.all(
+  Array.from({ length: jobs }, async () => {
+    for (const [i, part] of queue) await run(part, i);
+  }),
 );
-if (total.failed > 0) Deno.exit(1);
+
+for (const output of failures) console.log(`\n${output}`);
+const slowest = [...results].sort(([, a], [, b]) => b.seconds - a.seconds);
+console.log("\nslowest:");
+for (const [name, { seconds }] of slowest.slice(0, 10)) {
+  console.log(`${seconds.toFixed(1).padStart(6)}s ${name}`);
+}
+if (needs.size > 0) {
+  const counts = [...needs].sort(([, a], [, b]) => b - a)
+    .map(([need, count]) => `${need} ${count}`);
+  console.log(`\nignored for want of: ${counts.join(", ")}`);
+}
+const seconds = Math.round((performance.now() - started) / 1000);
+console.log(
+  `\n${sum("FAILED") > 0 ? "FAILED" : "ok"} | ${sum("passed")} passed | ` +
+    `${sum("FAILED")} failed | ${sum("ignored")} ignored (${timeOf(seconds)})`,
+);
+if (sum("FAILED") > 0) Deno.exit(1);

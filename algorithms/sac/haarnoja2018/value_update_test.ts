@@ -70,7 +70,7 @@ Deno.test("by likelihood ratio the policy moves as reparameterized, in the mean"
   const model = continuousModel();
   const optimizer = sgd();
   const state = initSacValueState(model, new RandomStream(5), { optimizer });
-  const batch = continuousBatch(3, { rows: 20_000 });
+  const batch = continuousBatch(3, { rows: 8_000 });
   const [pathwise, score] = [true, false].map((reparameterize) => {
     const update = sacValueUpdate(model, {
       optimizer,

@@ -166,8 +166,8 @@ function learnPeak(
       }),
     { state, inputs: { learningRate: { shape: [], dtype: "float32" } } },
   );
-  for (let i = 0; i < 3000; i++) {
-    step.run({ learningRate: 0.05 * Math.pow(0.01, i / 3000) });
+  for (let i = 0; i < 2000; i++) {
+    step.run({ learningRate: 0.05 * Math.pow(0.01, i / 2000) });
   }
   const { policy, temperature } = step.read();
   const [mean, logStd] = policy.parameters.data;
@@ -273,8 +273,8 @@ function learn(options: {
       }),
     { state, inputs: { learningRate: { shape: [], dtype: "float32" } } },
   );
-  for (let i = 0; i < 4000; i++) {
-    step.run({ learningRate: 0.05 * Math.pow(0.01, i / 4000) });
+  for (let i = 0; i < 1500; i++) {
+    step.run({ learningRate: 0.05 * Math.pow(0.01, i / 1500) });
   }
   const { critics, policy, temperature } = step.read();
   step.close();

@@ -7,7 +7,7 @@ import process from "node:process";
 import { encodeModel } from "../../onnx/model_builder.ts";
 import { OnnxSession } from "../onnx_session.ts";
 
-const RUNS = 10_000;
+const RUNS = 3_000;
 const MEGABYTE = 2 ** 20;
 const collect = (globalThis as unknown as { gc(): void }).gc;
 
@@ -71,7 +71,7 @@ async function leave(times: number): Promise<number> {
 }
 
 const right = [[], [2], [3000]].map(countRight);
-const before = await leave(300);
-const grown = await leave(1500) - before;
+const before = await leave(200);
+const grown = await leave(600) - before;
 process.stdout.write(JSON.stringify({ right, grown: Math.round(grown) }));
 process.exitCode = 7;

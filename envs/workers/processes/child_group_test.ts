@@ -486,9 +486,9 @@ Deno.test(
     const round = (): void => {
       withGroup(1, (group) => assertEquals(ask(group, 0, "echo"), "echo"));
     };
-    for (let i = 0; i < 3; i++) round();
+    for (let i = 0; i < 2; i++) round();
     await assertNoneLeft(() => {
-      for (let i = 0; i < 10; i++) round();
+      for (let i = 0; i < 4; i++) round();
     });
   },
 );
@@ -503,9 +503,9 @@ Deno.test(
       assertEquals(ask(far.group, 0, "echo"), "echo");
       far.group.expect(1);
     };
-    for (let i = 0; i < 3; i++) await round();
+    for (let i = 0; i < 1; i++) await round();
     await assertNoneLeft(async () => {
-      for (let i = 0; i < 5; i++) await round();
+      for (let i = 0; i < 3; i++) await round();
     });
   },
 );

@@ -8,7 +8,7 @@ testHosted(
   "SubprocessVecEnv",
   (source, { groups, ...options }) =>
     new SubprocessVecEnv(source, { ...options, processes: groups }),
-  { numRuns: 5 },
+  { numRuns: 2 },
 );
 
 Deno.test("a process may do no more than it is permitted", () => {

@@ -20,7 +20,7 @@ testHosted(
   "WorkerVecEnv",
   (source, { groups, ...options }) =>
     new WorkerVecEnv(source, { ...options, workers: groups }),
-  { numRuns: 8 },
+  { numRuns: 3 },
 );
 
 const NESTED = { module: import.meta.resolve("../testdata/nested_env.ts") };

@@ -1,10 +1,10 @@
 /** Everything that breaks, again and again, in workers and in processes. */
 import { assertEquals } from "@std/assert";
-import { SeededRandom } from "../random.ts";
-import type { HostedVecEnv } from "./hosted_vec_env.ts";
-import type { RestartEvent } from "./restarts.ts";
-import { SubprocessVecEnv } from "./processes/subprocess_vec_env.ts";
-import { EpisodeWatch } from "./testdata/episode_watch.ts";
+import { SeededRandom } from "../../envs/random.ts";
+import type { HostedVecEnv } from "../../envs/workers/hosted_vec_env.ts";
+import type { RestartEvent } from "../../envs/workers/restarts.ts";
+import { SubprocessVecEnv } from "../../envs/workers/processes/subprocess_vec_env.ts";
+import { EpisodeWatch } from "../../envs/workers/testdata/episode_watch.ts";
 import {
   ABORT,
   EXIT,
@@ -12,10 +12,10 @@ import {
   HANG,
   PROCESS_EXIT,
   THROW,
-} from "./testdata/fragile_env.ts";
-import { FRAGILE, using } from "./testdata/hosted_use.ts";
-import { leavesNothing } from "./testdata/leftovers.ts";
-import { WorkerVecEnv } from "./threads/worker_vec_env.ts";
+} from "../../envs/workers/testdata/fragile_env.ts";
+import { FRAGILE, using } from "../../envs/workers/testdata/hosted_use.ts";
+import { leavesNothing } from "../../envs/workers/testdata/leftovers.ts";
+import { WorkerVecEnv } from "../../envs/workers/threads/worker_vec_env.ts";
 
 const NUM_ENVS = 7, GROUPS = 3;
 const isLinux = Deno.build.os === "linux";
