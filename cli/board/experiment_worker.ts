@@ -5,7 +5,10 @@ import type { Plan } from "../../lab/experiments/plan.ts";
 import { learningSection } from "../../lab/experiments/report/learning.ts";
 import { policiesSection } from "../../lab/experiments/report/policies.ts";
 import { Results } from "../../lab/experiments/report/results.ts";
-import { scalesOf } from "../../lab/experiments/report/scales.ts";
+import {
+  environmentsOf,
+  scalesOf,
+} from "../../lab/experiments/report/scales.ts";
 import { filledColumns, textsOf } from "../../lab/experiments/report/tables.ts";
 import type { ExperimentFigure, ExperimentTable } from "./messages.ts";
 
@@ -33,7 +36,10 @@ const SIZE = { width: 760, height: 360 };
 async function compute(
   { plan, cells, curves, randomReturns }: FigureTask,
 ): Promise<FigureResult> {
-  const scales = await scalesOf(plan, randomReturns);
+  const scales = await scalesOf(
+    { environments: environmentsOf(plan), scores: plan.scores },
+    randomReturns,
+  );
   const results = new Results(plan, cells);
   const none: CurveRun = { x: [], y: [] };
   const sections = [

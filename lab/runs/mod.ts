@@ -9,23 +9,56 @@
  * import { assertEquals } from "@std/assert";
  *
  * const root = await Deno.makeTempDir();
- * const settings = { algorithm: "a2c", env: "CartPole-v1", totalTimesteps: 400 };
+ * const settings = { algorithm: "a2c", env: "CartPole-v1", totalTimesteps: 100 };
  * await trainRun(settings, { dir: `${root}/first` });
  * const [{ dir, state }] = await listRuns(root);
- * assertEquals([state, openRun(dir).record.step], ["ended", 400]);
+ * assertEquals([state, openRun(dir).record.step], ["ended", 100]);
  * ```
  *
  * @module
  */
-export * from "./curves.ts";
-export { formerRecord } from "./former_run.ts";
+export {
+  type CurveRows,
+  readCurves,
+  type ReadCurvesOptions,
+  readLatest,
+} from "./curves.ts";
 export { type InsideFile, type OpenFile, openInside } from "./inside.ts";
-export * from "./keeper.ts";
-export * from "./list.ts";
-export * from "./lock.ts";
-export * from "./record.ts";
-export * from "./run_folder.ts";
-export { loadRun, openRun, type OpenRunOptions, Run, trainRun } from "./run.ts";
+export { RecordKeeper } from "./keeper.ts";
+export {
+  type FolderKind,
+  type FolderState,
+  type ListedFolder,
+  listRuns,
+  type ListRunsOptions,
+} from "./list.ts";
+export { holderOf, lockFile, lockRun, type RunLock } from "./lock.ts";
+export {
+  parseRecord,
+  readRecord,
+  type RecordedCheckpoint,
+  type RecordedEvaluation,
+  type RecordPlace,
+  type RunRecord,
+  type RunSettings,
+  type RunState,
+  writeRecord,
+} from "./record.ts";
+export {
+  createRunFolder,
+  type CreateRunFolderOptions,
+  LOCK_FILE,
+  openRunFolder,
+  RunFolder,
+} from "./run_folder.ts";
+export {
+  loadRun,
+  openRun,
+  type OpenRunOptions,
+  type ResumeRunOptions,
+  Run,
+  trainRun,
+} from "./run.ts";
 export type {
   EvaluateRunOptions,
   LoadedRun,

@@ -6,12 +6,13 @@ import { UsageError } from "../program/errors.ts";
 /** Prefix of the names of trained agents that come with the repository. */
 export const ZOO = "zoo:";
 
-const FOLDER = new URL("../../zoo/", import.meta.url);
+const FOLDER = new URL("../../../zoo/", import.meta.url);
 
 /** An agent of the zoo. */
 export interface ZooAgent {
   /** Name without the prefix: algorithm and environment. */
   name: string;
+  /** Its folder. */
   dir: string;
 }
 
