@@ -557,9 +557,9 @@ share @RUN --out @RUN
 share @RUN --out @RUN/config.yaml
   Cannot use the file @RUN/config.yaml: a part of its path is not a folder
 share @RUN --out @new --name a/b
-  Cannot use --name a/b: expected up to 100 letters, digits, '-', '_' and '.'
+  Cannot share under the name a/b: expected up to 100 letters, digits, '-', '_' and '.'
 share @RUN --out @new --license 'M I T'
-  Cannot use --license M I T: expected the name of a license, such as MIT
+  Cannot share with the license M I T: expected its name, such as MIT
 share @RUN --out @new --check
   Cannot use --out with --check: it is for a folder that is made
 share --check

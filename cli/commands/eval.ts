@@ -3,7 +3,6 @@ import {
   actionKind,
   describeEvaluation,
   evaluateSetup,
-  evaluationEnvsFor,
   round,
   withAgent,
 } from "@bellman/runs/training";
@@ -33,7 +32,7 @@ export const evalCommand: Command = {
       fallback: config.evaluationEpisodes,
     });
     const maxSteps = maxStepsOf(options);
-    await withAgent(agent, notices(io), async (setup) => {
+    await withAgent(agent, async (setup) => {
       const kind = actionKind(config, deterministic);
       const result = await evaluateSetup(setup, {
         episodes,
@@ -53,7 +52,7 @@ export const evalCommand: Command = {
           describeEvaluation(result)
         } (${spread})\n`,
       );
-    }, evaluationEnvsFor(episodes));
+    }, { episodes, onNotice: notices(io) });
     return 0;
   },
 };

@@ -8,10 +8,9 @@ import {
   keyOf,
   nameOf,
   parsePlan,
-  parseShard,
   type Plan,
   PLAN_FILE,
-  resultsPath,
+  type Shard,
   TABLE_FORMATS,
   type TableFormat,
 } from "@bellman/experiments";
@@ -81,6 +80,15 @@ function checkSize({ variants }: Plan, options: ParsedOptions): void {
     `Cannot run ${
       cells.toLocaleString("en-US")
     } cells unasked: add --yes if the plan is meant to have so many`,
+  );
+}
+
+/** Parses `2/8`. */
+function parseShard(text: string): Shard {
+  const [part, of] = /^(\d+)\/(\d+)$/.exec(text)?.slice(1).map(Number) ?? [];
+  if (part >= 1 && part <= of) return { part, of };
+  throw new UsageError(
+    `Cannot use --shard ${text}: expected a part and the number of parts, as in --shard 2/8`,
   );
 }
 
@@ -173,7 +181,7 @@ async function reportOnly(
 
 /** Prints how an experiment has ended, and returns the exit code. */
 function tellEnd(
-  { cells, dir }: Experiment,
+  { cells, resultsPath }: Experiment,
   { io, command, signal, report }: {
     io: CommandIo;
     command: string;
@@ -188,7 +196,7 @@ function tellEnd(
     return exitCodeOf(signal);
   }
   const reported = report === undefined ? "" : `, report: ${report}`;
-  io.out(`${line}. Results: ${resultsPath(dir)}${reported}\n`);
+  io.out(`${line}. Results: ${resultsPath}${reported}\n`);
   for (const cell of failed) io.err(`${describeCell(cell)}\n`);
   if (failed.length === 0) return 0;
   io.err(

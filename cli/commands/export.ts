@@ -42,7 +42,7 @@ export const exportCommand: Command = {
       );
     }
     await checkWritable(path, "the policy");
-    await withAgent(agent, notices(io), (setup) => {
+    await withAgent(agent, (setup) => {
       const file = policyFile(setup, { batchSize, deterministic });
       if (file === undefined) {
         throw new UsageError(
@@ -54,7 +54,7 @@ export const exportCommand: Command = {
       io.out(
         `${config.algorithm} on ${config.env}, step ${step}: wrote ${path} (${kibibytes} KiB)\n`,
       );
-    });
+    }, { onNotice: notices(io) });
     return 0;
   },
 };

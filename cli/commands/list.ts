@@ -14,8 +14,8 @@ import {
   option,
   type ParsedOptions,
 } from "../terminal/command.ts";
-import { CARD_FILE, readClaims } from "@bellman/share";
-import { readText, UsageError } from "@bellman/runs/program";
+import { readCard } from "@bellman/share";
+import { UsageError } from "@bellman/runs/program";
 import { loadAllEnvironments, round } from "@bellman/runs/training";
 
 function listing() {
@@ -118,8 +118,7 @@ function presetsAsText(presets: readonly Preset[]): string {
 /** Lists the trained agents that come with the repository. */
 function zooListing() {
   return zooAgents().map(({ name, dir }) => {
-    const card = readText(`${dir}/${CARD_FILE}`, "the card");
-    const { mean, deviation, episodes } = readClaims(card).evaluation;
+    const { mean, deviation, episodes } = readCard(dir).evaluation;
     const bytes = [...Deno.readDirSync(dir)]
       .reduce((sum, it) => sum + Deno.statSync(`${dir}/${it.name}`).size, 0);
     return { name: ZOO + name, mean, deviation, episodes, bytes };

@@ -257,7 +257,7 @@ export const playCommand: Command = {
       if (written !== "") io.out(`${written}\n`);
     };
     try {
-      await withAgent(agent, notices(io), play);
+      await withAgent(agent, play, { onNotice: notices(io) });
     } catch (error) {
       await sink?.abort?.();
       if (signal.aborted) return exitCodeOf(signal);

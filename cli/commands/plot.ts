@@ -18,14 +18,7 @@ import {
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import {
-  AXES,
-  axisOf,
-  curveOf,
-  loggedRuns,
-  panelsOf,
-  runFoldersIn,
-} from "@bellman/runs/plots";
+import { AXES, runCurves } from "@bellman/runs/plots";
 import { TRUST_OPTION } from "../options/options.ts";
 import { isShared, runDirOf } from "@bellman/runs/settings";
 
@@ -173,7 +166,7 @@ export const plotCommand: Command = {
       );
     }
     const choice = choiceOf(options, dirs);
-    const { key, x } = choice;
+    const { key } = choice;
     const file = `${key.replaceAll("/", "-")}.svg`;
     const out = valueOf(options, "out") ??
       (isShared(dirs[0]) ? file : `${dirs[0]}/${file}`);
@@ -186,21 +179,14 @@ export const plotCommand: Command = {
     const { asPage, renderCurves, renderPanels, responsive } = await import(
       "@bellman/training/plots"
     );
-    const isTrusted = options.switches.has("trust");
-    const runs = loggedRuns(runFoldersIn(dirs), {
+    const found = await runCurves(dirs, {
+      ...choice,
+      isTrusted: options.switches.has("trust"),
       onNotice: notices(io),
-      isTrusted,
     });
-    const curves = runs.map((run) => curveOf(run, choice));
-    const { label, scale } = axisOf(x, curves);
-    const plotted = runs.map((run, i) => ({
-      ...run,
-      curve: { x: curves[i].x.map((at) => at / scale), y: curves[i].y },
-    }));
-    const found = await panelsOf(plotted, choice);
     const { panels, subtitle } = choice.aggregate === "iqm"
-      ? withIqm(found, choice.band === "ci")
-      : { panels: found, subtitle: undefined };
+      ? withIqm(found.panels, choice.band === "ci")
+      : { panels: found.panels, subtitle: undefined };
     const what = statisticTitle(key);
     const title = `${what} on ${panels.map(({ title }) => title).join(", ")}`;
     const draw = (
@@ -210,7 +196,7 @@ export const plotCommand: Command = {
       const look = {
         title,
         subtitle,
-        xLabel: label,
+        xLabel: found.xLabel,
         yLabel: what,
         band,
         smoothing,

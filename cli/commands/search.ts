@@ -7,7 +7,6 @@ import {
 } from "@bellman/runs/program";
 import {
   exportJournal,
-  rangeOf,
   readPlan,
   runSearch,
   type SearchPlan,
@@ -51,7 +50,7 @@ async function search(
       onConfirm: (trials, seeds) =>
         out(
           `Confirming trials ${trials.join(", ")} with the seeds ${
-            rangeOf(seeds)
+            [...new Set([seeds[0], seeds.at(-1)])].join(" to ")
           }\n`,
         ),
     });

@@ -7,18 +7,7 @@ import {
 import { TRUST_OPTION } from "../options/options.ts";
 import { type CommandIo, notices, UsageError } from "@bellman/runs/program";
 import { runDirOf } from "@bellman/runs/settings";
-import { checkShared, LICENSE, NAME, shareRun } from "@bellman/share";
-
-/** Returns the value of an option that a card shows. */
-function wordOf(
-  options: ParsedOptions,
-  name: string,
-  { form, words }: { form: RegExp; words: string },
-): string | undefined {
-  const value = valueOf(options, name);
-  if (value === undefined || form.test(value)) return value;
-  throw new UsageError(`Cannot use --${name} ${value}: expected ${words}`);
-}
+import { checkShared, shareRun } from "@bellman/share";
 
 async function share(options: ParsedOptions, io: CommandIo): Promise<number> {
   const { positionals: runs, switches } = options;
@@ -35,14 +24,8 @@ async function share(options: ParsedOptions, io: CommandIo): Promise<number> {
   }
   const files = await shareRun(runDirOf(runs[0]), {
     out,
-    name: wordOf(options, "name", {
-      form: NAME,
-      words: "up to 100 letters, digits, '-', '_' and '.'",
-    }),
-    license: wordOf(options, "license", {
-      form: LICENSE,
-      words: "the name of a license, such as MIT",
-    }),
+    name: valueOf(options, "name"),
+    license: valueOf(options, "license"),
     withModules: switches.has("with-modules"),
     isTrusted: switches.has("trust"),
     onNotice: notices(io),

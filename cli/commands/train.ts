@@ -36,15 +36,11 @@ import {
 import {
   beginRun,
   codeOf,
-  findAgent,
-  type InitialWeights,
   loadEnvironment,
   openSavedRun,
   type Output,
   resumeRun,
-  sharedWeights,
-  weightsOf,
-  withAgent,
+  weightsOfRun,
 } from "@bellman/runs/training";
 import { trainHelp } from "../options/help.ts";
 import {
@@ -109,26 +105,6 @@ async function printConfig(
   return 0;
 }
 
-/** Takes the weights of the best checkpoint of a run. */
-async function savedWeights(
-  dir: string,
-  { switches }: ParsedOptions,
-  { onNotice }: ShownRun,
-): Promise<InitialWeights> {
-  const agent = findAgent(dir, {
-    command: "start from",
-    environment: false,
-    isTrusted: switches.has("trust"),
-  });
-  const shared = sharedWeights(agent.checkpoint, dir);
-  if (shared !== undefined) return shared;
-  let weights: InitialWeights;
-  await withAgent(agent, onNotice, (setup) => {
-    weights = weightsOf(setup, `${dir}, step ${agent.checkpoint.step}`);
-  });
-  return weights!;
-}
-
 /** Returns the algorithm of the run whose weights are taken, unless a file names one. */
 function algorithmFrom(options: ParsedOptions): string | undefined {
   const from = valueOf(options, "init-from");
@@ -169,9 +145,10 @@ async function startRun(
     return await printConfig(config, options, output);
   }
   // Before the setup, whose engine and backend stay chosen.
-  const weights = from === undefined
-    ? undefined
-    : await savedWeights(from, options, output);
+  const weights = from === undefined ? undefined : await weightsOfRun(from, {
+    isTrusted: options.switches.has("trust"),
+    onNotice: output.onNotice,
+  });
   const record = await beginRun(config, output, {
     out: valueOf(options, "out"),
     name,

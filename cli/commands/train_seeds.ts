@@ -69,12 +69,7 @@ export async function trainSeeds(
     fallback: 1,
   });
   const first = integerOf(options, "seed", { minimum: 0, fallback: 0 });
-  const quietly = { admit: () => {}, onNotice: () => {} };
-  const config = await resolveWithModules(
-    algorithm,
-    sourcesOf(options),
-    quietly,
-  );
+  const config = await resolveWithModules(algorithm, sourcesOf(options));
   const set = commandLineEntries(options).filter(([name]) =>
     !OF_PLAN.includes(settingKey(config.algorithm, name))
   );

@@ -9,7 +9,7 @@ import {
 import {
   type ConfigSources,
   type Entry,
-  importModules,
+  importAlgorithmModules,
   parseYaml,
   runConfigSchema,
   validateEntries,
@@ -111,8 +111,9 @@ export async function importAlgorithms(options: ParsedOptions): Promise<void> {
     .filter(([name]) => findKey(runConfigSchema, name) === "algorithmModules");
   const schema = runConfigSchema, origin = "the command line";
   const { algorithmModules = [] } = validateEntries(named, { schema, origin });
-  const modules = { algorithmModules: algorithmModules as string[] };
-  await importModules({ ...modules, envModules: [] }, "algorithmModules");
+  await importAlgorithmModules({
+    algorithmModules: algorithmModules as string[],
+  });
 }
 
 /** Returns the sources of a configuration that a command line names. */

@@ -4,7 +4,6 @@ import { type CommandIo, printable } from "@bellman/runs/program";
 import {
   bestOf,
   type SearchPlan,
-  short,
   type Trial,
   type TrialRun,
 } from "@bellman/search";
@@ -26,6 +25,11 @@ export interface SearchProgress {
   print(text: string): void;
   /** Clears the line that stays. */
   end(): void;
+}
+
+/** Formats a number with four digits. */
+function short(value: number): string {
+  return String(Number(value.toPrecision(4)));
 }
 
 function describeTrial(trial: Trial): string {

@@ -11,9 +11,11 @@ import { folderOf, type Plan } from "./plan.ts";
 
 /** A run of an experiment: one variant in one environment with one seed. */
 export interface Cell {
+  /** Name of the variant. */
   variant: string;
   /** Id of the environment, such as `CartPole-v1`. */
   environment: string;
+  /** Seed of the run. */
   seed: number;
   /** The run folder: `DIR/runs/VARIANT/ENVIRONMENT/seed-N`. */
   dir: string;
@@ -29,6 +31,7 @@ export type EvaluatedPolicy =
 
 /** A cell and what its run folder holds. */
 export interface CellResult extends Cell {
+  /** State of the run. */
   state: CellState;
   /** Environment steps of the training so far. */
   steps: number;
@@ -79,7 +82,7 @@ export function recordFailure(
   mkdirSync(dir, { recursive: true });
   // One that could not begin has none.
   const record = recordOf(dir) ??
-    newRecord({ config: settings, engine: settings.engine }, {});
+    newRecord({ config: settings, engine: settings.engine });
   new RecordKeeper(new RunFolder(dir), record).enter("failed", reason);
 }
 
@@ -166,13 +169,4 @@ export interface Shard {
   part: number;
   /** Number of parts. */
   of: number;
-}
-
-/** Parses `2/8`. */
-export function parseShard(text: string): Shard {
-  const [part, of] = /^(\d+)\/(\d+)$/.exec(text)?.slice(1).map(Number) ?? [];
-  if (part >= 1 && part <= of) return { part, of };
-  throw new UsageError(
-    `Cannot use --shard ${text}: expected a part and the number of parts, as in --shard 2/8`,
-  );
 }

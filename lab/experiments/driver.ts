@@ -1,7 +1,6 @@
-import { holderOf } from "@bellman/runs";
+import { holderOf, LOCK_FILE } from "@bellman/runs";
 import {
   inPlaces,
-  lockOf,
   makeTask,
   type RunEvent,
   type RunTask,
@@ -19,6 +18,7 @@ import { keyOf } from "./settings.ts";
 
 /** A cell whose job runs. */
 export interface RunningCell {
+  /** The cell, as it was before. */
   cell: CellResult;
   /** Saves and stops it. */
   leave(): void;
@@ -36,6 +36,8 @@ export interface RunningCell {
 
 /** Options of {@linkcode CellDriver}. */
 export interface DriverOptions {
+  /** Cells that are to be run. */
+  waiting: readonly CellResult[];
   /** Cells at a time. */
   jobs: number;
   /** Returns the task of a cell. */
@@ -78,16 +80,11 @@ export class CellDriver {
    * Makes a driver.
    *
    * @param cells All cells of the experiment.
-   * @param chosen Those of them that are to be run.
-   * @param options Number of jobs, and listeners.
+   * @param options Cells that are to be run, number of jobs, and listeners.
    */
-  constructor(
-    cells: readonly CellResult[],
-    chosen: readonly CellResult[],
-    options: DriverOptions,
-  ) {
+  constructor(cells: readonly CellResult[], options: DriverOptions) {
     this.#cells = [...cells];
-    this.#waiting = [...chosen];
+    this.#waiting = [...options.waiting];
     this.#options = options;
     this.#jobs = options.jobs;
     const seeds = [...new Set(cells.map(({ seed }) => seed))];
@@ -180,7 +177,7 @@ export class CellDriver {
 
   /** True where another process has a cell, such as that of a driver that is gone. */
   #isHeld(cell: CellResult): boolean {
-    const holder = holderOf(lockOf(cell.dir));
+    const holder = holderOf(`${cell.dir}/${LOCK_FILE}`);
     const name = nameOf(cell);
     if (holder !== undefined && !this.#held.has(name)) {
       this.#held.add(name);

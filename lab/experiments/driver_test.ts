@@ -32,7 +32,8 @@ function driverOf(
 ) {
   const ended: string[] = [], told: string[] = [];
   const stop = new AbortController();
-  const driver = new CellDriver(cells, cells, {
+  const driver = new CellDriver(cells, {
+    waiting: cells,
     jobs: 2,
     taskOf: ({ dir, seed }: Cell) => ({
       dir,
@@ -135,7 +136,8 @@ Deno.test("the longest cells of a seed come first once times are known", async (
     { ...long, variant: "long", seed: short.seed },
   ];
   const { driver, ended } = driverOf([...finished, ...waiting]);
-  const only = new CellDriver(driver.cells, waiting, {
+  const only = new CellDriver(driver.cells, {
+    waiting,
     jobs: 1,
     taskOf: ({ dir }) => ({ dir, settings: settingsOf({ env: "none" }) }),
     stepsOf: () => 400,

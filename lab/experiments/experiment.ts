@@ -14,7 +14,7 @@ import {
   checkFolder,
   keepPlan,
   lockExperiment,
-  resultsPath,
+  RESULTS_FILE,
 } from "./folder.ts";
 import { type Plan, type PlanObject, planOf } from "./plan.ts";
 import type { ExperimentReport } from "./report.ts";
@@ -163,6 +163,11 @@ export class Experiment {
     return this.#driver?.cells ?? this.#cells;
   }
 
+  /** Path of the results of all cells. */
+  get resultsPath(): string {
+    return `${this.dir}/${RESULTS_FILE}`;
+  }
+
   /** How far it is. */
   get progress(): ExperimentProgress {
     return {
@@ -199,7 +204,8 @@ export class Experiment {
       const { episodes } = plan;
       const here = navigator.hardwareConcurrency;
       const jobs = this.#options.jobs ?? runs?.places ?? here;
-      this.#driver = new CellDriver(this.#cells, waiting, {
+      this.#driver = new CellDriver(this.#cells, {
+        waiting,
         jobs,
         taskOf: (cell) => taskOf(cell, { settings, episodes, isTrusted }),
         stepsOf: (cell) => settings.get(keyOf(cell))!.config.totalTimesteps,
@@ -225,7 +231,7 @@ export class Experiment {
   /** Writes the results; a disk that is full harms no cell. */
   #writeResults(): void {
     try {
-      writeWhole(resultsPath(this.dir), resultsCsv(this.cells));
+      writeWhole(this.resultsPath, resultsCsv(this.cells));
     } catch (error) {
       this.#onNotice(messageOf(error));
     }

@@ -6,18 +6,14 @@ import { fileError, UsageError, writeWhole } from "@bellman/runs/program";
 import type { Shard } from "./cells.ts";
 import type { Plan } from "./plan.ts";
 
-/** Files in the folder of an experiment. */
+/** Plan in the folder of an experiment. */
 export const PLAN_FILE = "plan.yaml";
-const RESULTS_FILE = "results.csv";
+/** Results of all cells, a row for each. */
+export const RESULTS_FILE = "results.csv";
 /** Record of a search, which has a folder of its own. */
 export const SEARCH_FILE = "trials.jsonl";
 
 const LOCK = /^experiment(\.\d+-of-\d+)?\.lock$/;
-
-/** Path of the results of all cells. */
-export function resultsPath(dir: string): string {
-  return `${dir}/${RESULTS_FILE}`;
-}
 
 /**
  * Checks that a folder may hold an experiment: a new one, or one that holds one.

@@ -1,5 +1,24 @@
 /**
- * Experiments: variants of a plan, each in its environments with its seeds, trained, evaluated and reported.
+ * Experiments: variants of a plan, each in its environments with its seeds, trained,
+ * evaluated and reported.
+ *
+ * @example
+ * ```ts
+ * import { runExperiment } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { cells } = await runExperiment({
+ *   name: "first",
+ *   environments: ["CartPole-v1"],
+ *   seeds: 1,
+ *   steps: 100,
+ *   episodes: 2,
+ *   variants: { slow: { algorithm: "a2c", set: { learningRate: 1e-4 } } },
+ * }, { dir: `${await Deno.makeTempDir()}/first` });
+ * assertEquals(cells.map(({ variant, state }) => [variant, state]), [
+ *   ["slow", "finished"],
+ * ]);
+ * ```
  *
  * @module
  */
@@ -7,14 +26,12 @@ export {
   type Cell,
   type CellResult,
   type CellState,
-  chosenCells,
+  type EvaluatedPolicy,
   nameOf,
-  parseShard,
   readCell,
-  resultsCsv,
   type Shard,
 } from "./cells.ts";
-export { CellDriver } from "./driver.ts";
+export { CellDriver, type DriverOptions, type RunningCell } from "./driver.ts";
 export {
   Experiment,
   type ExperimentOptions,
@@ -23,7 +40,7 @@ export {
   runExperiment,
   type RunExperimentOptions,
 } from "./experiment.ts";
-export { PLAN_FILE, resultsPath, SEARCH_FILE } from "./folder.ts";
+export { PLAN_FILE, SEARCH_FILE } from "./folder.ts";
 export {
   checkApart,
   checkName,
@@ -37,9 +54,29 @@ export {
   type Scale,
   SCORES,
   type Variant,
+  type VariantObject,
 } from "./plan.ts";
-export { randomReturns } from "./random_returns.ts";
-export { scaleOf } from "./scales.ts";
-export { FEW_RUNS } from "./section.ts";
-export { formatTable, TABLE_FORMATS, type TableFormat } from "./tables.ts";
-export { changedKeys, keyOf } from "./settings.ts";
+export { type RandomReturnsOptions } from "./random_returns.ts";
+export { type ExperimentReport } from "./report.ts";
+export {
+  type KnownScale,
+  type MeasureOptions,
+  measureScales,
+  type ScaledPlan,
+  type Scales,
+} from "./scales.ts";
+export { FEW_RUNS, type Figure, type Section } from "./section.ts";
+export {
+  type Column,
+  formatTable,
+  type Table,
+  TABLE_FORMATS,
+  type TableFormat,
+  type TableValue,
+} from "./tables.ts";
+export {
+  type CellSettings,
+  changedKeys,
+  keyOf,
+  type PlanSettings,
+} from "./settings.ts";

@@ -18,7 +18,9 @@ export interface Scale {
 
 /** Settings that runs of several environments and seeds have in common. */
 export interface Variant {
+  /** Its name, and that of its folder. */
   name: string;
+  /** Name of the algorithm. */
   algorithm: string;
   /** Name of a preset, or `none`; by default the environment's own. */
   preset?: string;
@@ -26,6 +28,7 @@ export interface Variant {
   config?: string;
   /** Ids of its environments. */
   environments: string[];
+  /** Seeds of its runs. */
   seeds: number[];
   /** Environment steps; by default the preset's. */
   steps?: number;
@@ -35,9 +38,11 @@ export interface Variant {
 
 /** An experiment: variants, each in its environments, with its seeds. */
 export interface Plan {
+  /** Its name, and that of its folder. */
   name: string;
   /** Episodes of the evaluations of the last and the best policy of each run. */
   episodes: number;
+  /** Variants that are compared. */
   variants: Variant[];
   /** Scales by environments. */
   scores: Record<string, Scale>;
@@ -187,14 +192,16 @@ function entriesOf<T>(
  * Reads the scales of environments; `atari` has those of its games.
  *
  * @param given What `scores` holds.
- * @param environments All environments.
- * @param origin Name of the file, for messages.
+ * @param plan All environments, and the name of the file for messages.
+ * @returns The scales by environment.
  * @throws {UsageError} If a name or a value is not valid.
  */
 export function readScores(
   given: unknown,
-  environments: readonly string[],
-  origin: string,
+  { environments, origin }: {
+    environments: readonly string[];
+    origin: string;
+  },
 ): Record<string, Scale> {
   if (given === "atari") {
     const games = environments.map((env) => [env, atariScale(env)] as const)
@@ -282,21 +289,22 @@ export interface PlanObject {
   /** Settings of all variants. */
   set?: Record<string, unknown>;
   /** Variants by name, which is the algorithm's where they name none. */
-  variants: Record<
-    string,
-    Omit<PlanObject, "variants"> & {
-      /** Name of the algorithm. */
-      algorithm?: string;
-      /** Name of a preset, or `none`. */
-      preset?: string;
-      /** Path of a configuration file instead of a preset. */
-      config?: string;
-    }
-  >;
+  variants: Record<string, VariantObject>;
   /** Scales of the returns by environment, or those of the Atari games. */
   scores?: Record<string, Scale> | "atari";
   /** Pairs of variants to compare: the first is expected to be better. */
   compare?: [better: string, than: string][];
+}
+
+/** A variant as the file of a plan has it. */
+export interface VariantObject
+  extends Pick<PlanObject, "environments" | "seeds" | "steps" | "set"> {
+  /** Name of the algorithm. */
+  algorithm?: string;
+  /** Name of a preset, or `none`. */
+  preset?: string;
+  /** Path of a configuration file instead of a preset. */
+  config?: string;
 }
 
 /**
@@ -330,12 +338,15 @@ function planFrom(
 ): Plan {
   const given = validateEntries(entries, { schema: PLAN, origin });
   const variants = variantsOf(given, origin);
-  const environments = new Set(variants.flatMap((it) => it.environments));
+  const environments = variants.flatMap((it) => it.environments);
   const plan: Plan = {
     name: String(given.name ?? name ?? nameOfFile(origin)),
     episodes: Number(given.episodes ?? 100),
     variants,
-    scores: readScores(given.scores, [...environments], origin),
+    scores: readScores(given.scores, {
+      environments: [...new Set(environments)],
+      origin,
+    }),
     compare: (given.compare ?? []) as Plan["compare"],
   };
   checkName(plan.name, `the name '${plan.name}'`);

@@ -37,13 +37,20 @@ function randomActor({ actionSpace, numEnvs }: VecEnv): Actor {
   };
 }
 
+/** Folder of what is measured, and listeners. */
+export interface RandomReturnsOptions {
+  /** Folder that keeps the returns of random actions. */
+  dir: string;
+  /** Takes lines that the user should see. */
+  onNotice: (line: string) => void;
+  /** Ends the measurement. */
+  signal?: AbortSignal;
+}
+
 /** Measures the mean return of random actions in the environment of a run. */
 async function measure(
   config: ResolvedConfig,
-  { onNotice, signal }: {
-    onNotice: (line: string) => void;
-    signal?: AbortSignal;
-  },
+  { onNotice, signal }: Omit<RandomReturnsOptions, "dir">,
 ): Promise<number> {
   const imports = await loadEnvironment(config);
   const numEnvs = evaluationEnvsFor(RANDOM_EPISODES);
@@ -85,18 +92,16 @@ function readKept(path: string): Record<string, number> {
  * environment: those that the folder of an experiment keeps, and others once they
  * are measured.
  *
- * @param dir Folder of the experiment.
  * @param configs Configurations of runs, by their environments.
- * @param options Where lines go that the user should see, and the end.
+ * @param options Folder, where lines go that the user should see, and the end.
  * @returns The returns by environment; one that cannot be measured is left out,
  * with a line.
  */
 export async function randomReturns(
-  dir: string,
   configs: ReadonlyMap<string, ResolvedConfig>,
-  options: { onNotice: (line: string) => void; signal?: AbortSignal },
+  options: RandomReturnsOptions,
 ): Promise<ReadonlyMap<string, number>> {
-  const path = `${dir}/random_returns.json`;
+  const path = `${options.dir}/random_returns.json`;
   const returns = readKept(path);
   for (const [environment, config] of configs) {
     if (Object.hasOwn(returns, environment)) continue;

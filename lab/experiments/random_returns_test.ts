@@ -10,7 +10,8 @@ const configOf = (env: string) =>
 async function measured(dir: string, ...environments: string[]) {
   const lines: string[] = [];
   const configs = new Map(environments.map((it) => [it, configOf(it)]));
-  const returns = await randomReturns(dir, configs, {
+  const returns = await randomReturns(configs, {
+    dir,
     onNotice: (line) => lines.push(line),
   });
   return { returns: Object.fromEntries(returns), lines };

@@ -1,14 +1,17 @@
 import { asPage, escapeMarkup, responsive } from "@bellman/training/plots";
 import { mkdirSync } from "node:fs";
-import type { ResolvedConfig } from "@bellman/runs/settings";
 import { writeWhole } from "@bellman/runs/program";
 import { type CellResult, nameOf } from "./cells.ts";
 import type { Plan } from "./plan.ts";
 import { curveReader, learningSection } from "./learning.ts";
 import { policiesSection } from "./policies.ts";
-import { randomReturns } from "./random_returns.ts";
 import { Results } from "./results.ts";
-import { environmentsOf, type Scales, scalesOf } from "./scales.ts";
+import {
+  environmentsOf,
+  type MeasureOptions,
+  measureScales,
+  type Scales,
+} from "./scales.ts";
 import type { Figure, Section } from "./section.ts";
 import {
   EXTENSIONS,
@@ -21,6 +24,7 @@ import {
 
 /** Experiment that is reported. */
 export interface ReportedExperiment {
+  /** The plan. */
   plan: Plan;
   /** Folder of the experiment. */
   dir: string;
@@ -29,35 +33,33 @@ export interface ReportedExperiment {
 }
 
 /** Options of {@linkcode reportOf}. */
-export interface ReportOptions {
-  /** Configurations of runs by environment, in which random actions are measured. */
-  configs: ReadonlyMap<string, ResolvedConfig>;
-  /** Takes lines that the user should see. */
-  onNotice: (line: string) => void;
-  /** Ends the measurement of random actions. */
-  signal?: AbortSignal;
-}
+export type ReportOptions = Omit<MeasureOptions, "dir">;
 
 /** Sections of a report, and what leads to them. */
 export interface ExperimentReport {
-  results: Results;
+  /** The plan. */
+  plan: Plan;
+  /** All cells of the plan. */
+  cells: readonly CellResult[];
+  /** Scales of the normalized scores. */
   scales: Scales;
+  /** Figures and tables under their headings. */
   sections: readonly Section[];
 }
 
 /** Computes the figures and tables of an experiment. */
 export async function reportOf(
   { plan, dir, cells }: ReportedExperiment,
-  { configs, ...options }: ReportOptions,
+  options: ReportOptions,
 ): Promise<ExperimentReport> {
-  const unscaled = [...configs].filter(([environment]) =>
-    plan.scores[environment]?.low === undefined
+  const scales = await measureScales(
+    { environments: environmentsOf(plan), scores: plan.scores },
+    { ...options, dir },
   );
-  const random = await randomReturns(dir, new Map(unscaled), options);
-  const scales = await scalesOf(plan, random);
   const results = new Results(plan, cells);
   return {
-    results,
+    plan,
+    cells,
     scales,
     sections: [
       learningSection(results, scales, curveReader(options.onNotice)),
@@ -107,8 +109,7 @@ export function writeExperimentReport(
   return path;
 }
 
-function pageOf({ results, scales, sections }: ExperimentReport): string {
-  const { plan, cells } = results;
+function pageOf({ plan, cells, scales, sections }: ExperimentReport): string {
   const finished = cells.filter(({ state }) => state === "finished").length;
   const count = (n: number, word: string) =>
     `${n} ${word}${n === 1 ? "" : "s"}`;

@@ -1,11 +1,18 @@
 import { rewardThreshold } from "@bellman/runs/training";
-import type { Plan } from "./plan.ts";
+import type { ResolvedConfig } from "@bellman/runs/settings";
+import type { Plan, Scale } from "./plan.ts";
 import { ATARI_SOURCE, atariScale } from "./atari_scale.ts";
-import { RANDOM_EPISODES } from "./random_returns.ts";
+import {
+  RANDOM_EPISODES,
+  randomReturns,
+  type RandomReturnsOptions,
+} from "./random_returns.ts";
 
 /** Scale of an environment's normalized scores: `(return - low) / (high - low)`. */
 export interface KnownScale {
+  /** Return of score 0. */
   low: number;
+  /** Return of score 1. */
   high: number;
   /** Origin of the two numbers, in words. */
   origin: string;
@@ -24,17 +31,45 @@ export function environmentsOf({ variants }: Plan): string[] {
   return [...new Set(variants.flatMap((it) => it.environments))];
 }
 
+/** Environments whose returns are scaled, and the ends of the scales that are given. */
+export interface ScaledPlan {
+  /** Ids of the environments. */
+  environments: readonly string[];
+  /** Ends that are given, by environment. */
+  scores: Readonly<Record<string, Scale>>;
+}
+
+/** Options of {@linkcode measureScales}. */
+export interface MeasureOptions extends RandomReturnsOptions {
+  /** Configurations of runs by environment, in which random actions are measured. */
+  configs: ReadonlyMap<string, ResolvedConfig>;
+}
+
 /**
- * Finds the scales of normalized scores: those of the plan; by default 0 is the
- * return of random actions, 1 the environment's reward threshold.
+ * Finds the scales of normalized scores: those that are given; by default 0 is the
+ * return of random actions, which is measured, 1 the environment's reward threshold.
+ *
+ * @param plan Environments, and ends that are given.
+ * @param options Configurations, folder that keeps what is measured, listeners.
+ * @returns The scales, and why environments have none.
  */
+export async function measureScales(
+  plan: ScaledPlan,
+  { configs, ...options }: MeasureOptions,
+): Promise<Scales> {
+  const unscaled = [...configs]
+    .filter(([environment]) => plan.scores[environment]?.low === undefined);
+  return await scalesOf(plan, await randomReturns(new Map(unscaled), options));
+}
+
+/** Finds scales where the returns of random actions are known. */
 export async function scalesOf(
-  plan: Plan,
+  plan: ScaledPlan,
   randomReturns: ReadonlyMap<string, number>,
 ): Promise<Scales> {
   const known = new Map<string, KnownScale>();
   const leftOut = new Map<string, string>();
-  for (const environment of environmentsOf(plan)) {
+  for (const environment of plan.environments) {
     const given = plan.scores[environment] ?? {};
     const random = randomReturns.get(environment);
     const scale = await scaleOf(environment, given, random);
@@ -52,9 +87,9 @@ export async function scalesOf(
  * @param random Return of random actions, where it is known.
  * @returns The scale, or the reason for which there is none.
  */
-export async function scaleOf(
+async function scaleOf(
   environment: string,
-  given: Plan["scores"][string],
+  given: Scale,
   random: number | undefined,
 ): Promise<KnownScale | string> {
   const low = given.low ?? random;
@@ -69,7 +104,7 @@ export async function scaleOf(
 
 function originOf(
   environment: string,
-  { low, high }: Plan["scores"][string],
+  { low, high }: Scale,
 ): string {
   const atari = atariScale(environment);
   if (low !== undefined && low === atari?.low && high === atari.high) {

@@ -1,10 +1,13 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parsePlan } from "./plan.ts";
 import { atariScale } from "./atari_scale.ts";
-import { scalesOf } from "./scales.ts";
+import { environmentsOf, type ScaledPlan, scalesOf } from "./scales.ts";
 
-const planOf = (text: string) =>
-  parsePlan(`variants: { a2c: {} }\n${text}`, "plan.yaml", "plan");
+function planOf(text: string): ScaledPlan {
+  const whole = `variants: { a2c: {} }\n${text}`;
+  const plan = parsePlan(whole, "plan.yaml", "plan");
+  return { environments: environmentsOf(plan), scores: plan.scores };
+}
 
 Deno.test("scores run from random actions to the reward threshold by default", async () => {
   const plan = planOf("environments: [CartPole-v1, Acrobot-v1, Pendulum-v1]");

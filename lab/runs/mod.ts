@@ -9,23 +9,56 @@
  * import { assertEquals } from "@std/assert";
  *
  * const root = await Deno.makeTempDir();
- * const settings = { algorithm: "a2c", env: "CartPole-v1", totalTimesteps: 400 };
+ * const settings = { algorithm: "a2c", env: "CartPole-v1", totalTimesteps: 100 };
  * await trainRun(settings, { dir: `${root}/first` });
  * const [{ dir, state }] = await listRuns(root);
- * assertEquals([state, openRun(dir).record.step], ["ended", 400]);
+ * assertEquals([state, openRun(dir).record.step], ["ended", 100]);
  * ```
  *
  * @module
  */
-export * from "./folder/curves.ts";
-export { formerRecord } from "./folder/former_run.ts";
+export {
+  type CurveRows,
+  readCurves,
+  type ReadCurvesOptions,
+  readLatest,
+} from "./folder/curves.ts";
 export { type InsideFile, type OpenFile, openInside } from "./folder/inside.ts";
-export * from "./folder/keeper.ts";
-export * from "./folder/list.ts";
-export * from "./folder/lock.ts";
-export * from "./folder/record.ts";
-export * from "./folder/run_folder.ts";
-export { loadRun, openRun, type OpenRunOptions, Run, trainRun } from "./run.ts";
+export { RecordKeeper } from "./folder/keeper.ts";
+export {
+  type FolderKind,
+  type FolderState,
+  type ListedFolder,
+  listRuns,
+  type ListRunsOptions,
+} from "./folder/list.ts";
+export { holderOf, lockFile, lockRun, type RunLock } from "./folder/lock.ts";
+export {
+  parseRecord,
+  readRecord,
+  type RecordedCheckpoint,
+  type RecordedEvaluation,
+  type RecordPlace,
+  type RunRecord,
+  type RunSettings,
+  type RunState,
+  writeRecord,
+} from "./folder/record.ts";
+export {
+  createRunFolder,
+  type CreateRunFolderOptions,
+  LOCK_FILE,
+  openRunFolder,
+  RunFolder,
+} from "./folder/run_folder.ts";
+export {
+  loadRun,
+  openRun,
+  type OpenRunOptions,
+  type ResumeRunOptions,
+  Run,
+  trainRun,
+} from "./run.ts";
 export type {
   EvaluateRunOptions,
   LoadedRun,

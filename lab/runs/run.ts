@@ -21,6 +21,7 @@ import type {
   LoadRunOptions,
 } from "./training/load_run.ts";
 import type { TrainRunOptions } from "./training/train_run.ts";
+import type { RunOutput } from "./training/training_run.ts";
 
 // Looked up where they are used: pages have none.
 const fs = () => builtin("node:fs");
@@ -34,6 +35,16 @@ export interface OpenRunOptions {
    * @default false
    */
   isTrusted?: boolean;
+}
+
+/** Options of {@linkcode Run.resume}. */
+export interface ResumeRunOptions extends RunOutput {
+  /**
+   * Steps of a run that gets more than it had.
+   *
+   * @default those that it has
+   */
+  totalTimesteps?: number;
 }
 
 /** A run folder: what it holds, and what can be done with it. */
@@ -122,10 +133,7 @@ export class Run {
    * @throws {UsageError} If it has ended, or none of its checkpoints can be restored.
    */
   async resume(
-    options: Omit<TrainRunOptions, "dir"> & {
-      /** Steps of a run that gets more than it had. */
-      totalTimesteps?: number;
-    } = {},
+    options: ResumeRunOptions = {},
   ): Promise<RunRecord> {
     const { resumeRun } = await import("./training/resume.ts");
     const { totalTimesteps: steps, ...output } = options;

@@ -24,6 +24,7 @@ export const CONFIRMED_EPISODES = 100;
 
 /** A trial with its runs on seeds that no trial used. */
 export interface Candidate {
+  /** The trial. */
   trial: Trial;
   /** Score of each seed that could be run, in the order of the seeds. */
   scores: number[];
@@ -87,7 +88,8 @@ export async function confirmTrials(
   }
   const failures: Confirmation["failures"] = [];
   const waiting = cells.filter(({ state }) => state !== "finished");
-  const driver = new CellDriver(cells, waiting, {
+  const driver = new CellDriver(cells, {
+    waiting,
     jobs,
     start,
     signal,

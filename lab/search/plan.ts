@@ -17,11 +17,10 @@ import { admitPlan, loadEnvironment } from "@bellman/runs/training";
 import {
   checkApart,
   checkName,
+  measureScales,
   nameOfFile,
-  randomReturns,
   readScores,
   type Scale,
-  scaleOf,
   SCORES,
 } from "@bellman/experiments";
 import { readText, UsageError } from "@bellman/runs/program";
@@ -31,8 +30,11 @@ import { readSpace, type Space } from "./space.ts";
 
 /** What a search looks for, and how; all of it is resolved. */
 export interface SearchPlan {
+  /** Its name, and that of its folder. */
   name: string;
+  /** Name of the algorithm. */
   algorithm: string;
+  /** Ids of the environments. */
   environments: string[];
   /** Returns that count as 0 and as 1, by environment, where there are several. */
   scores: Record<string, Scale>;
@@ -40,15 +42,21 @@ export interface SearchPlan {
   preset: string | null;
   /** Environment steps of a run; null for those of the preset. */
   steps: number | null;
+  /** Number of trials. */
   trials: number;
   /** Runs of a trial in each environment: those with seeds 0, 1 and so on. */
   seeds: number;
+  /** Searched settings, with their values. */
   space: Space;
   /** Settings of all trials; of searched ones, those of the first trial. */
   set: Record<string, unknown>;
+  /** Return at the end of a run, or the mean of those of its evaluations. */
   objective: "last" | "area";
+  /** What draws the trials: two by Optuna, two that need no Python. */
   sampler: "tpe" | "cmaes" | "random" | "grid";
+  /** Rule that ends trials early. */
   pruner: "median" | "halving" | "none";
+  /** Number of trials, and of fresh seeds, that confirm the best. */
   confirm: { top: number; seeds: number };
   /** Seed of the sampler. */
   seed: number;
@@ -170,18 +178,34 @@ function countTrials(
   );
 }
 
+/** Options of {@linkcode readPlan}. */
+export interface ReadPlanOptions {
+  /**
+   * Number of trials.
+   *
+   * @default that of the file
+   */
+  trials?: number;
+  /**
+   * Take code and files that the file names outside of the project.
+   *
+   * @default false
+   */
+  isTrusted?: boolean;
+}
+
 /**
  * Reads the file of a search, with all defaults, and imports the algorithms that it
  * names.
  *
  * @param path The file.
- * @param options Number of trials that replaces the file's, and true where code of
- * the user's own may be imported.
+ * @param options Number of trials, and trust.
+ * @returns The plan.
  * @throws {UsageError} If a key is unknown, or a value is not valid.
  */
 export async function readPlan(
   path: string,
-  { trials, isTrusted }: { trials?: number; isTrusted: boolean },
+  { trials, isTrusted = false }: ReadPlanOptions = {},
 ): Promise<SearchPlan> {
   const text = readText(path, "the file of the search");
   const origin = basename(path);
@@ -201,7 +225,7 @@ export type SearchObject =
     preset?: string;
     /** Environment steps of a run. */
     steps?: number;
-    /** Values of the searched settings by name: lists, or ranges `{ low, high }`. */
+    /** Values of the searched settings by name: lists, or ranges `{ min, max, scale, step }`. */
     space: Record<string, unknown>;
     /** Number of trials, and of fresh seeds, that confirm the best. */
     confirm?: Partial<SearchPlan["confirm"]>;
@@ -259,7 +283,7 @@ async function planFrom(
     algorithm: String(algorithm),
     origin,
   });
-  const scores = readScores(given.scores, environments, origin);
+  const scores = readScores(given.scores, { environments, origin });
   if (environments.length === 1 && given.scores !== undefined) {
     throw new UsageError(
       `Cannot use scores of ${origin}: the returns of one environment need none, leave them out`,
@@ -368,20 +392,24 @@ export async function completeScores(
   options: { onNotice: (line: string) => void; signal: AbortSignal },
 ): Promise<SearchPlan["scores"]> {
   if (plan.environments.length === 1) return {};
-  const unknown = plan.environments
-    .filter((it) => plan.scores[it]?.low === undefined)
-    .map((it) => [it, configOf(plan, it)] as const);
-  const random = await randomReturns(dir, new Map(unknown), options);
-  const scales = plan.environments.map(async (it) => {
-    const scale = await scaleOf(it, plan.scores[it] ?? {}, random.get(it));
-    if (typeof scale !== "string") {
-      return [it, { low: scale.low, high: scale.high }] as const;
-    }
-    throw new UsageError(
-      `Cannot search ${it} with others: ${scale}; give its scores, as in '${it}: { low: 20, high: 500 }'`,
-    );
+  const configs = new Map(
+    plan.environments.map((it) => [it, configOf(plan, it)]),
+  );
+  const { known, leftOut } = await measureScales(plan, {
+    ...options,
+    configs,
+    dir,
   });
-  return Object.fromEntries(await Promise.all(scales));
+  for (const [environment, why] of leftOut) {
+    throw new UsageError(
+      `Cannot search ${environment} with others: ${why}; give its scores, as in '${environment}: { low: 20, high: 500 }'`,
+    );
+  }
+  const ends = [...known].map(([environment, { low, high }]) => [
+    environment,
+    { low, high },
+  ]);
+  return Object.fromEntries(ends);
 }
 
 /**

@@ -37,8 +37,11 @@ export type SearchEvent =
 
 /** A trial, as the record tells it. */
 export interface Trial {
+  /** Its number, from 0 on: the first one has the settings without a search. */
   number: number;
+  /** Values of the searched settings. */
   params: Params;
+  /** State of its runs. */
   state: "running" | "complete" | "pruned" | "failed";
   /** Objective of a complete trial. */
   value?: number;

@@ -10,6 +10,7 @@ import {
 } from "@bellman/runs/program";
 import { checkCarried, ClusterRuns } from "@bellman/runs/ray";
 import type { RunCluster } from "@bellman/runs/settings";
+import type { RunEvent } from "@bellman/runs/tasks";
 import { refuseLinksIn } from "@bellman/runs/training";
 import { bestFiles, describeResult } from "./best.ts";
 import {
@@ -29,7 +30,7 @@ import { SearchRecord, type Trial } from "./record.ts";
 import { searchPage } from "./report.ts";
 import { gridSampler, randomSampler, type Sampler } from "./sampler.ts";
 import { givenParams, Search, type SearchOptions } from "./search.ts";
-import { freshSeeds } from "./trial_runs.ts";
+import { freshSeeds, type TrialRun } from "./trial_runs.ts";
 
 /** Options of {@linkcode runSearch}. */
 export interface RunSearchOptions {
@@ -70,7 +71,7 @@ export interface RunSearchOptions {
   /** Takes each trial that has ended, and all so far. */
   onTrial?: (trial: Trial, trials: readonly Trial[]) => void;
   /** Takes the progress of a run of a trial. */
-  onProgress?: SearchOptions["onProgress"];
+  onProgress?: (trial: Trial, run: TrialRun, event: RunEvent) => void;
   /** Called before the best trials are run on fresh seeds, with their numbers and the seeds. */
   onConfirm?: (trials: readonly number[], seeds: readonly number[]) => void;
 }

@@ -8,8 +8,11 @@ import type { Params, Trial } from "./record.ts";
 
 /** A run of a trial. */
 export interface TrialRun {
+  /** The run folder. */
   dir: string;
+  /** Id of the environment. */
   environment: string;
+  /** Its seed. */
   seed: number;
 }
 

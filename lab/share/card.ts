@@ -2,29 +2,36 @@
 import { type Schema, validate } from "@cfworker/json-schema";
 import { describeSpace } from "@bellman/envs";
 import type { CheckpointNotes } from "@bellman/training";
+import { join } from "node:path";
 import {
   findAlgorithm,
   parseYaml,
   resolveConfig,
 } from "@bellman/runs/settings";
 import { type EnvironmentSpaces, round } from "@bellman/runs/training";
-import { asLine, shellWord } from "@bellman/runs/program";
+import { asLine, readText, shellWord } from "@bellman/runs/program";
+import { CARD_FILE } from "./shared_files.ts";
 import { commandOf } from "./without_places.ts";
 
 /** Evaluation that a card reports, to be played again. */
 export interface CardEvaluation {
-  /** Seed of the first episodes, and their number. */
+  /** Seed of the first episodes. */
   seed: number;
+  /** Number of episodes. */
   episodes: number;
+  /** Mean return. */
   mean: number;
   /** Standard deviation of the returns, as `eval` prints it. */
   deviation: number;
-  /** Student's 95 % interval of the mean. */
+  /** Lower end of Student's 95 % interval of the mean. */
   low: number;
+  /** Upper end of it. */
   high: number;
+  /** Lowest return. */
   least: number;
-  /** Mean length, and number of episodes that were cut. */
+  /** Mean length. */
   length: number;
+  /** Number of episodes that were cut. */
   cut: number;
   /** Share of the episodes that reached their goal; null where nothing tells. */
   success: number | null;
@@ -34,13 +41,17 @@ export interface CardEvaluation {
 
 /** Runs of other seeds that the agent's run was chosen from. */
 export interface CardSeeds {
+  /** Number of seeds, its own included. */
   count: number;
   /** True where none of the others is better. */
   isBest: boolean;
+  /** Episodes of the evaluation of each. */
   episodes: number;
-  /** Interquartile mean of the seeds' best agents with its 95 % interval. */
+  /** Interquartile mean of the seeds' best agents. */
   iqm: number;
+  /** Lower end of its 95 % interval. */
   low: number;
+  /** Upper end of it. */
   high: number;
   /** Commits that they were evaluated at. */
   commits: string[];
@@ -48,13 +59,19 @@ export interface CardSeeds {
 
 /** What a card says that the other files of its folder do not. */
 export interface CardClaims {
+  /** Name of the agent. */
   name: string;
+  /** License; null for none. */
   license: string | null;
+  /** Version of Bellman that shared it. */
   version: string;
+  /** Commit that it was evaluated at; empty where there was none. */
   commit: string;
   /** Own files that the run names and that were not copied. */
   notShared: string[];
+  /** Episodes of the agent. */
   evaluation: CardEvaluation;
+  /** Runs of other seeds that it was chosen from; null where it is alone. */
   seeds: CardSeeds | null;
 }
 
@@ -83,8 +100,9 @@ const TEXTS: Schema = { type: "array", items: TEXT, maxItems: 1000 };
 /** Fewest episodes of an evaluation, as single returns tell next to nothing. */
 const FEWEST = 10;
 
-/** Names of shared agents, and of licenses: what a card may hold without quotes. */
+/** Names of shared agents: what a card may hold without quotes. */
 export const NAME = /^(zoo:[\w-]+\/)?\w[\w.-]{0,99}$/;
+/** Names of licenses. */
 export const LICENSE = /^[A-Za-z][\w.+-]{0,49}$/;
 
 /** What a card may claim: anything else has no place in it, and no check. */
@@ -312,4 +330,15 @@ export function readClaims(card: string): CardClaims {
       asLine(where)
     } is not as it is written`,
   );
+}
+
+/**
+ * Reads what the card of a shared agent claims. Nothing of it is checked but its form:
+ * see {@linkcode checkShared}.
+ *
+ * @param dir Folder of the agent.
+ * @throws {UsageError | SyntaxError} If it has no card of a shared agent.
+ */
+export function readCard(dir: string): CardClaims {
+  return readClaims(readText(join(dir, CARD_FILE), "the card"));
 }

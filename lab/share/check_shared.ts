@@ -6,7 +6,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { logOf, writeYaml } from "@bellman/runs/settings";
 import {
-  evaluationEnvsFor,
   findAgent,
   policyFile,
   type RunSetup,
@@ -21,7 +20,12 @@ import {
   readClaims,
   uncheckedOf,
 } from "./card.ts";
-import { EPISODES, playCard, type PlayedCard } from "./share_run.ts";
+import {
+  EPISODES,
+  playCard,
+  type PlayedCard,
+  type ShareOptions,
+} from "./share_run.ts";
 import {
   CARD_FILE,
   checkFilesOf,
@@ -233,7 +237,8 @@ async function checkAgent(
     ? []
     : ["config.yaml is not the configuration of agent.safetensors"];
   const deterministic = config.evaluationDeterministic;
-  await withAgent(agent, onNotice, async (setup) => {
+  const { episodes } = claims.evaluation;
+  await withAgent(agent, async (setup) => {
     const policy = policyFile(setup, { deterministic });
     const given = graphOf(readShared(dir, "policy.onnx"));
     if (policy === undefined || graphOf(policy) !== given) {
@@ -248,17 +253,20 @@ async function checkAgent(
     const source = { step, notes, spaces, hasPicture };
     const wanted = cardText(found.played, source);
     problems.push(...differences(card, wanted), ...found.problems);
-  }, evaluationEnvsFor(claims.evaluation.episodes));
+  }, { episodes, onNotice });
   return { problems, unchecked: uncheckedOf(claims) };
 }
 
 /** What a check has found. */
-interface CheckResult {
+export interface CheckResult {
   /** A line for each claim that does not hold. */
   problems: string[];
   /** What is claimed that nothing can prove. */
   unchecked: string[];
 }
+
+/** Options of {@linkcode checkShared}. */
+export type CheckOptions = Pick<ShareOptions, "isTrusted" | "onNotice">;
 
 /**
  * Checks that a shared folder holds what its card claims.
@@ -271,10 +279,7 @@ interface CheckResult {
  */
 export async function checkShared(
   dir: string,
-  { isTrusted, onNotice }: {
-    isTrusted: boolean;
-    onNotice: (line: string) => void;
-  },
+  { isTrusted = false, onNotice = () => {} }: CheckOptions = {},
 ): Promise<CheckResult> {
   const damage = checkFilesOf(dir);
   // Nothing of other bytes is opened.

@@ -1,9 +1,32 @@
 /**
  * Folders of trained agents for other people: made, described and checked.
  *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import { readCard, shareRun } from "@bellman/share";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const root = await Deno.makeTempDir();
+ * const settings = { algorithm: "a2c", totalTimesteps: 100 };
+ * const { dir } = await trainRun(settings, { dir: `${root}/run` });
+ * await shareRun(dir, { out: `${root}/agent`, license: "MIT" });
+ * const { name, license, evaluation } = readCard(`${root}/agent`);
+ * assertEquals([name, license], ["a2c-CartPole-v1", "mit"]);
+ * assertEquals(evaluation.episodes, 100);
+ * ```
+ *
  * @module
  */
-export { LICENSE, NAME, readClaims } from "./card.ts";
-export { checkShared } from "./check_shared.ts";
+export {
+  type CardClaims,
+  type CardEvaluation,
+  type CardSeeds,
+  readCard,
+} from "./card.ts";
+export {
+  type CheckOptions,
+  type CheckResult,
+  checkShared,
+} from "./check_shared.ts";
 export { type ShareOptions, shareRun } from "./share_run.ts";
-export { CARD_FILE } from "./shared_files.ts";

@@ -28,7 +28,6 @@ import { commitOf, hasEnded, recordOf } from "@bellman/runs/tasks";
 import packageConfig from "./deno.json" with { type: "json" };
 import {
   evaluateSetup,
-  evaluationEnvsFor,
   findAgent,
   policyFile,
   type RunSetup,
@@ -40,7 +39,6 @@ import { lockFile } from "@bellman/runs";
 import {
   csvText,
   messageOf,
-  readText,
   UsageError,
   writeWhole,
 } from "@bellman/runs/program";
@@ -49,7 +47,9 @@ import {
   type CardEvaluation,
   type CardSeeds,
   cardText,
-  readClaims,
+  LICENSE,
+  NAME,
+  readCard,
 } from "./card.ts";
 import { sharedPicture } from "./picture.ts";
 import {
@@ -63,15 +63,40 @@ import { withoutPlaces } from "./without_places.ts";
 /** Episodes that a card's numbers are of. */
 export const EPISODES = 100;
 
-/** What `share` is told. */
+/** Options of {@linkcode shareRun}. */
 export interface ShareOptions {
+  /** New folder of the agent. */
   out: string;
+  /**
+   * Name of the agent.
+   *
+   * @default after the algorithm and the environment
+   */
   name?: string;
+  /**
+   * License that the card names, such as `MIT`.
+   *
+   * @default none
+   */
   license?: string;
-  withModules: boolean;
-  isTrusted: boolean;
-  /** Takes lines that the user should see. */
-  onNotice: (line: string) => void;
+  /**
+   * Copy the modules that the run names, too.
+   *
+   * @default false
+   */
+  withModules?: boolean;
+  /**
+   * Take code, files and links that the run names outside of the project.
+   *
+   * @default false
+   */
+  isTrusted?: boolean;
+  /**
+   * Takes lines that the user should see.
+   *
+   * @default they are dropped
+   */
+  onNotice?: (line: string) => void;
 }
 
 /** Episodes that were played, and what a card says of them. */
@@ -163,17 +188,11 @@ function evaluationsOf({ folder }: SavedAgent): string {
   return csvText([columns, ...cells]);
 }
 
-/** Returns the card of an agent that was shared before, whose evidence is gone. */
-function formerClaims(dir: string): CardClaims | undefined {
-  if (!isShared(dir)) return undefined;
-  return readClaims(readText(join(dir, CARD_FILE), "the card"));
-}
-
 /** Makes all files of a shared folder but the checksums. */
 async function filesOf(
   setup: RunSetup,
   agent: SavedAgent,
-  { name, license, withModules, onNotice }: ShareOptions,
+  { name, license, withModules = false, onNotice = () => {} }: ShareOptions,
 ): Promise<Map<string, Uint8Array>> {
   const { dir, config, deterministic, seed, checkpoint } = agent;
   const policy = policyFile(setup, { deterministic });
@@ -209,7 +228,8 @@ async function filesOf(
   for (const it of notShared) {
     onNotice(`Not shared: ${it}; --with-modules copies modules`);
   }
-  const former = formerClaims(dir);
+  // Of an agent that was shared before, the evidence is gone.
+  const former = isShared(dir) ? readCard(dir) : undefined;
   const claims: CardClaims = {
     name: name ?? former?.name ?? agentName(config),
     license: license?.toLowerCase() ?? former?.license ?? null,
@@ -233,22 +253,36 @@ async function filesOf(
  * @param dir The run.
  * @param options What is shared, and where.
  * @returns Its files by name.
+ * @throws {UsageError} If there is no such run, its code is not trusted, or the folder
+ * is taken.
  */
 export async function shareRun(
   dir: string,
   options: ShareOptions,
 ): Promise<Map<string, Uint8Array>> {
-  const { isTrusted, onNotice } = options, out = resolve(options.out);
+  const { isTrusted, onNotice, name, license } = options;
+  const out = resolve(options.out);
+  if (name !== undefined && !NAME.test(name)) {
+    throw new UsageError(
+      `Cannot share under the name ${name}: expected up to 100 letters, digits, '-', '_' and '.'`,
+    );
+  }
+  if (license !== undefined && !LICENSE.test(license)) {
+    throw new UsageError(
+      `Cannot share with the license ${license}: expected its name, such as MIT`,
+    );
+  }
   if (existsSync(out) && readdirSync(out).length > 0) {
     throw new UsageError(
       `Cannot share into ${options.out}: it is not empty, expected a new folder`,
     );
   }
   const agent = findAgent(dir, { command: "share", isTrusted });
-  let files = new Map<string, Uint8Array>();
-  await withAgent(agent, onNotice, async (setup) => {
-    files = await filesOf(setup, agent, options);
-  }, evaluationEnvsFor(EPISODES));
+  const files = await withAgent(
+    agent,
+    (setup) => filesOf(setup, agent, options),
+    { episodes: EPISODES, onNotice },
+  );
   writeFolder(out, files);
   return files;
 }

@@ -2,12 +2,7 @@ import type { CheckpointNotes } from "@bellman/training";
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  isGymnasium,
-  MODULES_FOLDER,
-  parseYaml,
-  writeYaml,
-} from "@bellman/runs/settings";
+import { MODULES_FOLDER, parseYaml, writeYaml } from "@bellman/runs/settings";
 import { asLine, messageOf, UsageError } from "@bellman/runs/program";
 import { readShared } from "./shared_files.ts";
 
@@ -97,7 +92,7 @@ export function withoutPlaces(
   };
   // Python's modules may be packages.
   const isFile = (key: string, it: string) =>
-    key === "envModules" && isGymnasium(String(given.env))
+    key === "envModules" && String(given.env).startsWith("gym:")
       ? it.endsWith(".py")
       : !/^(npm|jsr):/.test(it);
   // A path of this machine, and nothing that the agent needs.

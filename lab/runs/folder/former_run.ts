@@ -91,18 +91,6 @@ function finalEvaluations(
  * @param onNotice Takes a line about a log that cannot be read.
  * @returns The record.
  * @throws {SyntaxError} If one of its files is none, or leads out of its folder.
- *
- * @example
- * ```ts
- * import { formerRecord } from "@bellman/runs";
- * import { assertEquals } from "@std/assert";
- *
- * const dir = await Deno.makeTempDir();
- * const log = "time/steps,eval/return_mean\n80,10\n160,\n";
- * await Deno.writeTextFile(`${dir}/progress.csv`, log);
- * const { step, evaluations } = formerRecord({ dir }, { seed: 1 });
- * assertEquals([step, evaluations.during[0].meanReturn], [160, 10]);
- * ```
  */
 export function formerRecord(
   { dir }: { readonly dir: string },

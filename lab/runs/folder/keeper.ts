@@ -26,21 +26,6 @@ const HASH_BYTES = 32;
  *
  * @param result The evaluation.
  * @param about Environment steps of the policy, and seed of the episodes.
- *
- * @example
- * ```ts
- * import { recordedEvaluation } from "@bellman/runs";
- * import { assertEquals } from "@std/assert";
- *
- * const result = {
- *   ...{ returns: [1, 3], lengths: [9, 9], cut: 0 },
- *   ...{ meanReturn: 2, stdReturn: 1, meanLength: 9 },
- *   ...{ minReturn: 1, maxReturn: 3, medianReturn: 2 },
- * };
- * assertEquals(recordedEvaluation(result, { step: 80, seed: 7 }), {
- *   ...{ step: 80, seed: 7, episodes: 2, meanReturn: 2, stdReturn: 1 },
- * });
- * ```
  */
 export function recordedEvaluation(
   { returns, meanReturn, stdReturn, successRate }: EvaluationResult,
@@ -159,15 +144,6 @@ export class RecordKeeper {
  * Returns the numbers that a record has of a run.
  *
  * @param progress Counters of a training.
- *
- * @example
- * ```ts
- * import { progressOf } from "@bellman/runs";
- * import { assertEquals } from "@std/assert";
- *
- * const counters = { step: 80, updates: 2, episodes: 1, elapsedSeconds: 0.5 };
- * assertEquals(progressOf(counters).seconds, 0.5);
- * ```
  */
 export function progressOf(
   { step, updates, episodes, elapsedSeconds: seconds }: Pick<

@@ -134,15 +134,6 @@ function reviver(_: string, value: unknown): unknown {
  * @param value Plain values.
  * @param indent Spaces of each level, on lines of its own; by default one line.
  * @returns The text, for {@linkcode fromJson}.
- *
- * @example
- * ```ts
- * import { fromJson, toJson } from "@bellman/runs";
- * import { assertEquals } from "@std/assert";
- *
- * const settings = { clip: Infinity, gamma: 0.99 };
- * assertEquals(fromJson(toJson(settings)), settings);
- * ```
  */
 export function toJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, replacer, indent);
@@ -154,14 +145,6 @@ export function toJson(value: unknown, indent?: number): string {
  * @param text The text.
  * @returns The value.
  * @throws {SyntaxError} If it is no JSON.
- *
- * @example
- * ```ts
- * import { fromJson, toJson } from "@bellman/runs";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(fromJson(toJson([NaN, 1])), [NaN, 1]);
- * ```
  */
 export function fromJson(text: string): unknown {
   return JSON.parse(text, reviver);

@@ -9,7 +9,7 @@ const ADVANCE = 6;
 const MARGIN = 3;
 
 /** Place within an episode. */
-export interface Moment {
+export interface PlayMoment {
   /** Number of the episode, from 1. */
   episode: number;
   /** Steps of the episode so far. */
@@ -19,7 +19,7 @@ export interface Moment {
 }
 
 /** Describes a moment: `EPISODE 2  STEP 17  RETURN -3.5`. */
-export function captionOf(moment: Moment, episodes = 1): string {
+export function captionOf(moment: PlayMoment, episodes = 1): string {
   const { episode, step, return: sum } = moment;
   const number = Number.isInteger(sum) ? String(sum) : sum.toFixed(1);
   const first = episodes > 1 ? `EPISODE ${episode}  ` : "";

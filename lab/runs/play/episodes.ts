@@ -6,11 +6,13 @@ import type {
   VecEnv,
 } from "@bellman/types";
 import { evaluationBound } from "@bellman/training";
-import type { Moment } from "./caption.ts";
+import type { PlayMoment } from "./caption.ts";
 
 /** Agent, and its wrappers of an environment. */
 export interface Player {
+  /** Agent that plays. */
   algorithm: Pick<Algorithm, "policy">;
+  /** What wraps the environment. */
   environments: {
     /** Wraps an environment as for evaluation. */
     around(env: Env): VecEnv;
@@ -21,8 +23,11 @@ export interface Player {
 export interface PlayOptions {
   /** Environment to play in, which the caller renders. */
   env: Env;
+  /** Whole episodes that are played. */
   episodes: number;
+  /** True for the most likely actions, false for sampled ones. */
   deterministic: boolean;
+  /** Seed of the episodes, and of sampled actions. */
   seed: number;
   /**
    * Steps after which an episode that has not ended is cut.
@@ -34,7 +39,7 @@ export interface PlayOptions {
    * Called with each state of an episode but the last, whose step starts the
    * next episode. Where it returns false, playing ends.
    */
-  show(moment: Moment): Promise<boolean | void> | boolean | void;
+  show(moment: PlayMoment): Promise<boolean | void> | boolean | void;
 }
 
 /** Episode that was played. */
@@ -54,7 +59,7 @@ export async function playEpisodes(
   const played: PlayedEpisode[] = [];
   try {
     let observations = vec.reset({ seed });
-    let moment: Moment = { episode: 1, step: 0, return: 0 };
+    let moment: PlayMoment = { episode: 1, step: 0, return: 0 };
     if (await show(moment) === false) return played;
     while (played.length < episodes) {
       const actions = await actor.act(observations, vec.actionMasks);

@@ -16,6 +16,8 @@ export class GifWriter implements PictureSink {
   #file: number | undefined;
 
   /**
+   * Names the file: the first image begins it.
+   *
    * @param path Path of the file.
    * @param framesPerSecond Frame rate.
    */

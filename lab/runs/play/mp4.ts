@@ -55,6 +55,8 @@ export class Mp4Writer implements PictureSink {
   #said: Promise<string> | undefined;
 
   /**
+   * Names the file: the first image begins it.
+   *
    * @param path Path of the file.
    * @param framesPerSecond Frame rate.
    */

@@ -2,7 +2,7 @@ import type { RgbImage } from "@bellman/types";
 import { openPlainSync } from "@bellman/files";
 import { encode } from "fast-png";
 import { closeSync, writeFileSync } from "node:fs";
-import { captionOf, type Moment } from "./caption.ts";
+import { captionOf, type PlayMoment } from "./caption.ts";
 import type { CommandIo } from "../program/process.ts";
 
 const ESC = "\x1b[";
@@ -10,7 +10,7 @@ const ESC = "\x1b[";
 /** Takes the images of episodes as they are played. */
 export interface PictureSink {
   /** Takes an image of a moment. */
-  show(picture: RgbImage, moment: Moment): Promise<void> | void;
+  show(picture: RgbImage, moment: PlayMoment): Promise<void> | void;
   /** Ends, and returns a line about the files; empty for a terminal. */
   finish(): Promise<string>;
   /** Removes an unfinished file. */

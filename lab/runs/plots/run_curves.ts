@@ -6,11 +6,7 @@ import {
   statisticName,
   STATISTICS,
 } from "@bellman/training";
-import type {
-  CurvePanel,
-  CurveRun,
-  CurveThreshold,
-} from "@bellman/training/plots";
+import type { CurvePanel, CurveThreshold } from "@bellman/training/plots";
 import { existsSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import type { ResolvedConfig } from "../settings/resolve.ts";
@@ -22,14 +18,16 @@ import { openSavedRun } from "../training/saved_run.ts";
 import { logOf } from "../settings/shared_folder.ts";
 
 /** Quantity along the horizontal axis. */
-type Axis = "steps" | "time" | "episodes";
-export const AXES: readonly Axis[] = ["steps", "time", "episodes"];
+export type CurveAxis = "steps" | "time" | "episodes";
+
+/** Quantities along the horizontal axis, the usual one first. */
+export const AXES: readonly CurveAxis[] = ["steps", "time", "episodes"];
 
 /** Statistic to draw, and the quantity on the horizontal axis. */
 interface CurveChoice {
   key: string;
   /** Quantity along the horizontal axis, steps by default. */
-  x?: Axis;
+  x?: CurveAxis;
 }
 
 /** Returns a statistic of a run, without the rows that lack it. */
@@ -71,7 +69,7 @@ function statisticHint(key: string, names: readonly string[]): string {
 /** Finds the place of each row along an axis. */
 function placesOf(
   { run, rows, episodesPath }: Parameters<typeof curveOf>[0],
-  x: Axis,
+  x: CurveAxis,
 ): number[] {
   if (x === "steps") return rows.map(({ step }) => step);
   if (x === "time") {
@@ -110,8 +108,8 @@ const UNITS = [
 ];
 
 /** Labels an axis, with the unit that suits the times. */
-export function axisOf(
-  x: Axis,
+function axisOf(
+  x: CurveAxis,
   curves: readonly { x: number[] }[],
 ): { label: string; scale: number } {
   if (x === "steps") return { label: "Environment steps", scale: 1 };
@@ -174,7 +172,7 @@ interface LoggedRun {
 }
 
 /** A run folder, and the name of its curve where it has one. */
-export type GroupedRun = Pick<LoggedRun, "run" | "group">;
+type GroupedRun = Pick<LoggedRun, "run" | "group">;
 
 /**
  * Lists the run folders of those that are given: experiments are replaced by
@@ -182,7 +180,7 @@ export type GroupedRun = Pick<LoggedRun, "run" | "group">;
  *
  * @throws {UsageError} If an experiment has no runs, or links.
  */
-export function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
+function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
   const experiments = dirs.filter(isExperiment);
   return dirs.flatMap((dir): GroupedRun[] => {
     if (!isExperiment(dir)) return [{ run: dir }];
@@ -216,7 +214,7 @@ function isExperiment(dir: string): boolean {
 }
 
 /** Reads the runs that have logged something; skips the others, unless all are empty. */
-export function loggedRuns(
+function loggedRuns(
   dirs: readonly GroupedRun[],
   { onNotice, isTrusted }: {
     onNotice: (line: string) => void;
@@ -242,31 +240,73 @@ export function loggedRuns(
   return logged;
 }
 
-/** A run, and the curve of it that is drawn. */
-interface PlottedRun extends LoggedRun {
-  curve: CurveRun;
+/** What is drawn of runs. */
+export interface CurvesChoice {
+  /** Statistic: a column of `progress.csv`, or another of its names. */
+  key: string;
+  /**
+   * Quantity along the horizontal axis.
+   *
+   * @default "steps"
+   */
+  x?: CurveAxis;
+  /**
+   * Value that is marked.
+   *
+   * @default of returns, that from which on the environment counts as solved
+   */
+  threshold?: number;
+  /**
+   * True where links in the runs are followed.
+   *
+   * @default false
+   */
+  isTrusted?: boolean;
+  /**
+   * Takes lines that the user should see.
+   *
+   * @default they are dropped
+   */
+  onNotice?: (line: string) => void;
+}
+
+/** Curves of runs, ready to be drawn. */
+export interface RunCurves {
+  /** A panel for each environment. */
+  panels: CurvePanel[];
+  /** Label of the horizontal axis, with its unit. */
+  xLabel: string;
 }
 
 /**
- * Makes a panel for each environment: runs that differ in the seed alone share a
- * curve, and curves of one name a colour.
+ * Reads the curves of runs, a panel for each environment: runs that differ in the seed
+ * alone share a curve, and curves of one name a colour.
+ *
+ * @param dirs Folders of runs, and of experiments, whose variants are curves.
+ * @param choice What is drawn.
+ * @returns The panels.
+ * @throws {UsageError} If a folder holds no run, or a run has no such statistic.
  */
-export async function panelsOf(
-  runs: readonly PlottedRun[],
-  { key, threshold: value }: { key: string; threshold?: number },
-): Promise<CurvePanel[]> {
+export async function runCurves(
+  dirs: readonly string[],
+  choice: CurvesChoice,
+): Promise<RunCurves> {
+  const { key, x = "steps", threshold: value } = choice;
+  const { isTrusted = false, onNotice = () => {} } = choice;
+  const runs = loggedRuns(runFoldersIn(dirs), { onNotice, isTrusted });
+  const curves = runs.map((run) => curveOf(run, choice));
+  const { label: xLabel, scale } = axisOf(x, curves);
   const names = groupNames(runs.map(({ config }) => config));
   const named = runs.map((run, i) => ({
-    ...run,
     name: run.group ?? names[i],
+    env: run.config.env,
+    curve: { x: curves[i].x.map((at) => at / scale), y: curves[i].y },
   }));
-  const byEnv = [...Map.groupBy(named, ({ config }) => config.env)];
+  const byEnv = [...Map.groupBy(named, ({ env }) => env)];
   const nameIn = (name: string, env: string) =>
     byEnv.length > 1 ? name.replace(` ${env}`, "") : name;
-  const colors = [
-    ...new Set(named.map((it) => nameIn(it.name, it.config.env))),
-  ];
-  return await Promise.all(byEnv.map(async ([env, alike]) => {
+  const colors = [...new Set(named.map((it) => nameIn(it.name, it.env)))];
+  const panels = await Promise.all(byEnv.map(async ([env, alike]) => {
     const groups = Map.groupBy(alike, ({ name }) => nameIn(name, env));
     const series = [...groups].map(([name, runs]) => ({
       name,
@@ -278,6 +318,7 @@ export async function panelsOf(
       : { value, label: String(value) };
     return { title: env, series, threshold };
   }));
+  return { panels, xLabel };
 }
 
 /** Threshold of a statistic of returns, if it is known. */

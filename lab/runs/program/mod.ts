@@ -1,5 +1,25 @@
 /**
- * Programs that train: errors in one line, signals, streams and files.
+ * What programs that train have in common: errors in one line, signals, streams and
+ * files that are written whole.
+ *
+ * @example
+ * ```ts
+ * import { guarded, UsageError } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * let told = "";
+ * const io = {
+ *   out: () => {},
+ *   err: (text: string) => told += text,
+ *   outIsTerminal: false,
+ *   errIsTerminal: false,
+ * };
+ * const code = await guarded(io, () => {
+ *   throw new UsageError("Cannot use 3 seeds: expected an even number");
+ * });
+ * assertEquals(code, 2);
+ * assertEquals(told, "error: Cannot use 3 seeds: expected an even number\n");
+ * ```
  *
  * @module
  */
@@ -16,10 +36,11 @@ export {
   UsageError,
   writeWhole,
 } from "./errors.ts";
-export { guarded, notices } from "./guarded.ts";
+export { guarded, type GuardedOptions, notices } from "./guarded.ts";
 export {
   type CommandIo,
   exitCodeOf,
+  type Interrupt,
   interruptSignal,
   listenEarly,
   printable,

@@ -152,7 +152,7 @@ onmessage = ({ data }) => {
 postMessage("listening");`;
 
 /** A signal for interrupts, and its release. */
-interface Interrupt {
+export interface Interrupt {
   /** Aborted by the first signal. */
   signal: AbortSignal;
   /** Stops listening. */

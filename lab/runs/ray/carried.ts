@@ -20,7 +20,7 @@ function filesOf(config: ResolvedConfig): string[] {
  */
 export function checkCarried(
   config: ResolvedConfig,
-  cluster: Pick<RayOptions, "code"> | undefined,
+  cluster?: Pick<RayOptions, "code">,
 ): void {
   if (config.vectorization === "ray") {
     throw new UsageError(

@@ -5,13 +5,13 @@ import { existsSync } from "node:fs";
 import { testsWith } from "../../../tests/testdata/tests_with.ts";
 import { resolveConfig } from "../settings/resolve.ts";
 import {
-  lockOf,
   recordOf,
   type RunEvent,
   type RunTask,
   startRun,
 } from "../tasks/run_task.ts";
 import { holderOf } from "../folder/lock.ts";
+import { LOCK_FILE } from "../folder/run_folder.ts";
 import { RunFailure, UsageError } from "../program/errors.ts";
 import { ClusterRuns } from "./cluster_runs.ts";
 import {
@@ -139,7 +139,7 @@ test("a run on a cluster is the run that it would be here", async () => {
   const names = (it: string) =>
     [...Deno.readDirSync(`${it}/checkpoints`)].map(({ name }) => name).sort();
   assertEquals(names(dir), names(other));
-  assertEquals(existsSync(lockOf(dir)), false);
+  assertEquals(existsSync(`${dir}/${LOCK_FILE}`), false);
   // One that is whole is not made again.
   assertEquals((await made(task)).end, WELL);
 });
@@ -165,13 +165,13 @@ test("a run that is stopped saves itself, comes back and goes on", async () => {
   const { ended } = cluster.runs.start(task, ({ step }) => {
     if (step! > 3000) stop.abort();
   }, stop.signal);
-  assert(holderOf(lockOf(task.dir)));
+  assert(holderOf(`${task.dir}/${LOCK_FILE}`));
   const { code, wasStopped } = await ended;
   assertEquals([code, wasStopped], [143, true]);
   const store = new CheckpointStore(`${task.dir}/checkpoints`);
   const saved = store.list().checkpoints.at(-1)!.step;
   assert(saved > 3000);
-  assertEquals(holderOf(lockOf(task.dir)), undefined);
+  assertEquals(holderOf(`${task.dir}/${LOCK_FILE}`), undefined);
   let first = Infinity;
   const again = cluster.runs.start(task, ({ step }) => {
     first = Math.min(first, step ?? Infinity);
@@ -223,7 +223,7 @@ test("where the connection to the cluster is lost, runs end and can be resumed",
     RunFailure,
     "The connection to the Ray cluster at ",
   );
-  assertEquals(existsSync(lockOf(task.dir)), false);
+  assertEquals(existsSync(`${task.dir}/${LOCK_FILE}`), false);
   assertEquals((await made(task)).end, WELL);
   await assertAsHere(task, A2C);
 });

@@ -1,13 +1,22 @@
 /**
- * Settings of a run: algorithms, presets, files and their checks.
+ * Settings of runs: algorithms and loggers, presets and files, and the checks of all
+ * values.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const entries: [string, unknown][] = [["env", "CartPole-v1"], ["seed", 7]];
+ * const { seed, numEnvs, gamma } = resolveConfig("a2c", { entries });
+ * assertEquals([seed, numEnvs, gamma], [7, 8, 0.99]);
+ * ```
  *
  * @module
  */
 export { ALGORITHMS, findAlgorithm, registerAlgorithm } from "./algorithms.ts";
 export { type ClusterOptions, type RunCluster } from "./cluster.ts";
-export { isGymnasium } from "./gymnasium.ts";
 export { type RegisteredRun, registerLogger } from "./loggers.ts";
-export { importModules } from "./modules.ts";
 export {
   type ConfigSources,
   fullSchema,
@@ -20,7 +29,7 @@ export {
 } from "./resolve.ts";
 export { type RunConfig } from "./run_config.ts";
 export { hintAtOption, runConfigSchema, runSchema } from "./schema.ts";
-export { type Entry, validateEntries } from "./settings.ts";
+export { type Entry, validateEntries, type Validation } from "./settings.ts";
 export {
   AGENT_FILE,
   agentName,
@@ -31,4 +40,4 @@ export {
   outputPath,
 } from "./shared_folder.ts";
 export { parseMapping, parseYaml, writeYaml } from "./yaml.ts";
-export { runDirOf, ZOO, zooAgents } from "./zoo_agents.ts";
+export { runDirOf, ZOO, type ZooAgent, zooAgents } from "./zoo_agents.ts";

@@ -31,9 +31,9 @@ function countRegistered(): number {
  * Lists the modules of a configuration that were imported and registered nothing,
  * a line for each.
  */
-export function idleModules(
-  config: Pick<RunConfig, ModuleKey>,
-  key: ModuleKey,
+export function idleModules<K extends ModuleKey>(
+  config: Pick<RunConfig, K>,
+  key: K,
 ): string[] {
   const urls = moduleUrls(config, key);
   return config[key].filter((_, i) => idle.get(urls[i]))
@@ -96,9 +96,9 @@ export function pythonModule(module: string): string {
  *
  * @throws {UsageError} If one is neither a file nor a package.
  */
-export function moduleUrls(
-  config: Pick<RunConfig, ModuleKey>,
-  key: ModuleKey,
+export function moduleUrls<K extends ModuleKey>(
+  config: Pick<RunConfig, K>,
+  key: K,
 ): string[] {
   return config[key].map((module) => urlOf(module, key));
 }
@@ -118,9 +118,9 @@ function checkReadable(url: string): void {
  * @returns Their URLs.
  * @throws {UsageError} If one cannot be imported.
  */
-export async function importModules(
-  config: Pick<RunConfig, ModuleKey>,
-  key: ModuleKey,
+export async function importModules<K extends ModuleKey>(
+  config: Pick<RunConfig, K>,
+  key: K,
 ): Promise<string[]> {
   const urls = moduleUrls(config, key);
   for (const [i, url] of urls.entries()) {

@@ -316,14 +316,24 @@ function merged(
 /** Most environments that are stepped one after the other. */
 const MOST_HOSTED = 4096;
 
-/** Imports the modules that may bring the algorithm of a configuration. */
+/**
+ * Imports the modules of `algorithmModules`, which may bring the algorithm that is
+ * named.
+ *
+ * @param config Modules, and the algorithm where it is known by now.
+ * @returns The modules as absolute URLs.
+ * @throws {UsageError} If one cannot be imported, or none brings the algorithm.
+ */
 export async function importAlgorithmModules(
-  config: ResolvedConfig,
+  config:
+    & Pick<RunConfig, "algorithmModules">
+    & Partial<Pick<RunConfig, "algorithm">>,
 ): Promise<string[]> {
   const urls = await importModules(config, "algorithmModules");
   const { algorithm } = config;
   const [why] = idleModules(config, "algorithmModules");
-  if (why === undefined || findAlgorithm(algorithm) !== undefined) return urls;
+  if (why === undefined || algorithm === undefined) return urls;
+  if (findAlgorithm(algorithm) !== undefined) return urls;
   throw new UsageError(`Unknown algorithm '${algorithm}': ${why}`);
 }
 
@@ -353,18 +363,19 @@ export async function withOwnAlgorithm(
  * @param sources Sources of the values.
  * @param hooks `admit` takes the configuration before anything that it names is
  * imported; `onNotice` takes lines that the user should see.
+ * @returns The configuration.
  * @throws {UsageError} If a key or a value is not valid.
  */
 export async function resolveWithModules(
   algorithm: string | undefined,
   sources: ConfigSources,
-  { admit, onNotice }: {
-    admit: (config: ResolvedConfig) => void;
-    onNotice: (line: string) => void;
-  },
+  { admit, onNotice = () => {} }: {
+    admit?: (config: ResolvedConfig) => void;
+    onNotice?: (line: string) => void;
+  } = {},
 ): Promise<ResolvedConfig> {
   const open = resolveConfig(algorithm, sources, { isOpen: true });
-  admit(open);
+  admit?.(open);
   await importAlgorithmModules(open);
   // With the settings and the presets that the modules have brought.
   const { config, notes } = resolveGiven(algorithm, sources);

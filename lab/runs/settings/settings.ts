@@ -40,8 +40,10 @@ export function numberOf(value: unknown): unknown {
 export type Entry = [name: string, value: unknown, option?: string];
 
 /** Schema that entries are checked against, and their source for messages. */
-interface Validation {
+export interface Validation {
+  /** Schema of the settings. */
   schema: ConfigSchema;
+  /** Source of the entries, for messages. */
   origin: string;
   /** True where keys that the schema lacks are taken as they are. */
   isOpen?: boolean;

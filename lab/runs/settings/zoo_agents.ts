@@ -12,6 +12,7 @@ const FOLDER = new URL("../../../zoo/", import.meta.url);
 export interface ZooAgent {
   /** Name without the prefix: algorithm and environment. */
   name: string;
+  /** Its folder. */
   dir: string;
 }
 

@@ -133,13 +133,13 @@ export async function eachLine(
  *
  * @param places Number of places.
  * @param work Works in one; what it starts stops by the signal.
- * @param signal Stops all.
+ * @param signal Stops all; by default nothing does.
  * @throws What the first one threw that failed.
  */
 export async function inPlaces(
   places: number,
   work: (place: number, signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const failure = new AbortController();
   const either = AbortSignal.any([signal, failure.signal]);

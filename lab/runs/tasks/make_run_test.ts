@@ -1,14 +1,9 @@
 import { holderOf, lockRun } from "../folder/lock.ts";
+import { LOCK_FILE } from "../folder/run_folder.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { resolveConfig } from "../settings/resolve.ts";
 import { type JobEnd, startJob } from "./job.ts";
-import {
-  lockOf,
-  recordOf,
-  type RunEvent,
-  runJob,
-  type RunTask,
-} from "./run_task.ts";
+import { recordOf, type RunEvent, runJob, type RunTask } from "./run_task.ts";
 import { capture } from "../../../cli/testdata/capture.ts";
 
 const settings = resolveConfig("a2c", {
@@ -71,7 +66,7 @@ Deno.test("a job trains and evaluates a run, killed or not", async () => {
     }));
     if (at === 0) Deno.kill(job.pid, "SIGKILL");
     assert((await job.ended).code !== 0);
-    assertEquals(holderOf(lockOf(killed.dir)), undefined);
+    assertEquals(holderOf(`${killed.dir}/${LOCK_FILE}`), undefined);
   }
   assertEquals((await make(killed)).end.code, 0);
   assertEquals(endOf(killed.dir), expected);

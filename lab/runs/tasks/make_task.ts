@@ -1,11 +1,10 @@
 import { CheckpointStore } from "@bellman/training";
 import { holderOf } from "../folder/lock.ts";
-import { RunFolder } from "../folder/run_folder.ts";
+import { LOCK_FILE, RunFolder } from "../folder/run_folder.ts";
 import { DiskFull } from "../program/errors.ts";
 import { wasKilled } from "./job.ts";
 import {
   DISK_FULL,
-  lockOf,
   type RunEvent,
   type RunTask,
   type StartRun,
@@ -33,7 +32,7 @@ async function untilFree(
 ): Promise<void> {
   let isTold = false;
   for (;;) {
-    const holder = holderOf(lockOf(dir));
+    const holder = holderOf(`${dir}/${LOCK_FILE}`);
     if (holder === undefined || signal.aborted) return;
     if (!isTold) onNotice(`Waiting for ${holder}, which saves ${dir}`);
     isTold = true;

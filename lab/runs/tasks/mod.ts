@@ -1,16 +1,34 @@
 /**
  * Runs in processes of their own: tasks, jobs and how they end.
  *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { hasEnded, makeTask, recordOf } from "@bellman/runs/tasks";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * const entries: [string, unknown][] = [["totalTimesteps", 100], ["seed", 3]];
+ * const settings = resolveConfig("a2c", { entries });
+ * const { signal } = new AbortController();
+ * const end = await makeTask({ dir, settings, episodes: 2 }, {
+ *   signal,
+ *   onNotice: console.error,
+ * });
+ * assertEquals(end, "done");
+ * assert(hasEnded(recordOf(dir)));
+ * ```
+ *
  * @module
  */
 export { commitOf } from "./commit.ts";
-export { eachLine, inPlaces } from "./job.ts";
-export { makeTask, type RunEnd } from "./make_task.ts";
+export { eachLine, inPlaces, type JobEnd, type RunningJob } from "./job.ts";
+export { makeTask, type MakeTaskOptions, type RunEnd } from "./make_task.ts";
 export {
+  type EndedRun,
   type Evaluation,
   evaluationIn,
   hasEnded,
-  lockOf,
   readReturns,
   recordOf,
   type RunEvent,

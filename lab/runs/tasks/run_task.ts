@@ -83,11 +83,6 @@ export function hasEnded(record: RunRecord | undefined): record is EndedRun {
     [last, best].every((it) => Number.isFinite(it?.meanReturn));
 }
 
-/** Path of the lock of whoever makes a run. */
-export function lockOf(dir: string): string {
-  return `${dir}/run.lock`;
-}
-
 /** An evaluation during training. */
 export interface Evaluation {
   /** Environment steps so far. */

@@ -116,7 +116,7 @@ export interface NewRun extends Pick<TrainingRun, "finalEpisodes"> {
 /** Returns the record of a run that begins. */
 export function newRecord(
   { config: settings, engine }: Pick<RunSetup, "config" | "engine">,
-  { command, commit }: Pick<NewRun, "command" | "commit">,
+  { command, commit }: Pick<NewRun, "command" | "commit"> = {},
 ): RunRecord {
   const now = new Date().toISOString();
   return {
@@ -146,8 +146,8 @@ export function newRecord(
  */
 export async function beginRun(
   config: ResolvedConfig,
-  output: Output,
-  options: NewRun,
+  output: Output = {},
+  options: NewRun = {},
 ): Promise<RunRecord> {
   const { out, name, command, weights, finalEpisodes } = options;
   let lock: RunLock | undefined;

@@ -16,7 +16,8 @@ import type { Algorithm } from "@bellman/types";
 import { UsageError, writeWhole } from "../program/errors.ts";
 
 /** Settings of an evaluation. */
-interface EvaluationSettings {
+export interface EvaluationSettings {
+  /** Whole episodes that are played. */
   episodes: number;
   /**
    * Steps after which an episode is cut.
@@ -24,7 +25,9 @@ interface EvaluationSettings {
    * @default those of the configuration, or the environment's own limit, or 10,000
    */
   maxSteps?: number;
+  /** True for the most likely actions, false for sampled ones. */
   deterministic: boolean;
+  /** Seed of the episodes, and of sampled actions. */
   seed: number;
   /** Ends the evaluation with an `AbortError` when aborted. */
   signal?: AbortSignal;
@@ -83,16 +86,30 @@ export function describeEvaluation(
   }`;
 }
 
+/** Options of {@linkcode policyFile}. */
+export interface PolicyFileOptions {
+  /**
+   * Observations that the file takes at once.
+   *
+   * @default any number
+   */
+  batchSize?: number;
+  /**
+   * True for the most likely actions, false for sampled ones.
+   *
+   * @default as in the run's evaluations
+   */
+  deterministic?: boolean;
+}
+
 /**
  * Exports the current policy as an ONNX file, with the environment's scaling. By
  * default it chooses actions as in the run's evaluations.
  */
 export function policyFile(
   { algorithm, config, environments }: RunSetup,
-  { batchSize, deterministic = config.evaluationDeterministic }: {
-    batchSize?: number;
-    deterministic?: boolean;
-  } = {},
+  { batchSize, deterministic = config.evaluationDeterministic }:
+    PolicyFileOptions = {},
 ): Uint8Array | undefined {
   const { observationSpace } = environments.spaces;
   const flattened = flattenedText(observationSpace);

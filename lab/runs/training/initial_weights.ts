@@ -4,18 +4,19 @@ import type { Checkpoint } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { UsageError } from "../program/errors.ts";
 import type { RunSetup } from "./run_setup.ts";
+import type { Normalization } from "./scaled_environments.ts";
 
 /** Parameters and scales that a run may start from. */
 export interface InitialWeights {
   /** Run that they are of, and its step. */
   readonly origin: string;
+  /** Parameters, and the moments of the optimizer. */
   readonly learned: SavedState;
   /** Statistics of observations and rewards, of those that were scaled. */
-  readonly scales: { readonly [Name in ScaleName]?: StateTree };
+  readonly scales: { readonly [Name in keyof Normalization]?: StateTree };
 }
 
-type ScaleName = "observations" | "rewards";
-const SCALES: readonly ScaleName[] = ["observations", "rewards"];
+const SCALES: readonly (keyof Normalization)[] = ["observations", "rewards"];
 
 /** Returns the parts of an agent's state that are learned. */
 function learnedOf({ algorithm, config }: RunSetup): SavedState {
@@ -121,13 +122,13 @@ export function sharedState(setup: RunSetup): StateTree {
 
 /** Reads the weights of a shared agent; undefined for others, and for those of workers. */
 export function sharedWeights(
-  { state, step }: Checkpoint,
-  dir: string,
+  { state }: Checkpoint,
+  origin: string,
 ): InitialWeights | undefined {
   const { weights, scales } = state as Record<string, StateTree>;
   if (!isStateRecord(weights) || !isStateRecord(scales)) return undefined;
   const learned = { policy: weights } as unknown as SavedState;
-  return { origin: `${dir}, step ${step}`, learned, scales };
+  return { origin, learned, scales };
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { EvaluationResult } from "@bellman/training";
-import { evaluationEnvsFor } from "./environments.ts";
 import { evaluateSetup } from "./evaluation.ts";
 import { findAgent, withAgent } from "./saved_agent.ts";
 import type { Algorithm, SteppingAlgorithm, VecEnv } from "@bellman/types";
@@ -150,15 +149,15 @@ export interface EvaluateRunOptions
 /** Plays whole episodes with the agent of a run. */
 export async function evaluateRun(
   dir: string,
-  { onNotice = () => {}, ...options }: EvaluateRunOptions,
+  { onNotice, ...options }: EvaluateRunOptions,
 ): Promise<EvaluationResult> {
   const agent = findAgent(dir, { ...options, command: "evaluate" });
   const { episodes = agent.config.evaluationEpisodes, signal } = options;
   const { seed, deterministic } = agent;
-  let result: EvaluationResult;
-  await withAgent(agent, onNotice, async (setup) => {
-    const settings = { episodes, deterministic, seed, signal };
-    result = await evaluateSetup(setup, settings);
-  }, evaluationEnvsFor(episodes));
-  return result!;
+  const settings = { episodes, deterministic, seed, signal };
+  return await withAgent(
+    agent,
+    (setup) => evaluateSetup(setup, settings),
+    { episodes, onNotice },
+  );
 }

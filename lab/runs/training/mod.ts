@@ -1,44 +1,81 @@
 /**
- * Training, resuming and evaluating runs, and the agents that they leave.
+ * Parts of what trains, resumes and evaluates runs, for programs that need more than a
+ * `Run` has: setups, environments, agents and weights. It loads what acts.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import {
+ *   describeEvaluation,
+ *   evaluateSetup,
+ *   findAgent,
+ *   withAgent,
+ * } from "@bellman/runs/training";
+ * import { assertMatch } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 100 }, { dir });
+ * const agent = findAgent(dir, { command: "evaluate" });
+ * const settings = { episodes: 2, deterministic: true, seed: 7 };
+ * const result = await withAgent(
+ *   agent,
+ *   (setup) => evaluateSetup(setup, settings),
+ *   { episodes: 2 },
+ * );
+ * assertMatch(describeEvaluation(result), / over 2 episodes$/);
+ * ```
  *
  * @module
  */
-export { beginRun, newRecord, type Output } from "./begin_training.ts";
+export {
+  beginRun,
+  newRecord,
+  type NewRun,
+  type Output,
+} from "./begin_training.ts";
 export {
   codeOf,
   loadAllEnvironments,
   loadEnvironment,
   rewardThreshold,
+  type RunCode,
 } from "./environment_modules.ts";
 export {
+  type Environments,
   type EnvironmentSpaces,
   evaluationEnvsFor,
+  type Hosting,
   makeEnvironments,
 } from "./environments.ts";
 export {
   actionKind,
   describeEvaluation,
   evaluateSetup,
+  type EvaluationSettings,
   policyFile,
+  type PolicyFileOptions,
   round,
 } from "./evaluation.ts";
-export {
-  type InitialWeights,
-  sharedState,
-  sharedWeights,
-  weightsOf,
-} from "./initial_weights.ts";
-export { type LoadedRun, loadRun, type LoadRunOptions } from "./load_run.ts";
+export { type InitialWeights, sharedState } from "./initial_weights.ts";
 export { gibibytes, machineMemory } from "./memory.ts";
 export { changedSettings } from "./report.ts";
-export { resumeRun } from "./resume.ts";
+export { type ResumeOptions, resumeRun } from "./resume.ts";
 export { refuseLinksIn, removeInside } from "./run_entries.ts";
 export { runChecker, type RunSetup } from "./run_setup.ts";
-export { findAgent, type SavedAgent, withAgent } from "./saved_agent.ts";
+export {
+  findAgent,
+  type FindAgentOptions,
+  type SavedAgent,
+  weightsOfRun,
+  type WeightsOptions,
+  withAgent,
+  type WithAgentOptions,
+} from "./saved_agent.ts";
 export {
   admitPlan,
   type CheckpointChoice,
   openSavedRun,
   savedConfigOf,
+  type SavedRun,
 } from "./saved_run.ts";
 export { type Normalization } from "./scaled_environments.ts";

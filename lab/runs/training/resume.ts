@@ -49,7 +49,7 @@ export interface ResumeOptions extends Pick<TrainingRun, "finalEpisodes"> {
  */
 export async function resumeRun(
   dir: string,
-  output: Output,
+  output: Output = {},
   options: ResumeOptions = {},
 ): Promise<RunRecord> {
   const { isTrusted = false, steps, engine } = options;

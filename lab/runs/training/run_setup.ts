@@ -39,13 +39,17 @@ import { memoryError } from "./memory.ts";
 
 /** The environments and the agent that a configuration describes, ready to act. */
 export interface RunSetup {
+  /** All settings, with what this machine chose. */
   config: ResolvedConfig;
   /** Description of the engine. */
   engine: string;
+  /** Environments to train on and to evaluate in. */
   environments: Environments;
+  /** The agent. */
   algorithm: Algorithm | SteppingAlgorithm;
   /** Describes the current speed of workers that learn. */
   speed?: () => string;
+  /** Frees the agent and the environments. */
   close(): void;
 }
 

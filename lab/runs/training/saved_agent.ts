@@ -4,7 +4,12 @@ import { type Checkpoint, evaluationSeeds } from "@bellman/training";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { parseYaml } from "../settings/yaml.ts";
 import { runDirOf } from "../settings/zoo_agents.ts";
-import type { EnvironmentSpaces } from "./environments.ts";
+import { type EnvironmentSpaces, evaluationEnvsFor } from "./environments.ts";
+import {
+  type InitialWeights,
+  sharedWeights,
+  weightsOf,
+} from "./initial_weights.ts";
 import {
   onAnyEngine,
   type RunSetup,
@@ -37,14 +42,35 @@ export interface FindAgentOptions {
   environment?: boolean;
 }
 
+/** Options of {@linkcode withAgent}. */
+export interface WithAgentOptions {
+  /**
+   * Episodes that it is evaluated on.
+   *
+   * @default 0
+   */
+  episodes?: number;
+  /**
+   * Takes lines that the user should see.
+   *
+   * @default they are dropped
+   */
+  onNotice?: (line: string) => void;
+}
+
 /** A trained agent that is to be made. */
 export interface SavedAgent {
   /** The run folder, as it was given, or that of the zoo's agent. */
   dir: string;
+  /** Names in it. */
   folder: RunFolder;
+  /** Settings of the run, on an engine of this machine. */
   config: ResolvedConfig;
+  /** State that it is restored from. */
   checkpoint: Checkpoint;
+  /** Seed of its episodes. */
   seed: number;
+  /** True where it takes the most likely actions. */
   deterministic: boolean;
   /** Lines that the user should see before the agent is made. */
   warnings: string[];
@@ -112,16 +138,16 @@ export function findAgent(
  * Makes an agent for as long as `use` needs it.
  *
  * @param agent The agent.
- * @param onNotice Takes lines that the user should see.
  * @param use Function that uses the agent.
- * @param evaluationEnvs Number of environments that it is evaluated in, if it is.
+ * @param options Episodes that it is evaluated on, if it is, and a function that takes
+ * lines that the user should see.
+ * @returns What `use` returns.
  */
-export async function withAgent(
+export async function withAgent<T>(
   agent: SavedAgent,
-  onNotice: (line: string) => void,
-  use: (setup: RunSetup) => void | Promise<void>,
-  evaluationEnvs = 0,
-): Promise<void> {
+  use: (setup: RunSetup) => T | Promise<T>,
+  { episodes = 0, onNotice = () => {} }: WithAgentOptions = {},
+): Promise<T> {
   agent.warnings.forEach(onNotice);
   // Without an environment nothing is computed.
   const config: ResolvedConfig = agent.spaces === undefined
@@ -129,13 +155,41 @@ export async function withAgent(
     : { ...agent.config, engine: "eager", backend: "cpu", plugin: null };
   const setup = await setUpRun(config, onNotice, {
     isForEvaluation: true,
-    evaluationEnvs,
+    evaluationEnvs: evaluationEnvsFor(episodes),
     spaces: agent.spaces,
   });
   try {
     restoreSetup(setup, agent.checkpoint);
-    await use(setup);
+    return await use(setup);
   } finally {
     setup.close();
   }
+}
+
+/** Options of {@linkcode weightsOfRun}. */
+export type WeightsOptions = Pick<
+  FindAgentOptions & WithAgentOptions,
+  "isTrusted" | "onNotice"
+>;
+
+/**
+ * Takes the weights of the best agent of a run, and the scales that it sees by, for
+ * another run to start from.
+ *
+ * @param given The run folder, or the name of the zoo's agent.
+ * @param options Trust, and a function that takes lines that the user should see.
+ * @throws {UsageError} If there is no such run, or it names code that is not trusted.
+ */
+export async function weightsOfRun(
+  given: string,
+  { isTrusted = false, onNotice }: WeightsOptions = {},
+): Promise<InitialWeights> {
+  const agent = findAgent(given, {
+    command: "start from",
+    environment: false,
+    isTrusted,
+  });
+  const { checkpoint } = agent, origin = `${given}, step ${checkpoint.step}`;
+  return sharedWeights(checkpoint, origin) ??
+    await withAgent(agent, (setup) => weightsOf(setup, origin), { onNotice });
 }

@@ -27,7 +27,9 @@ import { RestoreFailure, UsageError } from "../program/errors.ts";
 
 /** An existing run folder, and what it says of itself. */
 export interface SavedRun {
+  /** Names in it. */
   folder: RunFolder;
+  /** All settings. */
   config: ResolvedConfig;
   /** Text of the configuration. */
   configText: string;

@@ -25,8 +25,8 @@ export async function trainRun(
       preset: preset === undefined ? undefined : String(preset),
       entries: Object.entries(settings),
     },
-    // Whoever calls names their own code.
-    { admit: () => {}, onNotice },
+    // Whoever calls names their own code: nothing is refused.
+    { onNotice },
   );
   let made = "";
   await beginRun(config, output, { out: dir, onFolder: (it) => made = it });
