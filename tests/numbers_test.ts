@@ -19,7 +19,7 @@ import {
   tableLines,
 } from "../algorithms/training/logs/logger.ts";
 import { parseSvg } from "../algorithms/training/testdata/parse_svg.ts";
-import { count, number } from "../cli/board/page/data/format.ts";
+import { count, number } from "../lab/board/page/format.ts";
 import { trainProcess } from "./runs.ts";
 import { preparePython, runPython } from "./testdata/python.ts";
 

@@ -1,43 +1,40 @@
+/// <reference lib="dom" />
 // deno-lint-ignore-file no-console -- a bench that prints
 /**
- * The board's server beside many runs: its first answers, new rows, memory and time of
- * a processor, and a training with and without it, in turn.
+ * The board in a browser beside many runs: time until the page is drawn, until a new
+ * row is seen, memory, and the part of a processor that the server takes.
  */
-import { askerOf, eventsOf, type ServerEvent } from "./testdata/requests.ts";
-import {
-  HEADER,
-  makeRun,
-  rowsOf,
-} from "../../lab/runs/folder/testdata/folders.ts";
+import type { Page } from "playwright-core";
+import { withBrowser } from "../../tests/testdata/with_page.ts";
+import { HEADER, makeRun, rowsOf } from "../runs/folder/testdata/folders.ts";
 
 const ROOT = new URL("../..", import.meta.url);
-const STATISTIC = "rollout/return_mean", POINTS = 600, ROWS = 30, PAIRS = 9;
+const OPENINGS = 5, ROWS = 10, SEEDS = 5;
 /** Milliseconds in which the time of a processor is counted. */
 const WINDOW_MS = 10_000;
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-board-bench-" });
+const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sorted = (numbers: readonly number[]) =>
+  numbers.toSorted((a, b) => a - b);
+const shown = (numbers: readonly number[]) => {
+  const all = sorted(numbers), middle = all[Math.floor((all.length - 1) / 2)];
+  return `${middle.toFixed(0)} ms (${all[0].toFixed(0)} to ${
+    all.at(-1)!.toFixed(0)
+  })`;
+};
 
-function deno(permissions: string, args: readonly string[]): Deno.Command {
-  const flags = ["-q", "--no-check", "--no-prompt", `-P=${permissions}`];
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", ...flags, "cli/main.ts", ...args],
+/** Starts a board in a process of its own. */
+async function startBoard(folder: string) {
+  const flags = ["-q", "--no-check", "--no-prompt", "-P=board"];
+  const words = ["board", folder, "--port=0", "--quiet"];
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", ...flags, "cli/main.ts", ...words],
     cwd: ROOT,
     stdin: "null",
     stdout: "piped",
     stderr: "null",
-  });
-}
-
-const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const sorted = (numbers: readonly number[]) =>
-  numbers.toSorted((a, b) => a - b);
-const quantile = (numbers: readonly number[], part: number) =>
-  sorted(numbers)[Math.floor(part * (numbers.length - 1))];
-const median = (numbers: readonly number[]) => quantile(numbers, 0.5);
-
-/** Starts a board in a process of its own. */
-async function startBoard(folder: string) {
-  const child = deno("board", ["board", folder, "--port=0", "--quiet"]).spawn();
+  }).spawn();
   const { value } = await child.stdout.pipeThrough(new TextDecoderStream())
     .getReader().read();
   // Deno itself reads files of the system with all permissions alone.
@@ -47,7 +44,7 @@ async function startBoard(folder: string) {
     return new TextDecoder().decode(stdout);
   };
   return {
-    ...await askerOf(value!.trim()),
+    url: value!.trim(),
     memory: () => Number(/VmHWM:\s+(\d+)/.exec(proc("status"))![1]) / 1000,
     /** Seconds of a processor's time. */
     cpu: () => {
@@ -61,120 +58,85 @@ async function startBoard(folder: string) {
   };
 }
 
-/** Reads a stream until it is aborted. */
-async function readOn(events: AsyncIterable<ServerEvent>): Promise<void> {
-  try {
-    for await (const _ of events);
-  } catch {
-    // It was aborted.
-  }
-}
-
 /** Part of a processor that the board takes. */
 async function partOf({ cpu }: { cpu(): number }): Promise<string> {
   const before = cpu();
   await delay(WINDOW_MS);
-  return `${(1e5 * (cpu() - before) / WINDOW_MS).toFixed(2)} %`;
+  return `${(1e5 * (cpu() - before) / WINDOW_MS).toFixed(1)} %`;
+}
+
+/** Opens the page; returns milliseconds until all rows of the table and both charts are drawn. */
+async function open(page: Page, url: string, runs: number): Promise<number> {
+  await page.goto("about:blank");
+  await page.goto(url);
+  const handle = await page.waitForFunction(
+    (count) => {
+      const rows = document.querySelectorAll("tbody tr").length;
+      const lists = document.querySelectorAll(".values");
+      const isDrawn = rows === count && lists.length === 2 &&
+        [...lists].every((it) => it.childElementCount > 0);
+      return isDrawn && performance.now();
+    },
+    runs,
+    { polling: "raf", timeout: 120_000 },
+  );
+  return await handle.jsonValue() as number;
 }
 
 async function measure(runs: number, rows: number): Promise<void> {
   const folder = `${dir}/${runs}`, log = `${HEADER}\n${rowsOf(0, rows)}`;
-  for (let seed = 0; seed < runs; seed++) {
-    makeRun(`${folder}/run-${seed}`, { config: { seed }, log });
+  const settings = { algorithm: "a2c", env: "CartPole-v1" };
+  for (let run = 0; run < runs; run++) {
+    const seed = run % SEEDS, learningRate = 1e-4 * (1 + run - seed);
+    makeRun(`${folder}/run-${run}`, {
+      log,
+      record: { settings: { ...settings, learningRate, seed } },
+    });
   }
-  const board = await startBoard(folder);
-  const start = performance.now();
-  const index = await (await board.get("/api/index")).json();
-  const table = performance.now() - start;
-  const ids = index.runs.map(({ id }: { id: string }) => id);
-  const controller = new AbortController();
-  const request = ["steps", "means", POINTS, encodeURIComponent(STATISTIC)];
-  const query = new URLSearchParams({
-    version: index.version,
-    curves: [...request, ids.join("*")].join(" "),
-  });
-  const events = eventsOf(
-    await board.get(`/api/events?${query}`, controller.signal),
-  );
-  /** Waits for the new points of some runs. */
-  const until = async (count: number) => {
-    for (const left = new Set(); left.size < count;) {
-      const { value } = await events.next();
-      if (value!.event === "curves") left.add(value!.data.run);
+  const board = await startBoard(folder), { origin } = new URL(board.url);
+  await withBrowser(async (context) => {
+    const page = await context.newPage();
+    const first = await open(page, board.url, runs);
+    const drawn: number[] = [];
+    for (let i = 0; i < OPENINGS; i++) {
+      drawn.push(await open(page, origin, runs));
     }
-    return performance.now();
-  };
-  const curves = await until(runs) - start;
-  let next = rows;
-  const append = (run: number) =>
-    Deno.writeTextFileSync(
-      `${folder}/run-${run}/progress.csv`,
-      rowsOf(next, ++next),
-      { append: true },
+    let next = rows;
+    const append = (run: number) =>
+      Deno.writeTextFileSync(
+        `${folder}/run-${run}/progress.csv`,
+        `${10 * ++next},${next},${next / 8},80,${next},\n`,
+        { append: true },
+      );
+    const seen: number[] = [];
+    for (let i = 0; i < ROWS; i++) {
+      await delay(500 + 237 * i);
+      const begun = performance.now();
+      append(0);
+      const text = (10 * next).toLocaleString("en-US");
+      await page.locator("tbody td", { hasText: text }).first().waitFor();
+      seen.push(performance.now() - begun);
+    }
+    const writing = setInterval(() => [0, 1].forEach((it) => append(it)), 200);
+    const live = await partOf(board);
+    clearInterval(writing);
+    await page.goto("about:blank");
+    console.log(
+      `${runs} runs of ${rows} rows: first page ${first.toFixed(0)} ms, then ${
+        shown(drawn)
+      }, a new row ${shown(seen)}, memory ${
+        board.memory().toFixed(0)
+      } MB, processor ${live} with 2 live, ${await partOf(
+        board,
+      )} with nobody looking`,
     );
-  const seen: number[] = [];
-  for (let i = 0; i < ROWS; i++) {
-    await delay(100 + 13 * i);
-    append(0);
-    seen.push(-performance.now() + await until(1));
-  }
-  const writing = setInterval(() => [0, 1].forEach((run) => append(run)), 200);
-  const reading = readOn(events);
-  const live = await partOf(board);
-  clearInterval(writing);
-  controller.abort();
-  await reading;
-  await delay(500);
-  console.log(
-    `${runs} runs of ${rows} rows: table ${table.toFixed(0)} ms, curves ${
-      curves.toFixed(0)
-    } ms, a new row median ${median(seen).toFixed(0)} ms, 95 % ${
-      quantile(seen, 0.95).toFixed(0)
-    } ms, memory ${
-      board.memory().toFixed(0)
-    } MB, processor ${live} with 2 live, ${await partOf(
-      board,
-    )} with nobody looking`,
-  );
+  }, { viewport: { width: 1280, height: 900 } });
   await board.close();
-}
-
-/** Trains, and returns the seconds that it took. */
-async function train(out: string): Promise<number> {
-  const settings = ["a2c", "--steps=400000", "--quiet", `--out=${out}`];
-  const { success } = await deno("run", ["train", ...settings]).output();
-  if (!success) throw new Error("the training failed");
-  const [header, ...rows] = Deno.readTextFileSync(`${out}/progress.csv`)
-    .trim().split("\n").map((it) => it.split(","));
-  return Number(rows.at(-1)![header.indexOf("time/seconds")]);
-}
-
-async function measureTraining(): Promise<void> {
-  const folder = `${dir}/training`, alone: number[] = [], beside: number[] = [];
-  for (let pair = 0; pair < PAIRS; pair++) {
-    alone.push(await train(`${folder}/alone-${pair}`));
-    const board = await startBoard(folder);
-    const controller = new AbortController();
-    const events = eventsOf(
-      await board.get("/api/events?version=", controller.signal),
-    );
-    const reading = readOn(events);
-    beside.push(await train(`${folder}/beside-${pair}`));
-    controller.abort();
-    await reading;
-    await board.close();
-  }
-  console.log(
-    `training: ${median(alone)} s alone, ${median(beside)} s beside a board (${
-      (median(beside) / median(alone)).toFixed(3)
-    }; ${PAIRS} pairs, ${sorted(alone)[0]} to ${sorted(alone).at(-1)} s alone)`,
-  );
 }
 
 try {
   await measure(200, 1_000);
   await measure(500, 10_000);
-  await measureTraining();
 } finally {
   await Deno.remove(dir, { recursive: true });
 }

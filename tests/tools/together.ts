@@ -21,7 +21,8 @@ export async function testTogether(
       : { name: first, ...second, fn: third! };
     test({ ...given, name: `${file}: ${name}` });
   };
-  Deno.test = add as typeof test;
+  const scope: { test: unknown } = Deno;
+  scope.test = add;
   for (const [name, path] of files) {
     file = name;
     try {
@@ -30,5 +31,5 @@ export async function testTogether(
       test(`${file}: is loaded`, () => Promise.reject(error));
     }
   }
-  Deno.test = test;
+  scope.test = test;
 }

@@ -10,11 +10,7 @@ const id = fc.string({ unit: "grapheme", minLength: 1 });
 const text = fc.string({ unit: "grapheme" });
 
 const views: fc.Arbitrary<View> = fc.record({
-  page: fc.constantFrom(
-    "run" as const,
-    "experiment" as const,
-    "search" as const,
-  ),
+  page: fc.constantFrom("run" as const, "group" as const),
   id,
   other: text,
   filter: text,
@@ -29,7 +25,8 @@ const views: fc.Arbitrary<View> = fc.record({
   log: fc.boolean(),
   zoom: fc.oneof(
     fc.constant(null),
-    fc.tuple(finite, finite).filter(([a, b]) => a < b),
+    fc.record({ environment: text, from: finite, to: finite })
+      .filter(({ from, to }) => from < to),
   ),
 });
 
@@ -48,8 +45,12 @@ Deno.test("what is as usual is left out of an address", () => {
   assertEquals(decodeView("#/runs"), HOME);
   assertEquals(decodeView(""), HOME);
   assertEquals(
-    encodeView({ ...HOME, filter: "gamma=0.9", zoom: [0, 1e5] }),
-    "#/runs?filter=gamma%3D0.9&zoom=0%7E100000",
+    encodeView({
+      ...HOME,
+      filter: "gamma=0.9",
+      zoom: { environment: "A-v1", from: 0, to: 1e5 },
+    }),
+    "#/runs?filter=gamma%3D0.9&zoom=0%7E100000%7EA-v1",
   );
 });
 

@@ -80,14 +80,16 @@ Deno.test("settings within others have dotted names", () => {
   ]);
 });
 
-Deno.test("settings differ in values, or where a run of the same algorithm has none", () => {
-  const a = { algorithm: "a2c", gamma: 0.9, seed: 0 };
+Deno.test("settings differ where runs of an algorithm do in an environment", () => {
+  const a = { algorithm: "a2c", env: "A", gamma: 0.9, seed: 0, clip: null };
   assertEquals(differing([a, { ...a, seed: 1 }]), ["seed"]);
   assertEquals(differing([a, { ...a, "o.own": 1 }]), ["o.own"]);
   assertEquals(differing([a, { ...a, own: 1 }]), []);
-  const other = { algorithm: "sac", gamma: 0.9, seed: 0, tau: 1 };
-  assertEquals(differing([a, other]), ["algorithm"]);
-  assertEquals(differing([a]), []);
+  assertEquals(differing([a, { ...a, clip: 1 }]), ["clip"]);
+  // What defaults and presets differ in, and where code lies.
+  assertEquals(differing([a, { algorithm: "sac", env: "A", gamma: 1 }]), []);
+  assertEquals(differing([a, { ...a, env: "B", gamma: 1 }]), []);
+  assertEquals(differing([a, { ...a, envModules: ["a.ts"] }]), []);
 });
 
 Deno.test("sorting puts what is missing last in both directions", () => {

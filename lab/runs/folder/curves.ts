@@ -145,11 +145,13 @@ export function readLatest(
     if (at > header.end) lines.shift();
     const { columns } = header;
     for (const name of columns) latest[name] = NaN;
-    for (const line of lines) {
-      const cells = line.split(",");
-      columns.forEach((name, i) => {
-        const value = numberIn(cells[i] ?? "");
-        if (Number.isFinite(value)) latest[name] = value;
+    let missing = columns.map((_, i) => i);
+    for (let i = lines.length - 1; i >= 0 && missing.length > 0; i--) {
+      const cells = lines[i].split(",");
+      missing = missing.filter((place) => {
+        const value = numberIn(cells[place] ?? "");
+        if (Number.isFinite(value)) latest[columns[place]] = value;
+        return !Number.isFinite(value);
       });
     }
     return latest;
@@ -244,15 +246,17 @@ class RowReader {
   row = 0;
   readonly #from: number;
   readonly #most: number;
-  /** Wanted columns by place, and the place of the steps among them. */
-  readonly #wanted: readonly { name: string; place: number }[];
+  readonly #names: string[];
+  /** Places of the wanted columns, rising. */
+  readonly #places: Int32Array;
   readonly #stepsAt: number;
   /** Values of a row. */
   readonly #values: Float64Array;
   /** Sums of each wanted column, and numbers in them. */
   readonly #sums: number[][];
   readonly #counts: number[][];
-  /** Rows of a bucket, and those in the last one. */
+  /** Buckets, rows of each, and those in the last one. */
+  #buckets = 0;
   #width = 1;
   #filled = 0;
 
@@ -267,59 +271,68 @@ class RowReader {
     this.#from = from;
     // Even, so that buckets can be joined in pairs.
     this.#most = Math.max(2, 2 * Math.floor(maxRows / 2));
-    const names = new Set([STEPS, ...keys]);
-    this.#wanted = columns.map((name, place) => ({ name, place }))
-      .filter(({ name, place }) =>
-        names.has(name) && columns.indexOf(name) === place
-      );
-    this.#stepsAt = this.#wanted.findIndex(({ name }) => name === STEPS);
-    this.#values = new Float64Array(this.#wanted.length);
-    this.#sums = this.#wanted.map(() => []);
-    this.#counts = this.#wanted.map(() => []);
+    const wanted = new Set([STEPS, ...keys]);
+    this.#names = [...new Set(columns)].filter((it) => wanted.has(it));
+    this.#places = Int32Array.from(
+      this.#names,
+      (name) => columns.indexOf(name),
+    );
+    this.#stepsAt = this.#names.indexOf(STEPS);
+    this.#values = new Float64Array(this.#names.length);
+    this.#sums = this.#names.map(() => []);
+    this.#counts = this.#names.map(() => []);
   }
 
   /** Takes whole lines. */
   read(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length;) {
-      const end = bytes.indexOf(NEWLINE, at);
-      if (this.row++ >= this.#from) this.#readRow(bytes, at, end);
-      at = end + 1;
+    for (let at = 0; at < bytes.length; this.row++) {
+      at = this.row < this.#from
+        ? bytes.indexOf(NEWLINE, at) + 1
+        : this.#readRow(bytes, at);
     }
   }
 
-  #readRow(bytes: Uint8Array, start: number, end: number): void {
-    const values = this.#values, wanted = this.#wanted;
+  /** Takes a line, and returns the place of the next one. */
+  #readRow(bytes: Uint8Array, start: number): number {
+    const values = this.#values, places = this.#places;
     values.fill(NaN);
-    let column = 0, next = 0;
-    for (let from = start, at = start; at <= end; at++) {
-      if (at < end && bytes[at] !== COMMA) continue;
-      if (column === wanted[next].place) {
+    let column = 0, next = 0, from = start, at = start;
+    for (;; at++) {
+      const byte = bytes[at];
+      if (byte !== COMMA && byte !== NEWLINE) continue;
+      if (column === places[next]) {
         // Most cells of evaluations are empty.
         if (at > from) values[next] = numberAt(bytes, from, at);
-        if (++next === wanted.length) break;
+        next++;
+      }
+      if (byte === NEWLINE) break;
+      if (next === places.length) {
+        at = bytes.indexOf(NEWLINE, at);
+        break;
       }
       from = at + 1;
       column++;
     }
     if (Number.isFinite(values[this.#stepsAt])) this.#take(values);
+    return at + 1;
   }
 
   #take(values: Float64Array): void {
     const isNew = this.#filled === 0;
-    let at = this.#sums[0].length - 1;
     if (isNew) {
-      if (at + 1 === this.#most) this.#join();
-      at = this.#sums[0].length;
+      if (this.#buckets === this.#most) this.#join();
+      this.#buckets++;
     }
+    const at = this.#buckets - 1;
     for (let i = 0; i < values.length; i++) {
       const sums = this.#sums[i], counts = this.#counts[i], value = values[i];
       if (isNew) sums[at] = counts[at] = 0;
-      if (!Number.isFinite(value)) continue;
-      sums[at] = counts[at]++ === 0
-        ? value
-        : bounded(sums[at]) + bounded(value);
+      // NaN and infinities are no numbers.
+      if (value - value !== 0) continue;
+      sums[at] = counts[at] === 0 ? value : bounded(sums[at]) + bounded(value);
+      counts[at]++;
     }
-    this.#filled = (this.#filled + 1) % this.#width;
+    if (++this.#filled === this.#width) this.#filled = 0;
   }
 
   /** Makes each two buckets one, as all are full. */
@@ -333,6 +346,7 @@ class RowReader {
         it.length = half;
       }
     }
+    this.#buckets = half;
     this.#width *= 2;
   }
 
@@ -340,7 +354,7 @@ class RowReader {
   rows(): CurveRows {
     const values: Record<string, number[]> = Object.create(null);
     let steps: number[] = [];
-    this.#wanted.forEach(({ name }, i) => {
+    this.#names.forEach((name, i) => {
       const counts = this.#counts[i];
       const means = this.#sums[i].map((sum, k) =>
         counts[k] === 0 ? NaN : sum / counts[k]
@@ -353,5 +367,5 @@ class RowReader {
 }
 
 function bounded(value: number): number {
-  return Math.max(-MOST, Math.min(value, MOST));
+  return value > MOST ? MOST : value < -MOST ? -MOST : value;
 }
