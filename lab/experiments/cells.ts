@@ -69,7 +69,21 @@ export function cellsOf({ variants }: Plan, dir: string): Cell[] {
   ).flat();
 }
 
-/** Returns the name of a cell: `VARIANT/ENVIRONMENT/seed-N`. */
+/**
+ * Returns the name of a cell: `VARIANT/ENVIRONMENT/seed-N`.
+ *
+ * @example
+ * ```ts
+ * import { nameOf } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cell = {
+ *   ...{ variant: "a2c", environment: "CartPole-v1", seed: 3 },
+ *   dir: "experiments/first/runs/a2c/CartPole-v1/seed-3",
+ * };
+ * assertEquals(nameOf(cell), "a2c/CartPole-v1/seed-3");
+ * ```
+ */
 export function nameOf({ dir }: Cell): string {
   return dir.split("/").slice(-3).join("/");
 }
@@ -86,7 +100,21 @@ export function recordFailure(
   new RecordKeeper(new RunFolder(dir), record).enter("failed", reason);
 }
 
-/** Reads what the run folder of a cell holds. */
+/**
+ * Reads what the run folder of a cell holds.
+ *
+ * @example
+ * ```ts
+ * import { readCell } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cell = {
+ *   ...{ variant: "a2c", environment: "CartPole-v1", seed: 3 },
+ *   dir: "experiments/first/runs/a2c/CartPole-v1/seed-3",
+ * };
+ * assertEquals(readCell(cell).state, "missing");
+ * ```
+ */
 export function readCell(cell: Cell): CellResult {
   const record = recordOf(cell.dir);
   const { step: steps = 0, seconds = 0, resumes = 0 } = record ?? {};

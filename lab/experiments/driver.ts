@@ -61,7 +61,30 @@ export interface DriverOptions {
 /** Milliseconds between two looks at cells that other processes have. */
 const INTERVAL_MS = 200;
 
-/** Runs the cells of an experiment that are not finished, each in a job. */
+/**
+ * Runs the cells of an experiment that are not finished, each in a job.
+ *
+ * @example
+ * ```ts
+ * import { CellDriver, readCell } from "@bellman/experiments";
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/runs/a2c/CartPole-v1/seed-0`;
+ * const cells = [{ variant: "a2c", environment: "CartPole-v1", seed: 0, dir }]
+ *   .map(readCell);
+ * const settings = resolveConfig("a2c", { entries: [["totalTimesteps", 100]] });
+ * const driver = new CellDriver(cells, {
+ *   ...{ waiting: cells, jobs: 1, signal: new AbortController().signal },
+ *   taskOf: ({ dir }) => ({ dir, settings, episodes: 2 }),
+ *   stepsOf: () => 100,
+ *   onEnd: () => {},
+ *   onNotice: console.error,
+ * });
+ * await driver.run();
+ * assertEquals(driver.cells[0].state, "finished");
+ * ```
+ */
 export class CellDriver {
   readonly #options: DriverOptions;
   /** All cells, in the order of the plan. */

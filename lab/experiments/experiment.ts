@@ -95,7 +95,28 @@ export interface ExperimentProgress {
   secondsLeft?: number;
 }
 
-/** An experiment whose plan was checked: nothing is written before it runs. */
+/**
+ * An experiment whose plan was checked: nothing is written before it runs.
+ *
+ * @example
+ * ```ts
+ * import { Experiment, nameOf, planOf } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const plan = planOf({
+ *   environments: ["CartPole-v1", "Acrobot-v1"],
+ *   seeds: 2,
+ *   variants: { a2c: {}, ppo: {} },
+ * }, "compared");
+ * const dir = `${await Deno.makeTempDir()}/compared`;
+ * const { cells, chosen } = await Experiment.open(plan, {
+ *   dir,
+ *   only: "ppo/Acrobot-v1/seed-1",
+ * });
+ * assertEquals(cells.length, 8);
+ * assertEquals(chosen.map(nameOf), ["ppo/Acrobot-v1/seed-1"]);
+ * ```
+ */
 export class Experiment {
   /** Its plan. */
   readonly plan: Plan;
@@ -287,6 +308,20 @@ export interface ExperimentResult {
  * @param plan The plan, as `plan.yaml` has it, with a name.
  * @param options Folder, number of runs at a time, listeners.
  * @throws {UsageError} If the plan or a setting is not valid.
+ *
+ * @example
+ * ```ts
+ * import { runExperiment } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const plan = {
+ *   ...{ name: "first", environments: ["CartPole-v1"], seeds: [7], steps: 100 },
+ *   ...{ episodes: 2, variants: { a2c: {} } },
+ * };
+ * const dir = `${await Deno.makeTempDir()}/first`;
+ * const { cells: [{ seed, last }], report } = await runExperiment(plan, { dir });
+ * assertEquals([seed, last?.episodes, report], [7, 2, `${dir}/report.html`]);
+ * ```
  */
 export async function runExperiment(
   plan: PlanObject & { name: string },

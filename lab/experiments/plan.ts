@@ -102,7 +102,18 @@ const SCALE: ConfigSchema = { properties: { low: FINITE, high: FINITE } };
 /** Names that are folders on every system. */
 const FOLDER_NAME = /^\w[\w.-]{0,99}$/;
 
-/** Checks a name of a folder, which errors call `what`. */
+/**
+ * Checks a name of a folder, which errors call `what`.
+ *
+ * @example
+ * ```ts
+ * import { checkName } from "@bellman/experiments";
+ * import { assertThrows } from "@std/assert";
+ *
+ * checkName("first", "the name 'first'");
+ * assertThrows(() => checkName("../up", "the name '../up'"));
+ * ```
+ */
 export function checkName(name: string, what: string): void {
   if (FOLDER_NAME.test(name)) return;
   throw new UsageError(
@@ -113,6 +124,14 @@ export function checkName(name: string, what: string): void {
 /**
  * Names an experiment or a search after its file, in letters that are a folder's on
  * every system: `my plan.yaml` is `my-plan`.
+ *
+ * @example
+ * ```ts
+ * import { nameOfFile } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(nameOfFile("plans/my plan.yaml"), "my-plan");
+ * ```
  */
 export function nameOfFile(path: string): string {
   const letters = basename(path).replace(/\.ya?ml$/, "").normalize("NFKD")
@@ -124,7 +143,18 @@ export function nameOfFile(path: string): string {
   );
 }
 
-/** Checks that names stay apart as folders, where a file system ignores case too. */
+/**
+ * Checks that names stay apart as folders, where a file system ignores case too.
+ *
+ * @example
+ * ```ts
+ * import { checkApart } from "@bellman/experiments";
+ * import { assertThrows } from "@std/assert";
+ *
+ * checkApart(["a2c", "ppo"], "variants");
+ * assertThrows(() => checkApart(["a2c", "A2C"], "variants"));
+ * ```
+ */
 export function checkApart(names: readonly string[], what: string): void {
   const found = new Map<string, string>();
   for (const name of names) {
@@ -141,7 +171,17 @@ export function checkApart(names: readonly string[], what: string): void {
   }
 }
 
-/** Returns the name of a folder for an id, which may hold what one should not: `ALE/Pong-v5`. */
+/**
+ * Returns the name of a folder for an id, which may hold what one should not: `ALE/Pong-v5`.
+ *
+ * @example
+ * ```ts
+ * import { folderOf } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(folderOf("ALE/Pong-v5"), "ALE-Pong-v5");
+ * ```
+ */
 export function folderOf(id: string): string {
   return id.replaceAll(/[^\w.-]+/g, "-");
 }
@@ -195,6 +235,16 @@ function entriesOf<T>(
  * @param plan All environments, and the name of the file for messages.
  * @returns The scales by environment.
  * @throws {UsageError} If a name or a value is not valid.
+ *
+ * @example
+ * ```ts
+ * import { readScores } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const plan = { environments: ["ALE/Pong-v5"], origin: "plan.yaml" };
+ * const { low, high } = readScores("atari", plan)["ALE/Pong-v5"];
+ * assertEquals([low, high], [-20.7, 14.6]);
+ * ```
  */
 export function readScores(
   given: unknown,
@@ -315,6 +365,16 @@ export interface VariantObject
  * @param name Name of the experiment, where the plan gives none; by default the
  * file's.
  * @throws {UsageError} If a key or a value is not valid, at any depth.
+ *
+ * @example
+ * ```ts
+ * import { parsePlan } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const text = "environments: [CartPole-v1]\nvariants: { a2c: {} }";
+ * const { name, variants: [variant] } = parsePlan(text, "first.yaml");
+ * assertEquals([name, variant.seeds.length], ["first", 10]);
+ * ```
  */
 export function parsePlan(text: string, origin: string, name?: string): Plan {
   return planFrom(parseMapping(text, origin), origin, name);
@@ -326,6 +386,15 @@ export function parsePlan(text: string, origin: string, name?: string): Plan {
  * @param given The plan as its file would have it.
  * @param origin Name for messages, and of an experiment that has none.
  * @throws {UsageError} If a key or a value is not valid, at any depth.
+ *
+ * @example
+ * ```ts
+ * import { planOf } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const variants = { a2c: { environments: ["CartPole-v1"], seeds: "3..5" } };
+ * assertEquals(planOf({ variants }, "first").variants[0].seeds, [3, 4, 5]);
+ * ```
  */
 export function planOf(given: PlanObject, origin: string): Plan {
   return planFrom(Object.entries(given), origin);

@@ -52,6 +52,22 @@ export interface MeasureOptions extends RandomReturnsOptions {
  * @param plan Environments, and ends that are given.
  * @param options Configurations, folder that keeps what is measured, listeners.
  * @returns The scales, and why environments have none.
+ *
+ * @example
+ * ```ts
+ * import { measureScales } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const scores = { "CartPole-v1": { low: 20 } };
+ * const plan = { environments: ["CartPole-v1", "Acrobot-v1"], scores };
+ * const { known, leftOut } = await measureScales(plan, {
+ *   configs: new Map(),
+ *   dir: await Deno.makeTempDir(),
+ *   onNotice: console.error,
+ * });
+ * assertEquals(known.get("CartPole-v1")?.high, 475);
+ * assertEquals([...leftOut.keys()], ["Acrobot-v1"]);
+ * ```
  */
 export async function measureScales(
   plan: ScaledPlan,

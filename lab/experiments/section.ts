@@ -4,6 +4,7 @@ import type { Table } from "./tables.ts";
 export interface Figure {
   /** Name of its file. */
   name: string;
+  /** Its title. */
   title: string;
   /** What it shows, of how many runs, by which bootstrap. */
   caption: string;
@@ -13,10 +14,13 @@ export interface Figure {
 
 /** Part of a report under a heading. */
 export interface Section {
+  /** Its heading. */
   title: string;
   /** Sentence below the heading. */
   intro: string;
+  /** Its figures. */
   figures: readonly Figure[];
+  /** Its tables, below the figures. */
   tables: readonly Table[];
 }
 

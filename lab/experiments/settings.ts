@@ -48,7 +48,18 @@ export interface CellOptions {
   wanted: ReadonlySet<string>;
 }
 
-/** Key of a variant in an environment. */
+/**
+ * Key of a variant in an environment.
+ *
+ * @example
+ * ```ts
+ * import { keyOf } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cell = { variant: "a2c", environment: "CartPole-v1" };
+ * assertEquals(keyOf(cell), "a2c on CartPole-v1");
+ * ```
+ */
 export function keyOf(cell: Pick<Cell, "variant" | "environment">): string {
   return `${cell.variant} on ${cell.environment}`;
 }
@@ -189,6 +200,19 @@ const PATHS: readonly string[] = ["envModules", "algorithmModules", "wrappers"];
  *
  * @param dir The run's folder.
  * @param planned Configuration of the run.
+ *
+ * @example
+ * ```ts
+ * import { changedKeys } from "@bellman/experiments";
+ * import { trainRun } from "@bellman/runs";
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 100 }, { dir });
+ * const entries: [string, unknown][] = [["totalTimesteps", 100], ["gamma", 0.9]];
+ * assertEquals(changedKeys(dir, resolveConfig("a2c", { entries })), ["gamma"]);
+ * ```
  */
 export function changedKeys(dir: string, planned: ResolvedConfig): string[] {
   const isOpen = (key: string) =>

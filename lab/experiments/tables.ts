@@ -5,6 +5,7 @@ export type TableValue = string | number | null | readonly [number, number];
 
 /** Column of a table. */
 export interface Column {
+  /** Its heading. */
   name: string;
   /** Digits after the point of its numbers; by default as many as they have. */
   digits?: number;
@@ -16,8 +17,11 @@ export interface Column {
 export interface Table {
   /** Name of its files. */
   name: string;
+  /** Its title. */
   title: string;
+  /** Its columns. */
   columns: readonly Column[];
+  /** Its rows, a value for each column. */
   rows: readonly (readonly TableValue[])[];
   /** Sentence below it. */
   caption: string;
@@ -152,7 +156,20 @@ const WRITERS: Readonly<Record<TableFormat, (table: Table) => string>> = {
   latex,
 };
 
-/** Writes a table in a format. */
+/**
+ * Writes a table in a format.
+ *
+ * @example
+ * ```ts
+ * import { formatTable } from "@bellman/experiments";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const columns = [{ name: "variant" }, { name: "mean", digits: 1 }];
+ * const rows = [["a2c", 21.25]];
+ * const table = { name: "means", title: "Means", columns, rows, caption: "" };
+ * assertEquals(formatTable(table, "csv"), "variant,mean\na2c,21.25\n");
+ * ```
+ */
 export function formatTable(table: Table, format: TableFormat): string {
   return WRITERS[format](table);
 }

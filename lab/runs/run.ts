@@ -47,7 +47,17 @@ export interface ResumeRunOptions extends RunOutput {
   totalTimesteps?: number;
 }
 
-/** A run folder: what it holds, and what can be done with it. */
+/**
+ * A run folder: what it holds, and what can be done with it.
+ *
+ * @example
+ * ```ts
+ * import { Run } from "@bellman/runs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(new Run("runs/first").folder.recordPath, "runs/first/run.json");
+ * ```
+ */
 export class Run {
   /** Names in its folder. */
   readonly folder: RunFolder;

@@ -202,6 +202,24 @@ export interface ReadPlanOptions {
  * @param options Number of trials, and trust.
  * @returns The plan.
  * @throws {UsageError} If a key is unknown, or a value is not valid.
+ *
+ * @example
+ * ```ts
+ * import { readPlan } from "@bellman/search";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = `${await Deno.makeTempDir()}/rates.yaml`;
+ * await Deno.writeTextFile(
+ *   path,
+ *   `algorithm: a2c
+ * environment: CartPole-v1
+ * trials: 20
+ * space: { learningRate: { min: 1e-4, max: 1e-2, scale: log } }
+ * `,
+ * );
+ * const { name, sampler, trials } = await readPlan(path);
+ * assertEquals([name, sampler, trials], ["rates", "tpe", 20]);
+ * ```
  */
 export async function readPlan(
   path: string,
@@ -237,6 +255,19 @@ export type SearchObject =
  * @param given The search as its file would have it, with a name.
  * @returns The plan.
  * @throws {UsageError} If a key is unknown, or a value is not valid.
+ *
+ * @example
+ * ```ts
+ * import { searchPlanOf } from "@bellman/search";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { trials } = await searchPlanOf({
+ *   ...{ name: "rates", algorithm: "a2c", environment: "CartPole-v1" },
+ *   ...{ space: { learningRate: [0.001, 0.01] }, sampler: "grid" },
+ * });
+ * // Those of the grid, after the settings without a search.
+ * assertEquals(trials, 3);
+ * ```
  */
 export async function searchPlanOf(
   given: SearchObject & { name: string },

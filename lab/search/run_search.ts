@@ -166,6 +166,20 @@ async function begin(
  * @param options Folder, and a function that takes lines that the user should see.
  * @returns The number of trials.
  * @throws {UsageError} If there are no trials, or the file is there already.
+ *
+ * @example
+ * ```ts
+ * import { exportJournal, searchPlanOf } from "@bellman/search";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const plan = await searchPlanOf({
+ *   ...{ name: "rates", algorithm: "a2c", environment: "CartPole-v1", trials: 2 },
+ *   ...{ space: { learningRate: [0.001, 0.01] } },
+ * });
+ * const dir = await Deno.makeTempDir();
+ * const exported = exportJournal(plan, `${dir}/journal.log`, { dir });
+ * await assertRejects(() => exported, Error, "it has no trials yet");
+ * ```
  */
 export async function exportJournal(
   plan: SearchPlan,
@@ -256,6 +270,22 @@ async function conclude(
  * @returns What was found; undefined where the signal stopped it.
  * @throws {UsageError} If the folder holds something else, or a setting is not valid.
  * @throws {RunFailure} If trials fail one after the other.
+ *
+ * @example
+ * ```ts
+ * import { runSearch, searchPlanOf } from "@bellman/search";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const plan = await searchPlanOf({
+ *   ...{ name: "rates", algorithm: "a2c", environment: "CartPole-v1", steps: 100 },
+ *   ...{ space: { learningRate: [0.001, 0.01] }, sampler: "random", trials: 2 },
+ *   confirm: { top: 1, seeds: 1 },
+ * });
+ * const dir = `${await Deno.makeTempDir()}/rates`;
+ * const states: string[] = [];
+ * await runSearch(plan, { dir, onTrial: ({ state }) => states.push(state) });
+ * assertEquals(states, ["complete", "complete"]);
+ * ```
  */
 export async function runSearch(
   plan: SearchPlan,

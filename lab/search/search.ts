@@ -328,7 +328,20 @@ export class Search {
 /** Trials whose checkpoints stay. */
 const KEPT = 5;
 
-/** Returns the best complete trials, the best one first; of equal ones the earlier one. */
+/**
+ * Returns the best complete trials, the best one first; of equal ones the earlier one.
+ *
+ * @example
+ * ```ts
+ * import { bestOf, type Trial } from "@bellman/search";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const trials = [3, 5, 4].map((value, number): Trial => ({
+ *   ...{ number, params: {}, state: "complete", value, evaluations: [] },
+ * }));
+ * assertEquals(bestOf(trials, 2).map(({ number }) => number), [1, 2]);
+ * ```
+ */
 export function bestOf(trials: readonly Trial[], count: number): Trial[] {
   return trials.filter(({ state }) => state === "complete")
     .sort((a, b) => b.value! - a.value! || a.number - b.number)

@@ -338,6 +338,16 @@ export function readClaims(card: string): CardClaims {
  *
  * @param dir Folder of the agent.
  * @throws {UsageError | SyntaxError} If it has no card of a shared agent.
+ *
+ * @example
+ * ```ts
+ * import { runDirOf } from "@bellman/runs/settings";
+ * import { readCard } from "@bellman/share";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { evaluation } = readCard(runDirOf("zoo:a2c/CartPole-v1"));
+ * assertEquals(evaluation.mean, 500);
+ * ```
  */
 export function readCard(dir: string): CardClaims {
   return readClaims(readText(join(dir, CARD_FILE), "the card"));

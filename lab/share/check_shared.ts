@@ -276,6 +276,16 @@ export type CheckOptions = Pick<ShareOptions, "isTrusted" | "onNotice">;
  * lines that the user should see.
  * @returns Lines about claims that do not hold, and what was not checked.
  * @throws {UsageError} If there is no such folder.
+ *
+ * @example
+ * ```ts
+ * import { runDirOf } from "@bellman/runs/settings";
+ * import { checkShared } from "@bellman/share";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { problems } = await checkShared(runDirOf("zoo:a2c/CartPole-v1"));
+ * assertEquals(problems, []);
+ * ```
  */
 export async function checkShared(
   dir: string,

@@ -255,6 +255,18 @@ async function filesOf(
  * @returns Its files by name.
  * @throws {UsageError} If there is no such run, its code is not trusted, or the folder
  * is taken.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import { shareRun } from "@bellman/share";
+ * import { assert } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 100 }, { dir });
+ * const files = await shareRun(dir, { out: `${dir}-shared`, name: "first" });
+ * assert(files.has("policy.onnx") && files.has("README.md"));
+ * ```
  */
 export async function shareRun(
   dir: string,

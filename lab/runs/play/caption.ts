@@ -18,7 +18,18 @@ export interface PlayMoment {
   return: number;
 }
 
-/** Describes a moment: `EPISODE 2  STEP 17  RETURN -3.5`. */
+/**
+ * Describes a moment: `EPISODE 2  STEP 17  RETURN -3.5`.
+ *
+ * @example
+ * ```ts
+ * import { captionOf } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const moment = { episode: 2, step: 17, return: -3.5 };
+ * assertEquals(captionOf(moment, 3), "EPISODE 2  STEP 17  RETURN -3.5");
+ * ```
+ */
 export function captionOf(moment: PlayMoment, episodes = 1): string {
   const { episode, step, return: sum } = moment;
   const number = Number.isInteger(sum) ? String(sum) : sum.toFixed(1);
@@ -34,6 +45,15 @@ export function captionOf(moment: PlayMoment, episodes = 1): string {
  * @param image Image, which is not changed.
  * @param text Digits, and the letters of {@linkcode captionOf}.
  * @returns An image of the same size.
+ *
+ * @example
+ * ```ts
+ * import { withCaption } from "@bellman/runs/play";
+ * import { assert } from "@std/assert";
+ *
+ * const image = { width: 60, height: 30, data: new Uint8Array(60 * 30 * 3) };
+ * assert(withCaption(image, "STEP 3").data.includes(255));
+ * ```
  */
 export function withCaption(image: RgbImage, text: string): RgbImage {
   const { width, height } = image;

@@ -48,7 +48,30 @@ export interface PlayedEpisode extends EpisodeStatistics {
   readonly isCut?: boolean;
 }
 
-/** Plays whole episodes with the setup's agent in one environment, which is closed. */
+/**
+ * Plays whole episodes with the setup's agent in one environment, which is closed.
+ *
+ * @example
+ * ```ts
+ * import { a2c } from "@bellman/a2c";
+ * import { Agent } from "@bellman/agent";
+ * import { make, makeVec, SyncVecEnv } from "@bellman/envs";
+ * import { playEpisodes } from "@bellman/runs/play";
+ * import type { Env } from "@bellman/types";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const algorithm = new Agent(a2c, makeVec("CartPole-v1", { numEnvs: 1 }));
+ * const environments = { around: (env: Env) => new SyncVecEnv([() => env]) };
+ * const steps: number[] = [];
+ * const [episode] = await playEpisodes({ algorithm, environments }, {
+ *   ...{ env: make("CartPole-v1"), episodes: 1, maxSteps: 3 },
+ *   ...{ deterministic: true, seed: 0 },
+ *   show: ({ step }) => void steps.push(step),
+ * });
+ * assertEquals([episode.length, steps], [3, [0, 1, 2]]);
+ * algorithm.close?.();
+ * ```
+ */
 export async function playEpisodes(
   { algorithm, environments }: Player,
   { env, episodes, deterministic, seed, show, ...bound }: PlayOptions,
@@ -94,7 +117,20 @@ export async function playEpisodes(
 /** Frame rate of environments that do not know their own. */
 const USUAL_RATE = 30;
 
-/** Returns the steps per second of an environment, at its own speed. */
+/**
+ * Returns the steps per second of an environment, at its own speed.
+ *
+ * @example
+ * ```ts
+ * import { make } from "@bellman/envs";
+ * import { frameRateOf } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = make("CartPole-v1");
+ * assertEquals(frameRateOf(env), 50);
+ * env.close();
+ * ```
+ */
 export function frameRateOf(
   { framesPerSecond }: Pick<Env, "framesPerSecond">,
 ): number {
@@ -108,6 +144,15 @@ const LARGE = 640;
 /**
  * Enlarges a small image by a whole number, so that pixels keep hard edges: a
  * screen of Atari's 160 by 210 pixels three times. Larger ones stay.
+ *
+ * @example
+ * ```ts
+ * import { enlarged } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const screen = { width: 160, height: 210, data: new Uint8Array(160 * 210 * 3) };
+ * assertEquals([enlarged(screen).width, enlarged(screen).height], [480, 630]);
+ * ```
  */
 export function enlarged(image: RgbImage): RgbImage {
   const { width, height } = image;

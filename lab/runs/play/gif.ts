@@ -8,7 +8,20 @@ import type { PictureSink } from "./pictures.ts";
 /** Highest frame rate of a GIF: viewers slow shorter delays down. */
 export const MOST_GIF_FRAMES_PER_SECOND = 50;
 
-/** File of an animated GIF that loops, written image by image. */
+/**
+ * File of an animated GIF that loops, written image by image.
+ *
+ * @example
+ * ```ts
+ * import { GifWriter } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = `${await Deno.makeTempDir()}/play.gif`;
+ * const gif = new GifWriter(path, 50);
+ * await gif.show({ width: 2, height: 2, data: new Uint8Array(12) });
+ * assertEquals(await gif.finish(), `wrote ${path}`);
+ * ```
+ */
 export class GifWriter implements PictureSink {
   readonly #path: string;
   readonly #framesPerSecond: number;

@@ -26,6 +26,14 @@ function argumentsOf(
  * Returns true if the video program is installed.
  *
  * @throws {UsageError} If it may not be run.
+ *
+ * @example
+ * ```ts
+ * import { hasFfmpeg } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(typeof await hasFfmpeg(), "boolean");
+ * ```
  */
 export async function hasFfmpeg(): Promise<boolean> {
   try {
@@ -45,7 +53,22 @@ export async function hasFfmpeg(): Promise<boolean> {
   }
 }
 
-/** MP4 video that is written image by image. */
+/**
+ * MP4 video that is written image by image.
+ *
+ * @example
+ * ```ts
+ * import { hasFfmpeg, Mp4Writer } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = `${await Deno.makeTempDir()}/play.mp4`;
+ * if (await hasFfmpeg()) {
+ *   const video = new Mp4Writer(path, 30);
+ *   await video.show({ width: 4, height: 4, data: new Uint8Array(48) });
+ *   assertEquals(await video.finish(), `wrote ${path}`);
+ * }
+ * ```
+ */
 export class Mp4Writer implements PictureSink {
   readonly #path: string;
   readonly #framesPerSecond: number;

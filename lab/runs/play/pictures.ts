@@ -17,7 +17,21 @@ export interface PictureSink {
   abort?(): Promise<void>;
 }
 
-/** Writes each image as a PNG file into a folder, which the first one makes. */
+/**
+ * Writes each image as a PNG file into a folder, which the first one makes.
+ *
+ * @example
+ * ```ts
+ * import { pngSink } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const sink = pngSink(dir);
+ * const image = { width: 2, height: 2, data: new Uint8Array(12) };
+ * await sink.show(image, { episode: 1, step: 0, return: 0 });
+ * assertEquals(await sink.finish(), `wrote 1 pictures to ${dir}`);
+ * ```
+ */
 export function pngSink(dir: string): PictureSink {
   let count = 0;
   return {
@@ -32,7 +46,19 @@ export function pngSink(dir: string): PictureSink {
   };
 }
 
-/** Draws the images over each other in the terminal, with step and return below. */
+/**
+ * Draws the images over each other in the terminal, with step and return below.
+ *
+ * @example
+ * ```ts
+ * import { terminalSink } from "@bellman/runs/play";
+ * import { processIo } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sink = terminalSink(processIo(), 30);
+ * assertEquals(await sink.finish(), "");
+ * ```
+ */
 export function terminalSink(
   io: CommandIo,
   framesPerSecond: number,

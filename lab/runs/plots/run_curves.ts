@@ -286,6 +286,22 @@ export interface RunCurves {
  * @param choice What is drawn.
  * @returns The panels.
  * @throws {UsageError} If a folder holds no run, or a run has no such statistic.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import { runCurves } from "@bellman/runs/plots";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const root = await Deno.makeTempDir();
+ * const dirs = [0, 1].map((seed) => `${root}/${seed}`);
+ * for (const [seed, dir] of dirs.entries()) {
+ *   await trainRun({ algorithm: "a2c", totalTimesteps: 100, seed }, { dir });
+ * }
+ * const { panels } = await runCurves(dirs, { key: "eval/return_mean" });
+ * const [{ title, series: [{ runs }] }] = panels;
+ * assertEquals([title, runs.length], ["CartPole-v1", 2]);
+ * ```
  */
 export async function runCurves(
   dirs: readonly string[],

@@ -9,6 +9,14 @@ const FORMULA = /(^|[;\t\r\n])(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
  * have chosen, are no formulas of a spreadsheet.
  *
  * @param rows Cells of each row; undefined and null are empty.
+ *
+ * @example
+ * ```ts
+ * import { csvText } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(csvText([["run", "note"], [1, "=2+3"]]), "run,note\n1,'=2+3\n");
+ * ```
  */
 export function csvText(rows: readonly (readonly unknown[])[]): string {
   const cell = (value: unknown): string => {

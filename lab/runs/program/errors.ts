@@ -6,7 +6,17 @@ import { UsageError } from "./usage_error.ts";
 
 export * from "./usage_error.ts";
 
-/** A failure of a run that began well: not a mistake of the input. */
+/**
+ * A failure of a run that began well: not a mistake of the input.
+ *
+ * @example
+ * ```ts
+ * import { RunFailure } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(new RunFailure("The disk is gone").name, "RunFailure");
+ * ```
+ */
 export class RunFailure extends Error {
   /** The error's name. */
   override readonly name: string = "RunFailure";
@@ -38,6 +48,14 @@ function shortened(text: string, most: number): string {
  * what would command a terminal is written out.
  *
  * @param text Any text, of which parts may be given by somebody else.
+ *
+ * @example
+ * ```ts
+ * import { asLine } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(asLine("red\x1b[31m\n  and more"), "red\\u001b[31m and more");
+ * ```
  */
 export function asLine(text: string): string {
   // Before it is read letter by letter.
@@ -53,6 +71,15 @@ export function asLine(text: string): string {
 /**
  * Describes in one line what was thrown: the user's own environments may throw
  * anything.
+ *
+ * @example
+ * ```ts
+ * import { messageOf } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(messageOf(new Error("no such env\nat line 3")), "no such env");
+ * assertEquals(messageOf({ code: 3 }), "{ code: 3 } was thrown");
+ * ```
  */
 export function messageOf(thrown: unknown): string {
   try {
@@ -75,12 +102,34 @@ function pathIn({ message }: Error): string | undefined {
   return /: \w+ (?:'[^']+' -> )?'([^']+)'$/.exec(message)?.[1];
 }
 
-/** Describes an error of the file system. */
+/**
+ * Describes an error of the file system.
+ *
+ * @example
+ * ```ts
+ * import { fileProblem } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(fileProblem({ code: "ENOSPC" }), "the disk is full");
+ * assertEquals(fileProblem(new Error("another")), undefined);
+ * ```
+ */
 export function fileProblem(error: unknown): string | undefined {
   return FILE_PROBLEMS[(error as { code?: string } | null)?.code ?? ""];
 }
 
-/** True for an error of a file for which the disk, or the user's share of it, has no room. */
+/**
+ * True for an error of a file for which the disk, or the user's share of it, has no room.
+ *
+ * @example
+ * ```ts
+ * import { isDiskFull } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = Object.assign(new Error("no space"), { code: "ENOSPC" });
+ * assertEquals(isDiskFull(new Error("not saved", { cause: error })), true);
+ * ```
+ */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, cause } = error as Error & { code?: string };
@@ -100,6 +149,16 @@ export function withHint(error: unknown): string {
  *
  * @param error Thrown value.
  * @param ownPath Path to name, where the error names another.
+ *
+ * @example
+ * ```ts
+ * import { fileError } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = Object.assign(new Error("no space"), { code: "ENOSPC" });
+ * const expected = "Cannot use the file run.json: the disk is full";
+ * assertEquals(fileError(error, "run.json")?.message, expected);
+ * ```
  */
 export function fileError(
   error: unknown,
@@ -118,6 +177,16 @@ export function fileError(
 /**
  * Returns the error as a person sees it, if bad input can cause it; others are
  * failures of the run or of the program.
+ *
+ * @example
+ * ```ts
+ * import { asInputError } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new RangeError("Cannot use 0 environments");
+ * assertEquals(asInputError(error), error);
+ * assertEquals(asInputError(new Error("a bug")), undefined);
+ * ```
  */
 export function asInputError(error: unknown): Error | undefined {
   if (!(error instanceof Error) || error instanceof RunFailure) {
@@ -153,6 +222,16 @@ async function isFolder(path: string): Promise<boolean> {
  * @param path Path of the file.
  * @param what Description of the file.
  * @throws {UsageError} If it is a folder, or in a folder that cannot be written to.
+ *
+ * @example
+ * ```ts
+ * import { checkWritable, UsageError } from "@bellman/runs/program";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * await checkWritable(`${dir}/policy.onnx`, "the policy");
+ * await assertRejects(() => checkWritable(dir, "the policy"), UsageError);
+ * ```
  */
 export async function checkWritable(path: string, what: string): Promise<void> {
   if (await isFolder(path)) {
@@ -176,6 +255,16 @@ export async function checkWritable(path: string, what: string): Promise<void> {
 
 /**
  * Writes a file as a whole or not at all; a former file is kept until then.
+ *
+ * @example
+ * ```ts
+ * import { writeWhole } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = await Deno.makeTempFile();
+ * writeWhole(path, "all of it");
+ * assertEquals(await Deno.readTextFile(path), "all of it");
+ * ```
  */
 export function writeWhole(path: string, content: string | Uint8Array): void {
   try {

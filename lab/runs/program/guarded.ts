@@ -7,7 +7,25 @@ import {
 } from "./errors.ts";
 import { type CommandIo, onStrayError, strayErrorsHeard } from "./process.ts";
 
-/** Returns a function that prints notices to standard error, a line each. */
+/**
+ * Returns a function that prints notices to standard error, a line each.
+ *
+ * @example
+ * ```ts
+ * import { notices } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * let told = "";
+ * const io = {
+ *   out: () => {},
+ *   err: (text: string) => told += text,
+ *   outIsTerminal: false,
+ *   errIsTerminal: false,
+ * };
+ * notices(io)("The run imports\nmine.ts");
+ * assertEquals(told, "The run imports mine.ts\n");
+ * ```
+ */
 export function notices(io: CommandIo): (line: string) => void {
   return (line) => io.err(`${asLine(line)}\n`);
 }
@@ -24,6 +42,14 @@ export interface GuardedOptions {
  * @param io Streams to print to.
  * @param act The command, which gives its exit code.
  * @returns Its exit code; of an error 2 for bad input, 1 for any other.
+ *
+ * @example
+ * ```ts
+ * import { guarded, processIo } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(await guarded(processIo(), () => Promise.resolve(0)), 0);
+ * ```
  */
 export async function guarded(
   io: CommandIo,

@@ -25,7 +25,17 @@ export interface CommandIo {
 // deno-lint-ignore no-control-regex -- those are what is looked for
 const COMMANDS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Writes out what would command a terminal in a text of several lines, as JSON does. */
+/**
+ * Writes out what would command a terminal in a text of several lines, as JSON does.
+ *
+ * @example
+ * ```ts
+ * import { printable } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(printable("two\nlines\x07"), "two\nlines\\u0007");
+ * ```
+ */
 export function printable(text: string): string {
   return text.replaceAll(
     COMMANDS,
@@ -48,7 +58,18 @@ function writeAll(stream: typeof Deno.stdout, text: string): void {
   }
 }
 
-/** Returns the process's own streams. */
+/**
+ * Returns the process's own streams.
+ *
+ * @example
+ * ```ts
+ * import { processIo } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { outIsTerminal } = processIo();
+ * assertEquals(outIsTerminal, Deno.stdout.isTerminal());
+ * ```
+ */
 export function processIo(): CommandIo {
   const raw = {
     out: (text: string) => writeAll(Deno.stdout, text),
@@ -95,7 +116,18 @@ class Interruption extends Error {
   }
 }
 
-/** Returns the exit code of a command that a signal has ended. */
+/**
+ * Returns the exit code of a command that a signal has ended.
+ *
+ * @example
+ * ```ts
+ * import { exitCodeOf } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // As after Ctrl-C, where no other signal has ended it.
+ * assertEquals(exitCodeOf(AbortSignal.abort()), 130);
+ * ```
+ */
 export function exitCodeOf({ reason }: AbortSignal): number {
   return reason instanceof Interruption ? reason.exitCode : EXIT_CODES.SIGINT;
 }
@@ -195,6 +227,18 @@ let early: Listener | undefined;
 /**
  * Begins to listen to the signals that the next {@linkcode interruptSignal} is
  * raised by: a program that is still being loaded hears them so.
+ *
+ * @example
+ * ```ts
+ * import { interruptSignal, listenEarly } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * listenEarly();
+ * // The rest of the program is loaded here.
+ * const { signal, release } = await interruptSignal(() => {});
+ * assertEquals(signal.aborted, false);
+ * await release();
+ * ```
  */
 export function listenEarly(): void {
   early ??= startListener();
@@ -207,6 +251,16 @@ export function listenEarly(): void {
  *
  * @param onRaise Called when it is raised, before anything else is done.
  * @returns The signal, once it listens.
+ *
+ * @example
+ * ```ts
+ * import { interruptSignal } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { signal, release } = await interruptSignal(() => {});
+ * assertEquals(signal.aborted, false);
+ * await release();
+ * ```
  */
 export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
   const controller = new AbortController();
@@ -270,7 +324,17 @@ export function onStrayError(handler: StrayErrorHandler): () => void {
   };
 }
 
-/** Quotes a word for a shell, where that is needed. */
+/**
+ * Quotes a word for a shell, where that is needed.
+ *
+ * @example
+ * ```ts
+ * import { shellWord } from "@bellman/runs/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(["runs/a", "two words"].map(shellWord), ["runs/a", "'two words'"]);
+ * ```
+ */
 export function shellWord(word: string): string {
   return /^[\p{L}\p{N}/._:@%+=,-]+$/u.test(word)
     ? word

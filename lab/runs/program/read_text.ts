@@ -5,7 +5,17 @@ import { fileProblem, messageOf, UsageError } from "./errors.ts";
 /** Most bytes of a file of settings. */
 const MOST_BYTES = 1 << 26;
 
-/** Reads a text file, or fails with one line that names it. */
+/**
+ * Reads a text file, or fails with one line that names it.
+ *
+ * @example
+ * ```ts
+ * import { readText, UsageError } from "@bellman/runs/program";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(() => readText("no/plan.yaml", "the plan"), UsageError);
+ * ```
+ */
 export function readText(path: string, what: string): string {
   try {
     const file = openPlainSync(path, "read");

@@ -17,6 +17,17 @@ function filesOf(config: ResolvedConfig): string[] {
  * @param config The configuration.
  * @param cluster Cluster that the runs are made on, if any.
  * @throws {UsageError} If it may not, or could not be opened here.
+ *
+ * @example
+ * ```ts
+ * import { checkCarried } from "@bellman/runs/ray";
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const config = resolveConfig("a2c", { entries: [] });
+ * checkCarried(config, { code: "ship" });
+ * assertThrows(() => checkCarried({ ...config, vectorization: "ray" }));
+ * ```
  */
 export function checkCarried(
   config: ResolvedConfig,

@@ -69,6 +69,16 @@ function endOf(
  * Runs on the nodes of a Ray cluster. Each is the job that it would be here, in a
  * folder on its node; its files come back while they grow, and begin it elsewhere when
  * its node is lost.
+ *
+ * @example
+ * ```ts
+ * import { ClusterRuns } from "@bellman/runs/ray";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const where = { cluster: "127.0.0.1:1", code: "here", cpusPerRun: 1 } as const;
+ * const python = "no-such-python", onNotice = console.error;
+ * await assertRejects(() => ClusterRuns.open({ ...where, python, onNotice }));
+ * ```
  */
 export class ClusterRuns {
   /** Runs that the cluster has CPUs for at a time, at least one. */

@@ -88,7 +88,17 @@ function namesOf({ properties }: ConfigSchema): string[] {
     .flatMap(([key, property]) => [key, ...aliasesOf(property)]);
 }
 
-/** Finds an algorithm by its name. */
+/**
+ * Finds an algorithm by its name.
+ *
+ * @example
+ * ```ts
+ * import { findAlgorithm } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(findAlgorithm("ppo")?.title, "PPO");
+ * ```
+ */
 export function findAlgorithm(name: string): AlgorithmDefinition | undefined {
   return algorithms.find((it) => it.name === name);
 }

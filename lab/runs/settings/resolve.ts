@@ -52,7 +52,18 @@ interface Resolved {
   notes: string[];
 }
 
-/** Joins the schema of a run of an algorithm: the run's settings and its own. */
+/**
+ * Joins the schema of a run of an algorithm: the run's settings and its own.
+ *
+ * @example
+ * ```ts
+ * import { findAlgorithm, fullSchema } from "@bellman/runs/settings";
+ * import { assert } from "@std/assert";
+ *
+ * const { properties } = fullSchema(findAlgorithm("a2c")!);
+ * assert("seed" in properties && "gaeLambda" in properties);
+ * ```
+ */
 export function fullSchema(algorithm: AlgorithmDefinition): ConfigSchema {
   const { properties } = ownSchema(algorithm);
   return { properties: { ...runSchema().properties, ...properties } };
@@ -61,6 +72,14 @@ export function fullSchema(algorithm: AlgorithmDefinition): ConfigSchema {
 /**
  * Returns a setting's own name, where an alias was given. It stays as it is where the
  * algorithm is not known yet, or has no such setting.
+ *
+ * @example
+ * ```ts
+ * import { settingKey } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(settingKey("a2c", "n_envs"), "numEnvs");
+ * ```
  */
 export function settingKey(algorithm: string, name: string): string {
   const known = findAlgorithm(algorithm);
@@ -168,6 +187,16 @@ function withOptions(
  * @param algorithm Algorithm that the preset is of.
  * @param given The preset of the command line, if any, and the environment.
  * @returns Its name; `undefined` for the defaults alone.
+ *
+ * @example
+ * ```ts
+ * import { findAlgorithm, presetFor } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const a2c = findAlgorithm("a2c")!;
+ * assertEquals(presetFor(a2c, { env: "CartPole-v1" }), "CartPole-v1");
+ * assertEquals(presetFor(a2c, { preset: "none", env: "CartPole-v1" }), undefined);
+ * ```
  */
 export function presetFor(
   { presets }: AlgorithmDefinition,
@@ -198,6 +227,16 @@ function presetEntries(
  * where there are `algorithmModules`, which may bring it or its network.
  * @throws {UsageError} If a key or a value is not valid, or two sources name
  * different algorithms.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const file = { name: "mine.yaml", text: "gamma: 0.9" };
+ * const { gamma, seed } = resolveConfig("a2c", { file, entries: [["seed", 3]] });
+ * assertEquals([gamma, seed], [0.9, 3]);
+ * ```
  */
 export function resolveConfig(
   command: string | undefined,
@@ -323,6 +362,17 @@ const MOST_HOSTED = 4096;
  * @param config Modules, and the algorithm where it is known by now.
  * @returns The modules as absolute URLs.
  * @throws {UsageError} If one cannot be imported, or none brings the algorithm.
+ *
+ * @example
+ * ```ts
+ * import { importAlgorithmModules } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = await Deno.makeTempFile({ suffix: ".ts" });
+ * await Deno.writeTextFile(path, "// It would call registerAlgorithm.");
+ * const urls = await importAlgorithmModules({ algorithmModules: [path] });
+ * assertEquals(urls, [`file://${path}`]);
+ * ```
  */
 export async function importAlgorithmModules(
   config:
@@ -365,6 +415,17 @@ export async function withOwnAlgorithm(
  * imported; `onNotice` takes lines that the user should see.
  * @returns The configuration.
  * @throws {UsageError} If a key or a value is not valid.
+ *
+ * @example
+ * ```ts
+ * import { resolveWithModules } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { env } = await resolveWithModules("sac", {
+ *   entries: [["env", "Pendulum-v1"]],
+ * });
+ * assertEquals(env, "Pendulum-v1");
+ * ```
  */
 export async function resolveWithModules(
   algorithm: string | undefined,

@@ -54,6 +54,15 @@ export interface Validation {
  * schema.
  *
  * @returns Values under the schema's own names, aliases resolved.
+ *
+ * @example
+ * ```ts
+ * import { runConfigSchema, validateEntries } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options = { schema: runConfigSchema, origin: "mine.yaml" };
+ * assertEquals(validateEntries([["n_envs", 4]], options), { numEnvs: 4 });
+ * ```
  */
 export function validateEntries(
   entries: readonly Entry[],

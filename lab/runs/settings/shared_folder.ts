@@ -14,18 +14,50 @@ export const MODULES_FOLDER = "modules";
 /** File of the run's evaluations in a shared folder, in place of its log. */
 export const EVALUATIONS_CSV = "evaluations.csv";
 
-/** Returns the log of a run; of a shared agent's, its evaluations are left. */
+/**
+ * Returns the log of a run; of a shared agent's, its evaluations are left.
+ *
+ * @example
+ * ```ts
+ * import { RunFolder } from "@bellman/runs";
+ * import { logOf } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(logOf(new RunFolder("runs/first")), "runs/first/progress.csv");
+ * ```
+ */
 export function logOf({ dir, progressPath }: RunFolder): string {
   return isShared(dir) ? join(dir, EVALUATIONS_CSV) : progressPath;
 }
 
-/** True for the folder of a shared agent, which has no checkpoints. */
+/**
+ * True for the folder of a shared agent, which has no checkpoints.
+ *
+ * @example
+ * ```ts
+ * import { isShared, runDirOf } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(isShared(runDirOf("zoo:a2c/CartPole-v1")), true);
+ * ```
+ */
 export function isShared(dir: string): boolean {
   return existsSync(join(dir, AGENT_FILE)) &&
     !existsSync(new RunFolder(dir).checkpointsDir);
 }
 
-/** Returns the name of an agent's file, or folder, after what it was trained in. */
+/**
+ * Returns the name of an agent's file, or folder, after what it was trained in.
+ *
+ * @example
+ * ```ts
+ * import { agentName, resolveConfig } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = resolveConfig("a2c", { entries: [["env", "ALE/Pong-v5"]] });
+ * assertEquals(agentName(config), "a2c-ALE-Pong-v5");
+ * ```
+ */
 export function agentName({ algorithm, env }: ResolvedConfig): string {
   return `${algorithm}-${env.replaceAll(/[^\w.-]+/g, "-")}`;
 }
@@ -33,6 +65,15 @@ export function agentName({ algorithm, env }: ResolvedConfig): string {
 /**
  * Returns the path that a command writes to where none is given: in the run's
  * folder, or in the current one, as a shared agent stays as it is.
+ *
+ * @example
+ * ```ts
+ * import { outputPath, resolveConfig } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const run = { dir: "runs/first", config: resolveConfig("a2c", { entries: [] }) };
+ * assertEquals(outputPath(run, "play.gif"), "runs/first/play.gif");
+ * ```
  */
 export function outputPath(
   { dir, config }: { dir: string; config: ResolvedConfig },

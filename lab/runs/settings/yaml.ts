@@ -13,6 +13,14 @@ const MOST_VALUES = 1_000_000;
  * @param options Most values, those that anchors repeat included, and the schema:
  * `core` has no dates, bytes and sets.
  * @throws {Error} If it is no YAML, or too much.
+ *
+ * @example
+ * ```ts
+ * import { parseYaml } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(parseYaml("hiddenSizes: [64, 64]"), { hiddenSizes: [64, 64] });
+ * ```
  */
 export function parseYaml(
   text: string,
@@ -47,6 +55,14 @@ const AMBIGUOUS = /^[-+]?[.\d][\w.:+-]*_[\w.:+-]*$/;
  * is quoted where it is a text, and 1e22 has a point.
  *
  * @param value Plain data.
+ *
+ * @example
+ * ```ts
+ * import { writeYaml } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(writeYaml({ seed: 1, name: "1_000" }), "seed: 1\nname: '1_000'\n");
+ * ```
  */
 export function writeYaml(value: unknown): string {
   const scalars: string[] = [];
@@ -75,7 +91,17 @@ export function writeYaml(value: unknown): string {
     .replaceAll(/\uE000(\d+)\uE001/g, (_, at) => scalars[at]);
 }
 
-/** Parses a YAML mapping. */
+/**
+ * Parses a YAML mapping.
+ *
+ * @example
+ * ```ts
+ * import { parseMapping } from "@bellman/runs/settings";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(parseMapping("numEnvs: 8", "mine.yaml"), [["numEnvs", 8]]);
+ * ```
+ */
 export function parseMapping(text: string, origin: string): Entry[] {
   let value: unknown;
   try {

@@ -21,7 +21,17 @@ function foldersIn(path: string): string[] {
     .filter((it) => it.isDirectory()).map(({ name }) => name).sort();
 }
 
-/** Lists the agents of the zoo; none where the package is not in a clone. */
+/**
+ * Lists the agents of the zoo; none where the package is not in a clone.
+ *
+ * @example
+ * ```ts
+ * import { zooAgents } from "@bellman/runs/settings";
+ * import { assert } from "@std/assert";
+ *
+ * assert(zooAgents().some(({ name }) => name === "a2c/CartPole-v1"));
+ * ```
+ */
 export function zooAgents(): ZooAgent[] {
   if (FOLDER.protocol !== "file:") return [];
   const root = fileURLToPath(FOLDER).replace(/[/\\]$/, "");
@@ -42,6 +52,15 @@ export function zooAgents(): ZooAgent[] {
  * the zoo, such as `zoo:sac/Pendulum-v1` or `zoo:acer/gym:LunarLander-v3`.
  *
  * @throws {UsageError} If the zoo has no such agent; the message has the nearest.
+ *
+ * @example
+ * ```ts
+ * import { runDirOf } from "@bellman/runs/settings";
+ * import { assertEquals, assertMatch } from "@std/assert";
+ *
+ * assertEquals(runDirOf("runs/first"), "runs/first");
+ * assertMatch(runDirOf("zoo:a2c/CartPole-v1"), /zoo.a2c.CartPole-v1$/);
+ * ```
  */
 export function runDirOf(given: string): string {
   if (!given.startsWith(ZOO)) return given;

@@ -1,4 +1,14 @@
-/** Returns the commit of a folder, in short or whole; empty where it has none. */
+/**
+ * Returns the commit of a folder, in short or whole; empty where it has none.
+ *
+ * @example
+ * ```ts
+ * import { commitOf } from "@bellman/runs/tasks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(await commitOf(await Deno.makeTempDir()), "");
+ * ```
+ */
 export async function commitOf(
   cwd: string,
   { isShort = true } = {},

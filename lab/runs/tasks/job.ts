@@ -33,6 +33,7 @@ export function wasKilled({ code, signal }: JobEnd): boolean {
 
 /** A job that runs, here or elsewhere. */
 export interface RunningJob {
+  /** Its end. */
   readonly ended: Promise<JobEnd>;
   /** Asks it to save and end, as Ctrl-C does; it ends within some ten seconds. */
   stop(): void;
@@ -112,7 +113,19 @@ export function lastLine(prints: string): string {
   return asLine(line.replace(/^error: /, ""));
 }
 
-/** Calls a function with each line of a stream. */
+/**
+ * Calls a function with each line of a stream.
+ *
+ * @example
+ * ```ts
+ * import { eachLine } from "@bellman/runs/tasks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const lines: string[] = [];
+ * await eachLine(new Blob(["one\ntwo"]).stream(), (line) => lines.push(line));
+ * assertEquals(lines, ["one", "two"]);
+ * ```
+ */
 export async function eachLine(
   stream: ReadableStream<Uint8Array>,
   take: (line: string) => void,
@@ -135,6 +148,16 @@ export async function eachLine(
  * @param work Works in one; what it starts stops by the signal.
  * @param signal Stops all; by default nothing does.
  * @throws What the first one threw that failed.
+ *
+ * @example
+ * ```ts
+ * import { inPlaces } from "@bellman/runs/tasks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const done: number[] = [];
+ * await inPlaces(3, (place) => Promise.resolve(void done.push(place)));
+ * assertEquals(done, [0, 1, 2]);
+ * ```
  */
 export async function inPlaces(
   places: number,

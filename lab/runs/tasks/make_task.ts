@@ -61,6 +61,19 @@ export interface MakeTaskOptions {
  * @param task The run.
  * @param options What stops it, and listeners.
  * @throws {DiskFull} If the disk is full: other runs would fail, too.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { makeTask } from "@bellman/runs/tasks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * const settings = resolveConfig("a2c", { entries: [] });
+ * // Nothing is begun after the signal.
+ * const options = { signal: AbortSignal.abort(), onNotice: console.error };
+ * assertEquals(await makeTask({ dir, settings }, options), "stopped");
+ * ```
  */
 export async function makeTask(
   task: RunTask,

@@ -54,6 +54,14 @@ export const DISK_FULL = 74;
  * @param dir The run folder.
  * @param onNotice Takes a line about a log that cannot be read, where it has no record.
  * @returns Undefined where there is no run, or none that can be read.
+ *
+ * @example
+ * ```ts
+ * import { recordOf } from "@bellman/runs/tasks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(recordOf("runs/missing"), undefined);
+ * ```
  */
 export function recordOf(
   dir: string,
@@ -76,7 +84,21 @@ export type EndedRun = RunRecord & {
   evaluations: { last: RecordedEvaluation; best: RecordedEvaluation };
 };
 
-/** Returns true for a run that has ended, and whose agents were evaluated. */
+/**
+ * Returns true for a run that has ended, and whose agents were evaluated.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import { hasEnded } from "@bellman/runs/tasks";
+ * import { assert } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * const settings = { algorithm: "a2c", totalTimesteps: 100 };
+ * const { record } = await trainRun(settings, { dir });
+ * assert(hasEnded(record) && record.evaluations.best.meanReturn > 0);
+ * ```
+ */
 export function hasEnded(record: RunRecord | undefined): record is EndedRun {
   const { last, best } = record?.evaluations ?? {};
   return record?.state === "ended" &&
@@ -93,7 +115,19 @@ export interface Evaluation {
 
 const RETURN = "eval/return_mean";
 
-/** Returns the evaluation in an event or a row; undefined where there is none. */
+/**
+ * Returns the evaluation in an event or a row; undefined where there is none.
+ *
+ * @example
+ * ```ts
+ * import { evaluationIn } from "@bellman/runs/tasks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const row = { step: 80, statistics: { "eval/return_mean": 21 } };
+ * assertEquals(evaluationIn(row), { step: 80, value: 21 });
+ * assertEquals(evaluationIn({ step: 80 }), undefined);
+ * ```
+ */
 export function evaluationIn(
   { step, statistics }: Pick<RunEvent, "step" | "statistics">,
 ): Evaluation | undefined {
@@ -103,7 +137,20 @@ export function evaluationIn(
     : undefined;
 }
 
-/** Reads the evaluations during the training of a run. */
+/**
+ * Reads the evaluations during the training of a run.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import { readReturns } from "@bellman/runs/tasks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 100 }, { dir });
+ * assertEquals(readReturns(dir).at(-1)?.step, 100);
+ * ```
+ */
 export function readReturns(
   dir: string,
   onNotice?: (line: string) => void,

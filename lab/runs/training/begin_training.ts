@@ -88,7 +88,13 @@ export async function carryOut(
 }
 
 /** Options of {@linkcode beginRun}. */
-export interface NewRun extends Pick<TrainingRun, "finalEpisodes"> {
+export interface NewRun {
+  /**
+   * Episodes of the evaluations at the end.
+   *
+   * @default as many as in those during training
+   */
+  finalEpisodes?: number;
   /**
    * Folder of the run, which is new or empty.
    *
@@ -113,7 +119,20 @@ export interface NewRun extends Pick<TrainingRun, "finalEpisodes"> {
   onFolder?: (dir: string) => void;
 }
 
-/** Returns the record of a run that begins. */
+/**
+ * Returns the record of a run that begins.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { newRecord } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = resolveConfig("a2c", { entries: [] });
+ * const { state, step } = newRecord({ config, engine: "ONNX Runtime" });
+ * assertEquals([state, step], ["running", 0]);
+ * ```
+ */
 export function newRecord(
   { config: settings, engine }: Pick<RunSetup, "config" | "engine">,
   { command, commit }: Pick<NewRun, "command" | "commit"> = {},
@@ -143,6 +162,19 @@ export function newRecord(
  * @param output Listeners, and what stops it.
  * @param options Folder, weights and more.
  * @returns Its record.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { beginRun } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const entries: [string, unknown][] = [["totalTimesteps", 100]];
+ * const config = resolveConfig("a2c", { entries });
+ * const out = `${await Deno.makeTempDir()}/run`;
+ * const { state } = await beginRun(config, { quiet: true }, { out });
+ * assertEquals(state, "ended");
+ * ```
  */
 export async function beginRun(
   config: ResolvedConfig,

@@ -50,6 +50,17 @@ function textsIn(value: unknown): string[] {
  * @param needs With `environment: false`, what its environment is made of is left
  * out.
  * @throws {UsageError} If a module is neither a file nor a package.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { codeOf } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const entries: [string, unknown][] = [["env", "gym:mazes:Maze-v0"]];
+ * const config = resolveConfig("a2c", { entries });
+ * assertEquals(codeOf(config).modules, ["mazes"]);
+ * ```
  */
 export function codeOf(
   config: ResolvedConfig,
@@ -100,6 +111,18 @@ function environmentCode(config: ResolvedConfig): RunCode {
  * @returns The user's own modules as absolute URLs, for threads and processes; of
  * Python's, names and absolute paths.
  * @throws {UsageError} If a module cannot be imported.
+ *
+ * @example
+ * ```ts
+ * import { make } from "@bellman/envs";
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { loadEnvironment } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = resolveConfig("a2c", { entries: [] });
+ * assertEquals(await loadEnvironment(config), []);
+ * make(config.env).close();
+ * ```
  */
 export async function loadEnvironment(
   config: ResolvedConfig,
@@ -193,6 +216,14 @@ function checkKnown(config: ResolvedConfig): void {
  * Registers all environments that come with Bellman.
  *
  * @returns The ids of Atari games.
+ *
+ * @example
+ * ```ts
+ * import { loadAllEnvironments } from "@bellman/runs/training";
+ * import { assert } from "@std/assert";
+ *
+ * assert((await loadAllEnvironments()).has("ALE/Pong-v5"));
+ * ```
  */
 export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
   const before = new Set(defaultRegistry.keys());
@@ -203,7 +234,17 @@ export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
   return games;
 }
 
-/** Returns the mean return from which on an environment counts as solved, if Bellman comes with it. */
+/**
+ * Returns the mean return from which on an environment counts as solved, if Bellman comes with it.
+ *
+ * @example
+ * ```ts
+ * import { rewardThreshold } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(await rewardThreshold("CartPole-v1"), 475);
+ * ```
+ */
 export async function rewardThreshold(
   env: string,
 ): Promise<number | undefined> {

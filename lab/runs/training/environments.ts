@@ -78,6 +78,19 @@ export interface Environments extends Omit<ScaledEnvironments, "wrapped"> {
  *
  * @param config The configuration; the environment is known by its id.
  * @param hosting Hosts of the environments.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { makeEnvironments } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = resolveConfig("a2c", { entries: [["numEnvs", 2]] });
+ * const hosting = { imports: [], onNotice: console.error };
+ * const { training, close } = await makeEnvironments(config, hosting);
+ * assertEquals(training.numEnvs, 2);
+ * close();
+ * ```
  */
 export async function makeEnvironments(
   config: ResolvedConfig,
@@ -143,7 +156,17 @@ export function infoStatisticsOf(
 /** Largest number of environments that play the episodes of an evaluation. */
 const MAX_EVALUATION_ENVS = 20;
 
-/** Returns the number of environments that play the episodes of an evaluation. */
+/**
+ * Returns the number of environments that play the episodes of an evaluation.
+ *
+ * @example
+ * ```ts
+ * import { evaluationEnvsFor } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([5, 100].map(evaluationEnvsFor), [5, 20]);
+ * ```
+ */
 export function evaluationEnvsFor(episodes: number): number {
   return Math.min(episodes, MAX_EVALUATION_ENVS);
 }

@@ -33,7 +33,31 @@ export interface EvaluationSettings {
   signal?: AbortSignal;
 }
 
-/** Plays whole episodes with the setup's present agent. */
+/**
+ * Plays whole episodes with the setup's present agent.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import {
+ *   evaluateSetup,
+ *   findAgent,
+ *   withAgent,
+ * } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 100 }, { dir });
+ * const agent = findAgent(dir, { command: "evaluate" });
+ * const settings = { episodes: 2, deterministic: true, seed: 7 };
+ * const { returns } = await withAgent(
+ *   agent,
+ *   (setup) => evaluateSetup(setup, settings),
+ *   { episodes: 2 },
+ * );
+ * assertEquals(returns.length, 2);
+ * ```
+ */
 export async function evaluateSetup(
   { algorithm, config, environments }: RunSetup,
   { episodes, deterministic, seed, signal, ...bound }: EvaluationSettings,
@@ -50,7 +74,18 @@ export async function evaluateSetup(
   }
 }
 
-/** Names the way in which an agent chose its actions. */
+/**
+ * Names the way in which an agent chose its actions.
+ *
+ * @example
+ * ```ts
+ * import { actionKind } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(actionKind({ algorithm: "a2c" }, false), "stochastic");
+ * assertEquals(actionKind({ algorithm: "dqn" }, false), "greedy");
+ * ```
+ */
 export function actionKind(
   { algorithm }: Pick<ResolvedConfig, "algorithm">,
   deterministic: boolean,
@@ -59,7 +94,17 @@ export function actionKind(
   return deterministic ? "deterministic" : "stochastic";
 }
 
-/** Formats a number with at most two decimals. */
+/**
+ * Formats a number with at most two decimals.
+ *
+ * @example
+ * ```ts
+ * import { round } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([2 / 3, 1e20 / 3].map(round), ["0.67", "33330000000000000000"]);
+ * ```
+ */
 export function round(value: number): string {
   return String(
     Math.abs(value) < 1e15
@@ -71,6 +116,19 @@ export function round(value: number): string {
 /**
  * Describes an evaluation in one line: `498.3 ± 2.1 over 20 episodes`. Episodes that
  * were cut are the longest.
+ *
+ * @example
+ * ```ts
+ * import { describeEvaluation } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const result = {
+ *   ...{ returns: [1, 3], lengths: [9, 9], cut: 0, meanLength: 9 },
+ *   ...{ meanReturn: 2, medianReturn: 2, stdReturn: 1 },
+ *   ...{ minReturn: 1, maxReturn: 3 },
+ * };
+ * assertEquals(describeEvaluation(result), "2 ± 1 over 2 episodes");
+ * ```
  */
 export function describeEvaluation(
   { meanReturn, stdReturn, returns, lengths, cut, successRate }:
@@ -105,6 +163,18 @@ export interface PolicyFileOptions {
 /**
  * Exports the current policy as an ONNX file, with the environment's scaling. By
  * default it chooses actions as in the run's evaluations.
+ *
+ * @example
+ * ```ts
+ * import { runDirOf } from "@bellman/runs/settings";
+ * import { findAgent, policyFile, withAgent } from "@bellman/runs/training";
+ * import { assert } from "@std/assert";
+ *
+ * const dir = runDirOf("zoo:a2c/CartPole-v1");
+ * const agent = findAgent(dir, { command: "export", environment: false });
+ * const file = await withAgent(agent, (setup) => policyFile(setup));
+ * assert(file !== undefined && file.length > 10_000);
+ * ```
  */
 export function policyFile(
   { algorithm, config, environments }: RunSetup,

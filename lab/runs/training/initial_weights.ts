@@ -112,7 +112,21 @@ function withPart(
   return { ...record, [key]: withPart(record[key], rest, part) };
 }
 
-/** Cuts out of a setup the weights that act, and the scales that they see by. */
+/**
+ * Cuts out of a setup the weights that act, and the scales that they see by.
+ *
+ * @example
+ * ```ts
+ * import { runDirOf } from "@bellman/runs/settings";
+ * import { findAgent, sharedState, withAgent } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = runDirOf("zoo:a2c/CartPole-v1");
+ * const agent = findAgent(dir, { command: "share", environment: false });
+ * const state = await withAgent(agent, (setup) => sharedState(setup));
+ * assertEquals(Object.keys(Object(state)), ["weights", "scales"]);
+ * ```
+ */
 export function sharedState(setup: RunSetup): StateTree {
   const saved = setup.algorithm.save();
   const [weights] = PLACES.map((it) => partAt(saved, it))

@@ -3,7 +3,17 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { UsageError } from "../program/errors.ts";
 
-/** Returns the bytes that this machine lets a process have, if that is known. */
+/**
+ * Returns the bytes that this machine lets a process have, if that is known.
+ *
+ * @example
+ * ```ts
+ * import { machineMemory } from "@bellman/runs/training";
+ * import { assert } from "@std/assert";
+ *
+ * assert((machineMemory() ?? Infinity) > 2 ** 20);
+ * ```
+ */
 export function machineMemory(): number | undefined {
   try {
     // A container's limit, where there is one.
@@ -18,7 +28,17 @@ export function machineMemory(): number | undefined {
 /** Bytes from which on a run reports its memory. */
 const WORTH_SAYING = 2 * 2 ** 30;
 
-/** Writes a size, such as `3.2 GiB`. */
+/**
+ * Writes a size, such as `3.2 GiB`.
+ *
+ * @example
+ * ```ts
+ * import { gibibytes } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(gibibytes(3.2 * 2 ** 30), "3.2 GiB");
+ * ```
+ */
 export function gibibytes(bytes: number): string {
   const value = bytes / 2 ** 30;
   return `${value < 100 ? value.toFixed(1) : Math.round(value)} GiB`;

@@ -78,4 +78,7 @@ export {
   savedConfigOf,
   type SavedRun,
 } from "./saved_run.ts";
-export { type Normalization } from "./scaled_environments.ts";
+export {
+  type Normalization,
+  type ScaledEnvironments,
+} from "./scaled_environments.ts";

@@ -43,7 +43,20 @@ const NO_SETTINGS: ReadonlySet<string> = new Set([
   "plugin",
 ]);
 
-/** Lists the settings of a run that differ from the defaults of its algorithm. */
+/**
+ * Lists the settings of a run that differ from the defaults of its algorithm.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { changedSettings } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sources = { preset: "none", entries: [["gamma", 0.9]] as [string, number][] };
+ * const config = resolveConfig("a2c", sources);
+ * assertEquals(changedSettings(config).map(({ key }) => key), ["gamma"]);
+ * ```
+ */
 export function changedSettings(config: ResolvedConfig): ReportedSetting[] {
   const algorithm = findAlgorithm(config.algorithm)!;
   const defaults: Record<string, unknown> = {

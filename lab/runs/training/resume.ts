@@ -22,7 +22,13 @@ import {
 import type { TrainingRun } from "./training_run.ts";
 
 /** Options of {@linkcode resumeRun}. */
-export interface ResumeOptions extends Pick<TrainingRun, "finalEpisodes"> {
+export interface ResumeOptions {
+  /**
+   * Episodes of the evaluations at the end.
+   *
+   * @default as many as in those during training
+   */
+  finalEpisodes?: number;
   /** True where the user trusts the run: code and links of others are taken. */
   isTrusted?: boolean;
   /** Steps of a run that gets more than it had. */
@@ -46,6 +52,18 @@ export interface ResumeOptions extends Pick<TrainingRun, "finalEpisodes"> {
  * @param options Trust, more steps, another engine.
  * @returns Its record.
  * @throws {UsageError} If none of its checkpoints can be restored.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import { resumeRun } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 100 }, { dir });
+ * const { step } = await resumeRun(dir, { quiet: true }, { steps: 200 });
+ * assertEquals(step, 200);
+ * ```
  */
 export async function resumeRun(
   dir: string,

@@ -134,6 +134,18 @@ export function refuseLinkedRun(dir: string): void {
  *
  * @param dir The folder, which may not exist yet.
  * @throws {UsageError} If it is a link, or there is one at any depth.
+ *
+ * @example
+ * ```ts
+ * import { UsageError } from "@bellman/runs";
+ * import { refuseLinksIn } from "@bellman/runs/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * refuseLinksIn(dir);
+ * await Deno.symlink("/etc/hostname", `${dir}/config.yaml`);
+ * assertThrows(() => refuseLinksIn(dir), UsageError, "config.yaml is a link");
+ * ```
  */
 export function refuseLinksIn(dir: string): void {
   const refuse = (path: string, hint: string) =>
@@ -166,6 +178,17 @@ function entriesIn(dir: string) {
  * @param root The folder.
  * @param path What is removed, if it is there.
  * @throws {UsageError} If it lies elsewhere; nothing is removed then.
+ *
+ * @example
+ * ```ts
+ * import { removeInside } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * await Deno.mkdir(`${dir}/checkpoints`);
+ * removeInside(dir, `${dir}/checkpoints`);
+ * assertEquals([...Deno.readDirSync(dir)], []);
+ * ```
  */
 export function removeInside(root: string, path: string): void {
   const parent = dirname(path);

@@ -307,6 +307,16 @@ async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
  * @returns A function of a configuration, which returns a line for each setting without
  * effect. It throws a UsageError if there is no such environment, and a TypeError if
  * the algorithm or a setting does not fit its spaces.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { runChecker } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const check = runChecker();
+ * assertEquals(await check(resolveConfig("a2c", { entries: [] })), []);
+ * ```
  */
 export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
   const found = new Map<string, FoundSpaces>();

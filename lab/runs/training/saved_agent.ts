@@ -98,6 +98,15 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
  * @param given The run folder, or the name of the zoo's agent.
  * @param options Checkpoint, seed, trust.
  * @throws {UsageError} If there is no such run, or it names code that is not trusted.
+ *
+ * @example
+ * ```ts
+ * import { findAgent } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { config } = findAgent("zoo:a2c/CartPole-v1", { command: "load" });
+ * assertEquals(config.env, "CartPole-v1");
+ * ```
  */
 export function findAgent(
   given: string,
@@ -142,6 +151,19 @@ export function findAgent(
  * @param options Episodes that it is evaluated on, if it is, and a function that takes
  * lines that the user should see.
  * @returns What `use` returns.
+ *
+ * @example
+ * ```ts
+ * import { findAgent, withAgent } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const agent = findAgent("zoo:a2c/CartPole-v1", { command: "load" });
+ * const space = await withAgent(
+ *   agent,
+ *   ({ environments }) => environments.spaces.actionSpace,
+ * );
+ * assertEquals(space.type, "discrete");
+ * ```
  */
 export async function withAgent<T>(
   agent: SavedAgent,
@@ -179,6 +201,15 @@ export type WeightsOptions = Pick<
  * @param given The run folder, or the name of the zoo's agent.
  * @param options Trust, and a function that takes lines that the user should see.
  * @throws {UsageError} If there is no such run, or it names code that is not trusted.
+ *
+ * @example
+ * ```ts
+ * import { weightsOfRun } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { learned } = await weightsOfRun("zoo:a2c/CartPole-v1");
+ * assertEquals(Object.keys(learned), ["policy"]);
+ * ```
  */
 export async function weightsOfRun(
   given: string,

@@ -46,6 +46,18 @@ export interface SavedRun {
  * @param dir The folder.
  * @param options With `isTrusted`, links are followed.
  * @throws {UsageError} If it is missing or broken, or leads out of its folder.
+ *
+ * @example
+ * ```ts
+ * import { trainRun } from "@bellman/runs";
+ * import { openSavedRun } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 100 }, { dir });
+ * const { config, notices } = openSavedRun(dir);
+ * assertEquals([config.totalTimesteps, notices], [100, []]);
+ * ```
  */
 export function openSavedRun(
   dir: string,
@@ -112,6 +124,14 @@ function recordOf(
  *
  * @param dir The run's folder.
  * @returns Undefined where there is no run, or none that can be read.
+ *
+ * @example
+ * ```ts
+ * import { savedConfigOf } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(savedConfigOf("runs/missing"), undefined);
+ * ```
  */
 export function savedConfigOf(dir: string): ResolvedConfig | undefined {
   try {
@@ -272,6 +292,18 @@ function refusalOf(
  * @param what Command and plan, or part of it.
  * @param path Path of the plan.
  * @throws {UsageError} If it names some.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { admitPlan } from "@bellman/runs/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const entries: [string, unknown][] = [["algorithmModules", ["npm:theirs@1"]]];
+ * const config = resolveConfig("a2c", { entries }, { isOpen: true });
+ * const refused = "would import npm:theirs@1";
+ * assertThrows(() => admitPlan(config, "run theirs"), Error, refused);
+ * ```
  */
 export function admitPlan(
   config: ResolvedConfig,
