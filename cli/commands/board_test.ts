@@ -69,8 +69,8 @@ Deno.test(
     };
     assertEquals(await runs(), []);
     makeRun(`${later}/run`, { log: `${HEADER}\n${rowsOf(0, 5)}` });
-    const [{ id, step, name, root }] = await runs();
-    assertEquals([step, name, root], [50, "run", later]);
+    const [{ id, step, name, root: shown }] = await runs();
+    assertEquals([step, name, shown], [50, "run", later]);
     const files = await (await get(`/api/runs/${id}`)).json();
     assertEquals(files.length, 2);
     // As the terminal does.

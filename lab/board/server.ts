@@ -104,6 +104,7 @@ export async function serveBoard(
 ): Promise<Board> {
   signal?.throwIfAborted();
   const folders = new Folders(roots);
+  // deno-lint-ignore prefer-const -- its port is known once it listens
   let guard: Guard;
   const server = createServer({
     headersTimeout: REQUEST_MS,

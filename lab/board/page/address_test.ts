@@ -60,7 +60,7 @@ const BROKEN = [
   "#/run/%",
   "#/runs?zoom=5~1&smooth=9&x=hours&curves=all&log=yes",
   "#/runs?zoom=1~Infinity",
-  "#/runs?zoom=1~2~3",
+  "#/runs?zoom=1~x~3",
 ];
 
 for (const address of BROKEN) {

@@ -185,10 +185,12 @@ export function Table(
       <table>
         <caption class="unseen">{caption}</caption>
         <thead>
-          <tr>{head.map((it) => <th scope="col">{it}</th>)}</tr>
+          <tr>{head.map((it, i) => <th scope="col" key={i}>{it}</th>)}</tr>
         </thead>
         <tbody>
-          {rows.map((row) => <tr>{row.map((it) => <td>{it}</td>)}</tr>)}
+          {rows.map((row, i) => (
+            <tr key={i}>{row.map((it, k) => <td key={k}>{it}</td>)}</tr>
+          ))}
         </tbody>
       </table>
     </div>
