@@ -1,3 +1,4 @@
+import type { Entry } from "@bellman/runs/settings";
 import { statSync } from "node:fs";
 import { formatDuration } from "@bellman/training";
 import {
@@ -117,12 +118,12 @@ function printCommands(
     const { algorithm, preset, config } = plan.variants
       .find(({ name }) => name === cell.variant)!;
     const { entries } = settings.get(keyOf(cell))!;
-    const set = entries.filter(([key]) =>
-      key !== "env" && key !== "totalTimesteps"
-    ).map(([key, value]) =>
-      `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`
-    );
-    const steps = entries.find(([key]) => key === "totalTimesteps")?.[1];
+    const isSteps = ([key, , origin]: Entry) =>
+      key === "totalTimesteps" && origin === "steps";
+    const set = entries.filter((it) => it[0] !== "env" && !isSteps(it)).map((
+      [key, value],
+    ) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+    const steps = entries.find(isSteps)?.[1];
     const values = {
       ...{ env: cell.environment, preset, config, steps },
       ...{ set, seed: cell.seed, out: cell.dir },

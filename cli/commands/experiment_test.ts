@@ -388,7 +388,7 @@ const REFUSED: readonly [
     "a seed among the settings",
     { variants: { a2c: { set: { seed: 2 } } } },
     [],
-    /Cannot use both '--seed' and '--set seed=2'/,
+    /Cannot use both '--set seed=2' and 'seed'/,
   ],
   [
     "steps that are too many",

@@ -220,7 +220,8 @@ export class CellDriver {
     const end = await makeTask(taskOf(cell), {
       signal: AbortSignal.any([signal, leave.signal]),
       onEvent: (event) => this.#hear(running, event),
-      onNotice,
+      // As tables have it.
+      onNotice: (line) => onNotice(line.replaceAll(cell.dir, nameOf(cell))),
       start,
     }).finally(() => this.#running.delete(running));
     if (end === "done") return this.#record(readCell(cell));

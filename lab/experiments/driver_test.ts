@@ -86,8 +86,7 @@ Deno.test("a cell that signals end is resumed, and has failed where it makes no 
   });
   await driver.run();
   assert(kills >= 3);
-  const line =
-    `${dir}/a2c/CartPole-v1/seed-0 was ended by SIGKILL; it is resumed`;
+  const line = "a2c/CartPole-v1/seed-0 was ended by SIGKILL; it is resumed";
   assertEquals(told, [line, line]);
   assertEquals(ended, ["a2c/CartPole-v1/seed-0 failed"]);
   const [cell] = driver.cells;

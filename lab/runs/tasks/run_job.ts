@@ -4,5 +4,5 @@ import { holdLifeLine } from "./life_line.ts";
 // Until it trains, the other process may end it at any moment.
 await holdLifeLine();
 const { makeRun } = await import("./make_run.ts");
-const { fromJson } = await import("../record.ts");
+const { fromJson } = await import("../folder/record.ts");
 Deno.exit(await makeRun(fromJson(Deno.args[0]) as never));
