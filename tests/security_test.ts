@@ -152,7 +152,7 @@ Deno.test("an algorithm of somebody else's is named, and imported once it is tru
   const marker = `${dir}/imported-algorithm`;
   await Deno.writeTextFile(
     algorithm,
-    `import { registerAlgorithm } from "${ROOT}cli/mod.ts";
+    `import { registerAlgorithm } from "${ROOT}lab/runs/settings/mod.ts";
 import { a2c } from "${ROOT}algorithms/a2c/mod.ts";
 if (!Deno.env.has("MARKED")) registerAlgorithm({ ...a2c, name: "marked" });
 Deno.env.set("MARKED", "");

@@ -338,9 +338,10 @@ async function lockOf(path: string): Promise<LockState> {
     typeof Deno === "undefined"
   ) return "unclear";
   opening.add(path);
+  let file: Deno.FsFile | undefined;
   try {
     // Not at once: were it replaced by a pipe just now, a thread alone would hang.
-    using file = await Deno.open(path);
+    file = await Deno.open(path);
     if (!file.statSync().isFile) return "unclear";
     if (!file.tryLockSync(false)) return "held";
     file.unlockSync();
@@ -349,6 +350,8 @@ async function lockOf(path: string): Promise<LockState> {
     // Others are of a file system without locks.
     return error instanceof Deno.errors.NotFound ? "none" : "unclear";
   } finally {
+    // Node has no `using` yet.
+    file?.close();
     opening.delete(path);
   }
 }
