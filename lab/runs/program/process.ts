@@ -94,9 +94,9 @@ export function processIo(): CommandIo {
 }
 
 /** Signals that end a run which saves itself first. */
-const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
-  ? ["SIGINT"]
-  : ["SIGINT", "SIGTERM", "SIGHUP"];
+const SIGNALS: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+/** Those that Windows has. */
+const OF_WINDOWS: readonly string[] = ["SIGINT"];
 
 /** Exit codes of what a signal has ended, as shells give them. */
 const EXIT_CODES: Readonly<Record<string, number>> = {
@@ -168,7 +168,10 @@ const hear = (name) => {
     }
   }, ${UNHEARD_MS});
 };
-const names = ${JSON.stringify(SIGNALS)}, listeners = {};
+const names = Deno.build.os === "windows"
+  ? ${JSON.stringify(OF_WINDOWS)}
+  : ${JSON.stringify(SIGNALS)};
+const listeners = {};
 for (const name of names) {
   Deno.addSignalListener(name, listeners[name] = () => hear(name));
 }
