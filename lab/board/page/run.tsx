@@ -90,7 +90,13 @@ export function RunPage(
         <Progress value={run.step} total={run.totalSteps} />
         <Report of={run} files={files} />
       </p>
-      <Problems lines={[run.reason ?? "", ...run.problems]} />
+      <Problems
+        lines={[
+          // That a run has ended as planned is no problem.
+          run.state === "ended" ? "" : run.reason ?? "",
+          ...run.problems,
+        ]}
+      />
       <Facts run={run} />
       <div class="controls">
         <Choice
