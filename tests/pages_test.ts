@@ -9,10 +9,14 @@ import { chromiumTest, copyWasm, inPage } from "./testdata/run_page.ts";
 import { packages, ROOT } from "./tools/packages.ts";
 
 /** Entry points that load nothing of a host's, and the names of their bundles. */
-async function entries(): Promise<[entry: string, bundle: string][]> {
+async function entries(
+  platform: "browser" | "deno",
+): Promise<[entry: string, bundle: string][]> {
   const all = await packages();
-  const main = all.filter(({ folder }) => folder !== "cli")
-    .map(({ entryPoints: [first] }) => first);
+  // Runs are folders, which pages have none of.
+  const main = all.filter(({ folder }) =>
+    folder !== "cli" && !(platform === "browser" && folder.startsWith("lab/"))
+  ).map(({ entryPoints: [first] }) => first);
   return [...main, "envs/mujoco/wasm.ts"]
     .map((it) => [it, it.replace(/\.ts$/, ".js")]);
 }
@@ -22,7 +26,7 @@ async function bundleAll(
   folder: string,
   platform: "browser" | "deno",
 ): Promise<string[]> {
-  const all = await entries();
+  const all = await entries(platform);
   const { code, err } = await runProgram(Deno.execPath(), [
     ...["bundle", "-q", "--platform", platform, "--outdir", folder],
     ...all.map(([entry]) => entry),

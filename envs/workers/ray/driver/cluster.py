@@ -10,7 +10,7 @@ import ctypes, json, os, platform, queue, re, secrets, shutil, signal, socket, s
 import subprocess, threading, time, traceback
 
 OLDEST_RAY = "2.52"  # The first with tokens and labels of nodes.
-NOT_SHIPPED = [".git", ".venv", "node_modules", "/pictures", "runs", "/experiments", "/searches"]
+NOT_SHIPPED = [".git", ".venv", "node_modules", "/pictures", "/runs", "/experiments", "/searches"]
 LOCAL_STORE = 1 << 27  # Bytes for objects of Ray, of which there are hardly any.
 
 # Seconds: for a connection to the head, and for its answer; for a node to be ended.
