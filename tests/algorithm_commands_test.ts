@@ -14,8 +14,8 @@ import {
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   "discrete": ["env=CartPole-v1"],
   "box": ["env=Pendulum-v1"],
-  "recurrent, discrete": ["env=CartPole-v1", "network=lstm"],
-  "recurrent, box": ["env=Pendulum-v1", "network=lnlstm"],
+  "recurrent, discrete": ["env=CartPole-v1", "network=lstm", "lstmSize=8"],
+  "recurrent, box": ["env=Pendulum-v1", "network=lnlstm", "lstmSize=8"],
   "replay by priorities": ["env=CartPole-v1", "replay=proportional"],
   "masked": ["env=Identity-v0", 'envKwargs={"masked":true}'],
 };
@@ -31,7 +31,8 @@ function isOf(
     const [key, value] = it.split("=");
     const values = properties[key]?.enum as string[] | undefined;
     if (key === "env") return takes(value);
-    return key === "envKwargs" || values?.includes(value) === true;
+    return key === "envKwargs" || key === "lstmSize" ||
+      values?.includes(value) === true;
   });
 }
 
