@@ -14,8 +14,8 @@ import {
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   "discrete": ["env=CartPole-v1"],
   "box": ["env=Pendulum-v1"],
-  "recurrent, discrete": ["env=CartPole-v1", "network=lstm"],
-  "recurrent, box": ["env=Pendulum-v1", "network=lnlstm"],
+  "recurrent, discrete": ["env=CartPole-v1", "network=lstm", "lstmSize=8"],
+  "recurrent, box": ["env=Pendulum-v1", "network=lnlstm", "lstmSize=8"],
   "replay by priorities": ["env=CartPole-v1", "replay=proportional"],
   "masked": ["env=Identity-v0", 'envKwargs={"masked":true}'],
 };
@@ -31,7 +31,8 @@ function isOf(
     const [key, value] = it.split("=");
     const values = properties[key]?.enum as string[] | undefined;
     if (key === "env") return takes(value);
-    return key === "envKwargs" || values?.includes(value) === true;
+    return key === "envKwargs" || key === "lstmSize" ||
+      values?.includes(value) === true;
   });
 }
 
@@ -45,27 +46,26 @@ for (const definition of ALGORITHMS) {
         const run = `${root}/run`;
         const all = [
           ...["maxEpisodeSteps=30", "evaluationEpisodes=2"],
-          "checkpointInterval=160",
+          "checkpointInterval=80",
           ...smallSettings(definition),
           ...settings,
         ];
         const sets = all.map((it) => `--set=${it}`);
         await trainWell([
-          ...[name, "--steps=480", "--quiet", `--out=${run}`],
+          ...[name, "--steps=240", "--quiet", `--out=${run}`],
           ...sets,
         ]);
-        await assertResumes(run, 160);
+        await assertResumes(run, 80);
 
         const evaluate = async (...options: string[]) => {
           const { code, out, err } = await runCommand(
-            ["eval", run, "--episodes=3", "--json", ...options],
+            ["eval", run, "--episodes=2", "--json", ...options],
           );
           assertEquals(code, 0, err);
           return JSON.parse(out).returns as number[];
         };
         const returns = await evaluate();
-        assertEquals(returns.length, 3);
-        assertEquals(await evaluate(), returns);
+        assertEquals(returns.length, 2);
         // The best action by values is the only one.
         if (!isGreedy) {
           assert(String(await evaluate("--stochastic")) !== String(returns));

@@ -4,9 +4,11 @@
  * nothing.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { parse } from "@std/yaml";
+import { describeProperty, type PropertySchema } from "@bellman/agent";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { capture } from "../cli/testdata/capture.ts";
-import { runProcess } from "./runs.ts";
+import { fullSchema } from "../lab/runs/settings/resolve.ts";
+import { copyRun, runProcess } from "./runs.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-bad-lines-" });
 const FOLDERS = ["folder", "folder.gif", "folder.onnx", "folder.svg", "full"];
@@ -27,7 +29,6 @@ const FILES: Record<string, string | Uint8Array> = {
   "sac.yaml": "algorithm: sac\nenv: Pendulum-v1\ncritics: value\n",
   "nokey.yaml": "learnign_rate: 3\n",
   "nested.yaml": "a2c:\n  lr: 3\n",
-  "number.yaml": "3\n",
   "list.yaml": "- 1\n- 2\n",
   "bad.yaml": "numEnvs: [8\n",
   "tabs.yaml": "a:\n\tb: 3\n",
@@ -44,36 +45,13 @@ Acrobot-v1:
 MountainCar-v0:
   policy_kwargs: dict(features_extractor_class=Big)
 `,
-  "nothing.ts": algorithm(""),
   "again.ts": algorithm("registerAlgorithm(a2c);"),
-  "spaced.ts": algorithm(`registerAlgorithm({ ...a2c, name: "my own" });`),
-  "seeded.ts": algorithm(
-    `registerAlgorithm({ ...a2c, name: "seeded", schema: { properties: { seed: {} } } });`,
-  ),
   "broken.ts": algorithm("registerAlgorithm({ ...a2c,"),
   "throwing.ts": algorithm(`throw new Error("no luck");`),
   "network.ts": algorithm(`registerNetwork("mlp", () => null);`),
   "own.ts": algorithm(
     `registerAlgorithm({ ...a2c, name: "bad-inputs-own", presets: {} });`,
   ),
-  "no_environment.ts": "export class Room {}",
-  "unseeded.ts": `
-import { Env, box, discrete, register } from "${
-    import.meta.resolve("@bellman/envs")
-  }";
-class Unseeded extends Env {
-  observationSpace = box({ low: 0, high: 1, shape: [1] });
-  actionSpace = discrete(2);
-  reset() {
-    return Float32Array.of(Math.random());
-  }
-  step() {
-    const observation = this.reset();
-    return { observation, reward: 0, terminated: false, truncated: false };
-  }
-}
-register({ id: "Unseeded-v0", maxEpisodeSteps: 9, make: () => new Unseeded() });
-`,
 };
 for (const [name, content] of Object.entries(FILES)) {
   const bytes = typeof content === "string"
@@ -89,18 +67,7 @@ const trained = await capture(
 );
 assertEquals(trained.code, 0, trained.err);
 
-function copyOfRun(name: string): string {
-  const target = `${dir}/${name}`;
-  Deno.mkdirSync(`${target}/checkpoints`, { recursive: true });
-  for (const sub of ["", "/checkpoints"]) {
-    for (const entry of Deno.readDirSync(`${dir}/RUN${sub}`)) {
-      if (!entry.isFile) continue;
-      const path = `${sub}/${entry.name}`;
-      Deno.copyFileSync(`${dir}/RUN${path}`, target + path);
-    }
-  }
-  return target;
-}
+const copyOfRun = (name: string) => copyRun(`${dir}/RUN`, `${dir}/${name}`);
 
 const corrupt = `${copyOfRun("corrupt")}/checkpoints`;
 for (const { name } of Deno.readDirSync(corrupt)) {
@@ -108,81 +75,10 @@ for (const { name } of Deno.readDirSync(corrupt)) {
     Deno.truncateSync(`${corrupt}/${name}`, 100);
   }
 }
-const config = copyOfRun("broken-config");
-Deno.writeTextFileSync(`${config}/config.yaml`, "algorithm: a2z\n");
-// The other copies of what the run began with.
-Deno.removeSync(`${config}/run.json`);
-Deno.removeSync(`${config}/checkpoints`, { recursive: true });
 Deno.removeSync(`${copyOfRun("no-checkpoints")}/checkpoints`, {
   recursive: true,
 });
 Deno.removeSync(`${copyOfRun("no-progress")}/progress.csv`);
-
-/** Values that settings refuse, with what is expected, by the command. */
-const SETTINGS: Record<string, string> = {
-  "train": String.raw`
-numSteps=1e12: an integer from 1 to 1000000
-numSteps=0: an integer from 1 to 1000000
-hiddenSizes=64: a list of at most 100, each an integer from 1 to 1000000, as in [64, 64]
-learningRate=1e300: a number above 0 and at most 1e+30
-learningRate=0: a number above 0 and at most 1e+30
-learningRate=.inf: a number above 0 and at most 1e+30
-learningRate=fast: a number above 0 and at most 1e+30
-learningRate=true: a number above 0 and at most 1e+30
-learningRateSchedule=linaer: constant, linear, double_linear_con, middle_drop, double_middle_drop, cosine or exponential; did you mean 'linear'?
-valueLearningRate=0: a number above 0 and at most 1e+30 or null
-maxGradNorm=0: a number above 0 and at most 1e+30 or null
-maxGradNorm=1e40: a number above 0 and at most 1e+30 or null
-rmspropEpsilon=0: a number above 0 and at most 1e+30
-rmspropDecay=2: a number from 0 to 1
-gaeLambda=-0.1: a number from 0 to 1
-gamma=1.0001: a number from 0 to 1
-valueCoefficient=-1: a number from 0 to 1e+30
-entropyCoefficient=.nan: a number from 0 to 1e+30
-initialLogStd=1e300: a number from -80 to 80
-activation=relu6: tanh, relu, elu, selu, leaky_relu, sigmoid, softplus, silu or linear; did you mean 'relu'?
-network=mpl: auto, parts, mlp, cnn, cnn_32, cnn_2013, cnn_small, conv_only, lstm, lnlstm, cnn_lstm or cnn_lnlstm; did you mean 'mlp'?
-valueNetwork=both: shared or separate
-objective=shred: shared, separate or null; did you mean 'shared'?
-sdeSampleFrequency=-2: -1 or an integer from 1 to 1000000000000000
-numEnvs=0: an integer from 1 to 1048576, at most 4096 with loop: host
-vectorization=threads: sync, workers, subprocesses or ray
-stepTimeout=1e12: a number above 0 and at most 1000000
-maxEpisodeSteps=0: an integer from 1 to 1000000000000000 or null
-frameStack=1e9: an integer from 1 to 1024
-threads=1e9: an integer from 1 to 1024 or null
-logInterval=0: an integer from 1 to 1000000000000000 or null
-evaluationInterval=-1: an integer from 0 to 1000000000000000 or null
-evaluationEpisodes=0: an integer from 1 to 1000000
-checkpointInterval=-1: an integer from 0 to 1000000000000000
-keepCheckpoints=0: an integer from 1 to 1000000
-patience=0: an integer from 1 to 1000000000000000 or null
-maxSeconds=0: a number above 0 and at most 1000000000 or null
-stopReward=.nan: a number from -1e+300 to 1e+300 or null
-clipReward=maybe: true or false
-envKwargs=[1]: a mapping
-envModules=./my_env.ts: a list, each a text
-envModules=[data:text/javascript,1]: a list, each a text
-env=3: a text
-lr=1e-3e: a number above 0 and at most 1e+30
-lr=.nan: a number above 0 and at most 1e+30
-`,
-  "train sac --env Pendulum-v1": String.raw`
-bufferSize=0: an integer from 1 to 1000000000000000
-batchSize=0: an integer from 1 to 100000000 or null
-tau=0: a number above 0 and at most 1
-tau=1.5: a number above 0 and at most 1
-replay=ranked: uniform, proportional or rank; did you mean 'rank'?
-nSteps=0: an integer from 1 to 1000000
-priorityBeta=2: a number from 0 to 1
-rewardScale=1e300: a number above 0 and at most 1e+30
-network=lstm: auto, parts, mlp, cnn, cnn_2013, cnn_small or conv_only
-targetEntropy=.inf: a number from -1e+30 to 1e+30 or null
-`,
-  "train acktr": String.raw`
-kfacForm=inverses: inverse, eigenbasis or ekfac; did you mean 'inverse'?
-`,
-};
 
 /**
  * What is given and, indented, what is said: @ stands for the test's folder,
@@ -190,16 +86,6 @@ kfacForm=inverses: inverse, eigenbasis or ekfac; did you mean 'inverse'?
  * … stands for what depends on the machine.
  */
 const LINES = String.raw`
-train --steps 1e30
-  Cannot use totalTimesteps = 1e+30 of the command line: expected an integer from 1 to 1000000000000000
-train --steps 0
-  Cannot use totalTimesteps = 0 of the command line: expected an integer from 1 to 1000000000000000
-train --steps 9007199254740993
-  Cannot use totalTimesteps = 9007199254740992 of the command line: expected an integer from 1 to 1000000000000000
-train --seed 4294967296
-  Cannot use seed = 4294967296 of the command line: expected an integer from 0 to 4294967295
-train --seed abc
-  Cannot use seed = "abc" of the command line: expected an integer from 0 to 4294967295
 train --set hiddenSizes=[1e6,1e6]
   Cannot train with these settings: their arrays are larger than memory (…); lower bufferSize, numSteps, hiddenSizes or numEnvs
 train --name ../x
@@ -208,18 +94,6 @@ train --name x --out runs/y
   Cannot use both --name and --out: --name is for a folder under runs/, give one of them
 train --set hiddenSizes=[64,
   Cannot read the value of '--set hiddenSizes=[64,': expected a YAML value such as 0.5, linear or [64, 64]
-train --set network=lstm --set lstmSize=0
-  Cannot use lstmSize = 0 of the command line: expected an integer from 1 to 1000000
-train --set network=lstm --set lstmSize=1e6
-  Cannot train with these settings: their arrays are larger than memory (…); lower bufferSize, numSteps, hiddenSizes or numEnvs
-train --set useSde=true
-  Cannot use state-dependent exploration for discrete actions: it is for box actions
-train --set sdeSampleFrequency=0
-  Cannot use sdeSampleFrequency = 0 of the command line: expected -1 or an integer from 1 to 1000000000000000
-train --set numEnvs=4097
-  Cannot use numEnvs = 4097: expected an integer from 1 to 1048576, at most 4096 with loop: host
-train --set workers=0 --set vectorization=workers
-  Cannot use workers = 0 of the command line: expected an integer from 1 to 4096 or null
 train --set workers=2
   Cannot use workers: 2 with vectorization: sync: expected workers or subprocesses
 train --set policyPlots=true
@@ -242,8 +116,6 @@ train --config @nokey.yaml
   Unknown key 'learnign_rate' in @nokey.yaml: did you mean 'learningRate'?
 train --config @nested.yaml
   Unknown key 'a2c' in @nested.yaml: 'train ALGORITHM --help' lists the keys
-train --config @number.yaml
-  Cannot read @number.yaml: expected a mapping of keys to values, such as 'numEnvs: 8'
 train --config @tabs.yaml
   Cannot read @tabs.yaml as YAML: Cannot parse YAML: tab characters must not be used in indentation at line 2, column 1
 train --config @twice.yaml
@@ -262,14 +134,10 @@ train --out @full
   Cannot create run @full: the folder is not empty, wanted a new one
 train --out @file.txt/run
   Cannot create run @file.txt/run: @file.txt is a file, wanted a folder
-train --trust
-  Cannot use '--trust' without --resume or --init-from: a new run imports what its options name
 train --quiet=3
   Cannot use '--quiet=3': '--quiet' takes no value, leave it out
 train --set =3
   Cannot read '--set =3': expected KEY=VALUE, as in '--set numEnvs=8'
-train --set lr=
-  Cannot use lr = null of the command line: expected a number above 0 and at most 1e+30
 train --set __proto__=1
   Unknown key '__proto__' in the command line: 'train ALGORITHM --help' lists the keys
 train --no-quiet
@@ -284,8 +152,6 @@ train --resume @RUN --out x
   Cannot use '--out' with --resume: a run resumes with the configuration that it was started with
 train -x
   Unknown option '-x': '--help' lists the options
-train -
-  Unknown algorithm '-': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg
 train A2C
   Unknown algorithm 'A2C': did you mean 'a2c'?
 train sac --env CartPole-v1 --set critics=value
@@ -304,10 +170,6 @@ train sac --env Pendulum-v1 --set policy=mixture --set critics=value --set repar
   Cannot run SAC with policy: mixture and reparameterize: true: expected false, as the choice of a component has no gradient
 train sac --env Pendulum-v1 --set critics=value --set temperature=0.1
   Cannot run SAC with temperature and critics: value: expected rewardScale, which stands in its place
-train sac --env Pendulum-v1 --set gradientSteps=0
-  Cannot use gradientSteps = 0 of the command line: expected -1 or an integer from 1 to 1000000000000000
-train --every many
-  Cannot use videoInterval = "many" of the command line: expected an integer from 0 to 1000000000000000
 train --resume @RUN --every 100
   Cannot use '--every' with --resume: a run resumes with the configuration that it was started with
 train --config @latin.yaml
@@ -326,12 +188,6 @@ train --env gym:
   Cannot use the environment 'gym:': expected a name of Gymnasium's, such as gym:LunarLander-v3
 train --set envModules=[@none.ts]
   Cannot import @none.ts, which envModules names: Module not found "file://@none.ts".
-train --set envModules=['']
-  Cannot import '', which envModules names: expected a file or a package of npm: or jsr:
-train --engine tensorflow
-  Cannot use engine = "tensorflow" of the command line: expected auto, onnx, xla or eager
-train --backend gpu
-  Cannot use backend = "gpu" of the command line: expected auto, tensorflow, wasm or cpu; did you mean 'cpu'?
 train --set stopReward=5 --set evaluationInterval=0
   Cannot stop by stopReward with evaluationInterval = 0: expected the steps between evaluations
 train --set patience=1 --set evaluation_interval=0
@@ -350,8 +206,6 @@ train --enw X
   Unknown option '--enw': did you mean '--env'?
 train --seed 1 --seed 2
   Cannot use '--seed' 2 times: give it once
-train --env CartPol-v1
-  Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?
 train --preset Acrobat-v1
   Unknown preset 'Acrobat-v1' of a2c: did you mean 'Acrobot-v1'?
 train --preset CartPole-v1 --config @list.yaml
@@ -366,8 +220,6 @@ train --set seed=1 --seed 2
   Cannot use both '--seed' and '--set seed=1' in the command line: they are the same key, give one
 train --set lr=1 --set learningRate=2
   Cannot use both '--set lr=1' and '--set learningRate=2' in the command line: they are the same key, give one
-train --engine onxx
-  Cannot use engine = "onxx" of the command line: expected auto, onnx, xla or eager; did you mean 'onnx'?
 train --set network=cnn
   Cannot convolve inputs of shape [4]: images must be [height, width, channels]
 train acer --set replayStart=30000
@@ -376,32 +228,12 @@ train acer --set numSteps=7
   Cannot run ACER with bufferSize = 20000: expected a multiple of numSteps, 7
 train acer --set network=lstm --set burnIn=20
   Cannot run ACER with burnIn = 20: expected less than numSteps, 20
-train acer --set burnIn=2
-  Cannot run ACER with burnIn = 2 and network: auto: expected a recurrent network, as lstm
-train acer --set useSde=true
-  Cannot run ACER with useSde and discrete actions: expected box actions
-train acktr --set objective=separate --set valueNetwork=shared
-  Cannot run ACKTR with objective: separate and valueNetwork: shared: expected valueNetwork: separate
-train acktr --set numEnvs=1 --set numSteps=1
-  Cannot run ACKTR with numEnvs = 1 and numSteps = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1
-train ppo --set n_epochs=0
-  Cannot use n_epochs = 0 of the command line: expected an integer from 1 to 1000000
-train ppo --set clip_range=0
-  Cannot use clip_range = 0 of the command line: expected a number above 0 and at most 1e+30
 train ppo --set minibatches=5
   Cannot run PPO with minibatches = 5 of 1024 steps (numEnvs = 8, numSteps = 128): expected a divisor of 1024
-train ppo --set minibatches=1024
-  Cannot run PPO with minibatches = 1024 of one step each and normalizeAdvantage: true: expected at least 2 steps, or normalizeAdvantage: false
-train ppo --set sequenceLength=16
-  Cannot run PPO with sequenceLength = 16 and a network without memory: expected a recurrent network, or sequenceLength: null
 train ppo --set network=lstm --set sequenceLength=24
   Cannot run PPO with sequenceLength = 24 and numSteps = 128: expected a divisor of numSteps
 train ppo --set network=lstm --set minibatches=16
   Cannot run PPO with minibatches = 16 of 8 sequences (numEnvs = 8, numSteps = 128): expected a divisor of 8
-train ppo --set actions=squashed
-  Cannot run PPO with actions: squashed and discrete actions: expected box actions
-train ppo --set network=lstm --set loop=device --set normalizeObservation=false --set normalizeReward=false
-  Cannot run PPO with loop: device: its network is recurrent, expected loop: host
 train ppo --set batch_size=64
   Unknown key 'batch_size' in the command line: an update learns from numSteps steps of each of numEnvs environments; 'minibatches' of ppo divide them
 train a3c --workers 2000 --quiet
@@ -418,28 +250,16 @@ train --resume @RUN
   Cannot resume @RUN: it has run all of its 40 steps; more --steps prolong it
 train --resume @corrupt
   Cannot load checkpoint @corrupt/checkpoints/step_000000040.safetensors: it is cut off after 100 bytes, expected at least …
-train --resume @broken-config
-  Cannot use the run @broken-config: its config.yaml names the algorithm 'a2z', expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg
 train trpo
   Unknown algorithm 'trpo': it is not here; expected ppo or acktr, which learn from rollouts as well
-train --env LunarLander-v3
-  Unknown environment 'LunarLander-v3': did you mean 'gym:LunarLander-v3', of Python's Gymnasium?
 train mine --help
   Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg or 2 more
 train a2d --help
   Cannot help with 'a2d': did you mean 'a2c'?
 train a2c gama --help
   Cannot help with 'gama' of a2c: did you mean 'gamma'?
-train mine --set=algorithmModules=['@nothing.ts']
-  Unknown algorithm 'mine': @nothing.ts, which algorithmModules names, registers nothing: expected a call of registerAlgorithm, registerNetwork or registerLogger
-train --env=Room-v0 --set=envModules=['@no_environment.ts']
-  Unknown environment 'Room-v0': @no_environment.ts, which envModules names, registers nothing: expected a call of register
 train a2c --set=algorithmModules=['@again.ts']
   Cannot import @again.ts, which algorithmModules names: Cannot register the algorithm 'a2c': there is one of that name
-train my-own --set=algorithmModules=['@spaced.ts']
-  Cannot import @spaced.ts, which algorithmModules names: Cannot register the algorithm 'my own': expected a name of letters, digits, '-', '_' and '.'
-train seeded --set=algorithmModules=['@seeded.ts']
-  Cannot import @seeded.ts, which algorithmModules names: Cannot register the algorithm 'seeded': its setting 'seed' is one of every run
 train broken --set=algorithmModules=['@broken.ts']
   Cannot import @broken.ts, which algorithmModules names: …
 train throwing --set=algorithmModules=['@throwing.ts']
@@ -450,16 +270,12 @@ train a2c --set=algorithmModules=[https://example.com/a.ts]
   Cannot import https://example.com/a.ts, which algorithmModules names: expected a file or a package of npm: or jsr:, not https:
 train bad-inputs-own --set=algorithmModules=['@own.ts'] --preset=CartPole-v1
   Unknown preset 'CartPole-v1' of bad-inputs-own: it is one of a2c, as in 'train a2c --preset CartPole-v1'
-train --env=Unseeded-v0 --set=envModules=['@unseeded.ts'] --quiet
-  Cannot train on Unseeded-v0, which is broken: the same seed and actions gave two different courses; --unchecked trains on it as it is
 train --config @zoo.yml
   Cannot choose from the 3 environments of @zoo.yml: expected --env, as in --env CartPole-v1
 train --config @zoo.yml --env=Pendulum-v1
   Cannot use @zoo.yml: it has no settings of Pendulum-v1; expected one of CartPole-v1, Acrobot-v1, MountainCar-v0
 train --config @zoo.yml --env=CartPole-v1
   Cannot use @zoo.yml: it is for PPO (clip_range); expected 'train ppo'
-train --config @zoo.yml --env=Acrobot-v1
-  Cannot use wrappers with Acrobot-v1: they are Python's, for environments of gym:, such as gym:CartPole-v1; a module of envModules may wrap another
 train --config @zoo.yml --env=MountainCar-v0
   Cannot use policy_kwargs' features_extractor_class of @zoo.yml = "Big": no setting is like it; leave it out
 train --resume @RUN --steps 40
@@ -480,8 +296,6 @@ eval @RUN @RUN
   Cannot eval 2 runs: expected one run folder, as in 'eval runs/a2c-CartPole-v1-seed0'
 eval @RUN --seed -1
   Cannot use --seed -1: expected an integer of at least 0
-eval @RUN --episodes 1.5
-  Cannot use --episodes 1.5: expected an integer of at least 1
 eval @RUN --checkpoint ''
   Cannot read '--checkpoint': expected a value, as in '--checkpoint WHICH'
 eval @RUN --gif a.gif
@@ -510,12 +324,8 @@ play @RUN --fps 0
   Cannot use --fps 0: expected an integer of at least 1
 play @RUN --fps 101
   Cannot write a GIF of 101 pictures a second: expected at most 50; use --mp4 FILE, or a lower --fps with --every N, which looks as fast
-play @RUN --every 0
-  Cannot use --every 0: expected an integer of at least 1
 play @RUN --width 0
   Cannot use --width 0: expected an integer from 1 to 8192
-play @RUN --height x
-  Cannot use --height x: expected an integer from 1 to 8192
 play @RUN --gif a.mp4
   Cannot write the video to a.mp4: expected a file that ends in .gif
 play @RUN --gif @none/a.gif
@@ -536,8 +346,6 @@ export @RUN --seed 3
   Unknown option '--seed': '--help' lists the options
 export @RUN --out @folder.onnx
   Cannot write the policy to @folder.onnx: expected a file, this is a folder
-export @RUN --batch 1.5
-  Cannot use --batch 1.5: expected an integer of at least 1
 export @RUN other
   Cannot export 2 runs: expected one run folder, as in 'export runs/a2c-CartPole-v1-seed0'
 export @RUN --out @
@@ -572,8 +380,6 @@ train --resume zoo:none
   Unknown agent 'zoo:none': expected one of …
 plot @RUN --key
   Cannot read '--key': expected a value, as in '--key STATISTIC'
-plot @RUN --key ''
-  Cannot read '--key': expected a value, as in '--key STATISTIC'
 plot @RUN @none
   Cannot open run @none: there is no such folder
 plot @RUN --out a.png
@@ -586,14 +392,10 @@ plot @RUN --key step
   Cannot plot 'step' of @RUN: did you mean 'time/steps'?
 plot @RUN --band sd
   Cannot use --band sd: expected one of ci, std, iqr, range, none
-plot @RUN --band
-  Cannot read '--band': expected a value, as in '--band BAND'
 plot @RUN --x updates
   Cannot use --x updates: expected one of steps, time, episodes
 plot @RUN --smooth -0.1
   Cannot use --smooth -0.1: expected a part of the curve from 0 to 0.5, such as 0.05
-plot @RUN --smooth 10
-  Cannot use --smooth 10: expected a part of the curve from 0 to 0.5, such as 0.05
 plot @RUN --threshold high
   Cannot use --threshold high: expected a number, such as 475
 plot @RUN --treshold 475
@@ -622,28 +424,11 @@ Train
   Unknown command '--version': expected one of train, experiment, search, eval, play, export, plot, share, board, list
 `;
 
-const linesOf = (text: string) => text.trim().split("\n");
+/** Settings that were tried, with their schemas: algorithms share many. */
+const seen = new Set<string>();
 
-/** The value as messages show it. */
-function shown(value: string): string {
-  const parsed = parse(value);
-  return typeof parsed === "number" ? `${parsed}` : JSON.stringify(parsed);
-}
-
-const CASES = [
-  ...Object.entries(SETTINGS).flatMap(([command, settings]) =>
-    linesOf(settings).map((setting) => {
-      const [, key, value, expected] = /^(\w+)=(\S+): (.*)$/.exec(setting)!;
-      return [
-        `${command} --set ${key}=${value}`,
-        `Cannot use ${key} = ${
-          shown(value)
-        } of the command line: expected ${expected}`,
-      ];
-    })
-  ),
-  ...linesOf(LINES.replaceAll(/\n {2}/g, "\0")).map((it) => it.split("\0")),
-];
+const CASES = LINES.replaceAll(/\n {2}/g, "\0").trim().split("\n")
+  .map((it) => it.split("\0"));
 
 function wordsOf(line: string): string[] {
   return [...line.replaceAll("\\n", "\n").matchAll(/'([^']*)'|(\S+)/g)]
@@ -682,6 +467,72 @@ for (const [line, message] of CASES) {
     }
     assertEquals([code, out], [2, ""]);
     assertEquals([filesUnder(dir), startedRuns()], before);
+  });
+}
+
+/** Values that a setting refuses. */
+function outside(property: PropertySchema): unknown[] {
+  const { enum: names, anyOf, minimum, maximum } = property;
+  if (names) return ["none of these"];
+  const types = (anyOf ?? [property]).flatMap(({ type }) => type ?? []);
+  const isNumber = types.includes("number") || types.includes("integer");
+  const numbers = isNumber && !anyOf
+    ? [
+      ...minimum === undefined
+        ? []
+        : [minimum - Math.max(1, Math.abs(minimum))],
+      ...maximum === undefined
+        ? []
+        : [maximum + Math.max(1, Math.abs(maximum))],
+      ...property.exclusiveMinimum === undefined ? [] : [0],
+      ...types.includes("integer") ? [0.5] : [],
+      ...minimum === -1 && types.includes("integer") ? [0] : [],
+      NaN,
+    ]
+    : [];
+  const others: Record<string, unknown> = {
+    string: "a text",
+    boolean: true,
+    number: 3,
+    array: [[[]]],
+    object: { no: { such: 1 } },
+    null: null,
+  };
+  if (types.includes("integer")) delete others.number;
+  for (const type of types) delete others[type];
+  // Each type but those that have others inside.
+  if (types.includes("array")) delete others.object;
+  return [...numbers, ...Object.values(others)];
+}
+
+for (const definition of ALGORITHMS) {
+  Deno.test(`a setting of ${definition.name} is told what its schema says`, async () => {
+    const { properties } = fullSchema(definition);
+    for (const [key, property] of Object.entries(properties)) {
+      const text = JSON.stringify([key, property]);
+      // Which algorithm is no setting of one.
+      if (key === "algorithm" || seen.has(text)) continue;
+      seen.add(text);
+      const values = outside(property);
+      // Another kind of value for each setting.
+      for (const value of [values[seen.size % values.length]]) {
+        const set = Number.isNaN(value) ? ".nan" : JSON.stringify(value);
+        const shown = Number.isNaN(value) ? "NaN" : set;
+        const { code, out, err } = await capture(
+          ...[
+            "train",
+            definition.name,
+            `--set=${key}=${set}`,
+            "--print-config",
+          ],
+        );
+        const says =
+          `error: Cannot use ${key} = ${shown} of the command line: ` +
+          `expected ${describeProperty(property)}`;
+        assert(err.startsWith(says), `${err}instead of\n${says}`);
+        assertEquals([code, out, err.split("\n").length], [2, "", 2]);
+      }
+    }
   });
 }
 

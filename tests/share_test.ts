@@ -96,7 +96,7 @@ const agents = ALGORITHMS.filter(({ name }) => !ALIKE.includes(name)).flatMap(
         ? [{
           title: `${name}-lstm`,
           name,
-          settings: [...settings, "network=lstm"],
+          settings: [...settings, "network=lstm", "lstmSize=8"],
         }]
         : [],
     ];

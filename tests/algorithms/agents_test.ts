@@ -322,7 +322,7 @@ for (const definition of ALGORITHMS) {
   });
 
   for (const engine of ["onnx", "eager"] as const) {
-    const steps = engine === "onnx" ? 1000 : 200;
+    const steps = engine === "onnx" ? 300 : 100;
     Deno.test(`${name}: ${steps} steps keep the number of tensors, ${engine}`, () => {
       const agent = agentOf(form, { engine }), env = new MadeUpEnv(spaces);
       env.play(agent, 30);

@@ -367,6 +367,9 @@ export function formsOf(definition: AlgorithmDefinition): Form[] {
     config: {
       ...smallConfig,
       ...ownOf(definition, SMALL[isAsync ? "async" : name]),
+      ..."network" in config && `${config.network}`.includes("lstm")
+        ? { lstmSize: 8 }
+        : {},
       ...config,
     },
     spaces: actions === "frames"
