@@ -51,10 +51,10 @@ test("fused, games that a limit of steps cuts off are told as by the wrappers", 
   const [ours, theirs] = [fused(), wrapped(id, options)];
   ours.reset({ seed: 2 });
   theirs.reset({ seed: 2 });
-  const first = assertSameCourse(ours, theirs, { steps: 100 });
+  const first = assertSameCourse(ours, theirs, { steps: 150 });
   assert(first.games > COPIES && first.ended > first.games);
   const snapshots = [ours.save(), theirs.save()];
-  const run = { steps: 50, seed: 3 };
+  const run = { steps: 60, seed: 3 };
   const expected = assertSameCourse(ours, theirs, run);
   assert(expected.games > 0);
   const others = [fused(), wrapped(id, options)] as const;

@@ -12,7 +12,7 @@
  * const settings = { algorithm: "a2c", env: "CartPole-v1", totalTimesteps: 100 };
  * await trainRun(settings, { dir: `${root}/first` });
  * const [{ dir, state }] = await listRuns(root);
- * assertEquals([state, openRun(dir).record.step], ["ended", 100]);
+ * assertEquals([state, openRun(dir).settings.env], ["ended", "CartPole-v1"]);
  * ```
  *
  * @module

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { packages, ROOT } from "./packages.ts";
 
-const REGISTRY = "cli/config/algorithms.ts";
+const REGISTRY = "lab/runs/settings/algorithms.ts";
 
 /** Sources below a folder, without tests and what they load. */
 function sourcesIn(folder: string): string[] {

@@ -45,7 +45,7 @@ interface KeptCurves {
   programs: Program[];
 }
 
-const FOLDER = `${ROOT}pictures`;
+const FOLDER = `${ROOT}docs/pictures`;
 
 /** Size of the curves on the page of results. */
 const SMALL = { width: 460, height: 290 };

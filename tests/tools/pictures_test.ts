@@ -23,7 +23,7 @@ function* filesOf(folder: string): Generator<string> {
 }
 
 Deno.test("pictures take less than 1 MB together", () => {
-  const files = [...filesOf(`${ROOT}pictures`), ...curvePictures().keys()];
+  const files = [...filesOf(`${ROOT}docs/pictures`), ...curvePictures().keys()];
   const bytes = [...new Set(files)]
     .reduce((sum, path) => sum + Deno.statSync(path).size, 0);
   assert(bytes < 1_000_000, `${bytes} bytes`);

@@ -2,7 +2,7 @@
  * Runs the tests in several processes at once: `deno task test [PATH...]
  * [FLAG...]`. Flags, such as `--filter=NAME`, go to every `deno test`; paths
  * are files of tests and folders, without any the whole project but
- * `tests/long`. `DENO_JOBS` says how many processes run at a time, by default
+ * `tests/long` and `tests/cluster`. `DENO_JOBS` says how many processes run at a time, by default
  * one more than there are cores. Processes, not the threads of
  * `deno test --parallel`: some tests count the descriptors and the children of
  * their process. The files of a process load each module once.
@@ -17,7 +17,10 @@
 import { packages, ROOT } from "./packages.ts";
 
 /** Folders that only run when they are named, each file in its own process. */
-const LEFT_OUT = ["tests/long"];
+const LEFT_OUT = ["tests/long", "tests/cluster"];
+
+/** Beginning of the names of examples. */
+const EXAMPLES = "examples of";
 
 /** Files at most that share a process. */
 const TOGETHER = 24;
@@ -66,7 +69,7 @@ function writeExamples(path: string): Files {
   if (tests.length === 0) return [];
   const file = `${written}/${path.replaceAll("/", "_")}_examples.ts`;
   Deno.writeTextFileSync(file, tests.join(""));
-  return [[`examples of ${path}`, file]];
+  return [[`${EXAMPLES} ${path}`, file]];
 }
 
 async function filesOf(paths: string[]): Promise<Files> {
@@ -87,12 +90,17 @@ async function filesOf(paths: string[]): Promise<Files> {
 function dealt(files: Files): Files[] {
   const isAlone = ([name]: Files[number]) =>
     LEFT_OUT.some((it) => name.startsWith(it));
-  const shared = files.filter((it) => !isAlone(it));
-  const count = Math.max(jobs, Math.ceil(shared.length / TOGETHER));
-  const parts = Array.from(
-    { length: count },
-    (_, i) => shared.filter((_, j) => j % count === i),
-  );
+  // Examples register what is of one's own, which tests of the others would see.
+  const isExample = ([name]: Files[number]) => name.startsWith(EXAMPLES);
+  const parts = [isExample, (it: Files[number]) => !isExample(it)]
+    .flatMap((fits) => {
+      const shared = files.filter((it) => !isAlone(it) && fits(it));
+      const count = Math.max(jobs, Math.ceil(shared.length / TOGETHER));
+      return Array.from(
+        { length: count },
+        (_, i) => shared.filter((_, j) => j % count === i),
+      );
+    });
   return [...parts, ...files.filter(isAlone).map((it) => [it])]
     .filter((part) => part.length > 0);
 }

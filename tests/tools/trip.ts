@@ -3,17 +3,15 @@
  * update): files, their code lines, and the names that they import from other files
  * of the project. `deno task trip [a2c] [sac] [--list]`.
  */
-import { a2c } from "@bellman/a2c";
-import { Agent, type AlgorithmDefinition } from "@bellman/agent";
+import { Agent } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
-import { sac } from "@bellman/sac";
+import { findAlgorithm } from "@bellman/runs/settings";
 import { Session } from "node:inspector/promises";
 import { ROOT } from "./packages.ts";
 
 /** A round: its agent, and the steps until it learns. */
 interface Round {
-  algorithm: AlgorithmDefinition;
   env: string;
   config: Record<string, unknown>;
   steps: number;
@@ -21,13 +19,11 @@ interface Round {
 
 const ROUNDS: Readonly<Record<string, Round>> = {
   a2c: {
-    algorithm: a2c,
     env: "CartPole-v1",
     config: { numSteps: 4 },
     steps: 4,
   },
   sac: {
-    algorithm: sac,
     env: "Pendulum-v1",
     config: { batchSize: 16, learningStarts: 16 },
     steps: 1,
@@ -63,9 +59,12 @@ function namesIn(text: string): string[] {
 }
 
 async function countRound(session: Session, name: string): Promise<void> {
-  const { algorithm, env: id, config, steps } = ROUNDS[name];
+  const { env: id, config, steps } = ROUNDS[name];
   const env = makeVec(id, { numEnvs: 1 });
-  const agent = new Agent(algorithm, env, { config, totalTimesteps: 10_000 });
+  const agent = new Agent(findAlgorithm(name)!, env, {
+    config,
+    totalTimesteps: 10_000,
+  });
   let observations = env.reset({ seed: 1 });
   const round = (count: number) => {
     for (let i = 0; i < count; i++) {

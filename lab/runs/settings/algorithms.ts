@@ -38,7 +38,7 @@ export const ALGORITHMS: readonly AlgorithmDefinition[] = algorithms;
 const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
 
 /**
- * Adds a custom algorithm to the command line. A module that calls this is
+ * Adds a custom algorithm, which runs name as they name others. A module that calls this is
  * named in `algorithmModules`.
  *
  * @param definition The algorithm.
@@ -48,14 +48,15 @@ const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
  * @example
  * ```ts
  * import { a2c } from "@bellman/a2c";
- * import { run } from "@bellman/cli";
+ * import { trainRun } from "@bellman/runs";
  * import { registerAlgorithm } from "@bellman/runs/settings";
  * import { assertEquals } from "@std/assert";
  *
  * registerAlgorithm({ ...a2c, name: "mine", runDefaults: { numEnvs: 2 } });
- * const out = `${await Deno.makeTempDir()}/run`;
- * const args = ["train", "mine", "--steps", "100", "--quiet", "--out", out];
- * assertEquals(await run(args), 0);
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * const settings = { algorithm: "mine", totalTimesteps: 100 };
+ * const { record } = await trainRun(settings, { dir });
+ * assertEquals(record.settings.numEnvs, 2);
  * ```
  */
 export function registerAlgorithm(definition: AlgorithmDefinition): void {

@@ -19,9 +19,9 @@ const factories: ((run: RegisteredRun) => Logger)[] = [];
  *
  * @example
  * ```ts
- * import { run } from "@bellman/cli";
+ * import { trainRun } from "@bellman/runs";
  * import { registerLogger } from "@bellman/runs/settings";
- * import { assert, assertEquals } from "@std/assert";
+ * import { assert } from "@std/assert";
  *
  * const returns: number[] = [];
  * registerLogger(({ config }) => ({
@@ -32,8 +32,8 @@ const factories: ((run: RegisteredRun) => Logger)[] = [];
  *   },
  *   close() {},
  * }));
- * const out = `${await Deno.makeTempDir()}/run`;
- * assertEquals(await run(["train", "--steps", "400", "--quiet", "--out", out]), 0);
+ * const dir = `${await Deno.makeTempDir()}/run`;
+ * await trainRun({ algorithm: "a2c", totalTimesteps: 400 }, { dir });
  * assert(returns[0] > 5);
  * ```
  */

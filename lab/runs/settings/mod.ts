@@ -7,9 +7,9 @@
  * import { resolveConfig } from "@bellman/runs/settings";
  * import { assertEquals } from "@std/assert";
  *
- * const entries: [string, unknown][] = [["env", "CartPole-v1"], ["seed", 7]];
- * const { seed, numEnvs, gamma } = resolveConfig("a2c", { entries });
- * assertEquals([seed, numEnvs, gamma], [7, 8, 0.99]);
+ * const entries: [string, unknown][] = [["env", "CartPole-v1"], ["lr", 0.01]];
+ * const { numEnvs, learningRate } = resolveConfig("a2c", { entries });
+ * assertEquals([numEnvs, learningRate], [8, 0.01]);
  * ```
  *
  * @module

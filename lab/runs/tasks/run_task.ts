@@ -148,7 +148,7 @@ export function evaluationIn(
  *
  * const dir = `${await Deno.makeTempDir()}/run`;
  * await trainRun({ algorithm: "a2c", totalTimesteps: 100 }, { dir });
- * assertEquals(readReturns(dir).at(-1)?.step, 100);
+ * assertEquals(readReturns(dir).map(({ step }) => step), [104]);
  * ```
  */
 export function readReturns(
