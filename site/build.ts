@@ -1,5 +1,6 @@
 import { denoOutput } from "../tests/tools/deno_output.ts";
 import { type Package, packages, ROOT } from "../tests/tools/packages.ts";
+import { pageSheet } from "../tests/tools/style_sheets.ts";
 import { type ApiLinks, apiPages } from "./api/api_pages.ts";
 import {
   entriesOf,
@@ -75,7 +76,7 @@ export async function buildSite(
     withApi ? putApi(put, entries, links) : undefined,
   ]);
   site.set(SEARCH, await searchScript());
-  site.set(STYLE, await Deno.readTextFile(`${ROOT}site/style.css`));
+  site.set(STYLE, await pageSheet(`${ROOT}site/style.css`));
   site.set(INDEX, searchIndex(documents, once));
   for (const it of assets) site.set(it, await Deno.readFile(ROOT + it));
   const addresses = [

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "@std/cli";
 import { denoOutput } from "../../tests/tools/deno_output.ts";
+import { pageSheet } from "../../tests/tools/style_sheets.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const MODULES = ["page.ts", "trainer.ts", "player.ts"];
@@ -30,9 +31,9 @@ export async function buildPlayground(out: string): Promise<void> {
     `--outdir=${resolve(out)}`,
     ...MODULES.map((name) => HERE + name),
   ]);
-  for (const name of ["index.html", "style.css"]) {
-    await Deno.copyFile(HERE + name, `${out}/${name}`);
-  }
+  await Deno.copyFile(`${HERE}index.html`, `${out}/index.html`);
+  const style = await pageSheet(`${HERE}style.css`);
+  await Deno.writeTextFile(`${out}/style.css`, style);
   for (const [name, files] of Object.entries(COPIED)) {
     const folder = dirname(fileURLToPath(import.meta.resolve(name)));
     for (const file of files) {

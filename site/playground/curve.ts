@@ -30,9 +30,9 @@ export class Curve {
       return color;
     };
     const axis = {
-      stroke: () => color("--axis"),
-      grid: { stroke: () => color("--grid"), width: 1 },
-      ticks: { stroke: () => color("--grid"), width: 1 },
+      stroke: () => color("--soft"),
+      grid: { stroke: () => color("--edge"), width: 1 },
+      ticks: { stroke: () => color("--edge"), width: 1 },
       // Those of the library never end where doubles cannot tell them apart.
       splits: (_: UPlot, __: number, from: number, to: number) =>
         ticksOver(from, to).ticks,
@@ -48,7 +48,7 @@ export class Curve {
         legend: { show: false },
         cursor: { show: false },
         axes: [{ ...axis, label: "steps" }, { ...axis, label: "mean return" }],
-        series: [{}, { stroke: () => color("--curve"), width: 2 }],
+        series: [{}, { stroke: () => color("--color0"), width: 2 }],
       },
       [[], []],
       element,

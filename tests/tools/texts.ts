@@ -6,6 +6,14 @@
 import { fileURLToPath } from "node:url";
 import { denoOutput } from "./deno_output.ts";
 import { ROOT } from "./packages.ts";
+import { imageSheet, pageSheet } from "./style_sheets.ts";
+
+/** Style sheets that are not packed as they are. */
+const SHEETS: Readonly<Record<string, (path: string) => Promise<string>>> = {
+  "board.css": pageSheet,
+  "plots.css": imageSheet,
+  "report.css": pageSheet,
+};
 
 /** Pages that are bundled, by folder, with the packages that each bundle holds. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
@@ -32,11 +40,11 @@ async function folders(): Promise<string[]> {
 
 async function textsOf(folder: string): Promise<[string, string][]> {
   const names = Array.from(Deno.readDirSync(ROOT + folder), (it) => it.name)
-    .filter((name) => /\.(css|py|txt|yaml)$/.test(name));
+    .filter((name) => name in SHEETS || /\.(py|txt|yaml)$/.test(name));
   return await Promise.all(
     names.map(async (name): Promise<[string, string]> => [
       name,
-      await Deno.readTextFile(`${ROOT}${folder}/${name}`),
+      await (SHEETS[name] ?? Deno.readTextFile)(`${ROOT}${folder}/${name}`),
     ]),
   );
 }

@@ -4,7 +4,7 @@ import { type JSX, render } from "preact";
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import { decodeView, encodeView, HOME, type View } from "./address.ts";
 import { Client } from "./client.ts";
-import { nameOf } from "./groups.ts";
+import { COLORS, nameOf } from "./groups.ts";
 import type { Board } from "./parts.tsx";
 import { GroupPage, RunPage } from "./run.tsx";
 import { RunsPage } from "./runs.tsx";
@@ -99,5 +99,15 @@ function Page({ board }: { board: Board }): JSX.Element {
     : <GroupPage board={board} folder={folder} />;
 }
 
+/** Lets charts read colours as they are in light or in dark, not as pairs. */
+function registerColors(): void {
+  const colors = Array.from({ length: COLORS }, (_, i) => `--color${i}`);
+  for (const name of ["--edge", "--soft", ...colors]) {
+    const rest = { inherits: true, initialValue: "black" };
+    CSS.registerProperty({ name, syntax: "<color>", ...rest });
+  }
+}
+
 closeMenus();
+registerColors();
 render(<App />, document.getElementById("board")!);

@@ -59,7 +59,7 @@ function themed(name: string): string {
 /** Returns the range of all places, from 0 where they begin near it. */
 function wholeRange(x: readonly number[]): Range {
   if (x.length === 0) return [0, 1];
-  const first = x[0], last = x[x.length - 1];
+  const first = drawable(x[0]), last = drawable(x[x.length - 1]);
   const from = first > 0 && first < 0.2 * last ? 0 : first;
   if (last - from > 1e-9 * Math.abs(last)) return [from, last];
   return [from, from + Math.max(1, 1e-9 * Math.abs(from))];

@@ -30,7 +30,8 @@ export function download(name: string, content: Blob): void {
 /** Shows the line of a curve. */
 export function Swatch({ color }: { color: number }): JSX.Element {
   const dash = Math.floor(color / COLORS) % 4;
-  return <span class={`swatch color${color % COLORS} dash${dash}`} />;
+  const style = { color: `var(--color${color % COLORS})` };
+  return <span class={`swatch dash${dash}`} style={style} />;
 }
 
 /** Shows a state, with its reason as a hint. */
@@ -101,8 +102,8 @@ export function Menu(
 ): JSX.Element {
   return (
     <details class="menu">
-      <summary>{name}</summary>
-      <div class="choices">
+      <summary class="card">{name}</summary>
+      <div class="card choices">
         {all.map((it) => (
           <label class="check" title={it} key={it}>
             <span>{textOf(it)}</span>
@@ -181,7 +182,12 @@ export function Table(
   },
 ): JSX.Element {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+    <div
+      class="card scroll"
+      tabIndex={0}
+      role="region"
+      aria-label={caption}
+    >
       <table>
         <caption class="unseen">{caption}</caption>
         <thead>

@@ -269,7 +269,7 @@ function Commands({ run }: { run: ShownFolder }): JSX.Element {
           <div key={name}>
             <dt>{name}</dt>
             <dd>
-              <code>{command}</code>
+              <code class="card">{command}</code>
               <Copy text={command} what={`the command: ${name}`} />
             </dd>
           </div>

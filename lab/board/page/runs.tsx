@@ -179,7 +179,12 @@ export function RunTable(
           onToggle={toggle}
         />
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Runs">
+      <div
+        class="card scroll"
+        tabIndex={0}
+        role="region"
+        aria-label="Runs"
+      >
         <table>
           <caption class="unseen">Runs</caption>
           <thead>
