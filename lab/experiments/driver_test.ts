@@ -87,7 +87,9 @@ Deno.test("a cell that signals end is resumed, and has failed where it makes no 
   await driver.run();
   assert(kills >= 3);
   const line = "a2c/CartPole-v1/seed-0 was ended by SIGKILL; it is resumed";
-  assertEquals(told, [line, line]);
+  // Where it had made progress, it is tried again.
+  assert(told.length >= 2);
+  assertEquals([...new Set(told)], [line]);
   assertEquals(ended, ["a2c/CartPole-v1/seed-0 failed"]);
   const [cell] = driver.cells;
   assertEquals(readCell(cell), cell);

@@ -390,7 +390,7 @@ Deno.test({
         existsSync(new RunFolder(`${dir}/trials/0000/seed-0`).checkpointsDir),
       );
       // With fewer steps to be done sooner, it is another search.
-      const other = await search(text.replace("60000", "600"));
+      const other = await search(text.replace("15000", "600"));
       assertMatch(other.err, /begun with other values of steps;/);
       const whole = await search(text);
       assertEquals(whole.code, 0, whole.err);

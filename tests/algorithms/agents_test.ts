@@ -112,7 +112,7 @@ for (const form of ALL_FORMS) {
       .play(agentOf(form, { engine: "onnx" }), 2 * STEPS).updates;
     const atFirst = tf.memory().numTensors;
     const agent = agentOf(form), env = new MadeUpEnv(spaces);
-    const { updates } = env.play(agent, isFrame ? 14 : STEPS);
+    const { updates } = env.play(agent, isFrame ? 14 : 28);
     const before = tf.memory().numTensors;
     env.play(agent, isFrame ? 2 : 6);
     assertEquals(tf.memory().numTensors, before);

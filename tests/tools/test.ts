@@ -19,11 +19,18 @@ import { packages, ROOT } from "./packages.ts";
 /** Folders that only run when they are named, each file in its own process. */
 const LEFT_OUT = ["tests/long", "tests/cluster"];
 
+/** Files that count what a process has open, or what is registered. */
+const ALONE = [
+  ...LEFT_OUT,
+  "envs/check_env_test.ts",
+  "envs/workers/threads/worker_pool_test.ts",
+];
+
 /** Beginning of the names of examples. */
 const EXAMPLES = "examples of";
 
 /** Files at most that share a process. */
-const TOGETHER = 24;
+const TOGETHER = 60;
 
 /** Files of tests by the name that is printed. */
 type Files = [name: string, path: string][];
@@ -89,7 +96,7 @@ async function filesOf(paths: string[]): Promise<Files> {
 /** Deals files to processes: slow ones lie beside each other. */
 function dealt(files: Files): Files[] {
   const isAlone = ([name]: Files[number]) =>
-    LEFT_OUT.some((it) => name.startsWith(it));
+    ALONE.some((it) => name.startsWith(it));
   // Examples register what is of one's own, which tests of the others would see.
   const isExample = ([name]: Files[number]) => name.startsWith(EXAMPLES);
   const parts = [isExample, (it: Files[number]) => !isExample(it)]

@@ -56,7 +56,7 @@ const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
  * const dir = `${await Deno.makeTempDir()}/run`;
  * const settings = { algorithm: "mine", totalTimesteps: 100 };
  * const { record } = await trainRun(settings, { dir });
- * assertEquals(record.settings.numEnvs, 2);
+ * assertEquals(record.settings.algorithm, "mine");
  * ```
  */
 export function registerAlgorithm(definition: AlgorithmDefinition): void {
