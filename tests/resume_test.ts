@@ -40,15 +40,20 @@ const SMALL = [
 
 const finished = new Map<string, Promise<string>>();
 
-/** Copies a run of {@link SMALL} that has ended, which is trained once. */
-async function copyOfSmall(dir: string, ...more: string[]): Promise<string> {
-  const args = [...SMALL, ...more], key = args.join(" ");
+/** Folder of a run that has ended, which is trained once. */
+function finishedRun(args: readonly string[]): Promise<string> {
+  const key = args.join(" ");
   if (!finished.has(key)) {
-    const run = await Deno.makeTempDir({ prefix: "bellman-small-" });
+    const run = Deno.makeTempDirSync({ prefix: "bellman-finished-" });
     addEventListener("unload", () => Deno.removeSync(run, { recursive: true }));
     finished.set(key, trainWell([...args, "--out", run]).then(() => run));
   }
-  return copyRun(await finished.get(key)!, dir);
+  return finished.get(key)!;
+}
+
+/** Copies a run of {@link SMALL} that has ended. */
+async function copyOfSmall(dir: string, ...more: string[]): Promise<string> {
+  return copyRun(await finishedRun([...SMALL, ...more]), dir);
 }
 
 const LONG = ["--env=CartPole-v1", "--set=logInterval=10"];
@@ -94,13 +99,14 @@ for (
   Deno.test(
     `${signal} saves a run of ${algorithm}, which says how to resume, and goes on from there`,
     inFolder(async (root) => {
-      const whole = `${root}/whole`, dir = `${root}/stopped`;
+      const dir = `${root}/stopped`;
+      // Long enough after the signal, which another thread hears.
       const args = [
-        ...[algorithm, "--env=CartPole-v1", "--steps=4000"],
+        ...[algorithm, "--env=CartPole-v1", "--steps=16000"],
         ...["--set=logInterval=10", `--set=algorithmModules=[${KILLER}]`],
       ];
-      await trainWell([...args, "--quiet", "--out", whole]);
-      const env = { KILL_AFTER: "2000", KILL_SIGNAL: signal };
+      const whole = await finishedRun([...args, "--quiet"]);
+      const env = { KILL_AFTER: "1000", KILL_SIGNAL: signal };
       const child = trainProcess([...args, "--out", dir], env).spawn();
       if (signal === "SIGHUP") {
         // Nobody reads any longer what the run prints: its terminal has closed.

@@ -234,10 +234,13 @@ const MASKED_CHAIN: ToyTask = {
   allows: (seen, action) => action === seen % 2,
 };
 
+// Without those that other tests register.
+const OURS = [...ALGORITHMS];
+
 Deno.test("every algorithm learns with masks", () => {
   assertEquals(
     Object.keys(MASKED).toSorted(),
-    ALGORITHMS.map(({ name }) => name)
+    OURS.map(({ name }) => name)
       .filter((it) => !BOX_ONLY.includes(it)).toSorted(),
   );
 });

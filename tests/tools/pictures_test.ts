@@ -12,6 +12,8 @@ import {
 } from "./pictures.ts";
 
 const readme = await Deno.readTextFile(`${ROOT}README.md`);
+// Without those that other tests register.
+const OURS = [...ALGORITHMS];
 
 /** Files of a folder and those below. */
 function* filesOf(folder: string): Generator<string> {
@@ -110,7 +112,7 @@ Deno.test("the README's table says what each algorithm takes", async () => {
       return "no";
     }
   };
-  for (const definition of ALGORITHMS) {
+  for (const definition of OURS) {
     const row = readme.split("\n")
       .find((line) => line.startsWith(`| [\`${definition.name}\`]`));
     assert(row !== undefined, `no row for ${definition.name}`);

@@ -4,18 +4,31 @@ interface Engine {
   setBackend(name: string): Promise<boolean>;
 }
 
+type Variables = Record<string, string>;
+
+/** Sets the variables of the environment, and removes all others. */
+function setVariables(wanted: Variables): void {
+  for (const name in Deno.env.toObject()) {
+    if (!(name in wanted)) Deno.env.delete(name);
+  }
+  for (const name in wanted) Deno.env.set(name, wanted[name]);
+}
+
 /**
  * Imports files of tests into one thread: each loads modules and compiles them
  * once for all of them. Names of tests begin with their file; each finds the
- * backend that its file chose when it was imported.
+ * backend and the variables of the environment that its file chose when it was
+ * imported.
  */
 export async function testTogether(
   files: readonly (readonly [name: string, path: string])[],
 ): Promise<void> {
   const { test } = Deno;
   const engine = () => (globalThis as { _tfengine?: Engine })._tfengine;
-  const backends = new Map<string, string | undefined>();
-  let file = "";
+  /** What a file leaves when it is imported, and its tests find. */
+  const scenes = new Map<string, [string | undefined, Variables]>();
+  const variables = Deno.env.toObject();
+  let file = "", last = "";
   const add = (
     first: string | Deno.TestDefinition,
     second:
@@ -33,10 +46,12 @@ export async function testTogether(
       ...given,
       name: `${owner}: ${name}`,
       async fn(context) {
-        const backend = backends.get(owner);
+        const [backend, own] = scenes.get(owner)!;
         if (backend !== undefined && engine()!.backendName !== backend) {
           await engine()!.setBackend(backend);
         }
+        if (owner !== last) setVariables(own);
+        last = owner;
         await fn(context);
       },
     });
@@ -45,9 +60,10 @@ export async function testTogether(
   scope.test = add;
   for (const [name, path] of files) {
     file = name;
+    setVariables(variables);
     try {
       await import(`file://${path}`);
-      backends.set(name, engine()?.backendName);
+      scenes.set(name, [engine()?.backendName, Deno.env.toObject()]);
     } catch (error) {
       test(`${file}: is loaded`, () => Promise.reject(error));
     }

@@ -30,13 +30,16 @@ export async function leavesNothing(
   if (Deno.build.os !== "linux") return await use();
   await warmUp;
   await pause();
-  const before = await count();
-  await use();
-  let after = await count();
-  for (let tries = 0; tries < 100; tries++) {
-    if (after.every((it, i) => it <= before[i])) return;
-    await pause();
-    after = await count();
+  let before: number[] = [], after: number[] = [];
+  // A leak is left by each use; what is opened once for good is not left by the second.
+  for (let uses = 0; uses < 2; uses++) {
+    before = await count();
+    await use();
+    for (let tries = 0; tries < 50; tries++) {
+      after = await count();
+      if (after.every((it, i) => it <= before[i])) return;
+      await pause();
+    }
   }
   assertEquals(after, before);
 }
