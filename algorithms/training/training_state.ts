@@ -263,11 +263,16 @@ export function mendBest(
   }
 }
 
-/** Notes tell one run from another, but for what its logs hold at a step. */
+/** Length of a run, which grows where it is prolonged. */
+const LENGTH = /totalTimesteps\W+\d+/g;
+
+/** Notes tell one run from another, but for its length and what its logs hold at a step. */
 function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
+  const [one, other] = [a, b].map((notes) => (key: string) =>
+    JSON.stringify(notes[key]).replaceAll(LENGTH, "")
+  );
   return Object.keys(a).every((key) =>
-    key === "logs" || b[key] === undefined ||
-    JSON.stringify(a[key]) === JSON.stringify(b[key])
+    key === "logs" || b[key] === undefined || one(key) === other(key)
   );
 }
 

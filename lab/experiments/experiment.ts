@@ -167,6 +167,11 @@ export class Experiment {
     const chosen = new Set(chosenCells(planned, { only, shard }));
     checkFolder(dir);
     const { jobs = navigator.hardwareConcurrency } = options;
+    if (!Number.isInteger(jobs) || jobs < 1) {
+      throw new UsageError(
+        `Cannot use jobs = ${jobs}: expected a whole number from 1 on`,
+      );
+    }
     const settings = await resolveSettings(plan, {
       ...{ set: options.set ?? [], isTrusted, path },
       threads: cluster?.cpusPerRun ?? (jobs > 1 ? 1 : undefined),
@@ -297,8 +302,12 @@ export class Experiment {
 export interface ExperimentResult {
   /** Cells as they have ended, one for each variant, environment and seed. */
   cells: readonly CellResult[];
-  /** Path of the report. */
-  report: string;
+  /**
+   * Path of the report.
+   *
+   * @default it was stopped before its end
+   */
+  report?: string;
 }
 
 /**
@@ -329,8 +338,8 @@ export async function runExperiment(
 ): Promise<ExperimentResult> {
   const experiment = await Experiment.open(planOf(plan, plan.name), options);
   await experiment.run(options);
-  const report = await experiment.writeReport(
-    await experiment.report(options.signal),
-  );
-  return { cells: experiment.cells, report };
+  const { cells } = experiment;
+  if (options.signal?.aborted) return { cells };
+  const report = await experiment.report(options.signal);
+  return { cells, report: await experiment.writeReport(report) };
 }

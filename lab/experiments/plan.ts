@@ -396,7 +396,10 @@ export function parsePlan(text: string, origin: string, name?: string): Plan {
  * assertEquals(planOf({ variants }, "first").variants[0].seeds, [3, 4, 5]);
  * ```
  */
-export function planOf(given: PlanObject, origin: string): Plan {
+export function planOf(
+  given: PlanObject,
+  origin: string = given.name ?? "the plan",
+): Plan {
   return planFrom(Object.entries(given), origin);
 }
 

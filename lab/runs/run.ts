@@ -7,12 +7,15 @@ import {
 } from "./folder/curves.ts";
 import { formerRecord, formerSettings } from "./folder/former_run.ts";
 import { readTextInside } from "./folder/inside.ts";
-import { type FolderState, stateOfRun } from "./folder/list.ts";
+import { type FolderState, kindOfFolder, stateOfRun } from "./folder/list.ts";
 import { lockRun } from "./folder/lock.ts";
 import {
+  MOST_RECORD,
+  parseRecord,
   readRecord,
   type RunRecord,
   type RunSettings,
+  type RunState,
 } from "./folder/record.ts";
 import { openRunFolder, RunFolder } from "./folder/run_folder.ts";
 import type {
@@ -79,12 +82,18 @@ export class Run {
     return this.folder.dir;
   }
 
-  /** Its record as it is now: of a run of a former version, out of its other files. */
+  /**
+   * Its record as it is now: of a run of a former version, out of its other files.
+   *
+   * @throws {SyntaxError} If it is damaged or edited.
+   * @throws {RangeError} If it is of a newer version.
+   */
   get record(): RunRecord {
-    const { folder, dir } = this;
-    const record = readRecord(folder);
-    if (record !== undefined) return record;
-    const text = readTextInside(fs().realpathSync(dir), folder.configPath);
+    const { dir, folder: { recordPath, configPath } } = this;
+    const root = fs().realpathSync(dir);
+    const record = readTextInside(root, recordPath, { most: MOST_RECORD });
+    if (record !== undefined) return parseRecord(record, recordPath);
+    const text = readTextInside(root, configPath);
     return formerRecord({ dir }, formerSettings(text ?? "{}"));
   }
 
@@ -93,9 +102,18 @@ export class Run {
     return this.record.settings;
   }
 
-  /** Its state at present: `killed` where its process is gone without a word. */
+  /**
+   * Its state at present: `killed` where its process is gone without a word, `unknown`
+   * where its record cannot be read.
+   */
   get state(): Promise<FolderState> {
-    return stateOfRun(this.dir, this.record.state);
+    let state: RunState | undefined;
+    try {
+      state = this.record.state;
+    } catch {
+      // Whoever reads the record is told.
+    }
+    return stateOfRun(this.dir, state);
   }
 
   /**
@@ -154,11 +172,27 @@ export class Run {
   /**
    * Removes its folder.
    *
-   * @throws {RangeError} If another process trains it.
+   * @throws {RangeError} If another process trains it, or it holds neither a record nor
+   * checkpoints.
    */
   remove(): void {
-    lockRun(this.dir).release();
-    fs().rmSync(this.dir, { recursive: true });
+    const { dir, folder: { checkpointsDir } } = this;
+    const isShared = kindOfFolder(dir) === "shared";
+    if (!isShared && !fs().existsSync(checkpointsDir) && !this.#hasRecord()) {
+      throw new RangeError(
+        `Cannot remove ${dir}: it has neither a record nor checkpoints, expected the folder of a run`,
+      );
+    }
+    lockRun(dir).release();
+    fs().rmSync(dir, { recursive: true });
+  }
+
+  #hasRecord(): boolean {
+    try {
+      return readRecord(this.folder) !== undefined;
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -186,7 +220,12 @@ export class Run {
  */
 export function openRun(dir: string, options: OpenRunOptions = {}): Run {
   const run = new Run(dir, options);
-  if (!fs().existsSync(run.folder.recordPath)) openRunFolder(dir);
+  if (kindOfFolder(dir) === undefined) {
+    openRunFolder(dir);
+    throw new RangeError(
+      `Cannot open run ${dir}: it has neither a record nor checkpoints`,
+    );
+  }
   return run;
 }
 

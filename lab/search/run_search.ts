@@ -316,6 +316,11 @@ export async function runSearch(
       runs = await ClusterRuns.open({ ...cluster, onNotice });
     }
     const jobs = given.jobs ?? runs?.places ?? 1;
+    if (!Number.isInteger(jobs) || jobs < 1) {
+      throw new UsageError(
+        `Cannot use jobs = ${jobs}: expected a whole number from 1 on`,
+      );
+    }
     const { isTrusted = false, keepsAll = false } = given;
     const options: SearchOptions = {
       plan: await begin(plan, record, { dir, sampler, onNotice, signal }),

@@ -2,7 +2,12 @@ import { builtin } from "@bellman/files";
 import { logNameIn } from "./curves.ts";
 import { formerRecord, formerSettings } from "./former_run.ts";
 import { type Entry, lookAt, problemOf, readTextInside } from "./inside.ts";
-import { parseRecord, type RunRecord, type RunState } from "./record.ts";
+import {
+  MOST_RECORD,
+  parseRecord,
+  type RunRecord,
+  type RunState,
+} from "./record.ts";
 
 // Looked up where they are used: pages have none.
 const fs = () => builtin("node:fs");
@@ -66,8 +71,6 @@ export interface ListRunsOptions {
 
 /** Deepest folder below a root, and most folders and runs that are looked at. */
 const MOST_DEPTH = 8, MOST_FOLDERS = 20_000, MOST_RUNS = 10_000;
-/** Most bytes of a record. */
-const MOST_RECORD = 1 << 25;
 /** Folders that hold no runs. */
 const PASSED_OVER = /^(\.|node_modules$)/;
 /** Locks of those who run an experiment, or a part of one, or a search. */
@@ -315,12 +318,18 @@ function readRun(
   return { record, problems };
 }
 
+/** Tells a run from a shared agent; undefined for a folder that is neither. */
+export function kindOfFolder(dir: string): "run" | "shared" | undefined {
+  return kindOfRun(namesIn(dir).names);
+}
+
 /** Looks at the lock of a run, of which its record tells the rest. */
 export async function stateOfRun(
   dir: string,
-  state: RunState,
+  state: RunState | undefined,
 ): Promise<FolderState> {
-  return stateOf("run", { lock: await lockOf(`${dir}/run.lock`), state });
+  const kind = kindOfFolder(dir) ?? "run";
+  return stateOf(kind, { lock: await lockOf(`${dir}/run.lock`), state });
 }
 
 /** State of a lock: `left` by a process that was killed, `unclear` where nothing tells. */

@@ -113,7 +113,7 @@ export interface RecordPlace {
 const FORMAT = 1;
 
 /** Largest size of a record in bytes: that of a run with some 100,000 evaluations. */
-const MOST_BYTES = 1 << 25;
+export const MOST_RECORD = 1 << 25;
 
 /** Writes numbers that JSON lacks as records of their text. */
 function replacer(_: string, value: unknown): unknown {
@@ -189,8 +189,8 @@ export function writeRecord(folder: RecordPlace, record: RunRecord): void {
  *
  * @param folder Folder of the run.
  * @returns Undefined where it has none.
- * @throws {SyntaxError} If it is damaged, edited, or of a newer version; one line
- * says so.
+ * @throws {SyntaxError} If it is damaged or edited; one line says so.
+ * @throws {RangeError} If it is of a newer version.
  *
  * @example
  * ```ts
@@ -214,8 +214,8 @@ export function readRecord(folder: RecordPlace): RunRecord | undefined {
  * @param text The text.
  * @param path Path of the file, for messages.
  * @returns The record.
- * @throws {SyntaxError} If it is damaged, edited, or of a newer version; one line
- * says so.
+ * @throws {SyntaxError} If it is damaged or edited; one line says so.
+ * @throws {RangeError} If it is of a newer version.
  *
  * @example
  * ```ts
@@ -238,8 +238,11 @@ export function parseRecord(text: string, path: string): RunRecord {
   if (!isStateRecord(value)) return fail("it is damaged");
   const { format, sha256, ...record } = value;
   if (typeof format === "number" && format > FORMAT) {
-    return fail(`it is of version ${format}, expected up to ${FORMAT}`);
+    throw new RangeError(
+      `Cannot read the record ${path}: it is of version ${format}, expected up to ${FORMAT}`,
+    );
   }
+  if (format !== FORMAT) return fail("it is damaged");
   if (sha256 === checksum(record) && isRecord(record)) return record;
   return fail("it is damaged, or was edited");
 }
@@ -276,7 +279,10 @@ function isRecord(
     Array.isArray(during) && during.every(isEvaluation) &&
     [last, best].every((it) => it === undefined || isEvaluation(it)) &&
     Array.isArray(checkpoints) && checkpoints.every(isCheckpoint) &&
-    have("string", value, TEXTS) && have("number", value, NUMBERS);
+    have("string", value, TEXTS) &&
+    NUMBERS.every((it) =>
+      Number.isFinite(value[it]) && value[it] as number >= 0
+    );
 }
 
 /** Reads a text file, unless it is far too large for a record. */
@@ -284,7 +290,7 @@ function readSmall(path: string): string {
   const file = openPlainSync(path, "read");
   try {
     const { size } = fs().fstatSync(file);
-    if (size <= MOST_BYTES) return fs().readFileSync(file, "utf8");
+    if (size <= MOST_RECORD) return fs().readFileSync(file, "utf8");
     throw new SyntaxError(
       `Cannot read the record ${path}: it has ${size} bytes, expected some thousand`,
     );

@@ -90,7 +90,7 @@ Deno.test("a record of a newer version says so", () => {
   Deno.writeTextFileSync(folder.recordPath, '{ "format": 2 }');
   assertThrows(
     () => readRecord(folder),
-    SyntaxError,
+    RangeError,
     `Cannot read the record ${folder.recordPath}: it is of version 2, expected up to 1`,
   );
 });

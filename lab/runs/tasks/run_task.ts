@@ -72,8 +72,9 @@ export function recordOf(
   try {
     const record = readRecord(folder);
     if (record !== undefined) return record;
-  } catch {
-    // What else there is tells of it.
+  } catch (error) {
+    // What else there is tells of it, unless a newer version wrote it.
+    if (error instanceof RangeError) throw error;
   }
   const config = savedConfigOf(dir);
   return config && formerRecord(folder, config, onNotice);

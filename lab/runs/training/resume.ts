@@ -70,20 +70,31 @@ export async function resumeRun(
   output: Output = {},
   options: ResumeOptions = {},
 ): Promise<RunRecord> {
-  const { isTrusted = false, steps, engine } = options;
   refuseShared(dir);
-  const saved = openSavedRun(dir, { isTrusted });
-  const warnings = admitRun(saved, { command: "resume", isTrusted });
-  if (!isTrusted) refuseForeignFolder(dir);
-  const whole = steps === undefined ? saved : prolonged(saved, steps);
-  const run = { ...whole, config: withEngine(whole.config, engine) };
-  checkFiles(dir);
+  // Refused before there is a lock.
+  admitted(dir, options);
   const lock = options.isLocked ? undefined : lockRun(dir);
   try {
+    // Who had the lock may have trained on.
+    const { run, warnings } = admitted(dir, options);
     return await resumeNewest(run, warnings, output, options);
   } finally {
     lock?.release();
   }
+}
+
+/** Opens a run that may be resumed as the options say. */
+function admitted(
+  dir: string,
+  { isTrusted = false, steps, engine }: ResumeOptions,
+): { run: SavedRun; warnings: string[] } {
+  const saved = openSavedRun(dir, { isTrusted });
+  const warnings = admitRun(saved, { command: "resume", isTrusted });
+  if (!isTrusted) refuseForeignFolder(dir);
+  const whole = steps === undefined ? saved : prolonged(saved, steps);
+  checkFiles(dir);
+  const config = withEngine(whole.config, engine);
+  return { run: { ...whole, config }, warnings };
 }
 
 /** Resumes from the newest checkpoint that can be restored. */
