@@ -57,7 +57,10 @@ export async function testTogether(
     });
   };
   const scope: { test: unknown } = Deno;
-  scope.test = add;
+  const { beforeAll, beforeEach, afterEach, afterAll } = test;
+  scope.test = Object.assign(add, {
+    ...{ beforeAll, beforeEach, afterEach, afterAll },
+  });
   for (const [name, path] of files) {
     file = name;
     setVariables(variables);
