@@ -129,6 +129,9 @@ async function* linesOf(
 const RESULT =
   /^(.+?): .*?(?: \[([^\]]+)\])? \.\.\. (ok|FAILED|ignored) \([^()]+\)$/;
 
+/** The line of a test that takes long: all before its result. */
+const SLOW = /^(.+? \.\.\.)'.*' has been running for over \(/;
+
 /** Runs files in one process. */
 async function run(part: Files, index: number): Promise<void> {
   const file = `${written}/part_${index}_test.ts`;
@@ -149,9 +152,14 @@ async function run(part: Files, index: number): Promise<void> {
   const names = part.map(([name]) => name), output: string[] = [];
   let last = performance.now(), now: string | undefined;
   const end = () => now !== undefined && tell(now, results.get(now)!);
+  let slow = "";
   for await (const line of linesOf(child.stdout)) {
     output.push(line);
-    const [, name, need = "no reason", ending] = RESULT.exec(line) ?? [];
+    // A test of more than a minute is told of in the middle of its line.
+    slow = SLOW.exec(line)?.[1] ?? slow;
+    const whole = slow + (/^ (ok|FAILED) \(/.test(line) ? line : "");
+    const [, name, need = "no reason", ending] = RESULT.exec(line) ??
+      RESULT.exec(whole) ?? [];
     if (!names.includes(name)) continue;
     if (name !== now) {
       end();
