@@ -19,11 +19,13 @@ import { packages, ROOT } from "./packages.ts";
 /** Folders that only run when they are named, each file in its own process. */
 const LEFT_OUT = ["tests/long", "tests/cluster"];
 
-/** Files that count what a process has open, or what is registered. */
+/** Files that count what a process has open or registered, or register when they are imported. */
 const ALONE = [
   ...LEFT_OUT,
   "envs/check_env_test.ts",
   "envs/workers/threads/worker_pool_test.ts",
+  "lab/runs/settings/algorithms_test.ts",
+  "tests/own_algorithm_test.ts",
 ];
 
 /** Beginning of the names of examples. */
