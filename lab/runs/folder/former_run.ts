@@ -1,7 +1,7 @@
 /** Reads runs of versions that wrote no record. */
 import { builtin } from "@bellman/files";
 import { evaluationSeeds } from "@bellman/training";
-import { parse } from "@std/yaml";
+import { parseText } from "./yaml_text.ts";
 import { type CurveRows, readCurves } from "./curves.ts";
 import { problemOf, readTextInside } from "./inside.ts";
 import type {
@@ -158,7 +158,7 @@ function logOf(dir: string, onNotice: (line: string) => void): CurveRows {
  * @throws {SyntaxError} If it is no mapping, or too much.
  */
 export function formerSettings(text: string): RunSettings {
-  const value = parse(text, { schema: "core" });
+  const value = parseText(text, "core");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new SyntaxError("it is no mapping of keys to values");
   }

@@ -1,4 +1,4 @@
-import { parse, stringify } from "@std/yaml";
+import { parseText, toText } from "../folder/yaml_text.ts";
 import { UsageError } from "../program/usage_error.ts";
 import type { Entry } from "./settings.ts";
 
@@ -29,7 +29,7 @@ export function parseYaml(
     schema?: "default" | "core";
   } = {},
 ): unknown {
-  const value = parse(text, { schema });
+  const value = parseText(text, schema);
   const rest: unknown[] = [value];
   for (let count = 1; rest.length > 0; count++) {
     const next = rest.pop();
@@ -87,7 +87,7 @@ export function writeYaml(value: unknown): string {
       ) => [prepare(key) as string, prepare(inner)]),
     );
   };
-  return stringify(prepare(value))
+  return toText(prepare(value))
     .replaceAll(/\uE000(\d+)\uE001/g, (_, at) => scalars[at]);
 }
 
