@@ -138,11 +138,17 @@ function complete(
 }
 
 /** Unpacks what `deno pack` made of a package, and completes it. */
-async function unpack(archive: string, folder: string): Promise<string> {
+async function unpack(
+  archive: string,
+  folder: string,
+  source: string,
+): Promise<string> {
   await Deno.mkdir(folder);
   await run("tar", ["-xzf", archive], folder);
   const inside = join(folder, "package");
   await rename(inside);
+  // Some modules read their version there.
+  await Deno.copyFile(join(source, "deno.json"), join(inside, "deno.json"));
   const path = join(inside, "package.json");
   const manifest = JSON.parse(await Deno.readTextFile(path));
   const completed = complete(manifest, importsOf(inside));
@@ -179,10 +185,12 @@ async function packAll(out: string, work: string): Promise<void> {
   await run(Deno.execPath(), ["pack", ...flags, ...config], work);
   const archives = [...Deno.readDirSync(work)].map(({ name }) => name);
   const folders: string[] = [];
-  for (const { name } of packed) {
+  for (const { name, folder } of packed) {
     const base = name.slice(1).replace("/", "-");
     const archive = archives.find((it) => it.match(`^${base}-\\d`))!;
-    folders.push(await unpack(join(work, archive), join(work, base)));
+    folders.push(
+      await unpack(join(work, archive), join(work, base), join(ROOT, folder)),
+    );
   }
   await Deno.mkdir(out, { recursive: true });
   await run("npm", ["pack", ...folders, "--pack-destination", out], work);
