@@ -1,16 +1,6 @@
 /** The command line calls the packages, and none of them calls or reads it. */
 import { assertEquals } from "@std/assert";
-import { packages, ROOT } from "./tools/packages.ts";
-
-/** Sources below a folder, without tests, benches and what they load. */
-function sourcesIn(folder: string): string[] {
-  if (folder.endsWith("/testdata")) return [];
-  return [...Deno.readDirSync(ROOT + folder)].flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory) return sourcesIn(path);
-    return /(?<!_test|_bench)\.tsx?$/.test(entry.name) ? [path] : [];
-  }).sort();
-}
+import { packages, ROOT, sourcesIn } from "./tools/packages.ts";
 
 const sources = (await packages())
   .filter(({ name }) => name !== "@bellman/cli")

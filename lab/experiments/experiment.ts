@@ -1,6 +1,7 @@
 import type { Entry, RunCluster } from "@bellman/runs/settings";
 import { messageOf, UsageError, writeWhole } from "@bellman/runs/program";
 import { checkCarried, ClusterRuns } from "@bellman/runs/ray";
+import { checkJobs } from "@bellman/runs/tasks";
 import {
   type CellResult,
   cellsOf,
@@ -167,11 +168,7 @@ export class Experiment {
     const chosen = new Set(chosenCells(planned, { only, shard }));
     checkFolder(dir);
     const { jobs = navigator.hardwareConcurrency } = options;
-    if (!Number.isInteger(jobs) || jobs < 1) {
-      throw new UsageError(
-        `Cannot use jobs = ${jobs}: expected a whole number from 1 on`,
-      );
-    }
+    checkJobs(jobs);
     const settings = await resolveSettings(plan, {
       ...{ set: options.set ?? [], isTrusted, path },
       threads: cluster?.cpusPerRun ?? (jobs > 1 ? 1 : undefined),

@@ -12,7 +12,6 @@ import { lockRun } from "./folder/lock.ts";
 import {
   MOST_RECORD,
   parseRecord,
-  readRecord,
   type RunRecord,
   type RunSettings,
   type RunState,
@@ -89,11 +88,10 @@ export class Run {
    * @throws {RangeError} If it is of a newer version.
    */
   get record(): RunRecord {
-    const { dir, folder: { recordPath, configPath } } = this;
-    const root = fs().realpathSync(dir);
-    const record = readTextInside(root, recordPath, { most: MOST_RECORD });
-    if (record !== undefined) return parseRecord(record, recordPath);
-    const text = readTextInside(root, configPath);
+    const record = this.#readRecord();
+    if (record !== undefined) return record;
+    const { dir, folder: { configPath } } = this;
+    const text = readTextInside(fs().realpathSync(dir), configPath);
     return formerRecord({ dir }, formerSettings(text ?? "{}"));
   }
 
@@ -187,9 +185,17 @@ export class Run {
     fs().rmSync(dir, { recursive: true });
   }
 
+  /** Reads its record, which may lead nowhere else; undefined where it has none. */
+  #readRecord(): RunRecord | undefined {
+    const { recordPath } = this.folder;
+    const root = fs().realpathSync(this.dir);
+    const text = readTextInside(root, recordPath, { most: MOST_RECORD });
+    return text === undefined ? undefined : parseRecord(text, recordPath);
+  }
+
   #hasRecord(): boolean {
     try {
-      return readRecord(this.folder) !== undefined;
+      return this.#readRecord() !== undefined;
     } catch {
       return false;
     }

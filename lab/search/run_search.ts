@@ -10,7 +10,7 @@ import {
 } from "@bellman/runs/program";
 import { checkCarried, ClusterRuns } from "@bellman/runs/ray";
 import type { RunCluster } from "@bellman/runs/settings";
-import type { RunEvent } from "@bellman/runs/tasks";
+import { checkJobs, type RunEvent } from "@bellman/runs/tasks";
 import { refuseLinksIn } from "@bellman/runs/training";
 import { bestFiles, describeResult } from "./best.ts";
 import {
@@ -293,6 +293,7 @@ export async function runSearch(
 ): Promise<SearchResult | undefined> {
   const { cluster, onNotice = () => {}, onProgress = () => {} } = given;
   const { signal = new AbortController().signal, onTrial } = given;
+  if (given.jobs !== undefined) checkJobs(given.jobs);
   const dir = folderOf(plan, given.dir), isMade = !existsSync(dir);
   plan.environments.forEach((it) => checkCarried(configOf(plan, it), cluster));
   const sampler = await startSampler(plan);
@@ -316,11 +317,6 @@ export async function runSearch(
       runs = await ClusterRuns.open({ ...cluster, onNotice });
     }
     const jobs = given.jobs ?? runs?.places ?? 1;
-    if (!Number.isInteger(jobs) || jobs < 1) {
-      throw new UsageError(
-        `Cannot use jobs = ${jobs}: expected a whole number from 1 on`,
-      );
-    }
     const { isTrusted = false, keepsAll = false } = given;
     const options: SearchOptions = {
       plan: await begin(plan, record, { dir, sampler, onNotice, signal }),

@@ -3,6 +3,7 @@ import {
   assert,
   assertEquals,
   assertMatch,
+  assertRejects,
   assertStringIncludes,
 } from "@std/assert";
 import { existsSync } from "node:fs";
@@ -15,6 +16,8 @@ import {
   hasPython,
   scriptedPython,
 } from "../runs/ray/testdata/scripted_ray.ts";
+import { runExperiment } from "@bellman/experiments";
+import { runSearch, searchPlanOf } from "./mod.ts";
 import { hasOptuna } from "./testdata/has_optuna.ts";
 import { withSearch } from "./testdata/with_search.ts";
 
@@ -261,6 +264,35 @@ Deno.test("the checkpoints of the best five trials stay, or those of all", () =>
     assertEquals((await search(text)).code, 0);
     assertEquals(kept(), 5);
   }));
+
+Deno.test("a number of runs at a time that cannot be leaves nothing", async () => {
+  const common = { name: "none", steps: 100 };
+  const plan = await searchPlanOf({
+    ...{ ...common, algorithm: "a2c", environment: "CartPole-v1", trials: 1 },
+    ...{ space: { numSteps: [5, 16] }, sampler: "random" },
+  });
+  const cells = {
+    ...common,
+    environments: ["CartPole-v1"],
+    variants: { a2c: {} },
+  };
+  for (const jobs of [0, -1, 1.5, NaN]) {
+    const dir = `${await Deno.makeTempDir()}/none`, options = { dir, jobs };
+    for (
+      const run of [
+        () => runSearch(plan, options),
+        () => runExperiment(cells, options),
+      ]
+    ) {
+      await assertRejects(
+        run,
+        Error,
+        `Cannot use jobs = ${jobs}: expected a whole number`,
+      );
+      assert(!existsSync(dir));
+    }
+  }
+});
 
 Deno.test("a search refuses folders of others, and options that mean nothing", () =>
   withSearch(async (search, dir) => {

@@ -1,17 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { packages, ROOT } from "./packages.ts";
+import { packages, ROOT, sourcesIn } from "./packages.ts";
 
 const REGISTRY = "lab/runs/settings/algorithms.ts";
-
-/** Sources below a folder, without tests and what they load. */
-function sourcesIn(folder: string): string[] {
-  if (folder.endsWith("/testdata")) return [];
-  return [...Deno.readDirSync(ROOT + folder)].flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory) return sourcesIn(path);
-    return /(?<!_test|_bench)\.ts$/.test(entry.name) ? [path] : [];
-  });
-}
 
 Deno.test("the registry is the one file that names the algorithms", async () => {
   const all = await packages();

@@ -57,3 +57,13 @@ export async function packages(): Promise<Package[]> {
   }
   return found;
 }
+
+/** Paths of the sources below a folder, without tests, benches and what they load. */
+export function sourcesIn(folder: string): string[] {
+  if (folder.endsWith("/testdata")) return [];
+  return [...Deno.readDirSync(ROOT + folder)].flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory) return sourcesIn(path);
+    return /(?<!_test|_bench)\.tsx?$/.test(entry.name) ? [path] : [];
+  }).sort();
+}

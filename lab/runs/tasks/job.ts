@@ -1,5 +1,5 @@
 import { programArguments } from "@bellman/envs/workers";
-import { asLine } from "../program/errors.ts";
+import { asLine, UsageError } from "../program/errors.ts";
 
 /** A program to run in a process of its own; it calls `holdLifeLine` first. */
 export interface Job {
@@ -138,6 +138,28 @@ export async function eachLine(
     lines.forEach(take);
   }
   if (rest !== "") take(rest);
+}
+
+/**
+ * Checks a number of runs at a time.
+ *
+ * @param jobs The number.
+ * @throws {UsageError} If it is no whole number from 1 on.
+ *
+ * @example
+ * ```ts
+ * import { checkJobs } from "@bellman/runs/tasks";
+ * import { assertThrows } from "@std/assert";
+ *
+ * checkJobs(2);
+ * assertThrows(() => checkJobs(0), Error, "Cannot use jobs = 0");
+ * ```
+ */
+export function checkJobs(jobs: number): void {
+  if (Number.isInteger(jobs) && jobs >= 1) return;
+  throw new UsageError(
+    `Cannot use jobs = ${jobs}: expected a whole number from 1 on`,
+  );
 }
 
 /**

@@ -22,7 +22,13 @@
  * @module
  */
 export { commitOf } from "./commit.ts";
-export { eachLine, inPlaces, type JobEnd, type RunningJob } from "./job.ts";
+export {
+  checkJobs,
+  eachLine,
+  inPlaces,
+  type JobEnd,
+  type RunningJob,
+} from "./job.ts";
 export { makeTask, type MakeTaskOptions, type RunEnd } from "./make_task.ts";
 export {
   type EndedRun,

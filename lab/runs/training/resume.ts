@@ -71,11 +71,10 @@ export async function resumeRun(
   options: ResumeOptions = {},
 ): Promise<RunRecord> {
   refuseShared(dir);
-  // Refused before there is a lock.
-  admitted(dir, options);
+  // Refused before there is a lock, and looked at again: who had it may have trained on.
+  if (!options.isLocked) admitted(dir, options);
   const lock = options.isLocked ? undefined : lockRun(dir);
   try {
-    // Who had the lock may have trained on.
     const { run, warnings } = admitted(dir, options);
     return await resumeNewest(run, warnings, output, options);
   } finally {
