@@ -14,8 +14,15 @@ export const PYTHON: string = Deno.env.get("BELLMAN_PYTHON") || NEAR.pathname;
 /** Whether the tests cannot be run: there is no Python with Gymnasium. */
 export const NO_GYMNASIUM: boolean = !hasGymnasium({ python: PYTHON });
 
-/** Adds a test that needs this Python. */
-export const test = testsWith("Gymnasium", !NO_GYMNASIUM);
+const add = testsWith("Gymnasium", !NO_GYMNASIUM);
+
+/** Adds a test that needs this Python, which finds the environments of the tests. */
+export function test(name: string, run: () => void | Promise<void>): void {
+  add(name, () => {
+    Deno.env.set("PYTHONPATH", new URL(".", import.meta.url).pathname);
+    return run();
+  });
+}
 
 if (NO_GYMNASIUM) {
   // deno-lint-ignore no-console -- says why tests are ignored
@@ -23,9 +30,6 @@ if (NO_GYMNASIUM) {
     `The tests of the bridge are ignored: ${PYTHON} has no Gymnasium (see BELLMAN_PYTHON)`,
   );
 }
-
-// Where Python finds the environments of the tests.
-Deno.env.set("PYTHONPATH", new URL(".", import.meta.url).pathname);
 
 /** Opens three copies of an environment in this Python. */
 export function open(
