@@ -341,12 +341,13 @@ export function flatParams(params: Params): Float32Array {
  */
 export function viewParams(
   flat: Float32Array,
-  like: Params,
+  like: Readonly<Record<string, { readonly shape: readonly number[] }>>,
 ): Record<string, ArrayWithShape> {
   const views: Record<string, ArrayWithShape> = {};
   let offset = 0;
   for (const path in like) {
-    const { shape, size } = like[path];
+    const shape = [...like[path].shape];
+    const size = shape.reduce((product, length) => product * length, 1);
     views[path] = { data: flat.subarray(offset, offset += size), shape };
   }
   return views;

@@ -22,7 +22,7 @@ import { SAC } from "@bellman/sac";
 import * as training from "@bellman/training";
 import type {
   Actor,
-  Algorithm,
+  Trainable,
   RandomSource,
   Space,
   StateTree,
@@ -50,7 +50,7 @@ Deno.test("training takes agents of every algorithm, and evaluation their actors
   for (const Kind of [A2C, ACER, ACKTR, SAC]) {
     const agent = new Kind(env satisfies AgentSpaces, {
       config: { hiddenSizes: [8] },
-    }) satisfies Algorithm;
+    }) satisfies Trainable;
     const actor = agent.policy({ numEnvs: 2 }) satisfies Actor;
     assertEquals((actor.act(observations) as Int32Array).length, 2);
     const tree = {

@@ -20,7 +20,7 @@ export const BOX_ONLY: readonly string[] = ["td3", "ddpg"];
 
 /** Settings of a small run of an algorithm. */
 export function smallSettings(
-  { smallConfig = {}, startWorkers }: (typeof ALGORITHMS)[number],
+  { meta: { smallConfig = {} }, startWorkers }: (typeof ALGORITHMS)[number],
 ): string[] {
   const own = Object.entries(smallConfig)
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`);

@@ -3,7 +3,7 @@
  * loads nothing.
  *
  * An environment ({@linkcode Env}) runs alone or as one of several
- * ({@linkcode VecEnv}); an {@linkcode Algorithm} acts in them and learns from
+ * ({@linkcode VecEnv}); an {@linkcode Trainable} acts in them and learns from
  * each {@linkcode VecStep}; an {@linkcode Actor} only acts. Stateful objects return
  * their state as a {@linkcode StateTree} from `save` and restore it by `load`.
  *
@@ -405,7 +405,7 @@ export interface Actor {
   close?(): void;
 }
 
-/** Options of {@linkcode Algorithm.policy}. */
+/** Options of {@linkcode Trainable.policy}. */
 export interface PolicyOptions {
   /**
    * Take the most likely action instead of sampling one.
@@ -459,7 +459,7 @@ export interface ObservationScaling {
   readonly clip?: number;
 }
 
-/** Options of {@linkcode Algorithm.exportPolicy}. */
+/** Options of {@linkcode Trainable.exportPolicy}. */
 export interface PolicyExport {
   /**
    * Scaling of observations in training.
@@ -500,7 +500,7 @@ export interface SavedRows {
   /**
    * Locates the rows of a saved state.
    *
-   * @param state State that `Algorithm.save` returned.
+   * @param state State that `Trainable.save` returned.
    * @returns Plain data; undefined where the state holds all rows.
    */
   of(state: StateTree): StateTree | undefined;
@@ -513,8 +513,8 @@ export interface SavedRows {
   keep(rows: readonly StateTree[]): void;
 }
 
-/** Algorithm as the training loop sees it. */
-export interface Algorithm {
+/** An agent as the training loop sees it. */
+export interface Trainable {
   /**
    * Chooses the actions to take in training, of those that are allowed, one row for
    * each environment.
@@ -574,11 +574,11 @@ export interface StepsTaken {
 }
 
 /**
- * Algorithm that steps its own environments, in workers or in one program with its
+ * Trainable that steps its own environments, in workers or in one program with its
  * updates: the training loop gets none.
  */
 export interface SteppingAlgorithm
-  extends Omit<Algorithm, "act" | "observe" | "endEpisodes"> {
+  extends Omit<Trainable, "act" | "observe" | "endEpisodes"> {
   /** Takes steps and learns from them; `update` then returns the statistics. */
   advance(): StepsTaken;
 }

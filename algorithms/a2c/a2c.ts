@@ -3,16 +3,15 @@ import {
   Agent,
   type AgentContext,
   type AgentOptions,
-  type AgentParts,
   type AgentSpaces,
-  type AlgorithmDefinition,
+  type Algorithm,
+  type BuildContext,
   idleLayers,
   idleNoise,
   idleOptimizer,
   type KnownSpaces,
-  type Moment,
-  type NumberInput,
-  rollout,
+  type Progress,
+  Rollout,
   type RolloutOptions,
 } from "@bellman/agent";
 import { createOptimizer, type Optimizer } from "@bellman/compute";
@@ -24,13 +23,7 @@ import {
   type OnPolicyConfig,
 } from "./config.ts";
 import { a2cPresets } from "./presets.ts";
-import {
-  type A2CBatch,
-  type A2CHyperparameters,
-  type A2CState,
-  a2cUpdate,
-  initA2CState,
-} from "./update.ts";
+import { type A2CBatch, a2cUpdate, initA2CState } from "./update.ts";
 
 /**
  * Definition of advantage actor-critic, for `Agent`, the command line and the benches.
@@ -38,39 +31,50 @@ import {
  * Source: Mnih et al. 2016 (https://arxiv.org/abs/1602.01783), synchronous as
  * in baselines/a2c.
  */
-export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
-  name: "a2c",
-  title: "A2C",
-  summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
-  schema: a2cConfigSchema,
-  presets: a2cPresets,
-  smallConfig: { numSteps: 5, hiddenSizes: [8] },
-  // One learning rate needs inputs and values of about the same scale.
-  runDefaults: { normalizeObservation: true, normalizeReward: true },
-  idle: (config, spaces) => ({
-    ...idleSettings(config, spaces),
-    ...idleOptimizer(config),
-  }),
-  check({ normalizeAdvantage, numSteps }, { numEnvs }) {
-    if (!normalizeAdvantage || numEnvs * numSteps > 1) return;
-    throw new RangeError(
-      "Cannot run A2C with numEnvs = 1, numSteps = 1 and normalizeAdvantage: true: expected at least 2 steps, as one advantage is its own mean, or normalizeAdvantage: false",
-    );
+export const a2c: Algorithm<A2CConfig, ActorCritic> = {
+  meta: {
+    name: "a2c",
+    title: "A2C",
+    summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
+    schema: a2cConfigSchema,
+    presets: a2cPresets,
+    smallConfig: { numSteps: 5, hiddenSizes: [8] },
+    // One learning rate needs inputs and values of about the same scale.
+    runDefaults: { normalizeObservation: true, normalizeReward: true },
+    unusedSettings: (config, spaces) => ({
+      ...idleSettings(config, spaces),
+      ...idleOptimizer(config),
+    }),
   },
-  build(
-    config,
-    context,
-  ): AgentParts<ActorCritic, A2CState, A2CBatch, A2CHyperparameters> {
-    const { policy, ...shared } = onPolicyParts(config, context);
+  check: checkConfig,
+  build(config, context) {
+    const policy = onPolicyModel(config, context);
     const optimizers = optimizersOf(config);
+    const update = a2cUpdate(policy, { ...config, ...optimizers });
+    const rates = onPolicyRates(config, context);
     return {
-      ...shared,
       policy,
       state: initA2CState(policy.init(context.random), optimizers),
-      programs: { learn: a2cUpdate(policy, { ...config, ...optimizers }) },
+      memory: onPolicyRollout(context, policy, config),
+      inputs: (progress) => ({
+        ...rates(progress),
+        entropyCoefficient: config.entropyCoefficient,
+      }),
+      learn: () => update,
     };
   },
 };
+
+/** Throws if settings exclude each other. */
+function checkConfig(
+  { normalizeAdvantage, numSteps }: A2CConfig,
+  { numEnvs }: AgentContext,
+): void {
+  if (!normalizeAdvantage || numEnvs * numSteps > 1) return;
+  throw new RangeError(
+    "Cannot run A2C with numEnvs = 1, numSteps = 1 and normalizeAdvantage: true: expected at least 2 steps, as one advantage is its own mean, or normalizeAdvantage: false",
+  );
+}
 
 /** Creates the optimizer of a configuration, or the two of separate objectives. */
 function optimizersOf(
@@ -145,100 +149,133 @@ export function idleSettings(
   };
 }
 
-/** Options of {@link onPolicyParts}. */
-export interface OnPolicyPartsOptions {
-  /**
-   * Makes the option `recorded` of the rollout.
-   *
-   * @default none
-   */
-  readonly recorded?: (policy: ActorCritic) => RolloutOptions["recorded"];
-  /**
-   * Form of box actions, as in {@linkcode ActorCriticOptions}.
-   *
-   * @default "gaussian"
-   */
-  readonly actions?: "gaussian" | "squashed";
-}
-
-/** Parts of an agent that {@link onPolicyParts} makes. */
-export interface OnPolicyParts
-  extends Pick<AgentParts<ActorCritic>, "policy" | "experience" | "noise"> {
-  /** Hyperparameters of an update by name. */
-  readonly inputs: Record<keyof A2CHyperparameters, NumberInput>;
-}
-
 /**
- * Builds the parts of actor-critics that learn from rollouts by advantages: networks,
- * rollout, learning rates and weight of the entropy.
+ * Builds the policy and the value function of actor-critics that learn from rollouts.
  *
- * @param config Settings.
- * @param context Spaces and length of the run.
- * @param options Form of box actions, and what steps are recorded with beside values.
- * @returns Parts that lack the state and the update.
+ * @param config Settings of the networks, gSDE.
+ * @param context Spaces.
+ * @param actions Form of box actions: `gaussian` or `squashed`.
+ * @returns The policy, with the times at which gSDE draws noise.
  *
  * @example
  * ```ts
- * import { defaultA2CConfig, onPolicyParts } from "@bellman/a2c";
+ * import { defaultA2CConfig, onPolicyModel } from "@bellman/a2c";
  * import { assertEquals } from "@std/assert";
  *
- * const { inputs } = onPolicyParts(defaultA2CConfig, {
+ * const { noiseSchedule } = onPolicyModel({ ...defaultA2CConfig, numSteps: 5 }, {
  *   observationSpace: { type: "discrete", n: 4 },
  *   actionSpace: { type: "discrete", n: 2 },
- *   numEnvs: 8,
- *   totalTimesteps: 100,
  * });
- * const half = { steps: 51, updates: 1, progress: 0.5 };
- * assertEquals(inputs.learningRate(half), 0.5 * defaultA2CConfig.learningRate);
+ * const steps = [0, 1, 2, 3, 4, 5].filter((step) => noiseSchedule!.renews(step));
+ * assertEquals(steps, [0, 5]);
  * ```
  */
-export function onPolicyParts(
+export function onPolicyModel(
   config: OnPolicyConfig,
-  context: AgentContext,
-  options: OnPolicyPartsOptions = {},
-): OnPolicyParts {
-  const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
-  const { sdeSampleFrequency } = config;
+  context: Pick<AgentContext, "observationSpace" | "actionSpace">,
+  actions?: "gaussian" | "squashed",
+): ActorCritic {
+  const { numSteps, sdeSampleFrequency } = config;
   const { hiddenSizes, activation, lstmSize, partNetworks } = config;
-  const policy = actorCritic({
+  const model = actorCritic({
     ...context,
     network: config.network,
     networkOptions: { hiddenSizes, activation, lstmSize, partNetworks },
-    valueNetwork,
+    valueNetwork: config.valueNetwork,
     initialLogStd: config.initialLogStd,
     useSde: config.useSde,
     orthogonalInit: config.orthogonalInit,
-    actions: options.actions,
+    actions,
   });
-  const rate = scheduledOverRun(learningRate, {
-    ...context,
-    schedule: config.learningRateSchedule,
-  });
-  // The original advances its scheduler once per sample and uses the last value.
-  const rateAt = ({ steps }: Moment) => rate(steps - 1);
-  const valueRate = config.valueLearningRate ?? learningRate;
-  const hasOwnValues = valueNetwork === "separate" && policy.stateSize === 0;
   const every = sdeSampleFrequency === -1 ? numSteps : sdeSampleFrequency;
   return {
-    policy,
-    experience: rollout({
-      numSteps,
-      // A separate value network runs once instead of at each step: the parameters are
-      // the same, and so are the values.
-      values: hasOwnValues ? "end" : "acting",
-      bootstrapTruncated: config.bootstrapTruncated,
-      recorded: options.recorded?.(policy),
-      ...advantageTargets(config),
-    }),
-    inputs: {
-      learningRate: rateAt,
-      valueLearningRate: (moment) => rateAt(moment) * valueRate / learningRate,
-      entropyCoefficient: () => entropyCoefficient,
-    },
-    noise: {
+    ...model,
+    noiseSchedule: {
       renews: (step) => step % numSteps % every === 0,
       sampleFrequency: sdeSampleFrequency,
     },
+  };
+}
+
+/**
+ * Creates a rollout with advantages and returns.
+ *
+ * @param context Observations and number of environments.
+ * @param policy Policy and value function.
+ * @param config Number of steps, discount, lambda, normalization, and what steps are
+ * recorded with beside their values.
+ * @returns The rollout.
+ *
+ * @example
+ * ```ts
+ * import { a2c, onPolicyRollout } from "@bellman/a2c";
+ * import { Agent } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const spaces = {
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 2,
+ * } as const;
+ * const agent = new Agent({
+ *   ...a2c,
+ *   build(config, context) {
+ *     const parts = a2c.build(config, context);
+ *     const memory = onPolicyRollout(context, parts.policy, { ...config, numSteps: 3 });
+ *     return { ...parts, memory };
+ *   },
+ * }, spaces, { engine: "eager" });
+ * assertEquals(agent.memory.batch.returns.shape, [6]);
+ * agent.close();
+ * ```
+ */
+export function onPolicyRollout<B = A2CBatch>(
+  context: BuildContext,
+  policy: ActorCritic,
+  config: OnPolicyConfig & Pick<RolloutOptions, "recorded">,
+): Rollout<B> {
+  const { numSteps, valueNetwork, bootstrapTruncated } = config;
+  const hasOwnValues = valueNetwork === "separate" && policy.stateSize === 0;
+  return new Rollout(context, policy, {
+    numSteps,
+    // A separate value network runs once instead of at each step: the parameters are
+    // the same, and so are the values.
+    values: hasOwnValues ? "end" : "acting",
+    bootstrapTruncated,
+    recorded: config.recorded,
+    ...advantageTargets(config),
+  });
+}
+
+/**
+ * Returns the learning rates of policy and value as a function of the progress.
+ *
+ * @param config Learning rates and their schedule.
+ * @param context Length of the run.
+ * @returns The function.
+ *
+ * @example
+ * ```ts
+ * import { defaultA2CConfig, onPolicyRates } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const rates = onPolicyRates(defaultA2CConfig, { totalTimesteps: 100 });
+ * const { learningRate } = rates({ steps: 51, updates: 1, fraction: 0.5 });
+ * assertEquals(learningRate, 0.5 * defaultA2CConfig.learningRate);
+ * ```
+ */
+export function onPolicyRates(
+  config: OnPolicyConfig,
+  { totalTimesteps }: Pick<AgentContext, "totalTimesteps">,
+): (progress: Progress) => { learningRate: number; valueLearningRate: number } {
+  const { learningRate: first, valueLearningRate: valueRate } = config;
+  const schedule = config.learningRateSchedule;
+  const rate = scheduledOverRun(first, { totalTimesteps, schedule });
+  return ({ steps }) => {
+    // The original advances its scheduler once per sample and uses the last value.
+    const learningRate = rate(steps - 1);
+    const valueLearningRate = learningRate * (valueRate ?? first) / first;
+    return { learningRate, valueLearningRate };
   };
 }
 

@@ -63,7 +63,7 @@ export interface A2CConfig extends OnPolicyConfig {
   objective: "shared" | "separate" | null;
 }
 
-/** Settings of actor-critics that learn from rollouts by advantages, as {@linkcode onPolicyParts} takes them. */
+/** Settings of actor-critics that learn from rollouts by advantages, as {@linkcode onPolicyRollout} takes them. */
 export interface OnPolicyConfig {
   /**
    * Steps of each environment between two updates.

@@ -1,3 +1,4 @@
+import type { RolloutBatch } from "@bellman/agent";
 import { type Params, tidy } from "@bellman/compute";
 import type { ActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
@@ -10,21 +11,11 @@ import {
 } from "./objectives.ts";
 
 /** One rollout as the update takes it; rows are `env * numSteps + step`. */
-export type A2CBatch = {
-  /** Encoded observations `[batch, ...observationShape]`. */
-  readonly observations: tf.Tensor;
-  /** Actions taken, as sampled `[batch, ...actionShape]`. */
-  readonly actions: tf.Tensor;
+export type A2CBatch = RolloutBatch & {
   /** Advantages of the taken actions `[batch]`. */
   readonly advantages: tf.Tensor1D;
   /** Bootstrapped returns, targets of the values `[batch]`. */
   readonly returns: tf.Tensor1D;
-  /** Recurrent models only: state before the first step `[numEnvs, stateSize]`. */
-  readonly state?: tf.Tensor2D;
-  /** Recurrent models only: 1 where an episode starts at the row `[batch]`. */
-  readonly masks?: tf.Tensor1D;
-  /** 1 where a choice is allowed `[batch, distribution.masking.size]`; with masks only. */
-  readonly actionMasks?: tf.Tensor2D;
 };
 
 /** Numbers that change from update to update, as tensors. */

@@ -2,19 +2,19 @@ import {
   Agent,
   type AgentContext,
   type AgentOptions,
-  type AgentParts,
   type AgentSpaces,
-  type AlgorithmDefinition,
+  type Algorithm,
   type AnyUpdate,
   type BuildContext,
+  type Draw,
   idleLayers,
   idleNoise,
   idleOptimizer,
   idleReplay,
   type KnownSpaces,
-  type RandomInput,
+  type Parts,
   segmentRows,
-  segments,
+  Segments,
 } from "@bellman/agent";
 import {
   createOptimizer,
@@ -54,40 +54,42 @@ import {
  * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), as in
  * baselines/acer.
  */
-export const acer: AlgorithmDefinition<AcerConfig> = {
-  name: "acer",
-  title: "ACER",
-  summary: "Actor-critic with experience replay (Wang et al. 2017)",
-  schema: acerConfigSchema,
-  presets: acerPresets,
-  // One learning rate needs values of about the same scale.
-  runDefaults: { normalizeReward: true },
-  statistics: {
-    truncated_loss: ["Policy loss: truncated importance sampling", "loss_f"],
-    bias_correction_loss: ["Policy loss: bias correction", "loss_bc"],
-    policy_grad_norm: ["Gradient norm: policy", "norm_grads_policy"],
-    q_grad_norm: ["Gradient norm: Q function", "norm_grads_q"],
-    kl_gradient_norm: ["Gradient norm: divergence", "avg_norm_k"],
-    gain_gradient_norm: ["Gradient norm: gain", "avg_norm_g"],
-    projected_gradient_norm: [
-      "Gradient norm: projected gain",
-      "avg_norm_grads_f",
-    ],
-    kl_gain_product: [
-      "Product of the gradients of divergence and gain",
-      "avg_norm_k_dot_g",
-    ],
-    trust_region_adjustment: ["Adjustment by the trust region", "avg_norm_adj"],
-    steps_dropped: ["Steps dropped"],
+export const acer: Algorithm<AcerConfig> = {
+  meta: {
+    name: "acer",
+    title: "ACER",
+    summary: "Actor-critic with experience replay (Wang et al. 2017)",
+    schema: acerConfigSchema,
+    presets: acerPresets,
+    // One learning rate needs values of about the same scale.
+    runDefaults: { normalizeReward: true },
+    statistics: {
+      truncated_loss: ["Policy loss: truncated importance sampling", "loss_f"],
+      bias_correction_loss: ["Policy loss: bias correction", "loss_bc"],
+      policy_grad_norm: ["Gradient norm: policy", "norm_grads_policy"],
+      q_grad_norm: ["Gradient norm: Q function", "norm_grads_q"],
+      kl_gradient_norm: ["Gradient norm: divergence", "avg_norm_k"],
+      gain_gradient_norm: ["Gradient norm: gain", "avg_norm_g"],
+      projected_gradient_norm: [
+        "Gradient norm: projected gain",
+        "avg_norm_grads_f",
+      ],
+      kl_gain_product: [
+        "Product of the gradients of divergence and gain",
+        "avg_norm_k_dot_g",
+      ],
+      trust_region_adjustment: ["Adjustment by the trust region", "avg_norm_adj"],
+      steps_dropped: ["Steps dropped"],
+    },
+    smallConfig: {
+      numSteps: 5,
+      hiddenSizes: [8],
+      bufferSize: 200,
+      replayStart: 40,
+    },
+    hasReplay: true,
+    unusedSettings: idleOf,
   },
-  smallConfig: {
-    numSteps: 5,
-    hiddenSizes: [8],
-    bufferSize: 200,
-    replayStart: 40,
-  },
-  hasReplay: true,
-  idle: idleOf,
   check: checkConfig,
   build: partsOf,
 };
@@ -95,7 +97,7 @@ export const acer: AlgorithmDefinition<AcerConfig> = {
 function partsOf(
   config: AcerConfig,
   context: BuildContext,
-): AgentParts<Policy, AcerState> {
+): Parts<Policy, AcerState> {
   const { actionSpace, numEnvs, totalTimesteps, random } = context;
   const { numSteps, learningRate, sdeSampleFrequency } = config;
   const optimizer = createOptimizer(config.optimizer, {
@@ -103,10 +105,10 @@ function partsOf(
     epsilon: config.rmspropEpsilon,
   });
   const options = { ...config, optimizer, numEnvs };
-  const { init, update, inputs, ...parts } = actionSpace.type === "discrete"
-    ? discreteParts(options, { ...context, actionSpace })
-    : duelingParts(options, context);
-  const quiet = update({ ...options, partNorms: false });
+  const { init, update, noises, qFunction, ...parts } =
+    actionSpace.type === "discrete"
+      ? discreteParts(options, { ...context, actionSpace })
+      : duelingParts(options, context);
   const rate = scheduledOverRun(learningRate, {
     totalTimesteps,
     schedule: config.learningRateSchedule,
@@ -114,34 +116,38 @@ function partsOf(
   /** Steps of the environments in one segment. */
   const collected = numEnvs * numSteps;
   const every = sdeSampleFrequency === -1 ? numSteps : sdeSampleFrequency;
-  return {
-    ...parts,
-    state: initAcerState(init(random), optimizer),
-    experience: segments(config),
-    programs: {
-      learn: update(options),
-      // Only the statistics of the last one are read.
-      quiet: (...given) => ({ ...quiet(...given), stats: {} }),
-    },
-    choose: (_, isLast) => isLast ? "learn" : "quiet",
-    inputs: {
-      ...inputs,
-      // The original counts the steps before those of the segment.
-      learningRate: ({ steps }) => rate(Math.max(0, steps - collected)),
-    },
-    noise: {
-      renews: (step) => step % numSteps % every === 0,
+  const policy = {
+    ...parts.policy,
+    noiseSchedule: {
+      renews: (step: number) => step % numSteps % every === 0,
       sampleFrequency: sdeSampleFrequency,
     },
+  };
+  const learn = update(options);
+  const plain = update({ ...options, partNorms: false });
+  // Only the statistics of the last one are read.
+  const quiet: AnyUpdate = (...given) => ({ ...plain(...given), stats: {} });
+  return {
+    policy,
+    state: initAcerState(init(random), optimizer),
+    memory: new Segments(context, policy, config),
+    inputs: ({ steps }, draw) => ({
+      ...noises?.(draw),
+      // The original counts the steps before those of the segment.
+      learningRate: rate(Math.max(0, steps - collected)),
+    }),
+    learn: ({ isLast = true }) => isLast ? learn : quiet,
+    qFunction,
   };
 }
 
 /** Parts of an agent that depend on its actions. */
-interface ActionParts extends Pick<AgentParts, "policy" | "actionValues"> {
+interface ActionParts extends Pick<Parts, "policy" | "qFunction"> {
   readonly init: (random: RandomStream) => Params;
   /** Builds an update with or without statistics of the gradients' parts. */
   readonly update: (options: Options) => AnyUpdate;
-  readonly inputs: Readonly<Record<string, RandomInput>>;
+  /** Draws the noise of an update; undefined where it takes none. */
+  readonly noises?: (draw: Draw) => Record<Noises, ReturnType<Draw>>;
 }
 
 type Options = Omit<AcerConfig, "optimizer"> & AcerUpdateOptions;
@@ -188,8 +194,7 @@ function discreteParts(
           mu: tf.softmax(behaviour),
         }, inputs);
     },
-    inputs: {},
-    actionValues: {
+    qFunction: {
       part: "policy",
       estimate: (params, observations) => policy.apply(params, observations).q,
     },
@@ -232,11 +237,11 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
           & Pick<ContinuousAcerBatch, Noises>,
       ) => update(state, { ...batch, ...noises }, { learningRate });
     },
-    inputs: {
-      noise: { ...noise, rows },
-      sampleNoise: { ...noise, rows: options.advantageSamples * rows },
-    },
-    actionValues: {
+    noises: (draw) => ({
+      noise: draw(noise, rows),
+      sampleNoise: draw(noise, options.advantageSamples * rows),
+    }),
+    qFunction: {
       part: "policy",
       estimate(params, observations, actions) {
         const { value, features } = policy.apply(params, observations);

@@ -3,18 +3,20 @@ import {
   type A2CState,
   idleSettings,
   objectiveOf,
-  onPolicyParts,
+  onPolicyModel,
+  onPolicyRates,
+  onPolicyRollout,
 } from "@bellman/a2c";
 import {
   Agent,
+  type AgentContext,
   type AgentOptions,
-  type AgentParts,
   type AgentSpaces,
-  type AlgorithmDefinition,
+  type Algorithm,
   type Arrays,
   type BuildContext,
-  type ExperienceSpec,
   type KnownSpaces,
+  type Parts,
   type SavedState,
 } from "@bellman/agent";
 import type { KfacArrays } from "@bellman/kfac";
@@ -35,40 +37,47 @@ import {
  * Source: Wu et al. 2017 (https://arxiv.org/abs/1708.05144), as in
  * baselines/acktr.
  */
-export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
-  name: "acktr",
-  title: "ACKTR",
-  summary: "Actor-critic with natural gradients by K-FAC (Wu et al. 2017)",
-  schema: acktrConfigSchema,
-  presets: acktrPresets,
-  statistics: {
-    trust_region_factor: ["Factor of the trust region", "trust_region"],
-    steps_skipped: ["Steps skipped"],
+export const acktr: Algorithm<AcktrConfig, ActorCritic> = {
+  meta: {
+    name: "acktr",
+    title: "ACKTR",
+    summary: "Actor-critic with natural gradients by K-FAC (Wu et al. 2017)",
+    schema: acktrConfigSchema,
+    presets: acktrPresets,
+    statistics: {
+      trust_region_factor: ["Factor of the trust region", "trust_region"],
+      steps_skipped: ["Steps skipped"],
+    },
+    smallConfig: {
+      numSteps: 5,
+      hiddenSizes: [8],
+      coldUpdates: 2,
+      invertEvery: 3,
+    },
+    // Steps of values in the hundreds are bounded, and inputs of small variance are
+    // damped away: both must be scaled.
+    runDefaults: { normalizeObservation: true, normalizeReward: true },
+    unusedSettings: idleOf,
   },
-  smallConfig: {
-    numSteps: 5,
-    hiddenSizes: [8],
-    coldUpdates: 2,
-    invertEvery: 3,
-  },
-  // Steps of values in the hundreds are bounded, and inputs of small variance are
-  // damped away: both must be scaled.
-  runDefaults: { normalizeObservation: true, normalizeReward: true },
-  idle: idleOf,
-  check(config, { numEnvs }) {
-    const { objective, valueNetwork, numSteps } = config;
-    if (objective === "separate" && valueNetwork !== "separate") {
-      throw new RangeError(
-        `Cannot run ACKTR with objective: separate and valueNetwork: ${valueNetwork}: expected valueNetwork: separate`,
-      );
-    }
-    if (numEnvs * numSteps > 1) return;
-    throw new RangeError(
-      "Cannot run ACKTR with numEnvs = 1 and numSteps = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1",
-    );
-  },
+  check: checkConfig,
   build: partsOf,
 };
+
+/** Throws if settings exclude each other. */
+function checkConfig(
+  { objective, valueNetwork, numSteps }: AcktrConfig,
+  { numEnvs }: AgentContext,
+): void {
+  if (objective === "separate" && valueNetwork !== "separate") {
+    throw new RangeError(
+      `Cannot run ACKTR with objective: separate and valueNetwork: ${valueNetwork}: expected valueNetwork: separate`,
+    );
+  }
+  if (numEnvs * numSteps > 1) return;
+  throw new RangeError(
+    "Cannot run ACKTR with numEnvs = 1 and numSteps = 1: expected at least 2 steps for the factors of an update, as those of 1 have rank 1",
+  );
+}
 
 /** Finds settings without effect. */
 function idleOf(
@@ -87,38 +96,46 @@ function idleOf(
 function partsOf(
   config: AcktrConfig,
   context: BuildContext,
-): AgentParts<ActorCritic, A2CState, A2CBatch, AcktrInputs> {
-  const { policy, ...base } = onPolicyParts(config, context);
+): Parts<ActorCritic, A2CState, A2CBatch, AcktrInputs> {
+  const policy = onPolicyModel(config, context);
   const params = policy.init(context.random);
   const update = acktrUpdate(policy, actorCriticLayers(policy, params), config);
-  const { coldLearningRate, learningRate, fisherActions } = config;
-  const coldRatio = (coldLearningRate ?? learningRate) / learningRate;
-  const isAlwaysFull = config.covUpdateEvery === 1;
+  const { learningRate, entropyCoefficient, fisherActions } = config;
+  const coldRatio = (config.coldLearningRate ?? learningRate) / learningRate;
+  const rates = onPolicyRates(config, context);
   const rows = context.numEnvs * config.numSteps;
-  // Only updates of the factors need noise.
-  const ofStatistics = { rows, only: isAlwaysFull ? "learn" : "full" };
-  const valueNoise = { kind: "normal", size: 1, ...ofStatistics } as const;
+  const isFull = (updates: number) =>
+    config.covUpdateEvery === 1 || update.needsStatistics(updates);
   const { noise } = policy.distribution;
+  const none = (size: number) => ({
+    data: new Float32Array(rows * size),
+    shape: [rows, size],
+  });
+  const noValueNoise = none(1), noActionNoise = none(noise.size);
   return {
-    ...base,
     policy,
     state: update.init(params),
-    experience: warning(base.experience, update.steps),
-    programs: isAlwaysFull
-      ? { learn: update.apply }
-      : { learn: update.applyLight, full: update.apply },
-    choose: ({ updates }) =>
-      !isAlwaysFull && update.needsStatistics(updates) ? "full" : "learn",
-    inputs: {
-      ...base.inputs,
-      coldRatio: () => coldRatio,
-      valueNoise,
-      ...(fisherActions === "sampled" && {
-        actionNoise: { ...noise, ...ofStatistics },
-      }),
+    memory: onPolicyRollout(context, policy, config),
+    inputs(progress, draw) {
+      // Only updates of the factors need noise.
+      const isDrawn = isFull(progress.updates);
+      const valueNoise = { kind: "normal", size: 1 } as const;
+      return {
+        ...rates(progress),
+        entropyCoefficient,
+        coldRatio,
+        valueNoise: isDrawn ? draw(valueNoise, rows) : noValueNoise,
+        ...(fisherActions === "sampled" && {
+          actionNoise: isDrawn ? draw(noise, rows) : noActionNoise,
+        }),
+      };
     },
-    sync(when, { updates }, read) {
-      if (when === "update") return refreshed(update.steps, updates - 1, read);
+    learn: ({ updates }) =>
+      isFull(updates) ? update.apply : update.applyLight,
+    afterUpdate({ progress, results, read, notify }) {
+      const line = nonFinite(update.steps, results);
+      if (line !== undefined) notify(line);
+      return refreshed(update.steps, progress.updates - 1, read);
     },
   };
 }
@@ -142,31 +159,13 @@ function refreshed(
   return state;
 }
 
-/** Warns once where a step was skipped because a number was not finite. */
-function warning(
-  { make, ...spec }: ExperienceSpec,
+/** Describes a step that was skipped because a number was not finite. */
+function nonFinite(
   steps: readonly AcktrStep[],
-): ExperienceSpec {
-  const warn = (finite: Arrays): boolean => {
-    const line = steps.map(({ name, kfac }) => kfac.nonFinite(finite[name]))
-      .find((it) => it !== undefined);
-    // deno-lint-ignore no-console -- warnings go there
-    if (line !== undefined) console.warn(line);
-    return line !== undefined;
-  };
-  return {
-    ...spec,
-    make(runtime) {
-      const experience = make(runtime);
-      const learned = experience.learned.bind(experience);
-      let hasWarned = false;
-      experience.learned = (finite) => {
-        if (!hasWarned) hasWarned = warn(finite);
-        return learned({});
-      };
-      return experience;
-    },
-  };
+  finite: Arrays,
+): string | undefined {
+  return steps.map(({ name, kfac }) => kfac.nonFinite(finite[name]))
+    .find((line) => line !== undefined);
 }
 
 /**

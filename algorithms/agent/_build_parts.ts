@@ -1,10 +1,10 @@
 import { isStateRecord } from "@bellman/files";
 import type {
   AgentSettings,
-  AlgorithmDefinition,
+  Algorithm,
   AnyParts,
   BuildContext,
-} from "./definition.ts";
+} from "./algorithm.ts";
 import type { Policy } from "@bellman/policies";
 import { idleLines } from "./idle.ts";
 import { checkSettings, defaultsOf, ownSchema } from "./schema.ts";
@@ -16,7 +16,7 @@ const COUNT = { type: "integer", minimum: 1 };
  * Completes the settings of an algorithm, checks them and the counts of its run,
  * and builds its parts.
  *
- * @param definition The algorithm.
+ * @param algorithm The algorithm.
  * @param context Spaces, length of the run, stream of the first parameters.
  * @param given Settings that differ from the defaults, more counts by name, and what
  * takes a line for each setting without effect.
@@ -25,7 +25,7 @@ const COUNT = { type: "integer", minimum: 1 };
  * exclude each other, or the algorithm cannot use a space.
  */
 export function buildParts<Config extends object, P extends Policy>(
-  definition: AlgorithmDefinition<Config, P>,
+  algorithm: Algorithm<Config, P>,
   context: BuildContext,
   given: {
     readonly config?: AgentSettings<Config>;
@@ -33,7 +33,7 @@ export function buildParts<Config extends object, P extends Policy>(
     readonly onNotice?: (line: string) => void;
   },
 ): { config: Config; parts: AnyParts<P> } {
-  const { schema, name, title = name } = definition;
+  const { schema, name, title = name } = algorithm.meta;
   const { numEnvs, totalTimesteps, stackedFrames = 1 } = context;
   const run = { numEnvs, totalTimesteps, stackedFrames, ...given.counts };
   const ranges = Object.keys(run).map((key) => [key, COUNT]);
@@ -54,13 +54,13 @@ export function buildParts<Config extends object, P extends Policy>(
   const isNetwork = typeof network === "object" && network !== null;
   checkSettings(isNetwork ? others : settings, {
     of: title,
-    schema: ownSchema(definition),
+    schema: ownSchema(algorithm.meta),
   });
   const config = Object.assign(defaultsOf<Config>(schema), settings);
-  definition.check?.(config, context);
-  const parts = definition.build(config, context);
+  algorithm.check?.(config, context);
+  const parts = algorithm.build(config, context);
   // deno-lint-ignore no-console -- by default notices go there
   const { onNotice = (line: string) => console.warn(line) } = given;
-  idleLines(definition, config, context).forEach((it) => onNotice(it));
+  idleLines(algorithm.meta, config, context).forEach((it) => onNotice(it));
   return { config, parts };
 }

@@ -26,48 +26,47 @@ import {
 } from "@bellman/policies";
 import { isStateRecord } from "@bellman/files";
 import { checkStep } from "@bellman/envs/checks";
+import type * as tf from "@tensorflow/tfjs";
 import type {
-  Algorithm,
   Batch,
   PolicyExport,
   PolicyOptions,
   StateTree,
   Statistics,
+  Trainable,
   VecStep,
 } from "@bellman/types";
 import { buildParts } from "./_build_parts.ts";
-import { refuseUnknown } from "./hints.ts";
-import { namingMissing } from "./_missing_names.ts";
-import type {
-  AgentSpaces,
-  Arrays,
-  Scalars,
-  Tensors,
-} from "./experience/context.ts";
 import type {
   AgentOptions,
+  AgentSpaces,
   AgentState,
-  AlgorithmDefinition,
+  Algorithm,
   AnyParts,
+  Arrays,
+  BuildContext,
+  Draw,
   Exploration,
+  LearnedPolicy,
+  Memory,
+  Meta,
+  PolicyStep,
   SavedState,
-} from "./definition.ts";
-import type {
-  AgentRuntime,
-  Decision,
-  Experience,
-} from "./experience/experience.ts";
+  Tensors,
+  Update,
+} from "./algorithm.ts";
+import { encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
+import { refuseUnknown } from "./hints.ts";
 import {
   type Normalization,
   Observations,
   scalesWith,
-} from "./experience/observations.ts";
+} from "./memory/observations.ts";
+import type { ReplayStore } from "./memory/replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
-import type { ReplayStore } from "./experience/replay_store.ts";
-import { UpdateInputs } from "./update_inputs.ts";
 
 /** Policy results of steps that exploration chose. */
-const NOTHING: Decision["recorded"] = {};
+const NOTHING: PolicyStep["recorded"] = {};
 
 type Learner = CompiledStep<
   AgentState,
@@ -101,7 +100,7 @@ type Run = Pick<Learner, "run">;
  * ```
  */
 export class Agent<Config extends object = object, P extends Policy = Policy>
-  implements Algorithm {
+  implements Trainable {
   /** All settings. */
   readonly config: Readonly<Config>;
   /** Policy that acts, without its parameters. */
@@ -117,18 +116,18 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly qValues?: QValues;
   /** The replay buffer, if it is in a file. */
   readonly rows?: ReplayStore;
-  /** Source of batches. */
-  protected readonly experience: Experience;
+  /** Steps that it learns from. */
+  readonly memory: Memory;
   readonly #title: string;
   /** Scaling of the environment, written to exported policies. */
   readonly #spaces: AgentSpaces;
   #onNotice: AgentOptions["onNotice"];
   readonly #parts: AnyParts<P>;
-  readonly #runtime: AgentRuntime;
+  readonly #context: BuildContext;
   readonly #normalization: Normalization;
   readonly #learner: Learner;
-  /** Programs by name, compiled on first use. */
-  readonly #programs = new Map<string, Run>();
+  /** Updates, compiled on first use. */
+  readonly #programs = new Map<Update, Run>();
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
   /** Current observations as stored, and as the policy sees them. */
@@ -140,17 +139,19 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #present: ObservationInputArrays;
   #acted = NOTHING;
   readonly #random: RandomStream;
-  readonly #inputs: UpdateInputs;
-  readonly #moment = { steps: 0, updates: 0, progress: 0 };
-  /** Last values by name, over all programs. */
+  readonly #draw: Draw;
+  readonly #progress = { steps: 0, updates: 0, fraction: 0, isLast: true };
+  /** Last values by name, over all updates. */
   #statistics: Statistics = {};
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
-  #decision: Decision | undefined;
+  #decision: Omit<PolicyStep, "step"> | undefined;
+  /** Updates to take before the next decision, as a reset completed their batches. */
+  #overdue = 0;
 
   /**
    * Creates a new agent.
    *
-   * @param definition The algorithm.
+   * @param algorithm The algorithm.
    * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
@@ -158,12 +159,12 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * space, or box actions are masked.
    */
   constructor(
-    definition: AlgorithmDefinition<Config, P>,
+    algorithm: Algorithm<Config, P>,
     spaces: AgentSpaces,
     options: AgentOptions<Config> = {},
   ) {
-    checkArguments(definition, spaces, options);
-    const { name, title = name } = definition;
+    checkArguments(algorithm, spaces, options);
+    const { name, title = name } = algorithm.meta;
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, actionSpace, actionMasks, stackedFrames = 1 } = spaces;
     if (numEnvs === undefined) {
@@ -176,7 +177,18 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       spaces.observationSpace,
       normalization.observations,
     );
-    const context = {
+    const random = new RandomStream(seed);
+    const state = (): AgentState => parts.state;
+    const latest = () => this.#learner.state.policy as ResidentState<Params>;
+    const learned: LearnedPolicy = {
+      get params() {
+        return latest();
+      },
+      get compilation() {
+        return { params: types, engine, threads };
+      },
+    };
+    const context = this.#context = {
       goals: spaces,
       numEnvs,
       totalTimesteps,
@@ -184,14 +196,14 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       observationSpace: observations.space,
       actionSpace,
       masked: Boolean(actionMasks),
+      random: random.split("init"),
+      observations,
+      rewards: normalization.rewards,
+      learned,
     };
-    const random = new RandomStream(seed);
-    const { config, parts } = buildParts(
-      definition,
-      { ...context, random: random.split("init") },
-      options,
-    );
-    const { policy, noise } = parts, state: AgentState = parts.state;
+    const { config, parts } = buildParts(algorithm, context, options);
+    const types = paramTypes(state().policy);
+    const { policy, memory } = parts, { noiseSchedule } = policy;
     const { masking } = policy.distribution;
     this.#expected = { numEnvs, masking: context.masked ? masking : undefined };
     if (context.masked) {
@@ -199,75 +211,79 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     }
     this.config = config;
     this.model = policy;
+    this.memory = memory;
+    if (memory.store?.isInFile) this.rows = memory.store;
     this.#title = title;
     this.#spaces = spaces;
     this.#parts = parts;
     // deno-lint-ignore no-console -- by default notices go there
     this.#onNotice = options.onNotice ?? ((line) => console.warn(line));
     this.#normalization = normalization;
-    this.#runtime = {
-      ...context,
-      policy,
-      params: () => this.#learner.state.policy as ResidentState<Params>,
-      compilation: { params: paramTypes(state.policy), engine, threads },
-      observations,
-      rewards: normalization.rewards,
-    };
-    // Before anything slow: memory is what runs out most often.
-    this.experience = parts.experience.make(this.#runtime);
-    if (this.experience.replay?.isInFile) this.rows = this.experience.replay;
-    this.#inputs = new UpdateInputs(parts.inputs);
-    this.#learner = this.#compileUpdate(state);
-    this.#programs.set("learn", this.#learner);
-    if (parts.actionValues !== undefined) {
-      this.qValues = qValuesOf(parts.actionValues, {
-        runtime: this.#runtime,
-        start: state,
+    this.#learner = this.#compileUpdate(state());
+    if (parts.qFunction !== undefined) {
+      this.qValues = qValuesOf(parts.qFunction, {
+        ...{ context, policy, start: state() },
         present: () => this.#learner.state,
       });
     }
-    disposeParams(...Object.values(state));
+    disposeParams(...Object.values(state()));
     this.#random = random.split("learning");
-    const acting = random.split("policy"), moment = this.#moment;
+    this.#draw = hostDraw(this.#random);
+    const acting = random.split("policy"), progress = this.#progress;
     this.#actor = new PolicyActor(policy, {
-      ...this.#runtime,
-      random: acting,
-      renewsNoise: () => noise?.renews(moment.steps / numEnvs) ?? true,
-      record: this.experience.record?.bind(this.experience),
+      numEnvs,
+      actionSpace,
+      ...{ masked: context.masked, random: acting, params: latest },
+      compilation: learned.compilation,
+      renewsNoise: () => noiseSchedule?.renews(progress.steps / numEnvs) ?? true,
+      record: memory.record?.bind(memory),
     });
     this.#exploration = {
-      moment,
+      progress,
       random: acting,
       sample: () => this.#sample(),
       actionMasks: this.#masks,
       starts: this.#actor.starts,
+      write: (parts) => this.#learner.writePart(parts),
     };
     this.#seen = this.#present = observations.buffer(numEnvs);
     this.#view = observations.view(numEnvs);
     this.#toEnv = envActions(actionSpace, { squashed: policy.squashesActions });
   }
 
+  /** Compiles the first update, which lays the state out. */
   #compileUpdate(state: AgentState): Learner {
-    const { engine, threads } = this.#runtime.compilation;
-    return compileStep(this.#stepOf("learn"), {
+    const { engine, threads } = this.#context.learned.compilation;
+    const start = { steps: 0, updates: 0, fraction: 0 };
+    const inputs = this.#parts.inputs(start, hostDraw(new RandomStream(0)));
+    const first: Update = this.#parts.learn({ ...start, updates: -1 });
+    const learner = compileStep(this.#stepOf(first), {
       state,
-      inputs: { ...this.experience.batch, ...this.#inputs.types },
+      inputs: { ...this.memory.batch, ...inputTypes(inputs) },
       name: `the update of ${this.#title}`,
       engine,
       threads,
     });
+    this.#programs.set(first, learner);
+    return learner;
   }
 
-  /** Builds a step that prepares the drawn batch and updates the state. */
-  #stepOf(program: string) {
-    const update = namingMissing(this.#parts.programs[program]);
-    const numbers = Object.keys(this.#parts.inputs);
+  /** Builds a step that encodes the drawn batch and updates the state. */
+  #stepOf(update: Update) {
+    const names = Object.keys(this.memory.batch);
+    const policy = this.model;
     return (held: AgentState, given: Tensors) => {
-      const drawn = pick(given, Object.keys(this.experience.batch));
-      const { batch, stats } = this.experience.prepare(drawn, held.policy);
-      const inputs = pick(given, numbers) as Scalars;
-      const { results = {}, ...made } = update(held, batch, inputs);
-      return { state: made.state, stats: { ...made.stats, ...stats }, results };
+      const batch: Record<string, tf.Tensor> = {}, inputs = { ...given };
+      for (const name of names) {
+        batch[name] = given[name];
+        delete inputs[name];
+      }
+      const { results = {}, state, stats } = update(
+        held,
+        encodeBatch(policy, batch),
+        inputs,
+      );
+      return { state, stats: stats as Tensors, results };
     };
   }
 
@@ -278,17 +294,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Updates so far. */
   get updates(): number {
-    return this.#moment.updates;
-  }
-
-  /** Calls of `update` that learn, for a step of one environment, once learning has begun. */
-  get updatesPerStep(): number | undefined {
-    return this.experience.updatesPerStep;
+    return this.#progress.updates;
   }
 
   /** Copy of the policy's current parameters, by path. */
   get params(): Readonly<Record<string, ArrayWithShape>> {
-    this.#sync("action");
     return this.#learner.read().policy as Record<string, ArrayWithShape>;
   }
 
@@ -304,22 +314,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   act(observations: Batch, actionMasks?: Uint8Array): ActionArray {
     checkActionMasks(actionMasks, this.#expected);
     this.#masks?.set(actionMasks!);
-    const { overdue = 0 } = this.experience;
-    for (let i = 1; i <= overdue; i++) this.#learn(i === overdue);
-    this.#sync("action");
+    for (; this.#overdue > 0; this.#overdue--) this.#learn(this.#overdue === 1);
     this.#decision = this.#decide(observations);
     return this.#toEnv(this.#decision.actions);
   }
 
-  /** Overwrites the parts of the state that are computed outside updates. */
-  #sync(when: "action" | "update"): void {
-    const read = () => this.#learner.read();
-    const changed = this.#parts.sync?.(when, this.#moment, read);
-    if (changed !== undefined) this.#learner.writePart(changed);
-  }
-
-  #decide(given: Batch): Decision {
-    const { observations } = this.#runtime;
+  #decide(given: Batch): Omit<PolicyStep, "step"> {
+    const { observations } = this.#context;
     observations.encoder.observationArray(given, this.#seen);
     observations.see(given);
     this.#present = this.#view(this.#seen);
@@ -352,13 +353,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @throws {TypeError} If something is not in typed arrays.
    */
   observe(step: VecStep): void {
-    const steps = this.#moment.steps + this.#runtime.numEnvs;
-    checkStep(step, { ...this.#runtime, step: steps });
+    const steps = this.#progress.steps + this.#context.numEnvs;
+    checkStep(step, { ...this.#context, step: steps });
     const decision = this.#decision;
     if (decision === undefined) {
       throw new Error("Cannot observe a step before act() chose its actions");
     }
-    this.experience.add(decision, step);
+    this.memory.add({ ...decision, step });
     if (decision.nextState) this.#actor.state.set(decision.nextState);
     this.#actor.observe(step);
     this.#decision = undefined;
@@ -399,13 +400,16 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    */
   endEpisodes(): void {
     this.#decision = undefined;
-    this.experience.endEpisodes(this.#actor.state);
+    const before = this.memory.ready(this.#progress, this.#random);
+    this.memory.endEpisodes(this.#actor.state);
+    const after = this.memory.ready(this.#progress, this.#random);
+    this.#overdue = Math.max(0, after - before);
     this.#actor.endEpisodes();
   }
 
   #count(steps: number): void {
-    this.#moment.steps = steps;
-    this.#moment.progress = Math.min(1, steps / this.#runtime.totalTimesteps);
+    this.#progress.steps = steps;
+    this.#progress.fraction = Math.min(1, steps / this.#context.totalTimesteps);
   }
 
   /**
@@ -415,63 +419,62 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * `learning_rate`; `undefined` where no batch is ready.
    */
   update(): Statistics | undefined {
-    const due = this.experience.due(this.#moment, this.#random);
+    const due = this.memory.ready(this.#progress, this.#random);
     if (due === 0) return undefined;
     for (let i = 1; i <= due; i++) this.#learn(i === due);
-    this.#notify();
+    this.#noteEnd();
     return { ...this.#statistics };
   }
 
-  /** Tells once what a user should know. */
-  #notify(): void {
-    const line = this.#onNotice &&
-      (this.#parts.notice?.(this.#statistics) ?? this.#endNotice());
-    if (line === undefined) return;
+  /** Tells a user one line, the first one alone. */
+  #notify(line: string): void {
     this.#onNotice?.(line);
     this.#onNotice = undefined;
   }
 
-  /** Describes that nothing is learned any more, after the end of the schedules. */
-  #endNotice(): string | undefined {
-    const { totalTimesteps } = this.#runtime;
-    const isOver = this.#moment.steps > totalTimesteps;
-    if (!isOver || this.#statistics.learning_rate !== 0) return undefined;
-    return `${this.#title} learns nothing more: its learning rate falls to 0 within ${
-      totalTimesteps.toLocaleString("en-US")
-    } steps; totalTimesteps of the agent gives it more, or learningRateSchedule: constant`;
+  /** Tells that nothing is learned any more, after the end of the schedules. */
+  #noteEnd(): void {
+    const { totalTimesteps } = this.#context;
+    const isOver = this.#progress.steps > totalTimesteps;
+    if (!isOver || this.#statistics.learning_rate !== 0) return;
+    this.#notify(
+      `${this.#title} learns nothing more: its learning rate falls to 0 within ${
+        totalTimesteps.toLocaleString("en-US")
+      } steps; totalTimesteps of the agent gives it more, or learningRateSchedule: constant`,
+    );
   }
 
   /** Learns from one batch; each statistic keeps its last value. */
   #learn(isLast: boolean): void {
-    const statistics = this.#statistics;
-    const program = this.#parts.choose?.(this.#moment, isLast) ?? "learn";
-    const inputs = this.#inputs.draw(program, this.#moment, this.#random);
-    const batch = this.experience.draw(this.#moment, this.#random);
-    const { stats, results } = this.#program(program)
-      .run({ ...inputs, ...batch }) as Record<string, Arrays>;
-    this.#moment.updates++;
+    const statistics = this.#statistics, progress = this.#progress;
+    progress.isLast = isLast;
+    const { inputs, learn, afterUpdate } = this.#parts;
+    const program = this.#program(learn(progress));
+    // Its random numbers before those of the batch.
+    const numbers = inputs(progress, this.#draw);
+    const drawn = this.memory.sample(this.#random, progress);
+    const { stats, results } = program
+      .run({ ...numbers, ...drawn.batch }) as Record<string, Arrays>;
+    progress.updates++;
     for (const name in stats) statistics[name] = stats[name][0];
-    Object.assign(statistics, this.experience.learned(results));
-    const { learningRate } = inputs;
-    if (learningRate !== undefined) {
-      statistics.learning_rate = learningRate as number;
+    Object.assign(statistics, drawn.stats);
+    if (numbers.learningRate !== undefined) {
+      statistics.learning_rate = numbers.learningRate as number;
     }
-    this.#sync("update");
+    if (results.tdErrors) this.memory.setPriorities?.(results.tdErrors);
+    const changed = afterUpdate?.({
+      ...{ progress, statistics, results },
+      read: () => this.#learner.read(),
+      notify: (line) => this.#notify(line),
+    });
+    if (changed !== undefined) this.#learner.writePart(changed);
   }
 
-  #program(name: string): Run {
-    const known = this.#programs.get(name);
+  #program(update: Update): Run {
+    const known = this.#programs.get(update);
     if (known !== undefined) return known;
-    const { programs } = this.#parts;
-    if (!Object.hasOwn(programs, name)) {
-      throw new TypeError(
-        `Cannot run the program '${name}', which choose of ${this.#title} names: expected one of ${
-          Object.keys(programs).join(", ")
-        }`,
-      );
-    }
-    const program = this.#learner.also(this.#stepOf(name));
-    this.#programs.set(name, program);
+    const program = this.#learner.also(this.#stepOf(update));
+    this.#programs.set(update, program);
     return program;
   }
 
@@ -484,14 +487,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    */
   policy(options: PolicyOptions = {}): Actor {
     refuseUnknown(options, ACTOR_OPTIONS, "an actor");
-    this.#sync("action");
-    const { observations } = this.#runtime;
-    const { numEnvs = this.#runtime.numEnvs } = options;
-    const { sampleFrequency = -1 } = this.#parts.noise ?? {};
+    const { observations, actionSpace, masked, learned } = this.#context;
+    const { numEnvs = this.#context.numEnvs } = options;
+    const { sampleFrequency = -1 } = this.model.noiseSchedule ?? {};
     const actor = new PolicyActor(this.model, {
-      ...this.#runtime,
       ...options,
-      numEnvs,
+      ...{ numEnvs, actionSpace, masked, compilation: learned.compilation },
+      params: () => learned.params,
       renewsNoise: (step) =>
         sampleFrequency !== -1 && step % sampleFrequency === 0,
     });
@@ -523,7 +525,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       this.#normalization.observations?.scaling ??
       this.#spaces.observationScaling;
     const { params, model } = this, given = { ...options, params, scaling };
-    return exportPolicy(model, { ...this.#runtime, ...given });
+    const { actionSpace, masked } = this.#context;
+    return exportPolicy(model, { actionSpace, masked, ...given });
   }
 
   /**
@@ -541,10 +544,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       );
     }
     const { observations, rewards } = this.#normalization;
-    const { steps, updates } = this.#moment;
+    const { steps, updates } = this.#progress;
     return {
       learned: this.#learner.read(),
-      experience: this.experience.save(),
+      experience: this.memory.save(),
       acting: this.#actor.save(),
       exploration: this.#parts.explore?.save?.() ?? null,
       random: this.#random.save(),
@@ -583,13 +586,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       agent: this.#title,
     });
     this.#learner.write(learned as SavedState);
-    this.experience.load(saved.experience);
+    this.memory.load(saved.experience);
     this.#actor.load(acting);
     this.#parts.explore?.load?.(saved.exploration);
     this.#random.load(saved.random);
     this.#decision = undefined;
     this.#count(saved.steps as number);
-    this.#moment.updates = saved.updates as number;
+    this.#progress.updates = saved.updates as number;
     this.#statistics = { ...saved.statistics as Statistics };
     for (const [scale, statistics] of scales) scale.load(statistics);
   }
@@ -688,19 +691,16 @@ const ACTOR_OPTIONS: readonly (keyof PolicyOptions)[] = [
 
 /** Refuses what is no algorithm, no environment or no option. */
 function checkArguments(
-  definition: Pick<
-    AlgorithmDefinition<never, never>,
-    "name" | "title" | "schema"
-  >,
+  algorithm: { readonly meta: Pick<Meta, "name" | "title" | "schema"> },
   spaces: AgentSpaces,
   options: AgentOptions,
 ): void {
-  if (definition?.schema === undefined) {
+  if (algorithm?.meta?.schema === undefined) {
     throw new TypeError(
       "Cannot make an agent without an algorithm: expected one as a2c of @bellman/a2c is",
     );
   }
-  const { title = definition.name, schema } = definition;
+  const { name, title = name, schema } = algorithm.meta;
   if (spaces?.observationSpace === undefined) {
     throw new TypeError(
       `Cannot make an agent of ${title} without an environment: expected one of makeVec(id, { numEnvs: 8 })`,
@@ -746,6 +746,3 @@ export function differenceOf(
   }
 }
 
-function pick(given: Tensors, names: readonly string[]): Tensors {
-  return Object.fromEntries(names.map((name) => [name, given[name]]));
-}

@@ -33,15 +33,13 @@ import type {
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { buildParts } from "./_build_parts.ts";
-import { NUMBER } from "./experience/_tensor_types.ts";
-import type { AgentContext, Tensors } from "./experience/context.ts";
 import type {
+  AgentContext,
   AgentOptions,
   AgentState,
-  AlgorithmDefinition,
-  AnyParts,
-  NumberInput,
-} from "./definition.ts";
+  Algorithm,
+  Tensors,
+} from "./algorithm.ts";
 import {
   type DeviceEnv,
   DeviceLoop,
@@ -51,7 +49,9 @@ import {
   packingOf,
   rolloutThatFits,
 } from "./device_loop.ts";
-import type { RolloutOptions } from "./experience/rollout.ts";
+import { NUMBER } from "./memory/_tensor_types.ts";
+import { Observations } from "./memory/observations.ts";
+import type { RolloutOptions } from "./memory/rollout.ts";
 
 /**
  * Options of {@link DeviceAgent}.
@@ -86,7 +86,7 @@ type Loop = CompiledStep<
 /**
  * An agent whose environments are tensors: acting, steps, targets and updates
  * are one compiled program that returns only statistics. It takes any
- * definition whose experience is a rollout with `tensorTargets`.
+ * algorithm whose memory is a `Rollout` with `tensorTargets`.
  *
  * `train(agent, undefined, ...)` trains it. Its whole state, running episodes
  * included, can be saved and restored, bit for bit.
@@ -130,7 +130,6 @@ export class DeviceAgent<
   /** Updates of the last call. */
   updatesInCall = 0;
   readonly #title: string;
-  readonly #parts: AnyParts<P>;
   readonly #rollout: RolloutOptions;
   readonly #program: DeviceLoop;
   readonly #context: AgentContext;
@@ -138,13 +137,13 @@ export class DeviceAgent<
   readonly #loop: Loop;
   /** Inputs of the updates of a call, by name. */
   readonly #numbers: Readonly<Record<string, Float32Array>>;
-  readonly #moment = { steps: 0, updates: 0, progress: 0 };
+  readonly #progress = { steps: 0, updates: 0, fraction: 0 };
   #statistics: Statistics | undefined;
 
   /**
    * Creates a new agent.
    *
-   * @param definition The algorithm.
+   * @param algorithm The algorithm.
    * @param env Environments as tensors.
    * @param options Number of environments, settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
@@ -152,11 +151,11 @@ export class DeviceAgent<
    * as one program.
    */
   constructor(
-    definition: AlgorithmDefinition<Config, P>,
+    algorithm: Algorithm<Config, P>,
     env: DeviceEnv,
     options: DeviceAgentOptions<Config>,
   ) {
-    const { name, title = name } = definition;
+    const { name, title = name } = algorithm.meta;
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, updatesPerCall = 100, stepsPerCall = 2 ** 20 } = options;
     const { observationSpace, actionSpace } = env;
@@ -169,8 +168,15 @@ export class DeviceAgent<
     };
     const random = new RandomStream(seed);
     const { config, parts } = buildParts(
-      definition,
-      { ...context, random: random.split("init") },
+      algorithm,
+      {
+        ...context,
+        random: random.split("init"),
+        observations: new Observations(observationSpace),
+        get learned(): never {
+          throw new TypeError("A loop on the device has no memory on the host");
+        },
+      },
       {
         config: options.config,
         onNotice: options.onNotice,
@@ -184,16 +190,14 @@ export class DeviceAgent<
     const fitting = Math.max(1, Math.floor(stepsPerCall / steps));
     this.updatesPerCall = Math.min(updatesPerCall, fitting);
     this.#title = title;
-    this.#parts = parts;
     this.#context = context;
     const rollout = this.#rollout;
     this.#program = new DeviceLoop({ parts, rollout, env, context });
-    const { inputs } = parts, learned: AgentState = parts.state;
+    const learned: AgentState = parts.state;
     this.#compilation = { params: paramTypes(learned.policy), engine, threads };
     this.#numbers = Object.fromEntries(
-      Object.entries(inputs)
-        .filter(([, input]) => typeof input === "function")
-        .map(([name]) => [name, new Float32Array(this.updatesPerCall)]),
+      this.#program.numbers
+        .map((name) => [name, new Float32Array(this.updatesPerCall)]),
     );
     const start = this.#program.start(
       learned,
@@ -259,16 +263,16 @@ export class DeviceAgent<
   advance(): StepsTaken {
     const { numEnvs, totalTimesteps } = this.#context;
     const steps = this.#rollout.numSteps * numEnvs;
-    const left = Math.ceil((totalTimesteps - this.#moment.steps) / steps);
+    const left = Math.ceil((totalTimesteps - this.#progress.steps) / steps);
     const most = this.updatesPerCall;
     const rounds = left > 0 ? Math.min(left, most) : most;
     for (let i = 0; i < rounds; i++) {
-      this.#count(this.#moment.steps + steps);
+      this.#count(this.#progress.steps + steps);
+      const inputs = this.#program.inputsAt(this.#progress);
       for (const name in this.#numbers) {
-        const at = this.#parts.inputs[name] as NumberInput;
-        this.#numbers[name][i] = at(this.#moment);
+        this.#numbers[name][i] = inputs[name] as number;
       }
-      this.#moment.updates++;
+      this.#progress.updates++;
     }
     const { stats, ended } = this.#loop.run(
       { rounds, ...this.#numbers },
@@ -286,8 +290,8 @@ export class DeviceAgent<
   }
 
   #count(steps: number): void {
-    this.#moment.steps = steps;
-    this.#moment.progress = Math.min(1, steps / this.#context.totalTimesteps);
+    this.#progress.steps = steps;
+    this.#progress.fraction = Math.min(1, steps / this.#context.totalTimesteps);
   }
 
   /** Engine that computes. */
@@ -297,7 +301,7 @@ export class DeviceAgent<
 
   /** Updates so far. */
   get updates(): number {
-    return this.#moment.updates;
+    return this.#progress.updates;
   }
 
   /** Copy of the policy's current parameters, by path. */
@@ -356,7 +360,7 @@ export class DeviceAgent<
    * @returns Plain data, owned by the caller.
    */
   save(): StateTree {
-    const { steps, updates } = this.#moment;
+    const { steps, updates } = this.#progress;
     const loop = this.#loop.read();
     return { loop, steps, updates };
   }
@@ -378,7 +382,7 @@ export class DeviceAgent<
     this.#loop.write(saved.loop as StateArrays<LoopState>);
     this.#statistics = undefined;
     this.#count(saved.steps as number);
-    this.#moment.updates = saved.updates as number;
+    this.#progress.updates = saved.updates as number;
   }
 
   /** Frees the tensors; the agent cannot be used afterwards. */

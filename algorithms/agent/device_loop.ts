@@ -17,21 +17,24 @@ import {
 } from "@bellman/policies";
 import type { EpisodeStatistics, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { namingMissing } from "./_missing_names.ts";
-import type { AgentContext, Tensors } from "./experience/context.ts";
 import type {
+  AgentContext,
   AgentState,
   AnyParts,
-  RandomInput,
+  Draw,
+  Progress,
+  RandomNumbers,
+  Tensors,
   Update,
-} from "./definition.ts";
+} from "./algorithm.ts";
 import {
   recordedOf,
+  Rollout,
   type RolloutOptions,
   targetOf,
   targetsOfTensors,
   valueOf,
-} from "./experience/rollout.ts";
+} from "./memory/rollout.ts";
 
 /** Running episodes as tensors. */
 export interface DeviceEpisodes {
@@ -116,7 +119,7 @@ export interface LoopDraws {
 
 /** Inputs of an update other than the state. */
 export interface LoopRow {
-  /** Scalars of `AgentParts.numbers`. */
+  /** Scalars of `Parts.inputs`. */
   readonly numbers: Readonly<Record<string, tf.Scalar>>;
   readonly draws: LoopDraws;
 }
@@ -134,6 +137,20 @@ interface Collected {
   readonly ended: tf.Tensor;
 }
 
+/** Random numbers that the program draws. */
+interface RandomInput extends RandomNumbers {
+  readonly rows: number;
+}
+
+/** Random numbers that stand for those of the program. */
+const DRAWN = new WeakMap<object, RandomInput>();
+
+const onDevice: Draw = ({ kind, size }, rows) => {
+  const input = { data: new Float32Array(), shape: [rows, size] };
+  DRAWN.set(input, { kind, size, rows });
+  return input;
+};
+
 /** Parts of a {@link DeviceLoop}. */
 interface DeviceLoopParts {
   readonly parts: AnyParts;
@@ -150,18 +167,29 @@ export class DeviceLoop {
   readonly #rollout: RolloutOptions;
   readonly #device: DeviceEnv;
   readonly #context: AgentContext;
-  readonly #learn: Update<AgentState, Tensors, Tensors>;
+  readonly #learn: Update;
+  /** Names of the inputs of the update that are numbers. */
+  readonly numbers: readonly string[];
   /** Random inputs of the update by name. */
-  readonly #random: readonly [string, RandomInput][];
+  readonly #random: readonly (readonly [string, RandomInput])[];
 
   constructor({ parts, rollout, env, context }: DeviceLoopParts) {
     this.#parts = parts;
-    this.#learn = namingMissing(parts.programs.learn);
-    this.#random = Object.entries(parts.inputs)
-      .filter((it): it is [string, RandomInput] => typeof it[1] !== "function");
+    const start = { steps: 0, updates: 0, fraction: 0 };
+    this.#learn = parts.learn(start);
+    const inputs = Object.entries(this.inputsAt(start));
+    this.numbers = inputs.filter(([, it]) => typeof it === "number")
+      .map(([name]) => name);
+    this.#random = inputs.filter(([, it]) => typeof it !== "number")
+      .map(([name, it]) => [name, DRAWN.get(it as object)!]);
     this.#rollout = rollout;
     this.#device = env;
     this.#context = context;
+  }
+
+  /** Returns the inputs of an update, of which the random ones are drawn on the device. */
+  inputsAt(progress: Progress): Readonly<Record<string, unknown>> {
+    return this.#parts.inputs(progress, onDevice);
   }
 
   /** Builds the initial state: new tensors, except the learned ones. */
@@ -466,12 +494,12 @@ export function rolloutThatFits(
     new TypeError(
       `Cannot run ${title} with loop: device: ${why}, expected loop: host`,
     );
-  const { experience, explore, sync, choose } = parts;
-  const isMore = explore ?? sync ?? choose;
-  if (isMore !== undefined || experience.kind !== "rollout") {
+  const { memory, explore, afterUpdate } = parts;
+  const isMore = explore ?? afterUpdate;
+  if (isMore !== undefined || !(memory instanceof Rollout)) {
     throw refuse("it does more than to collect a rollout and learn from it");
   }
-  const rollout = experience.options as RolloutOptions;
+  const rollout = memory.options;
   if (rollout.tensorTargets === undefined) {
     throw refuse("it has no targets of tensors");
   }

@@ -6,8 +6,7 @@ import {
   type PartNetworks,
 } from "@bellman/policies";
 import type { Space } from "@bellman/types";
-import type { AlgorithmDefinition } from "./definition.ts";
-import type { AgentContext } from "./experience/context.ts";
+import type { AgentContext, Meta } from "./algorithm.ts";
 import { defaultsOf } from "./schema.ts";
 
 /** Reasons why settings have no effect, by setting. */
@@ -22,7 +21,7 @@ export type KnownSpaces = Partial<
  * Lists settings that differ from the defaults and have no effect with the others, a
  * line each.
  *
- * @param definition The algorithm.
+ * @param meta The algorithm's.
  * @param config All of its settings.
  * @param spaces Spaces of the environment, where they are known.
  *
@@ -33,19 +32,19 @@ export type KnownSpaces = Partial<
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(
- *   idleLines(sac, { ...defaultSacConfig, priorityAlpha: 0.1 }),
+ *   idleLines(sac.meta, { ...defaultSacConfig, priorityAlpha: 0.1 }),
  *   ["priorityAlpha does nothing here: uniform replay has no priorities"],
  * );
  * ```
  */
 export function idleLines<Config extends object>(
-  definition: Pick<AlgorithmDefinition<Config>, "schema" | "idle">,
+  meta: Pick<Meta<Config>, "schema" | "unusedSettings">,
   config: Config,
   spaces: KnownSpaces = {},
 ): string[] {
   const all = config as Readonly<Record<string, unknown>>;
-  const defaults = defaultsOf<Record<string, unknown>>(definition.schema);
-  return Object.entries(definition.idle?.(config, spaces) ?? {})
+  const defaults = defaultsOf<Record<string, unknown>>(meta.schema);
+  return Object.entries(meta.unusedSettings?.(config, spaces) ?? {})
     .filter(([key]) =>
       all[key] !== undefined && all[key] !== null &&
       JSON.stringify(all[key]) !== JSON.stringify(defaults[key])

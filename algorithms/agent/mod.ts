@@ -1,8 +1,8 @@
 /**
  * Everything that reinforcement-learning algorithms share: acting, recording,
  * compiling the update, random streams, counting, saving and exporting. An
- * algorithm is one {@linkcode AlgorithmDefinition}: its settings, its networks,
- * its update as a pure function, and the experience that it learns from.
+ * algorithm is one {@linkcode Algorithm}: its settings, its networks,
+ * its update as a pure function, and the memory that it learns from.
  *
  * @example Act, observe and learn with any algorithm
  * ```ts
@@ -27,20 +27,18 @@
  *
  * @module
  */
-export * from "./experience/advantage_targets.ts";
+export * from "./memory/advantage_targets.ts";
 export * from "./agent.ts";
-export * from "./experience/context.ts";
-export * from "./definition.ts";
+export * from "./algorithm.ts";
 export * from "./device_agent.ts";
 export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
-export * from "./experience/experience.ts";
 export {
   nextObservations,
   type Normalization,
   Observations,
   type ObservationScale,
   type RewardScale,
-} from "./experience/observations.ts";
+} from "./memory/observations.ts";
 export type { QValues } from "./q_values.ts";
 export * from "./noisy_actions.ts";
 export {
@@ -56,25 +54,30 @@ export {
   ReplayStore,
   type ReplayStoreOptions,
   type StoredBuffer,
-} from "./experience/replay_store.ts";
+} from "./memory/replay_store.ts";
 export {
   checkReplay,
   type HindsightGoals,
   idleReplay,
-  replay,
+  Replay,
+  type ReplayBatch,
   type ReplayOptions,
-} from "./experience/replay.ts";
+} from "./memory/replay.ts";
 export {
-  rollout,
+  Rollout,
+  type RolloutBatch,
   type RolloutData,
   type RolloutOptions,
   type RolloutTargets,
   type RolloutTensors,
   type TensorTargets,
-} from "./experience/rollout.ts";
+} from "./memory/rollout.ts";
 export * from "./hints.ts";
 export * from "./idle.ts";
 export * from "./schema.ts";
-export * from "./experience/segments.ts";
-
-export * from "./experience/windows.ts";
+export {
+  segmentRows,
+  Segments,
+  type SegmentsOptions,
+} from "./memory/segments.ts";
+export * from "./memory/windows.ts";

@@ -1,6 +1,5 @@
 import type { BoxSpace, StateTree } from "@bellman/types";
-import type { Explorer } from "./definition.ts";
-import type { AgentContext } from "./experience/context.ts";
+import type { AgentContext, Explorer } from "./algorithm.ts";
 import { randomActions } from "./random_actions.ts";
 
 /** Pull of the walk to 0 in a unit of time, and the time of a step. */
@@ -43,7 +42,7 @@ export interface NoisyActionsOptions {
  *   learningStarts: 0,
  * });
  * const [first, second] = explorer.act({
- *   moment: { steps: 2, updates: 0, progress: 0 },
+ *   progress: { steps: 2, updates: 0, fraction: 0 },
  *   random: new RandomStream(1),
  *   sample: () => new Float32Array(2),
  * });
@@ -64,9 +63,9 @@ export function noisyActions(
   const scale = options.explorationNoise * (isWalk ? Math.sqrt(STEP) : 1);
   return {
     act(exploration) {
-      const { moment, random, starts } = exploration;
+      const { progress, random, starts } = exploration;
       const actions = first.act(exploration);
-      if (moment.steps < learningStarts) return actions;
+      if (progress.steps < learningStarts) return actions;
       for (let i = 0; i < actions.length; i++) {
         const isStart = starts?.[Math.floor(i / size)] === 1;
         const before = !isWalk || isStart ? 0 : walk[i] * (1 - PULL * STEP);

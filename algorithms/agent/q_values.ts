@@ -1,9 +1,17 @@
 import { compile, paramTypes, type ResidentState } from "@bellman/compute";
-import { mapParts, type Observed, type PerPart } from "@bellman/policies";
+import {
+  mapParts,
+  type Observed,
+  type PerPart,
+  type Policy,
+} from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { rowsOf } from "./experience/_tensor_types.ts";
-import type { ActionValues, AgentState } from "./definition.ts";
-import type { AgentRuntime } from "./experience/experience.ts";
+import type {
+  AgentState,
+  BuildContext,
+  StateActionValues,
+} from "./algorithm.ts";
+import { rowsOf } from "./memory/_tensor_types.ts";
 
 /**
  * Estimates values of actions in one state.
@@ -20,15 +28,16 @@ export type QValues = (
 
 /** Estimates an agent's Q function, compiled for each number of actions. */
 export function qValuesOf(
-  { part, estimate }: ActionValues,
-  { runtime, start, present }: {
-    readonly runtime: AgentRuntime;
+  { part, estimate }: StateActionValues,
+  { context, policy, start, present }: {
+    readonly context: BuildContext;
+    readonly policy: Policy;
     /** Initial state, for the shapes. */
     readonly start: AgentState;
     readonly present: () => ResidentState<AgentState>;
   },
 ): QValues {
-  const { policy, observations, compilation, actionSpace } = runtime;
+  const { observations, learned, actionSpace } = context;
   const { observationInput, distribution } = policy;
   const { actionShape, actionDtype } = distribution;
   const types = paramTypes(start[part]);
@@ -42,7 +51,7 @@ export function qValuesOf(
       const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
       return { values: estimate(params, all, actions) };
     }, {
-      ...compilation,
+      ...learned.compilation,
       name: "values of actions",
       inputs: {
         params: types,

@@ -1,7 +1,11 @@
 import type { RandomStream, TensorData } from "@bellman/compute";
 import type { Space, StateTree } from "@bellman/types";
-import type { AgentContext, Moment } from "./experience/context.ts";
-import type { Exploration, Explorer } from "./definition.ts";
+import type {
+  AgentContext,
+  Exploration,
+  Explorer,
+  Progress,
+} from "./algorithm.ts";
 
 /** Largest number of steps that take the same random action. */
 const MOST_REPEATS = 100;
@@ -23,7 +27,7 @@ export interface RandomActionsOptions {
    *
    * @default none: the policy acts
    */
-  readonly epsilon?: (moment: Moment) => number;
+  readonly epsilon?: (progress: Progress) => number;
 }
 
 /** Settings of {@link firstActions}. */
@@ -89,7 +93,7 @@ export function firstActions(
  * const random = new RandomStream(1);
  * const sample = () => new Int32Array(2);
  * const actionsAt = (steps: number) =>
- *   explorer.act({ moment: { steps, updates: 0, progress: 0 }, random, sample });
+ *   explorer.act({ progress: { steps, updates: 0, fraction: 0 }, random, sample });
  * assertEquals([...actionsAt(98)], [7, 7]);
  * assertEquals([...actionsAt(100)], [0, 0]); // the policy's
  * ```
@@ -125,12 +129,12 @@ export function randomActions(
   }
   return {
     act(exploration) {
-      const { moment, random, sample, actionMasks } = exploration;
-      if (moment.steps < steps) {
+      const { progress, random, sample, actionMasks } = exploration;
+      if (progress.steps < steps) {
         return repeated?.act(random, actionMasks) ??
           draw(random, numEnvs, actionMasks);
       }
-      return epsilon ? mixed(epsilon(moment), exploration) : sample();
+      return epsilon ? mixed(epsilon(progress), exploration) : sample();
     },
     ...(repeated && {
       save: () => repeated.save(),

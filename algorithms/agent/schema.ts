@@ -322,7 +322,7 @@ export function faultOf(
  * Returns the schema of an algorithm's settings, with the networks that are
  * registered.
  *
- * @param definition The algorithm.
+ * @param meta The algorithm's.
  *
  * @example
  * ```ts
@@ -332,7 +332,7 @@ export function faultOf(
  * import { assert } from "@std/assert";
  *
  * registerNetwork("own", ({ inputShape }) => convOnly({ inputShape }));
- * assert(ownSchema(a2c).properties.network.enum?.includes("own"));
+ * assert(ownSchema(a2c.meta).properties.network.enum?.includes("own"));
  * ```
  */
 export function ownSchema(

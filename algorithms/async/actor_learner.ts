@@ -1,10 +1,9 @@
 import {
-  type AgentParts,
-  type AgentRuntime,
-  type Arrays,
   type BuildContext,
-  type Decision,
+  type Parts,
+  type PolicyStep,
   randomActions,
+  type Sample,
   type Tensors,
   type Update,
   Windows,
@@ -21,13 +20,14 @@ import {
   type RandomStream,
   scope,
   type TensorData,
+  type TensorType,
   tidy,
   valueAndGradients,
   viewParams,
 } from "@bellman/compute";
 import type { Policy } from "@bellman/policies";
 import { schedule } from "@bellman/schedulers";
-import type { StateTree, Statistics, VecStep } from "@bellman/types";
+import type { StateTree } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
 import type { Learner } from "./learners.ts";
@@ -78,7 +78,7 @@ export type ServerConnection = (
  *
  * @example
  * ```ts
- * import { Agent, type AlgorithmDefinition } from "@bellman/agent";
+ * import { Agent, type Algorithm } from "@bellman/agent";
  * import { actorLearner, type AsyncConfig, asyncQ, qLearner } from "@bellman/async";
  * import { selectBackend } from "@bellman/compute";
  * import { makeVec } from "@bellman/envs";
@@ -87,7 +87,7 @@ export type ServerConnection = (
  *
  * await selectBackend("cpu");
  * // One-step Q-learning with a custom network.
- * const mine: AlgorithmDefinition<AsyncConfig> = {
+ * const mine: Algorithm<AsyncConfig> = {
  *   ...asyncQ,
  *   build: (config, context) =>
  *     actorLearner(qLearner(qPolicy({ ...context, networkOptions: { hiddenSizes: [8] } })), {
@@ -104,7 +104,7 @@ export type ServerConnection = (
 export function actorLearner<P extends Policy>(
   learner: Learner<P>,
   { config, context, form, connect }: ActorLearnerOptions,
-): AgentParts<P> {
+): Parts<P> {
   const { policy } = learner, { actionSpace, random, totalTimesteps } = context;
   const params = policy.init(random), flat = flatParams(params);
   const held = { policy: viewParams(flat, params) };
@@ -144,41 +144,55 @@ export function actorLearner<P extends Policy>(
         ...(pushes && { results: { gradient: all } }),
       };
     });
+  const accumulate = learn(false), push = learn(true);
+  const memory = new ActorSteps(context, policy, {
+    ...{ config, form, server, own, progress, epsilon },
+    target: viewParams(flat.slice(), params),
+  });
   const isPushDue = () =>
-    progress.hasEnded || (progress.gradients + 1) % config.updateInterval === 0;
+    !form.isOneStep || progress.hasEnded ||
+    (progress.gradients + 1) % config.updateInterval === 0;
+  const learnsDiscrete = form.learnsQ && actionSpace.type === "discrete";
+  const greedy = learnsDiscrete
+    ? randomActions(context, { steps: 0, epsilon })
+    : undefined;
   return {
     policy,
     state: {
       policy: params,
       ...(form.isOneStep && { sum: mapParams(params, tf.zerosLike) }),
     },
-    experience: {
-      kind: "windows",
-      options: config,
-      make: (runtime) =>
-        new ActorSteps(runtime, {
-          ...{ config, form, server, own, progress, rate, epsilon },
-          target: viewParams(flat.slice(), params),
-        }),
+    memory,
+    inputs: () => ({
+      learningRate: rate(),
+      entropyCoefficient: config.entropyCoefficient,
+    }),
+    learn: () => isPushDue() ? push : accumulate,
+    explore: {
+      act(exploration) {
+        const isWithinWindow = !form.isOneStep && progress.pending > 0;
+        if (!isWithinWindow && server.pull(flat, "params")) {
+          exploration.write?.(held);
+        }
+        return greedy?.act(exploration) ?? exploration.sample();
+      },
     },
-    programs: { learn: learn(!form.isOneStep), push: learn(true) },
-    choose: () => form.isOneStep && isPushDue() ? "push" : "learn",
-    inputs: {
-      learningRate: rate,
-      entropyCoefficient: () => config.entropyCoefficient,
+    afterUpdate({ results: { gradient } }) {
+      memory.note();
+      progress.gradients++;
+      if (form.isOneStep) server.syncTarget();
+      if (gradient) server.push(gradient as Float32Array, rate());
+      if (!form.isOneStep) server.syncTarget();
+      // Where others learn, too, parameters are pulled when the next window begins.
+      const isNext = own !== undefined && memory.ready() === 0;
+      return isNext && server.pull(flat, "params") ? held : undefined;
     },
-    sync(when) {
-      const isWithinWindow = !form.isOneStep && progress.pending > 0;
-      if (when === "update" || isWithinWindow) return undefined;
-      return server.pull(flat, "params") ? held : undefined;
-    },
-    ...(form.learnsQ && actionSpace.type === "discrete" && {
-      actionValues: {
+    ...(learnsDiscrete && {
+      qFunction: {
         part: "policy",
         estimate: (params: Params, observations: tf.Tensor) =>
           policy.apply(params, observations).policy,
       },
-      explore: randomActions(context, { steps: 0, epsilon }),
     }),
   };
 }
@@ -214,24 +228,26 @@ interface ActorStepsOptions
   /** Memory of the server, where no other agent uses it. */
   readonly own: SharedParameters | undefined;
   readonly progress: ActorProgress;
-  /** Current learning rate. */
-  readonly rate: () => number;
   /** Current exploration rate. */
   readonly epsilon: () => number;
   /** Views of the memory of the target network. */
   readonly target: ReturnType<typeof viewParams>;
 }
 
-/** Experience of an actor-learner: computes gradients of windows and pushes them. */
+/** Windows of an actor-learner, with the target network that each is learned by. */
 class ActorSteps extends Windows {
   readonly #options: ActorStepsOptions;
   readonly #target: Float32Array;
   /** Its parts by name in the batch. */
   readonly #targetParts: Record<string, TensorData> = {};
 
-  constructor(runtime: AgentRuntime, options: ActorStepsOptions) {
+  constructor(
+    context: BuildContext,
+    policy: Policy,
+    options: ActorStepsOptions,
+  ) {
     const { config, form, target } = options;
-    super(runtime, {
+    super(context, policy, {
       maxSteps: form.isOneStep ? 1 : config.maxSteps,
       gamma: config.gamma,
       takesNextAction: form.takesNextAction,
@@ -239,46 +255,38 @@ class ActorSteps extends Windows {
     this.#options = options;
     this.#target = new Float32Array(Object.values(target)[0].data.buffer);
     const parts = form.learnsQ ? nest(target, "target") : {};
+    const types: Record<string, TensorType> = {};
     for (const path in parts) {
       const { data, shape } = parts[path];
       this.#targetParts[path] = data;
-      this.batch = { ...this.batch, [path]: { shape, dtype: "float32" } };
+      types[path] = { shape, dtype: "float32" };
     }
+    this.batch = { ...this.batch, ...types };
   }
 
-  override add(decision: Decision, step: VecStep): void {
-    super.add(decision, step);
+  override add(step: PolicyStep): void {
+    super.add(step);
     this.#options.server.step();
-    this.#note();
+    this.note();
   }
 
   override endEpisodes(): void {
     super.endEpisodes();
-    this.#note();
+    this.note();
   }
 
-  /** Records the next window. */
-  #note(): void {
+  /** Notes the progress of the next window. */
+  note(): void {
     const { progress } = this.#options;
     progress.pending = this.length;
     progress.hasEnded = this.hasEnded;
   }
 
-  override draw(): Arrays {
-    const { form, server } = this.#options;
+  override sample(): Sample {
+    const { form, server, epsilon } = this.#options;
     if (form.learnsQ) server.pull(this.#target, "target");
-    return { ...super.draw(), ...this.#targetParts };
-  }
-
-  override learned({ gradient }: Arrays): Statistics {
-    const { form, server, progress, rate, epsilon } = this.#options;
-    super.learned();
-    this.#note();
-    progress.gradients++;
-    if (form.isOneStep) server.syncTarget();
-    if (gradient) server.push(gradient as Float32Array, rate());
-    if (!form.isOneStep) server.syncTarget();
-    return form.learnsQ ? { epsilon: epsilon() } : {};
+    const batch = { ...super.sample().batch, ...this.#targetParts };
+    return { batch, stats: form.learnsQ ? { epsilon: epsilon() } : {} };
   }
 
   override save(): StateTree {
@@ -297,7 +305,7 @@ class ActorSteps extends Windows {
     super.load(saved.window);
     progress.finalEpsilon = saved.finalEpsilon as number;
     progress.gradients = saved.count as number;
-    this.#note();
+    this.note();
     own?.load(saved.own);
   }
 }

@@ -1,11 +1,11 @@
 import {
   Agent,
-  type AlgorithmDefinition,
+  type Algorithm,
   checkSettings,
   type WorkersAlgorithm,
   type WorkersRun,
 } from "@bellman/agent";
-import { selectEngine } from "@bellman/compute";
+import { selectEngine, viewParams } from "@bellman/compute";
 import {
   type CheckedSource,
   checkSource,
@@ -26,7 +26,7 @@ import type {
 } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
 import { type AsyncMethod, asyncMethods, methodNamed } from "./methods.ts";
-import { SharedParameters } from "./parameter_server.ts";
+import { type ParameterServer, SharedParameters } from "./parameter_server.ts";
 import { serveParameters } from "./_serve_parameters.ts";
 import type { ThreadSettings, WorkerSettings } from "./worker.ts";
 import "./worker.ts";
@@ -92,6 +92,9 @@ export class AsyncTraining implements WorkersAlgorithm {
   readonly #agent: Agent<AsyncConfig>;
   readonly #method: AsyncMethod;
   #shared!: SharedParameters;
+  #server!: ParameterServer;
+  /** Parameters as they were pulled last. */
+  #latest!: Float32Array;
   #workers: WorkerPool | undefined;
 
   private constructor(
@@ -115,7 +118,7 @@ export class AsyncTraining implements WorkersAlgorithm {
       numEnvs: 1,
     };
     this.#method = methodNamed(name);
-    const { title = name, with: define } = this.#method;
+    const { meta: { title = name }, with: define } = this.#method;
     checkSettings({ workers: given }, { of: title, schema: RUN });
     const { localWorkers = 0 } = options.config ?? {};
     const workers = given + localWorkers;
@@ -126,7 +129,8 @@ export class AsyncTraining implements WorkersAlgorithm {
     }
     const definition = define((params, config) => {
       this.#shared = SharedParameters.from(params, { ...config, workers });
-      return this.#shared.connect(0);
+      this.#latest = params.slice();
+      return this.#server = this.#shared.connect(0);
     });
     const { config, engine } = options;
     // deno-lint-ignore no-console -- notices go there by default
@@ -137,7 +141,7 @@ export class AsyncTraining implements WorkersAlgorithm {
     this.workerRates = Array(workers).fill(0);
     if (options.isForEvaluation) return;
     const settings: Omit<WorkerSettings, "worker"> = {
-      method: this.#method.name,
+      method: this.#method.meta.name,
       config: this.#agent.config,
       source,
       workers,
@@ -226,10 +230,18 @@ export class AsyncTraining implements WorkersAlgorithm {
       for (const { episodes } of workers.step(next)) all.push(...episodes!);
     }
     const seconds = (performance.now() - start) / 1000;
+    this.#pull();
     taken.forEach((steps, worker) =>
       this.workerRates[worker] = steps / seconds
     );
     return { steps, episodes: all };
+  }
+
+  /** Gives the agent of evaluations the shared parameters. */
+  #pull(): void {
+    if (!this.#server.pull(this.#latest, "params")) return;
+    const policy = viewParams(this.#latest, this.#agent.params);
+    this.#agent.loadWeights({ learned: { policy } });
   }
 
   /** Returns means of the workers' last statistics. */
@@ -279,6 +291,7 @@ export class AsyncTraining implements WorkersAlgorithm {
     const { shared, workers } = state as Record<string, StateTree>;
     this.#workers?.load(workers as StateTree[]);
     this.#shared.load(shared);
+    this.#pull();
   }
 
   /** Ends the workers. */
@@ -289,8 +302,8 @@ export class AsyncTraining implements WorkersAlgorithm {
 }
 
 /** Definitions of the asynchronous methods for the command line, with workers. */
-export const asyncAlgorithms: readonly AlgorithmDefinition<AsyncConfig>[] =
+export const asyncAlgorithms: readonly Algorithm<AsyncConfig>[] =
   asyncMethods.map((method) => ({
     ...method,
-    startWorkers: (run) => AsyncTraining.start(method.name, run),
+    startWorkers: (run) => AsyncTraining.start(method.meta.name, run),
   }));

@@ -1,8 +1,9 @@
 import {
   type AgentContext,
-  type AlgorithmDefinition,
+  type Algorithm,
   type ConfigSchema,
   idleLayers,
+  type Meta,
 } from "@bellman/agent";
 import {
   type ActorCritic,
@@ -28,16 +29,16 @@ import { asyncPresets } from "./presets.ts";
 
 /**
  * An asynchronous method: an algorithm whose agents learn with a server. As an
- * `AlgorithmDefinition` it is the sequential form, one worker with its own parameters.
+ * `Algorithm` it is the sequential form, one worker with its own parameters.
  */
 export interface AsyncMethod<P extends Policy = Policy>
-  extends AlgorithmDefinition<AsyncConfig, P> {
+  extends Algorithm<AsyncConfig, P> {
   /**
    * Returns the definition of an agent that learns with others.
    *
    * @param connect Returns its view of the shared parameters.
    */
-  with(connect?: ServerConnection): AlgorithmDefinition<AsyncConfig, P>;
+  with(connect?: ServerConnection): Algorithm<AsyncConfig, P>;
   /** Names of the statistics that its updates return. */
   readonly statisticNames: readonly string[];
   /**
@@ -51,7 +52,7 @@ export interface AsyncMethod<P extends Policy = Policy>
 }
 
 /** Texts of a method. */
-type Names = Pick<AsyncMethod, "name" | "title" | "summary">;
+type Names = Pick<Meta, "name" | "title" | "summary">;
 
 /** Name, form and learner of a method. */
 interface MethodOptions<P extends Policy> extends Names {
@@ -74,26 +75,28 @@ function methodOf<P extends Policy>(
   }).filter(([key]) => !unused.includes(key as keyof AsyncConfig));
   const define = (
     connect?: ServerConnection,
-  ): AlgorithmDefinition<AsyncConfig, P> => ({
-    ...names,
-    summary: `${names.summary} (Mnih et al. 2016)`,
-    schema: { properties: Object.fromEntries(settings) },
-    presets: asyncPresets[names.name],
-    statistics: form.learnsQ ? Q_STATISTICS : {},
-    smallConfig: {
-      hiddenSizes: [8],
-      workerOrder: "fixed",
-      stepsPerStop: 80,
-      ...(form.learnsQ && { targetInterval: 50 }),
+  ): Algorithm<AsyncConfig, P> => ({
+    meta: {
+      ...names,
+      summary: `${names.summary} (Mnih et al. 2016)`,
+      schema: { properties: Object.fromEntries(settings) },
+      presets: asyncPresets[names.name],
+      statistics: form.learnsQ ? Q_STATISTICS : {},
+      smallConfig: {
+        hiddenSizes: [8],
+        workerOrder: "fixed",
+        stepsPerStop: 80,
+        ...(form.learnsQ && { targetInterval: 50 }),
+      },
+      isGreedy: form.learnsQ,
+      // A worker has one environment.
+      runDefaults: { numEnvs: 1 },
+      unusedSettings: ({ optimizer, ...config }, spaces) => ({
+        ...idleLayers(config, spaces),
+        ...(optimizer === "momentum_sgd" &&
+          { rmspropEpsilon: "the optimizer momentum_sgd is not RMSProp" }),
+      }),
     },
-    isGreedy: form.learnsQ,
-    // A worker has one environment.
-    runDefaults: { numEnvs: 1 },
-    idle: ({ optimizer, ...config }, spaces) => ({
-      ...idleLayers(config, spaces),
-      ...(optimizer === "momentum_sgd" &&
-        { rmspropEpsilon: "the optimizer momentum_sgd is not RMSProp" }),
-    }),
     check: (config, context) => checkConfig(config, context, names.title!),
     build: (given, context) => {
       const config = { ...defaultAsyncConfig, ...given };
@@ -287,9 +290,9 @@ export const asyncMethods: readonly AsyncMethod[] = [
  * ```
  */
 export function methodNamed(name: string): AsyncMethod {
-  const method = asyncMethods.find((it) => it.name === name);
+  const method = asyncMethods.find((it) => it.meta.name === name);
   if (method !== undefined) return method;
-  const names = asyncMethods.map((it) => it.name).join(", ");
+  const names = asyncMethods.map((it) => it.meta.name).join(", ");
   throw new RangeError(
     `Unknown asynchronous method '${name}': expected ${names}`,
   );

@@ -1,5 +1,5 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
-import { Agent, type AlgorithmDefinition } from "@bellman/agent";
+import { Agent, type Algorithm } from "@bellman/agent";
 import {
   type Engine,
   flatParams,
@@ -31,7 +31,7 @@ const SMALL: Config = {
 };
 
 /** Returns the settings of {@link SMALL} that a method has. */
-function smallOf({ schema }: AlgorithmDefinition<AsyncConfig>): Config {
+function smallOf({ schema }: Algorithm<AsyncConfig>): Config {
   const own = Object.entries(SMALL).filter(([key]) => key in schema.properties);
   return Object.fromEntries(own);
 }

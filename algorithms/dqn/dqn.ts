@@ -3,7 +3,7 @@ import {
   type AgentContext,
   type AgentOptions,
   type AgentSpaces,
-  type AlgorithmDefinition,
+  type Algorithm,
   type AnyParts,
   type BuildContext,
   checkReplay,
@@ -11,9 +11,9 @@ import {
   idleLayers,
   idleReplay,
   type KnownSpaces,
-  type Moment,
+  type Progress,
   randomActions,
-  replay,
+  Replay,
 } from "@bellman/agent";
 import { adam } from "@bellman/compute";
 import { functionOptions, type QPolicy, qPolicy } from "@bellman/policies";
@@ -33,29 +33,31 @@ const MUCH_CLIPPED = 0.01;
  * Source: Mnih et al. 2015 (https://doi.org/10.1038/nature14236), with the options of
  * Hessel et al. 2018 (https://arxiv.org/abs/1710.02298).
  */
-export const dqn: AlgorithmDefinition<DqnConfig, QPolicy> = {
-  name: "dqn",
-  title: "DQN",
-  summary: "Q-learning from replay, up to Rainbow (Mnih et al. 2015)",
-  schema: dqnConfigSchema,
-  presets: dqnPresets,
-  statistics: {
-    q_mean: ["Q value: mean", "q"],
-    target_mean: ["Target of the Q value: mean", "target"],
-    epsilon: ["Exploration rate"],
-    clipped_mass: ["Share of target mass beyond valueRange"],
+export const dqn: Algorithm<DqnConfig, QPolicy> = {
+  meta: {
+    name: "dqn",
+    title: "DQN",
+    summary: "Q-learning from replay, up to Rainbow (Mnih et al. 2015)",
+    schema: dqnConfigSchema,
+    presets: dqnPresets,
+    statistics: {
+      q_mean: ["Q value: mean", "q"],
+      target_mean: ["Target of the Q value: mean", "target"],
+      epsilon: ["Exploration rate"],
+      clipped_mass: ["Share of target mass beyond valueRange"],
+    },
+    smallConfig: {
+      hiddenSizes: [8],
+      batchSize: 8,
+      bufferSize: 400,
+      learningStarts: 20,
+      targetInterval: 5,
+    },
+    runDefaults: { numEnvs: 1 },
+    hasReplay: true,
+    isGreedy: true,
+    unusedSettings: idleOf,
   },
-  smallConfig: {
-    hiddenSizes: [8],
-    batchSize: 8,
-    bufferSize: 400,
-    learningStarts: 20,
-    targetInterval: 5,
-  },
-  runDefaults: { numEnvs: 1 },
-  hasReplay: true,
-  isGreedy: true,
-  idle: idleOf,
   check: checkConfig,
   build: partsOf,
 };
@@ -78,33 +80,32 @@ function partsOf(config: DqnConfig, context: BuildContext): AnyParts<QPolicy> {
   const schedule = config.learningRateSchedule;
   const rate = scheduledOverRun(learningRate, { ...context, schedule });
   const { initialEpsilon: first, finalEpsilon: last } = config;
-  const epsilon = ({ progress }: Moment) =>
-    first + Math.min(progress / config.explorationFraction, 1) * (last - first);
+  const epsilon = ({ fraction }: Progress) =>
+    first + Math.min(fraction / config.explorationFraction, 1) * (last - first);
   return {
     policy,
     state: initDqnState(policy, context.random, optimizer),
-    experience: replay(config),
-    inputs: {
-      learningRate: ({ steps }) => rate(steps),
-      tau: () => tau,
-      epsilon: isNoisy ? () => 0 : epsilon,
-      ...(isNoisy && { noise: { ...policy.noise, rows: 3 } }),
-    },
-    // The first program lays out the memory of the state: that which moves all of it.
-    programs: { learn, online },
-    choose: ({ updates }) =>
-      (updates + 1) % targetInterval === 0 ? "learn" : "online",
+    memory: new Replay(context, policy, config),
+    inputs: (progress, draw) => ({
+      learningRate: rate(progress.steps),
+      tau,
+      epsilon: isNoisy ? 0 : epsilon(progress),
+      ...(isNoisy && { noise: draw(policy.noise, 3) }),
+    }),
+    learn: ({ updates }) =>
+      (updates + 1) % targetInterval === 0 ? learn : online,
     explore: randomActions(context, {
       ...firstActions(config),
       ...(!isNoisy && { epsilon }),
     }),
-    notice: ({ clipped_mass: clipped }) =>
-      clipped > MUCH_CLIPPED
-        ? `DQN clips ${
-          (100 * clipped).toFixed(1)
-        } % of the target mass to valueRange: choose a wider range`
-        : undefined,
-    actionValues: {
+    afterUpdate({ statistics: { clipped_mass: clipped }, notify }) {
+      if (!(clipped > MUCH_CLIPPED)) return undefined;
+      const share = (100 * clipped).toFixed(1);
+      notify(
+        `DQN clips ${share} % of the target mass to valueRange: choose a wider range`,
+      );
+    },
+    qFunction: {
       part: "policy",
       estimate: (params, observations) =>
         policy.apply(params, observations).policy,

@@ -9,7 +9,7 @@ import {
   tidy,
 } from "@bellman/compute";
 import { type QPolicy, valuesOfActions } from "@bellman/policies";
-import type { SacBatch } from "@bellman/sac";
+import type { ReplayBatch } from "@bellman/agent";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { DqnConfig } from "./config.ts";
@@ -26,7 +26,7 @@ export type DqnState = {
 };
 
 /** Transitions, one a row. */
-export interface DqnBatch extends SacBatch {
+export interface DqnBatch extends ReplayBatch {
   /** Actions taken `[batch]`, int32. */
   readonly actions: tf.Tensor1D;
 }

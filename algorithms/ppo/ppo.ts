@@ -3,17 +3,20 @@ import {
   actorCriticSteps,
   idleSettings,
   objectiveOf,
-  onPolicyParts,
+  onPolicyModel,
+  onPolicyRates,
+  onPolicyRollout,
 } from "@bellman/a2c";
 import {
   Agent,
   type AgentOptions,
-  type AgentParts,
   type AgentSpaces,
-  type AlgorithmDefinition,
+  type Algorithm,
   type BuildContext,
-  type NumberInput,
+  type Parts,
+  type Progress,
   type RolloutOptions,
+  type Update,
 } from "@bellman/agent";
 import { adam } from "@bellman/compute";
 import {
@@ -22,7 +25,7 @@ import {
   type PolicyOutput,
 } from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
-import type { StatisticTitles } from "@bellman/types";
+import type { Space, StatisticTitles } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { type PpoConfig, ppoConfigSchema } from "./config.ts";
 import { ppoPresets } from "./presets.ts";
@@ -42,50 +45,37 @@ const STATISTICS: StatisticTitles = {
  *
  * Source: Schulman et al. 2017 (https://arxiv.org/abs/1707.06347).
  */
-export const ppo: AlgorithmDefinition<PpoConfig, ActorCritic> = {
-  name: "ppo",
-  title: "PPO",
-  summary: "Proximal policy optimization (Schulman et al. 2017)",
-  schema: ppoConfigSchema,
-  presets: ppoPresets,
-  statistics: STATISTICS,
-  smallConfig: {
-    numSteps: 8,
-    epochs: 2,
-    minibatches: 2,
-    hiddenSizes: [8],
+export const ppo: Algorithm<PpoConfig, ActorCritic> = {
+  meta: {
+    name: "ppo",
+    title: "PPO",
+    summary: "Proximal policy optimization (Schulman et al. 2017)",
+    schema: ppoConfigSchema,
+    presets: ppoPresets,
+    statistics: STATISTICS,
+    smallConfig: { numSteps: 8, epochs: 2, minibatches: 2, hiddenSizes: [8] },
+    runDefaults: { normalizeObservation: true, normalizeReward: true },
+    unusedSettings: idleSettings,
   },
-  runDefaults: { normalizeObservation: true, normalizeReward: true },
-  idle: idleSettings,
   build: partsOf,
 };
 
 function partsOf(
   config: PpoConfig,
   context: BuildContext,
-): AgentParts<ActorCritic, ActorCriticState, Rollout, PpoInputs> {
+): Parts<ActorCritic, ActorCriticState, Recorded, PpoInputs> {
   const { numSteps, epochs, clipRange } = config;
   const { actionSpace } = context;
-  const { policy, inputs, ...parts } = onPolicyParts(
-    {
-      ...config,
-      entropyCoefficient: config.entropyCoefficient ??
-        (actionSpace.type === "box" ? 0 : 0.01),
-      // Each minibatch normalizes its own.
-      normalizeAdvantage: false,
-    },
-    context,
-    {
-      actions: config.actions,
-      recorded: (policy) => recordedOf(policy, config),
-    },
-  );
-  const length = policy.stateSize > 0 ? config.sequenceLength ?? numSteps : 1;
-  checkSettings(config, context, policy.stateSize > 0);
+  const entropyCoefficient = config.entropyCoefficient ??
+    (actionSpace.type === "box" ? 0 : 0.01);
+  // Each minibatch normalizes its own.
+  const shared = { ...config, entropyCoefficient, normalizeAdvantage: false };
+  const policy = onPolicyModel(shared, context, config.actions);
+  const recorded = recordedOf(policy, config);
+  const isRecurrent = policy.stateSize > 0;
+  checkSettings(config, context, isRecurrent);
   const rows = context.numEnvs * numSteps;
-  // Rates are those of the rollout's first step.
-  const atStart = (input: NumberInput): NumberInput => (moment) =>
-    input({ ...moment, steps: moment.steps - rows + 1 });
+  const rates = onPolicyRates(shared, context);
   const range = scheduledOverRun(clipRange, {
     ...context,
     schedule: config.clipRangeSchedule,
@@ -96,33 +86,52 @@ function partsOf(
     optimizer: make(),
     ...(objectiveOf(config) === "separate" && { valueOptimizer: make() }),
   };
-  const update = ppoUpdate(policy, options);
+  const learn = rolloutUpdate(policy, config, {
+    actionSpace,
+    update: ppoUpdate(policy, options),
+  });
+  const length = isRecurrent ? config.sequenceLength ?? numSteps : 1;
+  const order = { kind: "permutation", size: rows / length } as const;
   return {
-    ...parts,
     policy,
     state: actorCriticSteps(options).init(policy.init(context.random)),
-    inputs: {
-      ...inputs,
-      learningRate: atStart(inputs.learningRate),
-      valueLearningRate: atStart(inputs.valueLearningRate),
-      clipRange: atStart(({ steps }) => range(steps - 1)),
-      order: { kind: "permutation", rows: epochs, size: rows / length },
+    memory: onPolicyRollout(context, policy, { ...shared, recorded }),
+    inputs(progress, draw) {
+      // Rates are those of the rollout's first step.
+      const steps = progress.steps - rows + 1;
+      const start: Progress = { ...progress, steps };
+      return {
+        ...rates(start),
+        entropyCoefficient,
+        clipRange: range(steps - 1),
+        order: draw(order, epochs),
+      };
     },
-    programs: {
-      learn(state, rollout, inputs) {
-        const made = update(state, batchOf(policy, config, rollout), inputs);
-        if (actionSpace.type !== "box" || policy.squashesActions) return made;
-        const taken = envActionTensor(rollout.actions, actionSpace);
-        const clipped = tf.notEqual(taken, rollout.actions);
-        const clipped_actions = tf.mean(tf.cast(clipped, "float32"));
-        return { ...made, stats: { ...made.stats, clipped_actions } };
-      },
-    },
+    learn: () => learn,
+  };
+}
+
+/** Builds the update of a rollout as it was recorded. */
+function rolloutUpdate(
+  policy: ActorCritic,
+  config: PpoConfig,
+  { actionSpace, update }: {
+    readonly actionSpace: Space;
+    readonly update: ReturnType<typeof ppoUpdate>;
+  },
+): Update<ActorCriticState, Recorded, PpoInputs> {
+  return (state, rollout, inputs) => {
+    const made = update(state, batchOf(policy, config, rollout), inputs);
+    if (actionSpace.type !== "box" || policy.squashesActions) return made;
+    const taken = envActionTensor(rollout.actions, actionSpace);
+    const clipped = tf.notEqual(taken, rollout.actions);
+    const clipped_actions = tf.mean(tf.cast(clipped, "float32"));
+    return { ...made, stats: { ...made.stats, clipped_actions } };
   };
 }
 
 /** Batch of a rollout, before the update's own is made of it. */
-interface Rollout extends Omit<PpoBatch, "oldLogProb" | "oldValues"> {
+interface Recorded extends Omit<PpoBatch, "oldLogProb" | "oldValues"> {
   /** Parameters of the distribution that each action came from. */
   readonly behaviour: tf.Tensor2D;
   /** Recurrent state after each step, where a rollout has several sequences. */
@@ -149,7 +158,7 @@ function recordedOf(
 function batchOf(
   { distribution }: ActorCritic,
   { sequenceLength, clipRangeValue }: PpoConfig,
-  { behaviour, nextState, state, ...batch }: Rollout,
+  { behaviour, nextState, state, ...batch }: Recorded,
 ): PpoBatch {
   const { actions, returns, advantages } = batch;
   return {

@@ -2,21 +2,21 @@ import {
   Agent,
   type AgentContext,
   type AgentOptions,
-  type AgentParts,
   type AgentSpaces,
-  type AlgorithmDefinition,
+  type Algorithm,
   type AnyUpdate,
   type BuildContext,
   checkReplay,
+  type Draw,
   firstActions,
   idleLayers,
   idleNoise,
   idleReplay,
   type KnownSpaces,
-  type NumberInput,
+  type Parts,
+  type Progress,
   randomActions,
-  type RandomInput,
-  replay,
+  Replay,
 } from "@bellman/agent";
 import type { Params } from "@bellman/compute";
 import {
@@ -52,45 +52,47 @@ export interface SacOptions extends AgentOptions<SacConfig> {
 }
 
 /** Definition of soft actor-critic, for `Agent` and the command line. */
-export const sac: AlgorithmDefinition<SacConfig, StochasticPolicy> = {
-  name: "sac",
-  title: "SAC",
-  summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
-  schema: sacConfigSchema,
-  presets: sacPresets,
-  statistics: {
-    policy_kl_loss: ["Policy loss: divergence"],
-    policy_regularization_loss: [
-      "Policy loss: regularization",
-      "policy_reg_loss",
-    ],
-    temperature_loss: ["Temperature loss", "ent_coef_loss"],
-    temperature: ["Temperature", "ent_coef"],
-    value_mean: ["Value: mean", "vf-avg"],
-    value_std: ["Value: standard deviation", "vf-std"],
-    q1_mean: ["First Q value: mean", "qf1-avg"],
-    q1_std: ["First Q value: standard deviation", "qf1-std"],
-    q2_mean: ["Second Q value: mean", "qf2-avg"],
-    q2_std: ["Second Q value: standard deviation", "qf2-std"],
-    q_difference: ["Difference of both Q values", "mean-qf-diff"],
-    q1_bellman_error: [
-      "First Q value: squared Bellman error",
-      "mean-sq-bellman-error1",
-    ],
-    q2_bellman_error: [
-      "Second Q value: squared Bellman error",
-      "mean-sq-bellman-error2",
-    ],
+export const sac: Algorithm<SacConfig, StochasticPolicy> = {
+  meta: {
+    name: "sac",
+    title: "SAC",
+    summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
+    schema: sacConfigSchema,
+    presets: sacPresets,
+    statistics: {
+      policy_kl_loss: ["Policy loss: divergence"],
+      policy_regularization_loss: [
+        "Policy loss: regularization",
+        "policy_reg_loss",
+      ],
+      temperature_loss: ["Temperature loss", "ent_coef_loss"],
+      temperature: ["Temperature", "ent_coef"],
+      value_mean: ["Value: mean", "vf-avg"],
+      value_std: ["Value: standard deviation", "vf-std"],
+      q1_mean: ["First Q value: mean", "qf1-avg"],
+      q1_std: ["First Q value: standard deviation", "qf1-std"],
+      q2_mean: ["Second Q value: mean", "qf2-avg"],
+      q2_std: ["Second Q value: standard deviation", "qf2-std"],
+      q_difference: ["Difference of both Q values", "mean-qf-diff"],
+      q1_bellman_error: [
+        "First Q value: squared Bellman error",
+        "mean-sq-bellman-error1",
+      ],
+      q2_bellman_error: [
+        "Second Q value: squared Bellman error",
+        "mean-sq-bellman-error2",
+      ],
+    },
+    smallConfig: {
+      hiddenSizes: [8],
+      batchSize: 8,
+      bufferSize: 400,
+      learningStarts: 20,
+    },
+    runDefaults: { numEnvs: 1 },
+    hasReplay: true,
+    unusedSettings: idleOf,
   },
-  smallConfig: {
-    hiddenSizes: [8],
-    batchSize: 8,
-    bufferSize: 400,
-    learningStarts: 20,
-  },
-  runDefaults: { numEnvs: 1 },
-  hasReplay: true,
-  idle: idleOf,
   check: checkConfig,
   build: (config, context) => partsOf(config, context),
 };
@@ -168,13 +170,13 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
 
   /** Stored transitions. */
   get replaySize(): number {
-    return this.experience.replay!.buffer.length;
+    return this.memory.store!.buffer.length;
   }
 }
 
 /** Parts that differ between the forms of SAC. */
 export interface SacForm
-  extends Pick<AgentParts<StochasticPolicy>, "policy" | "state"> {
+  extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
   /** Update. */
   readonly learn: AnyUpdate;
   /** Names of the noise inputs of the update for a batch of observations. */
@@ -189,29 +191,30 @@ function partsOf(
   given: SacConfig,
   context: BuildContext,
   rewardScale?: SacOptions["rewardScale"],
-): AgentParts<StochasticPolicy> {
+): Parts<StochasticPolicy> {
   const config = settledConfig(given, context);
-  const form = formOf(config, context);
-  const { policy, state, learn, qf } = form;
+  const { state, learn, qf, ...form } = formOf(config, context);
   const { trainFrequency, sdeSampleFrequency, nSteps } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
+  const policy = {
+    ...form.policy,
+    noiseSchedule: {
+      renews: (step: number) => step % every === 0,
+      sampleFrequency: sdeSampleFrequency,
+    },
+  };
   // Updates take the observations between the rewards of a return.
   const between = nSteps > 1 && config.nStepEntropy === "all";
+  const noises = noisesOf(form, config, between);
+  const numbers = numbersOf(config, context, rewardScale);
   return {
     policy,
     state,
-    experience: replay({ ...config, between }),
-    programs: { learn },
-    inputs: {
-      ...noisesOf(form, config, between),
-      ...numbersOf(config, context, rewardScale),
-    },
+    memory: new Replay(context, policy, { ...config, between }),
+    inputs: (progress, draw) => ({ ...noises(draw), ...numbers(progress) }),
+    learn: () => learn,
     explore: randomActions(context, firstActions(config)),
-    noise: {
-      renews: (step) => step % every === 0,
-      sampleFrequency: sdeSampleFrequency,
-    },
-    actionValues: {
+    qFunction: {
       part: "critics",
       estimate: (critics, observations, actions) =>
         qf.apply(scope(critics, "qf1"), observations, actions!),
@@ -277,20 +280,19 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
   };
 }
 
-/** Describes the noise inputs of an update. */
+/** Returns a function that draws the noise of an update. */
 function noisesOf(
-  { policy, noises }: SacForm,
+  { policy, noises }: Pick<SacForm, "policy" | "noises">,
   { batchSize, nSteps }: SettledConfig,
   between: boolean,
-): Record<string, RandomInput> {
+): (draw: Draw) => Record<string, ReturnType<Draw>> {
   const { noise } = policy.distribution;
-  const inputs: Record<string, RandomInput> = Object.fromEntries(
-    noises.map((name) => [name, { ...noise, rows: batchSize }]),
-  );
+  const rows = noises.map((name) => [name, batchSize] as const);
   if (between && noises.length > 0) {
-    inputs.betweenNoise = { ...noise, rows: batchSize * (nSteps - 1) };
+    rows.push(["betweenNoise", batchSize * (nSteps - 1)]);
   }
-  return inputs;
+  return (draw) =>
+    Object.fromEntries(rows.map(([name, rows]) => [name, draw(noise, rows)]));
 }
 
 /** Returns the hyperparameters of an update: rates, step of the target networks, scale. */
@@ -298,28 +300,29 @@ function numbersOf(
   config: SettledConfig,
   { totalTimesteps }: AgentContext,
   rewardScale: (iteration: number) => number = () => config.rewardScale,
-): Record<string, NumberInput> {
+): (progress: Progress) => Record<string, number> {
   const { learningRate, tau, targetUpdateInterval, temperature } = config;
-  const scheduled = (value: number | null): NumberInput => {
-    const rate = scheduledOverRun(value ?? learningRate, {
-      totalTimesteps,
-      schedule: config.learningRateSchedule,
-    });
-    return ({ steps }) => rate(steps);
-  };
-  return {
-    learningRate: scheduled(learningRate),
-    criticLearningRate: scheduled(config.criticLearningRate),
-    temperatureLearningRate: scheduled(config.temperatureLearningRate),
-    tau: ({ updates }) => updates % targetUpdateInterval === 0 ? tau : 0,
-    rewardScale({ updates }) {
-      const scale = rewardScale(updates);
-      if (Number.isFinite(scale)) return scale;
+  const schedule = config.learningRateSchedule;
+  const scheduled = (value: number | null) =>
+    scheduledOverRun(value ?? learningRate, { totalTimesteps, schedule });
+  const rate = scheduled(learningRate);
+  const criticRate = scheduled(config.criticLearningRate);
+  const temperatureRate = scheduled(config.temperatureLearningRate);
+  return ({ steps, updates }) => {
+    const scale = rewardScale(updates);
+    if (!Number.isFinite(scale)) {
       throw new RangeError(
         `Cannot scale rewards by ${scale} at update ${updates}: expected a finite number`,
       );
-    },
-    ...(temperature !== null && { alpha: () => temperature }),
+    }
+    return {
+      learningRate: rate(steps),
+      criticLearningRate: criticRate(steps),
+      temperatureLearningRate: temperatureRate(steps),
+      tau: updates % targetUpdateInterval === 0 ? tau : 0,
+      rewardScale: scale,
+      ...(temperature !== null && { alpha: temperature }),
+    };
   };
 }
 

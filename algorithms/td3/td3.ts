@@ -3,7 +3,7 @@ import {
   type AgentContext,
   type AgentOptions,
   type AgentSpaces,
-  type AlgorithmDefinition,
+  type Algorithm,
   type AnyParts,
   type BuildContext,
   checkReplay,
@@ -11,7 +11,7 @@ import {
   idleReplay,
   type KnownSpaces,
   noisyActions,
-  replay,
+  Replay,
 } from "@bellman/agent";
 import {
   deterministicPolicy,
@@ -25,35 +25,40 @@ import { ddpgConfigSchema, type Td3Config, td3ConfigSchema } from "./config.ts";
 import { td3Presets } from "./presets.ts";
 import { initTd3State, td3Update } from "./update.ts";
 
-/** Definition of TD3, for `Agent` and the command line. */
-export const td3: AlgorithmDefinition<Td3Config> = {
-  name: "td3",
-  title: "TD3",
-  summary: "Twin delayed DDPG, off-policy (Fujimoto et al. 2018)",
-  schema: td3ConfigSchema,
-  presets: td3Presets.td3,
-  smallConfig: {
-    hiddenSizes: [8],
-    batchSize: 8,
-    bufferSize: 400,
-    learningStarts: 20,
+/** TD3, for `Agent` and the command line. */
+export const td3: Algorithm<Td3Config> = {
+  meta: {
+    name: "td3",
+    title: "TD3",
+    summary: "Twin delayed DDPG, off-policy (Fujimoto et al. 2018)",
+    schema: td3ConfigSchema,
+    presets: td3Presets.td3,
+    smallConfig: {
+      hiddenSizes: [8],
+      batchSize: 8,
+      bufferSize: 400,
+      learningStarts: 20,
+    },
+    runDefaults: { numEnvs: 1 },
+    hasReplay: true,
+    isGreedy: true,
+    unusedSettings: idleOf,
   },
-  runDefaults: { numEnvs: 1 },
-  hasReplay: true,
-  isGreedy: true,
-  idle: idleOf,
   check: (config, context) => checkConfig("TD3", config, context),
   build: partsOf,
 };
 
-/** Definition of DDPG: TD3 with one Q function, without its delay and target noise. */
-export const ddpg: AlgorithmDefinition<Td3Config> = {
+/** DDPG: TD3 with one Q function, without its delay and target noise. */
+export const ddpg: Algorithm<Td3Config> = {
   ...td3,
-  name: "ddpg",
-  title: "DDPG",
-  summary: "Deep deterministic policy gradient (Lillicrap et al. 2016)",
-  schema: ddpgConfigSchema,
-  presets: td3Presets.ddpg,
+  meta: {
+    ...td3.meta,
+    name: "ddpg",
+    title: "DDPG",
+    summary: "Deep deterministic policy gradient (Lillicrap et al. 2016)",
+    schema: ddpgConfigSchema,
+    presets: td3Presets.ddpg,
+  },
   check: (config, context) => checkConfig("DDPG", config, context),
 };
 
@@ -119,30 +124,26 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
   };
   const policy = deterministicPolicy(spaces), qf = qFunction(spaces);
   const model = { policy, qf }, size = policy.distribution.parameterSize;
+  const schedule = config.learningRateSchedule;
   const scheduled = (value: number) =>
-    scheduledOverRun(value, {
-      ...context,
-      schedule: config.learningRateSchedule,
-    });
+    scheduledOverRun(value, { ...context, schedule });
   const rate = scheduled(learningRate);
   const criticRate = scheduled(config.criticLearningRate ?? learningRate);
+  const { learn, critics } = td3Update(model, config);
   return {
     policy,
     state: initTd3State(model, context.random, config),
-    experience: replay(config),
-    programs: td3Update(model, config),
-    choose: ({ updates }) =>
-      (updates + 1) % policyDelay === 0 ? "learn" : "critics",
-    inputs: {
-      learningRate: ({ steps }) => rate(steps),
-      criticLearningRate: ({ steps }) => criticRate(steps),
-      tau: () => tau,
-      ...(config.targetNoise > 0 && {
-        nextNoise: { kind: "normal", rows: batchSize, size },
-      }),
-    },
+    memory: new Replay(context, policy, config),
+    inputs: ({ steps }, draw) => ({
+      learningRate: rate(steps),
+      criticLearningRate: criticRate(steps),
+      tau,
+      ...(config.targetNoise > 0 &&
+        { nextNoise: draw({ kind: "normal", size }, batchSize) }),
+    }),
+    learn: ({ updates }) => (updates + 1) % policyDelay === 0 ? learn : critics,
     explore: noisyActions(context, config),
-    actionValues: {
+    qFunction: {
       part: "critics",
       estimate: (critics, observations, actions) =>
         qf.apply(scope(critics, "qf1"), observations, actions!),

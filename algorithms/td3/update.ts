@@ -1,4 +1,4 @@
-import type { AgentState, Update } from "@bellman/agent";
+import type { AgentState, ReplayBatch, Update } from "@bellman/agent";
 import {
   adam,
   cloneParams,
@@ -18,7 +18,6 @@ import {
   type QFunction,
   smallestEstimates,
 } from "@bellman/policies";
-import type { SacBatch, SacNumbers } from "@bellman/sac";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 
@@ -31,7 +30,17 @@ export interface Td3Model {
 }
 
 /** Hyperparameters of an update, and noise of the target policy. */
-export interface Td3Inputs extends Omit<SacNumbers, "alpha" | "rewardScale"> {
+export interface Td3Inputs {
+  /** Learning rate of the policy. */
+  readonly learningRate: tf.Scalar;
+  /**
+   * Learning rate of the critics.
+   *
+   * @default learningRate
+   */
+  readonly criticLearningRate?: tf.Scalar;
+  /** Step of the target networks: 1 copies. */
+  readonly tau: tf.Scalar;
   /**
    * Standard normal numbers, one for each of an action `[batch, size]`.
    *
@@ -91,7 +100,7 @@ export interface Td3UpdateOptions {
 }
 
 /** Pure function from one state to the next. */
-export type Td3Update = Update<Td3State & AgentState, SacBatch, Td3Inputs>;
+export type Td3Update = Update<Td3State & AgentState, ReplayBatch, Td3Inputs>;
 
 /**
  * Builds the two updates of TD3, of which each is one pure function of tensors:

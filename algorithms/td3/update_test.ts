@@ -1,6 +1,6 @@
 import { mapParams, RandomStream, sgd } from "@bellman/compute";
 import { deterministicPolicy, qFunction } from "@bellman/policies";
-import type { SacBatch } from "@bellman/sac";
+import type { ReplayBatch } from "@bellman/agent";
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { initTd3State, td3Update } from "./update.ts";
@@ -17,7 +17,7 @@ const MODEL = {
   policy: deterministicPolicy(SPACES),
   qf: qFunction(SPACES),
 };
-const BATCH: SacBatch = {
+const BATCH: ReplayBatch = {
   observations: tf.tensor2d([[0.5, -1], [1, 0.25]]),
   actions: tf.tensor2d([[0.25], [-0.5]]),
   rewards: tf.tensor1d([1, -1]),
@@ -28,7 +28,7 @@ const INPUTS = { learningRate: tf.scalar(0.1), tau: tf.scalar(0.5) };
 const NOISE = tf.tensor2d([[3], [-0.1]]);
 
 /** Runs the update of the critics, and returns errors by row. */
-function errorsOf(batch: SacBatch, options = {}, nextNoise = NOISE): number[] {
+function errorsOf(batch: ReplayBatch, options = {}, nextNoise = NOISE): number[] {
   const { critics } = td3Update(MODEL, options);
   const state = initTd3State(MODEL, new RandomStream(3));
   const { results } = critics(state, batch, { ...INPUTS, nextNoise });

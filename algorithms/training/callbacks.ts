@@ -1,5 +1,5 @@
 import type {
-  Algorithm,
+  Trainable,
   Awaitable,
   StateTree,
   Statistics,
@@ -27,8 +27,8 @@ export type CallbackResult = void | "stop" | StopRequest;
 
 /** The run as callbacks see it. The numbers are those of the moment. */
 export interface TrainContext {
-  /** Algorithm that is trained. */
-  readonly algorithm: Algorithm | SteppingAlgorithm;
+  /** Agent that is trained. */
+  readonly algorithm: Trainable | SteppingAlgorithm;
   /** Environment that it is trained in; none where it steps its own. */
   readonly env: VecEnv | undefined;
   /** Environment steps so far, of all environments. */

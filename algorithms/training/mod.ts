@@ -4,13 +4,13 @@
  * progress bar. Plots are in `@bellman/training/plots`.
  *
  * It knows neither tensors nor environments: what it needs of an algorithm and
- * of an environment is written down in {@link Algorithm} and
+ * of an environment is written down in {@link Trainable} and
  * {@link VecEnv}, and anything of that shape will do.
  *
  * @example Train, then resume from the checkpoint
  * ```ts
  * import { CheckpointStore, train } from "@bellman/training";
- * import type { Algorithm, VecEnv } from "@bellman/types";
+ * import type { Trainable, VecEnv } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * // Guess a number between 0 and 9; the closer, the better.
@@ -33,7 +33,7 @@
  * });
  *
  * // Try one number after the other and keep the best.
- * function guesser(): Algorithm {
+ * function guesser(): Trainable {
  *   let [guess, best, bestReward] = [0, 0, -Infinity];
  *   return {
  *     act: () => Int32Array.of(guess),

@@ -1,5 +1,5 @@
 import type {
-  Algorithm,
+  Trainable,
   Batch,
   EpisodeStatistics,
   StateTree,
@@ -64,7 +64,7 @@ import type { TrainOptions } from "./train_options.ts";
  * (`endEpisodes`), at the end too: one algorithm may be trained several times. Its
  * episodes then go on in no other call.
  *
- * @param algorithm Algorithm to train. It is not closed.
+ * @param algorithm Agent to train. It is not closed.
  * @param env Environment to train in; none where the algorithm steps its own. It is
  * not closed.
  * @param options Length, evaluations, checkpoints, logs.
@@ -76,7 +76,7 @@ import type { TrainOptions } from "./train_options.ts";
  * @example
  * ```ts
  * import { train } from "@bellman/training";
- * import type { Algorithm, VecEnv } from "@bellman/types";
+ * import type { Trainable, VecEnv } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * // An environment whose episodes take one step and give a reward of 1.
@@ -97,7 +97,7 @@ import type { TrainOptions } from "./train_options.ts";
  *   observations: () => new Float32Array(2),
  *   close: () => {},
  * };
- * const algorithm: Algorithm = {
+ * const algorithm: Trainable = {
  *   act: () => new Int32Array(2),
  *   observe: () => {},
  *   update: () => ({ value_loss: 0 }),
@@ -112,7 +112,7 @@ import type { TrainOptions } from "./train_options.ts";
  * ```
  */
 export async function train(
-  algorithm: Algorithm | SteppingAlgorithm,
+  algorithm: Trainable | SteppingAlgorithm,
   env: VecEnv | undefined,
   options: TrainOptions,
 ): Promise<TrainResult> {
@@ -134,7 +134,7 @@ const EVALUATIONS = 20;
 
 /** One call of `train`: its counters, and what it does at each of them. */
 class TrainingLoop implements TrainContext, ProgressState {
-  readonly algorithm: Algorithm | SteppingAlgorithm;
+  readonly algorithm: Trainable | SteppingAlgorithm;
   readonly env: VecEnv | undefined;
   readonly totalTimesteps: number;
   step = 0;
@@ -169,7 +169,7 @@ class TrainingLoop implements TrainContext, ProgressState {
   readonly #rows: CheckpointRows | undefined;
 
   constructor(
-    algorithm: Algorithm | SteppingAlgorithm,
+    algorithm: Trainable | SteppingAlgorithm,
     env: VecEnv | undefined,
     options: TrainOptions,
   ) {

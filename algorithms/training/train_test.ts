@@ -8,7 +8,7 @@ import { makeVec } from "@bellman/envs";
 import { type Callback, stop } from "./callbacks.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
 import type {
-  Algorithm,
+  Trainable,
   Batch,
   StateTree,
   SteppingAlgorithm,
@@ -724,7 +724,7 @@ Deno.test("an algorithm that steps its own environments is given none", async ()
 
 Deno.test("training acts by the masks of the environment", async () => {
   const env = makeVec("Identity-v0", { numEnvs: 3, kwargs: { masked: true } });
-  const algorithm: Algorithm = new ToyAlgorithm(3);
+  const algorithm: Trainable = new ToyAlgorithm(3);
   const seen: Uint8Array[] = [];
   algorithm.act = (observations, masks) => {
     seen.push(masks!.slice());

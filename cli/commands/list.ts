@@ -1,5 +1,5 @@
 import { envSpec, registeredIds } from "@bellman/envs";
-import { type AlgorithmDefinition, hintAt } from "@bellman/agent";
+import { type Algorithm, hintAt } from "@bellman/agent";
 import type { EnvSpec } from "@bellman/types";
 import {
   ALGORITHMS,
@@ -20,9 +20,9 @@ import { loadAllEnvironments, round } from "@bellman/runs/training";
 
 function listing() {
   return {
-    algorithms: ALGORITHMS.map(({ name, summary }) => ({ name, summary })),
+    algorithms: ALGORITHMS.map(({ meta: { name, summary } }) => ({ name, summary })),
     environments: registeredIds().map((id) => ({ ...envSpec(id), id })),
-    presets: ALGORITHMS.flatMap(({ name: algorithm, presets }) =>
+    presets: ALGORITHMS.flatMap(({ meta: { name: algorithm, presets = {} } }) =>
       Object.keys(presets).map((name) => ({ algorithm, name }))
     ),
   };
@@ -83,13 +83,13 @@ function presetsNamed(words: readonly string[]): Preset[] {
   if (algorithm === undefined && second !== undefined) {
     throw new UsageError(
       `Cannot list presets of '${first}': ${
-        hintAt(first, ALGORITHMS.map((it) => it.name))
+        hintAt(first, ALGORITHMS.map((it) => it.meta.name))
       }`,
     );
   }
-  const all = (of: AlgorithmDefinition): Preset[] =>
-    Object.entries(of.presets)
-      .map(([name, text]) => ({ algorithm: of.name, name, text }));
+  const all = (of: Algorithm): Preset[] =>
+    Object.entries(of.meta.presets ?? {})
+      .map(([name, text]) => ({ algorithm: of.meta.name, name, text }));
   const owners = algorithm === undefined ? ALGORITHMS : [algorithm];
   if (name === undefined) return owners.flatMap(all);
   const found = owners.flatMap((owner) => {
@@ -100,8 +100,8 @@ function presetsNamed(words: readonly string[]): Preset[] {
   if (name === "all") {
     throw new UsageError("Cannot list 'all': did you mean 'list --all'?");
   }
-  const names = owners.flatMap((it) => Object.keys(it.presets));
-  const others = algorithm === undefined ? ALGORITHMS.map((it) => it.name) : [];
+  const names = owners.flatMap((it) => Object.keys(it.meta.presets ?? {}));
+  const others = algorithm === undefined ? ALGORITHMS.map((it) => it.meta.name) : [];
   throw new UsageError(
     `Cannot list '${name}': ${
       hintAt(name, [...new Set([...others, ...names])])

@@ -101,7 +101,7 @@ async function printConfig(
   io.out(`# ${config.algorithm} on ${config.env}: ${source}\n`);
   io.out(writeYaml(config));
   // The spaces are not known.
-  idleLines(findAlgorithm(config.algorithm)!, config).forEach(onNotice);
+  idleLines(findAlgorithm(config.algorithm)!.meta, config).forEach(onNotice);
   return 0;
 }
 

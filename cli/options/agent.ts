@@ -109,7 +109,7 @@ export function agentOf(
     );
   }
   const { algorithm } = agent.config;
-  if (sample && findAlgorithm(algorithm)?.isGreedy) {
+  if (sample && findAlgorithm(algorithm)?.meta.isGreedy) {
     agent.warnings.push(
       `--stochastic does nothing here: ${algorithm} has nothing to sample, and takes the best action`,
     );

@@ -1,5 +1,5 @@
 import {
-  type AlgorithmDefinition,
+  type Algorithm,
   aliasesOf,
   type ConfigSchema,
   describeProperty,
@@ -65,21 +65,21 @@ function briefHelp(
 }
 
 /** Returns the settings of an algorithm, whole. */
-function wholeHelp(algorithm: AlgorithmDefinition): string {
-  const { name, runDefaults = {} } = algorithm;
+function wholeHelp(algorithm: Algorithm): string {
+  const { name, runDefaults = {} } = algorithm.meta;
   const others = Object.entries(runDefaults)
     .map(([key, value]) => `; ${key} is ${JSON.stringify(value)} by default`);
   return configHelp(
     `Keys of ${name}${others.join("")}:`,
-    ownSchema(algorithm),
+    ownSchema(algorithm.meta),
   );
 }
 
 /** Returns all algorithms, a line each, and where their settings are. */
 function overview(): string {
-  const width = Math.max(...ALGORITHMS.map(({ name }) => name.length));
+  const width = Math.max(...ALGORITHMS.map(({ meta }) => meta.name.length));
   const rows = ALGORITHMS
-    .map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+    .map(({ meta: { name, summary } }) => `  ${name.padEnd(width)}  ${summary}`);
   return `Algorithms:
 ${rows.join("\n")}
 
@@ -92,8 +92,8 @@ Settings, which --set and files take, are listed by
 }
 
 /** Returns an algorithm with its presets and a line for each of its settings. */
-function algorithmHelp(algorithm: AlgorithmDefinition): string {
-  const { name, summary, presets, runDefaults } = algorithm;
+function algorithmHelp(algorithm: Algorithm): string {
+  const { name, summary, presets = {}, runDefaults } = algorithm.meta;
   const { properties } = runSchema();
   const runs = Object.entries(runDefaults ?? {}).map(([key]) =>
     [key, properties[key]] as const
@@ -101,7 +101,7 @@ function algorithmHelp(algorithm: AlgorithmDefinition): string {
   const schema = {
     properties: {
       ...Object.fromEntries(runs),
-      ...ownSchema(algorithm).properties,
+      ...ownSchema(algorithm.meta).properties,
     },
   };
   const names = Object.keys(presets).join(", ") || "none";
@@ -146,8 +146,8 @@ export function trainHelp(words: readonly string[]): string {
     const schema = fullSchema(it), key = findKey(schema, word);
     if (key === undefined) continue;
     return configHelp(
-      Object.hasOwn(it.schema.properties, key)
-        ? `Setting of ${it.name}:`
+      Object.hasOwn(it.meta.schema.properties, key)
+        ? `Setting of ${it.meta.name}:`
         : "Setting of a run:",
       { properties: { [key]: schema.properties[key] } },
     );
@@ -156,9 +156,9 @@ export function trainHelp(words: readonly string[]): string {
   const hint = hintAt(
     word,
     algorithm === undefined
-      ? [...ALGORITHMS.map(({ name }) => name), "run", "all"]
+      ? [...ALGORITHMS.map(({ meta }) => meta.name), "run", "all"]
       : [...new Set(keys)],
   );
-  const what = algorithm === undefined ? "" : ` of ${algorithm.name}`;
+  const what = algorithm === undefined ? "" : ` of ${algorithm.meta.name}`;
   throw new UsageError(`Cannot help with '${word}'${what}: ${hint}`);
 }

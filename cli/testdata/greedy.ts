@@ -1,5 +1,5 @@
 import { a2c, type A2CBatch, type A2CConfig } from "@bellman/a2c";
-import type { AlgorithmDefinition } from "@bellman/agent";
+import type { Algorithm } from "@bellman/agent";
 import { registerAlgorithm } from "@bellman/runs/settings";
 import * as tf from "@tensorflow/tfjs";
 
@@ -7,7 +7,7 @@ import * as tf from "@tensorflow/tfjs";
 const WIDTH = 2 ** 21;
 
 /** A2C with an update that no machine has the memory for. */
-const greedy: AlgorithmDefinition<A2CConfig> = {
+const greedy: Algorithm<A2CConfig> = {
   ...a2c,
   name: "greedy",
   title: "Greedy",
@@ -29,4 +29,4 @@ const greedy: AlgorithmDefinition<A2CConfig> = {
     };
   },
 };
-registerAlgorithm(greedy as AlgorithmDefinition);
+registerAlgorithm(greedy as Algorithm);

@@ -294,7 +294,7 @@ async function planFrom(
   if (algorithm === undefined) {
     throw new UsageError(
       `Cannot search ${origin}: expected an algorithm, as in 'algorithm: ${
-        ALGORITHMS[0].name
+        ALGORITHMS[0].meta.name
       }'`,
     );
   }

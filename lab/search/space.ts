@@ -1,5 +1,5 @@
 import {
-  type AlgorithmDefinition,
+  type Algorithm,
   type ConfigSchema,
   findKey,
   hintAt,
@@ -129,7 +129,7 @@ function readChoices(choices: readonly unknown[], place: Place): Dimension {
 /** Finds the setting that is searched, by its own name. */
 function searchedKey(
   name: string,
-  { name: algorithm, schema: own }: AlgorithmDefinition,
+  { meta: { name: algorithm, schema: own } }: Algorithm,
   { schema, origin }: { schema: ConfigSchema; origin: string },
 ): string {
   const key = findKey(schema, name);

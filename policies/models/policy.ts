@@ -38,6 +38,18 @@ export interface SampleOptions {
   readonly noise: tf.Tensor2D;
 }
 
+/** Renewal of state-dependent noise (gSDE). */
+export interface NoiseSchedule {
+  /**
+   * True where new noise is drawn in training.
+   *
+   * @param step Steps of each environment so far.
+   */
+  renews(step: number): boolean;
+  /** Steps between two noise draws of an actor in evaluation; -1 draws once. */
+  readonly sampleFrequency: number;
+}
+
 /**
  * Policy as pure functions: observations go in, actions come out. An
  * {@link ActorCritic} is one, as is the result of {@link stochasticPolicy}.
@@ -57,6 +69,12 @@ export interface Policy<
   readonly noise: NoiseSpec;
   /** True where noise is kept over several steps of an environment. */
   readonly usesStateDependentExploration: boolean;
+  /**
+   * Times at which noise that is kept is drawn again.
+   *
+   * @default at each step of training, once in evaluation
+   */
+  readonly noiseSchedule?: NoiseSchedule;
   /**
    * True where box actions come in [-1, 1], to be mapped to the bounds of their
    * space; otherwise they come in its units, to be clipped to them.

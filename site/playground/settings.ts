@@ -1,5 +1,5 @@
 import { a2c } from "@bellman/a2c";
-import { type AlgorithmDefinition, defaultsOf, findKey } from "@bellman/agent";
+import { type Algorithm, defaultsOf, findKey } from "@bellman/agent";
 import { sac } from "@bellman/sac";
 import run from "../../lab/runs/settings/run_config.schema.json" with {
   type: "json",
@@ -59,7 +59,7 @@ export interface Settings extends Record<string, unknown> {
 /** Task of a training: environment, algorithm and all settings. */
 export interface Task {
   readonly env: string;
-  readonly definition: AlgorithmDefinition;
+  readonly definition: Algorithm;
   readonly settings: Settings;
 }
 
@@ -77,13 +77,13 @@ export function resolveTask(
   given: Readonly<Record<string, unknown>> = {},
   further = "",
 ): Task {
-  const definition: AlgorithmDefinition = env === "Pendulum-v1" ? sac : a2c;
+  const definition: Algorithm = env === "Pendulum-v1" ? sac : a2c;
   const schema = {
-    properties: { ...OF_RUNS, ...definition.schema.properties },
+    properties: { ...OF_RUNS, ...definition.meta.schema.properties },
   };
   const checked = (entries: Entry[], origin: string) =>
     validateEntries(entries, { schema, origin });
-  const text = SHORT[env] ?? definition.presets[env];
+  const text = SHORT[env] ?? definition.meta.presets?.[env];
   // Presets have settings of evaluations and files, too.
   const preset = parseMapping(text, `the preset of ${env}`)
     .filter(([key]) => findKey(schema, key) !== undefined);
@@ -93,7 +93,7 @@ export function resolveTask(
   ];
   const settings = {
     ...defaultsOf<Settings>(schema),
-    ...definition.runDefaults,
+    ...definition.meta.runDefaults,
     ...checked(preset, `the preset of ${env}`),
     ...checked(own, "the page"),
   };

@@ -76,7 +76,7 @@ export class Training {
   constructor(task: Task) {
     const { env, definition, settings } = task;
     const { numEnvs, seed, totalTimesteps } = settings;
-    const { hasReplay = false } = definition;
+    const { hasReplay = false } = definition.meta;
     const maxEpisodeSteps = settings.maxEpisodeSteps ?? undefined;
     this.task = task;
     this.#environments = scaledEnvironments(
@@ -84,7 +84,7 @@ export class Training {
       { ...settings, hasReplay },
     );
     const { training, normalization } = this.#environments;
-    const keys = Object.keys(definition.schema.properties);
+    const keys = Object.keys(definition.meta.schema.properties);
     this.#agent = new Agent(definition, training, {
       config: Object.fromEntries(keys.map((key) => [key, settings[key]])),
       seed,
@@ -120,7 +120,7 @@ export class Training {
     const { definition, env, settings } = this.task;
     return this.#agent.exportPolicy({
       metadata: policyMetadata({
-        algorithm: definition.name,
+        algorithm: definition.meta.name,
         env,
         frameStack: settings.frameStack,
       }),

@@ -6,7 +6,7 @@ import {
   Agent,
   type AgentOptions,
   type AgentSpaces,
-  type AlgorithmDefinition,
+  type Algorithm,
 } from "@bellman/agent";
 import type { AsyncConfig } from "@bellman/async";
 import { ALGORITHMS } from "@bellman/runs/settings";
@@ -339,7 +339,7 @@ const PLAIN: Forms = {
 
 /** One form of an algorithm. */
 export interface Form {
-  readonly definition: AlgorithmDefinition;
+  readonly definition: Algorithm;
   /** Name of the algorithm and of the form. */
   readonly name: string;
   readonly config: object;
@@ -348,7 +348,7 @@ export interface Form {
 
 /** Returns those of some settings that an algorithm has. */
 export function ownOf(
-  { schema }: AlgorithmDefinition,
+  { schema }: Algorithm,
   settings: object,
 ): object {
   const all = Object.entries(settings);
@@ -356,7 +356,7 @@ export function ownOf(
 }
 
 /** Lists the forms of an algorithm, the plainest first. */
-export function formsOf(definition: AlgorithmDefinition): Form[] {
+export function formsOf(definition: Algorithm): Form[] {
   const { name, smallConfig, startWorkers } = definition;
   const isAsync = startWorkers !== undefined;
   return Object.entries(FORMS[name] ?? PLAIN).map((

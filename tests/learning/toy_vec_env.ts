@@ -1,4 +1,4 @@
-import type { Algorithm } from "@bellman/types";
+import type { Trainable } from "@bellman/types";
 import { assert } from "@std/assert";
 
 /** Behaviour of a row of a {@link ToyVecEnv}. */
@@ -147,7 +147,7 @@ export function evaluated({ agent, env }: Trained): number {
 }
 
 /** Trains an agent for so many updates. */
-export async function learnOn<A extends Algorithm>(
+export async function learnOn<A extends Trainable>(
   agent: A,
   env: ToyVecEnv,
   updates: number,

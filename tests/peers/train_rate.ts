@@ -1,9 +1,9 @@
 import { train } from "@bellman/training";
-import type { Algorithm, VecEnv } from "@bellman/types";
+import type { Trainable, VecEnv } from "@bellman/types";
 
 /** Steps a second of training, everything included, after a warm-up. */
 export async function trainRate(
-  algorithm: Algorithm,
+  algorithm: Trainable,
   env: VecEnv,
   { warmup, steps, seed }: { warmup: number; steps: number; seed: number },
 ): Promise<number> {

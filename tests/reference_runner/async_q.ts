@@ -1,4 +1,4 @@
-import { Agent, type AlgorithmDefinition } from "@bellman/agent";
+import { Agent, type Algorithm } from "@bellman/agent";
 import {
   actorLearner,
   type AsyncConfig,
@@ -113,7 +113,7 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
     },
   };
   let step = 0;
-  const definition: AlgorithmDefinition<AsyncConfig> = {
+  const definition: Algorithm<AsyncConfig> = {
     ...asyncQ,
     build: (_, context) => ({
       ...actorLearner(qLearner(linearPolicy(observationSpace, theta0)), {

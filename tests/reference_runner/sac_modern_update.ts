@@ -1,3 +1,4 @@
+import type { ReplayBatch } from "@bellman/agent";
 import {
   adam,
   compile,
@@ -10,7 +11,6 @@ import { qFunction, scope, stochasticPolicy } from "@bellman/policies";
 import {
   criticTargets,
   initSacState,
-  type SacBatch,
   type SacInputs,
   type SacModel,
   type SacState,
@@ -110,7 +110,7 @@ function batchOf(numbers: Case["inputs"]["batches"][number]) {
 }
 
 /** A batch, and the noise of its actions. */
-type Batch = SacBatch & Pick<SacInputs, "noise" | "nextNoise">;
+type Batch = ReplayBatch & Pick<SacInputs, "noise" | "nextNoise">;
 
 /** What policy and critics say of a batch before the update. */
 function forwardPass(

@@ -1,3 +1,4 @@
+import type { ReplayBatch } from "@bellman/agent";
 import type { Optimizer } from "@bellman/compute";
 import {
   type GaussianMixture,
@@ -8,7 +9,6 @@ import {
 } from "@bellman/policies";
 import {
   initSacValueState,
-  type SacBatch,
   type SacValueInputs,
   type SacValueModel,
   type SacValueState,
@@ -150,7 +150,7 @@ export function batchOf(numbers: Batch) {
     terminated: tf.tensor1d(numbers.terminals, "float32"),
     nextObservations: tf.tensor2d(numbers.next_observations),
     noise: tf.tensor2d(allNoise),
-  } satisfies SacBatch & Pick<SacValueInputs, "noise">;
+  } satisfies ReplayBatch & Pick<SacValueInputs, "noise">;
 }
 
 /** `scale_reward`: a number, or a function of the iteration as a text. */

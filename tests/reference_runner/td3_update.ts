@@ -2,7 +2,7 @@ import { noisyActions } from "@bellman/agent";
 import { adam, compileStep, type Engine, RandomStream } from "@bellman/compute";
 import { deterministicPolicy, envActions, qFunction } from "@bellman/policies";
 import { initTd3State, td3Update } from "@bellman/td3";
-import type { SacBatch } from "@bellman/sac";
+import type { ReplayBatch } from "@bellman/agent";
 import * as tf from "@tensorflow/tfjs";
 import { type Arrays, paramsOf } from "./baselines_model.ts";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
@@ -85,7 +85,7 @@ function givenOf(
     ...("discounts" in numbers && {
       discounts: tensor<tf.Tensor1D>("discounts"),
     }),
-  } satisfies SacBatch;
+  } satisfies ReplayBatch;
   const inputs = {
     learningRate: tf.scalar(lr),
     tau: tf.scalar(tau),

@@ -1,6 +1,6 @@
 import {
   type AgentParts,
-  type AlgorithmDefinition,
+  type Algorithm,
   randomActions,
   replay,
   rollout,
@@ -30,7 +30,7 @@ export interface Trace {
  */
 export function counting(
   trace: Trace = { explored: 0, refreshed: [] },
-): AlgorithmDefinition<CountingConfig> {
+): Algorithm<CountingConfig> {
   return {
     name: "counting",
     title: "Counting",

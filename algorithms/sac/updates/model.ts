@@ -1,3 +1,4 @@
+import type { ReplayBatch } from "@bellman/agent";
 import type { OptimizerState, Params } from "@bellman/compute";
 import type { StochasticPolicy } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
@@ -9,55 +10,6 @@ import type * as tf from "@tensorflow/tfjs";
 export type SacPolicy<
   D extends StochasticPolicy["distribution"] = StochasticPolicy["distribution"],
 > = Pick<StochasticPolicy<D>, "distribution" | "init" | "apply">;
-
-/** Transitions, one a row. */
-export interface SacBatch {
-  /** Encoded observations `[batch, ...observationShape]`. */
-  readonly observations: tf.Tensor;
-  /**
-   * Actions taken `[batch, ...actionShape]` as the policy samples them, before an
-   * environment's bounds.
-   */
-  readonly actions: tf.Tensor;
-  /** Rewards `[batch]`, of n-step replay their discounted sums. */
-  readonly rewards: tf.Tensor1D;
-  /** 1 where the episode terminated, else 0, where it was truncated too. */
-  readonly terminated: tf.Tensor1D;
-  /**
-   * Encoded observations after the (last) reward; for ended rows the true final
-   * ones.
-   */
-  readonly nextObservations: tf.Tensor;
-  /**
-   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
-   *
-   * @default the update's gamma
-   */
-  readonly discounts?: tf.Tensor1D;
-  /**
-   * Encoded observations between the rewards of n-step replay
-   * `[batch * (n - 1), ...observationShape]`, whose entropies also count.
-   *
-   * @default none: only the entropy after the last reward counts
-   */
-  readonly betweenObservations?: tf.Tensor;
-  /** With those, `gamma^k` of each, 0 past a return's end `[batch, n - 1]`. */
-  readonly betweenDiscounts?: tf.Tensor2D;
-  /**
-   * Importance weights of prioritized replay `[batch]`. They weight only the errors of
-   * the Q functions, as priorities bias the outcomes of an action. The other losses
-   * are minimised state by state.
-   *
-   * @default 1 for each row
-   */
-  readonly weights?: tf.Tensor1D;
-  /** 1 where an action is allowed `[batch, n]`; only where actions are masked. */
-  readonly actionMasks?: tf.Tensor2D;
-  /** Masks of the observations after the (last) reward. */
-  readonly nextActionMasks?: tf.Tensor2D;
-  /** Masks of the observations between the rewards `[batch * (n - 1), n]`. */
-  readonly betweenActionMasks?: tf.Tensor2D;
-}
 
 /** Hyperparameters that may change from update to update, as tensors. */
 export interface SacNumbers {
@@ -155,6 +107,6 @@ export interface SacUpdateResult<S = SacState, T = SacStatistics> {
 /** Pure function from one state to the next. */
 export type SacUpdate<I = SacInputs, S = SacState, T = SacStatistics> = (
   state: S,
-  batch: SacBatch,
+  batch: ReplayBatch,
   inputs: I,
 ) => SacUpdateResult<S, T>;

@@ -2,7 +2,7 @@
 import { checkStep } from "@bellman/envs/checks";
 import type {
   Actor,
-  Algorithm,
+  Trainable,
   Batch,
   EpisodeStatistics,
   PolicyOptions,
@@ -128,7 +128,7 @@ const numCells = 2 * goal + 1;
 const cellOf = (position: number) => Math.round(position) + goal;
 
 /** Policy gradient on a table, updated every five steps. */
-export class ToyAlgorithm implements Algorithm {
+export class ToyAlgorithm implements Trainable {
   params = new Float32Array(numCells);
   #observed = 0;
   #numEnvs: number;
@@ -230,7 +230,7 @@ function sigmoid(x: number): number {
 /** An algorithm that updates after each step with the given statistics. */
 export function scripted(
   statistics: (update: number) => Statistics,
-): Algorithm & { params: Float32Array } {
+): Trainable & { params: Float32Array } {
   let update = 0;
   const algorithm = new ToyAlgorithm(4);
   algorithm.update = () => statistics(++update);

@@ -1,5 +1,5 @@
 import type {
-  Algorithm,
+  Trainable,
   Env,
   EpisodeStatistics,
   RgbImage,
@@ -11,7 +11,7 @@ import type { PlayMoment } from "./caption.ts";
 /** Agent, and its wrappers of an environment. */
 export interface Player {
   /** Agent that plays. */
-  algorithm: Pick<Algorithm, "policy">;
+  algorithm: Pick<Trainable, "policy">;
   /** What wraps the environment. */
   environments: {
     /** Wraps an environment as for evaluation. */

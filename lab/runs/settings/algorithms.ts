@@ -2,7 +2,7 @@ import { a2c } from "@bellman/a2c";
 import { acer } from "@bellman/acer";
 import { acktr } from "@bellman/acktr";
 import {
-  type AlgorithmDefinition,
+  type Algorithm,
   aliasesOf,
   type ConfigSchema,
 } from "@bellman/agent";
@@ -14,7 +14,7 @@ import { ddpg, td3 } from "@bellman/td3";
 import { addStatistics } from "@bellman/training";
 import run from "./run_config.schema.json" with { type: "json" };
 
-const algorithms: AlgorithmDefinition[] = [
+const algorithms: Algorithm[] = [
   a2c,
   acer,
   acktr,
@@ -26,13 +26,13 @@ const algorithms: AlgorithmDefinition[] = [
   ddpg,
 ];
 
-for (const { statistics = {} } of algorithms) addStatistics(statistics);
+for (const { meta } of algorithms) addStatistics(meta.statistics ?? {});
 
 /**
  * All algorithms, in the order in which lists show them. Commands, help,
  * presets and benches know an algorithm by its entry here alone.
  */
-export const ALGORITHMS: readonly AlgorithmDefinition[] = algorithms;
+export const ALGORITHMS: readonly Algorithm[] = algorithms;
 
 /** Names that work as folder names and as command-line arguments. */
 const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
@@ -41,7 +41,7 @@ const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
  * Adds a custom algorithm, which runs name as they name others. A module that calls this is
  * named in `algorithmModules`.
  *
- * @param definition The algorithm.
+ * @param algorithm The algorithm.
  * @throws {TypeError} If its name cannot be used, there is one of that name, or a
  * setting has the name of one that all runs have.
  *
@@ -52,15 +52,18 @@ const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
  * import { registerAlgorithm } from "@bellman/runs/settings";
  * import { assertEquals } from "@std/assert";
  *
- * registerAlgorithm({ ...a2c, name: "mine", runDefaults: { numEnvs: 2 } });
+ * registerAlgorithm({
+ *   ...a2c,
+ *   meta: { ...a2c.meta, name: "mine", runDefaults: { numEnvs: 2 } },
+ * });
  * const dir = `${await Deno.makeTempDir()}/run`;
  * const settings = { algorithm: "mine", totalTimesteps: 100 };
  * const { record } = await trainRun(settings, { dir });
  * assertEquals(record.settings.algorithm, "mine");
  * ```
  */
-export function registerAlgorithm(definition: AlgorithmDefinition): void {
-  const { name, schema } = definition;
+export function registerAlgorithm(algorithm: Algorithm): void {
+  const { name, schema, statistics = {} } = algorithm.meta;
   const refuse = (why: string) =>
     new TypeError(`Cannot register the algorithm '${name}': ${why}`);
   if (!PLAIN_NAME.test(name)) {
@@ -73,8 +76,8 @@ export function registerAlgorithm(definition: AlgorithmDefinition): void {
   if (taken !== undefined) {
     throw refuse(`its setting '${taken}' is one of every run`);
   }
-  algorithms.push(definition);
-  addStatistics(definition.statistics ?? {});
+  algorithms.push(algorithm);
+  addStatistics(statistics);
 }
 
 /** Finds a name of an algorithm's settings that is one of every run's. */
@@ -97,9 +100,9 @@ function namesOf({ properties }: ConfigSchema): string[] {
  * import { findAlgorithm } from "@bellman/runs/settings";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(findAlgorithm("ppo")?.title, "PPO");
+ * assertEquals(findAlgorithm("ppo")?.meta.title, "PPO");
  * ```
  */
-export function findAlgorithm(name: string): AlgorithmDefinition | undefined {
-  return algorithms.find((it) => it.name === name);
+export function findAlgorithm(name: string): Algorithm | undefined {
+  return algorithms.find((it) => it.meta.name === name);
 }

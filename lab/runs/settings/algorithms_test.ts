@@ -1,5 +1,5 @@
 import { asyncAlgorithms } from "@bellman/async";
-import type { AlgorithmDefinition } from "@bellman/agent";
+import type { Algorithm } from "@bellman/agent";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { statisticTitle } from "@bellman/training";
 import { capture } from "../../../cli/testdata/capture.ts";
@@ -13,7 +13,7 @@ import { assertRefused } from "../../../tests/testdata/refused.ts";
 
 const a2c = findAlgorithm("a2c")!;
 const { gamma, numSteps, hiddenSizes } = a2c.schema.properties;
-const dummy: AlgorithmDefinition = {
+const dummy: Algorithm = {
   ...a2c,
   name: "dummy",
   title: "Dummy",

@@ -1,5 +1,5 @@
 import {
-  type AlgorithmDefinition,
+  type Algorithm,
   type ConfigSchema,
   defaultsOf,
   describeProperty,
@@ -64,8 +64,8 @@ interface Resolved {
  * assert("seed" in properties && "gaeLambda" in properties);
  * ```
  */
-export function fullSchema(algorithm: AlgorithmDefinition): ConfigSchema {
-  const { properties } = ownSchema(algorithm);
+export function fullSchema(algorithm: Algorithm): ConfigSchema {
+  const { properties } = ownSchema(algorithm.meta);
   return { properties: { ...runSchema().properties, ...properties } };
 }
 
@@ -127,7 +127,7 @@ function namedAlgorithm(
 
 function unknownAlgorithm(name: string, place = ""): UsageError {
   const hint = hintAtAlgorithm(name) ??
-    hintAt(name, ALGORITHMS.map((it) => it.name));
+    hintAt(name, ALGORITHMS.map((it) => it.meta.name));
   return new UsageError(`Unknown algorithm '${name}'${place}: ${hint}`);
 }
 
@@ -141,11 +141,13 @@ function nameModules(entries: readonly Entry[]): boolean {
 
 /** Finds a preset of an algorithm by its name. */
 export function findPreset(
-  { name: algorithm, presets }: AlgorithmDefinition,
+  { meta: { name: algorithm, presets = {} } }: Algorithm,
   name: string,
 ): string {
   if (Object.hasOwn(presets, name)) return presets[name];
-  const owner = ALGORITHMS.find((it) => Object.hasOwn(it.presets, name))?.name;
+  const owner = ALGORITHMS.find(({ meta: { presets = {} } }) =>
+    Object.hasOwn(presets, name)
+  )?.meta.name;
   const names = Object.keys(presets);
   const guess = owner === undefined
     ? names.length === 0 ? "it has none" : hintAt(name, names)
@@ -199,7 +201,7 @@ function withOptions(
  * ```
  */
 export function presetFor(
-  { presets }: AlgorithmDefinition,
+  { meta: { presets = {} } }: Algorithm,
   { preset, env }: { preset?: string; env: string },
 ): string | undefined {
   if (preset === NO_PRESET) return undefined;
@@ -208,7 +210,7 @@ export function presetFor(
 }
 
 function presetEntries(
-  algorithm: AlgorithmDefinition,
+  algorithm: Algorithm,
   given: { preset?: string; env: string },
 ): Entries {
   const name = presetFor(algorithm, given);
@@ -303,7 +305,7 @@ function merged(
   { name, algorithm, base, entries }: {
     name: string;
     /** Left out where it is not known yet. */
-    algorithm?: AlgorithmDefinition;
+    algorithm?: Algorithm;
     /** Finds the preset or the file. */
     base: (env: string) => Entries;
     entries: Entry[];
@@ -315,7 +317,7 @@ function merged(
   const isOpen = algorithm === undefined;
   const defaults = {
     ...defaultsOf<ResolvedConfig>(schema),
-    ...algorithm?.runDefaults,
+    ...algorithm?.meta.runDefaults,
   };
   const given = validateEntries(entries, {
     schema,
@@ -333,7 +335,7 @@ function merged(
     ...withOptions(weaker, given),
     algorithm: name,
   } as ResolvedConfig;
-  const idle = algorithm?.idle?.(config, {}) ?? {};
+  const idle = algorithm?.meta.unusedSettings?.(config, {}) ?? {};
   for (const key in file.defaults) {
     const isGiven = key in fromFile || key in given;
     // Nobody chose it.
@@ -447,7 +449,7 @@ export async function resolveWithModules(
     );
   }
   notes.forEach(onNotice);
-  const { name, isGreedy } = findAlgorithm(config.algorithm)!;
+  const { name, isGreedy } = findAlgorithm(config.algorithm)!.meta;
   if (isGreedy && !config.evaluationDeterministic) {
     onNotice(
       `evaluationDeterministic: false does nothing here: ${name} has nothing to sample, evaluations take the best action`,

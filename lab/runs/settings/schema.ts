@@ -19,7 +19,7 @@ export const runConfigSchema: ConfigSchema = schema;
  */
 export function runSchema(): ConfigSchema {
   const { properties } = runConfigSchema;
-  const names = ALGORITHMS.map(({ name }) => name);
+  const names = ALGORITHMS.map(({ meta }) => meta.name);
   return {
     properties: {
       ...properties,
@@ -43,7 +43,7 @@ export function runSchema(): ConfigSchema {
 export function hintAtOption(option: string): string | undefined {
   const known = hintAtSetting(option);
   const name = option.replaceAll("-", "_");
-  const schemas = [runConfigSchema, ...ALGORITHMS.map(({ schema }) => schema)];
+  const schemas = [runConfigSchema, ...ALGORITHMS.map(({ meta }) => meta.schema)];
   const isSetting = schemas.some((it) => findKey(it, name) !== undefined);
   return known ??
     (isSetting ? `it is a setting, as in '--set ${name}=VALUE'` : undefined);

@@ -97,7 +97,7 @@ export async function makeEnvironments(
   hosting: Hosting,
 ): Promise<Environments> {
   const { env: id } = config;
-  const { hasReplay = false } = findAlgorithm(config.algorithm)!;
+  const { hasReplay = false } = findAlgorithm(config.algorithm)!.meta;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
   // MuJoCo's other engine, of training or of evaluation, has to be imported.

@@ -12,7 +12,7 @@ import type { RunSetup } from "./run_setup.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { flattenedText, turnedText } from "./scaled_environments.ts";
 import { mkdir } from "node:fs/promises";
-import type { Algorithm } from "@bellman/types";
+import type { Trainable } from "@bellman/types";
 import { UsageError, writeWhole } from "../program/errors.ts";
 
 /** Settings of an evaluation. */
@@ -90,7 +90,7 @@ export function actionKind(
   { algorithm }: Pick<ResolvedConfig, "algorithm">,
   deterministic: boolean,
 ): string {
-  if (findAlgorithm(algorithm)!.isGreedy) return "greedy";
+  if (findAlgorithm(algorithm)!.meta.isGreedy) return "greedy";
   return deterministic ? "deterministic" : "stochastic";
 }
 
@@ -202,7 +202,7 @@ const STATES = 3;
 export function plottedAgent(
   { algorithm, config }: Pick<RunSetup, "algorithm" | "config">,
 ): PlottedAgent {
-  const plotted = algorithm as Algorithm & Partial<PlottedAgent>;
+  const plotted = algorithm as Trainable & Partial<PlottedAgent>;
   if (plotted.qValues !== undefined) return plotted as PlottedAgent;
   throw new UsageError(
     `Cannot draw policyPlots of ${config.algorithm}: it has no Q function of actions, expected policyPlots: false or an algorithm such as sac`,

@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "@bellman/training";
 import { evaluateSetup } from "./evaluation.ts";
 import { findAgent, withAgent } from "./saved_agent.ts";
-import type { Algorithm, SteppingAlgorithm, VecEnv } from "@bellman/types";
+import type { Trainable, SteppingAlgorithm, VecEnv } from "@bellman/types";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import type { Normalization } from "./scaled_environments.ts";
 import {
@@ -48,7 +48,7 @@ export interface LoadedRun {
   /** Environment steps that the agent had learned from. */
   readonly step: number;
   /** The agent: its `policy()` acts, its `exportPolicy()` writes an ONNX file. */
-  readonly agent: Algorithm | SteppingAlgorithm;
+  readonly agent: Trainable | SteppingAlgorithm;
   /**
    * Environment as the run's evaluations see it: wrapped, rewards as they are,
    * observations as the agent takes them.

@@ -61,7 +61,7 @@ export function changedSettings(config: ResolvedConfig): ReportedSetting[] {
   const algorithm = findAlgorithm(config.algorithm)!;
   const defaults: Record<string, unknown> = {
     ...defaultsOf(fullSchema(algorithm)),
-    ...algorithm.runDefaults,
+    ...algorithm.meta.runDefaults,
   };
   const text = (value: unknown) => JSON.stringify(value ?? null);
   return Object.keys(config)

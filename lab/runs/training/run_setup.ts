@@ -1,6 +1,6 @@
 import {
   Agent,
-  type AlgorithmDefinition,
+  type Algorithm,
   DeviceAgent,
   idleLines,
 } from "@bellman/agent";
@@ -15,9 +15,9 @@ import { isXlaInstalled } from "@bellman/compute/xla";
 import { describeSpace, spacesEqual } from "@bellman/envs";
 import { tensorVecEnv } from "@bellman/envs/tensor";
 import type {
-  Algorithm,
   GoalFunctions,
   SteppingAlgorithm,
+  Trainable,
 } from "@bellman/types";
 import { findAlgorithm } from "../settings/algorithms.ts";
 import { absoluteWrappers, isGymnasium } from "../settings/gymnasium.ts";
@@ -46,7 +46,7 @@ export interface RunSetup {
   /** Environments to train on and to evaluate in. */
   environments: Environments;
   /** The agent. */
-  algorithm: Algorithm | SteppingAlgorithm;
+  algorithm: Trainable | SteppingAlgorithm;
   /** Describes the current speed of workers that learn. */
   speed?: () => string;
   /** Frees the agent and the environments. */
@@ -278,7 +278,7 @@ function checkActions(
 
 /** Returns an algorithm's own settings. */
 function ownSettings(config: ResolvedConfig): Record<string, unknown> {
-  const { schema } = findAlgorithm(config.algorithm)!;
+  const { schema } = findAlgorithm(config.algorithm)!.meta;
   const keys = Object.keys(schema.properties);
   return Object.fromEntries(keys.map((key) => [key, config[key]]));
 }
@@ -322,10 +322,9 @@ export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
   const found = new Map<string, FoundSpaces>();
   return async (requested) => {
     const config = await withOwnAlgorithm(requested);
-    const definition = findAlgorithm(config.algorithm)!;
-    const { check, hasReplay } = definition;
+    const { check, meta } = findAlgorithm(config.algorithm)!;
     const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
-    const place = { algorithm: hasReplay, seed: 0, totalTimesteps: 0 };
+    const place = { algorithm: meta.hasReplay, seed: 0, totalTimesteps: 0 };
     const asked = Object.keys(runConfigSchema.properties)
       .map((key) => ({ ...one, ...place })[key]);
     const text = JSON.stringify(asked);
@@ -335,7 +334,7 @@ export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
     const { numEnvs, totalTimesteps } = config;
     const own = ownSettings(config);
     check?.(own, { ...spaces, numEnvs, totalTimesteps });
-    return idleLines(definition, own, spaces);
+    return idleLines(meta, own, spaces);
   };
 }
 
@@ -449,7 +448,7 @@ function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
   return { ...config, vectorization: "sync", workers: null };
 }
 
-type Start = NonNullable<AlgorithmDefinition["startWorkers"]>;
+type Start = NonNullable<Algorithm["startWorkers"]>;
 
 /** Starts workers; what a machine lacks for it is bad input, too. */
 async function startOf(start: Start, run: Parameters<Start>[0]) {

@@ -214,7 +214,7 @@ function runConfigOf(
   if (findAlgorithm(algorithm) === undefined && !isOwn) {
     throw new UsageError(
       `Cannot use the run ${dir}: its config.yaml names the algorithm '${algorithm}', expected one of ${
-        ALGORITHMS.map(({ name }) => name).join(", ")
+        ALGORITHMS.map(({ meta }) => meta.name).join(", ")
       }`,
     );
   }

@@ -12,22 +12,25 @@ import {
   type ObservationInputArrays,
   partsNamed,
   type PerPart,
+  type Policy,
 } from "@bellman/policies";
-import type { StateTree, Statistics, VecStep } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
-import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { AgentContext, Arrays, Moment, Tensors } from "./context.ts";
+import type { StateTree } from "@bellman/types";
+import type * as tf from "@tensorflow/tfjs";
 import type {
-  AgentRuntime,
-  Decision,
-  Experience,
-  ExperienceSpec,
-} from "./experience.ts";
+  AgentContext,
+  Arrays,
+  BuildContext,
+  Memory,
+  PolicyStep,
+  Progress,
+  Sample,
+} from "../algorithm.ts";
+import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import { NewestFrames, type Transition } from "./newest_frames.ts";
 import { nextActionMasks, nextObservations } from "./observations.ts";
 import { ReplayStore, type ReplayStoreOptions } from "./replay_store.ts";
 
-/** Options of {@link replay}. */
+/** Options of {@link Replay}. */
 export interface ReplayOptions extends ReplayStoreOptions {
   /** Capacity in transitions. */
   readonly bufferSize: number;
@@ -84,38 +87,53 @@ export interface ReplayOptions extends ReplayStoreOptions {
 /** Choice of the goals that stand in, and how many rows get one for each other row. */
 export type HindsightGoals = Pick<HindsightOptions, "strategy" | "k">;
 
-/**
- * Creates an experience of transitions that are stored and sampled. They are
- * stored as the environment returned them, and sampled as the policy sees them now.
- *
- * A batch has encoded `observations`, `actions`, `rewards`, `terminated` (0 or 1) and
- * `nextObservations`; with several steps `discounts` of what follows and, on
- * request, `betweenObservations` and `betweenDiscounts`; with priorities
- * `weights`, and then an update returns `tdErrors` among its results. Where actions
- * are masked, all observations have masks, as `nextActionMasks`.
- *
- * @param options Sizes and update frequency.
- * @returns The `experience` of an algorithm's parts.
- *
- * @example
- * ```ts
- * import { replay } from "@bellman/agent";
- * import { assertEquals } from "@std/assert";
- *
- * const experience = replay({
- *   bufferSize: 1000,
- *   batchSize: 32,
- *   learningStarts: 100,
- * });
- * assertEquals(experience.kind, "replay");
- * ```
- */
-export function replay(options: ReplayOptions): ExperienceSpec<ReplayOptions> {
-  return {
-    kind: "replay",
-    options,
-    make: (runtime) => new Replay(options, runtime),
-  };
+/** Batch of a {@link Replay}. */
+export interface ReplayBatch {
+  /** Encoded observations `[batch, ...observationShape]`. */
+  readonly observations: tf.Tensor;
+  /**
+   * Actions taken `[batch, ...actionShape]` as the policy samples them, before an
+   * environment's bounds.
+   */
+  readonly actions: tf.Tensor;
+  /** Rewards `[batch]`, of n-step replay their discounted sums. */
+  readonly rewards: tf.Tensor1D;
+  /** 1 where the episode terminated, else 0, where it was truncated too. */
+  readonly terminated: tf.Tensor1D;
+  /**
+   * Encoded observations after the (last) reward; for ended rows the true final
+   * ones.
+   */
+  readonly nextObservations: tf.Tensor;
+  /**
+   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
+   *
+   * @default the update's gamma
+   */
+  readonly discounts?: tf.Tensor1D;
+  /**
+   * Encoded observations between the rewards of n-step replay
+   * `[batch * (n - 1), ...observationShape]`, whose entropies also count.
+   *
+   * @default none: only the entropy after the last reward counts
+   */
+  readonly betweenObservations?: tf.Tensor;
+  /** With those, `gamma^k` of each, 0 past a return's end `[batch, n - 1]`. */
+  readonly betweenDiscounts?: tf.Tensor2D;
+  /**
+   * Importance weights of prioritized replay `[batch]`. They weight only the errors of
+   * the Q functions, as priorities bias the outcomes of an action. The other losses
+   * are minimised state by state.
+   *
+   * @default 1 for each row
+   */
+  readonly weights?: tf.Tensor1D;
+  /** 1 where an action is allowed `[batch, n]`; only where actions are masked. */
+  readonly actionMasks?: tf.Tensor2D;
+  /** Masks of the observations after the (last) reward. */
+  readonly nextActionMasks?: tf.Tensor2D;
+  /** Masks of the observations between the rewards `[batch * (n - 1), n]`. */
+  readonly betweenActionMasks?: tf.Tensor2D;
 }
 
 /**
@@ -238,11 +256,41 @@ const OBSERVATIONS = [
   "betweenObservations",
 ] as const;
 
-class Replay implements Experience {
-  readonly batch: Readonly<Record<string, TensorType>>;
+/**
+ * Transitions that are stored and sampled. They are stored as the environment returned
+ * them, and sampled as the policy sees them now.
+ *
+ * A batch has `observations`, `actions`, `rewards`, `terminated` (0 or 1) and
+ * `nextObservations`; with several steps `discounts` of what follows and, on
+ * request, `betweenObservations` and `betweenDiscounts`; with priorities
+ * `weights`, and then an update returns `tdErrors` among its results. Where actions
+ * are masked, all observations have masks, as `nextActionMasks`.
+ *
+ * @typeParam B Batch of the update.
+ *
+ * @example
+ * ```ts
+ * import { Replay } from "@bellman/agent";
+ * import { DQN, dqn } from "@bellman/dqn";
+ * import { assert } from "@std/assert";
+ *
+ * const spaces = {
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 1,
+ * } as const;
+ * const agent = new DQN(spaces, { config: { hiddenSizes: [8] }, engine: "eager" });
+ * assert(agent.memory instanceof Replay); // see `dqn.build`
+ * agent.close();
+ * ```
+ */
+export class Replay<B = ReplayBatch> implements Memory<B> {
+  /** Shapes and types of a batch, by name. */
+  readonly batch: Memory<B>["batch"];
+  /** The buffer, in memory or in a file. */
+  readonly store: ReplayStore<ReplayBuffer>;
   readonly #options: ReplayOptions;
-  readonly #runtime: AgentRuntime;
-  readonly replay: ReplayStore<ReplayBuffer>;
+  readonly #context: BuildContext;
   readonly #batch: ReturnType<ReplayBuffer["batch"]>;
   /** Arrays of the batch by the names of an update. */
   readonly #arrays: Arrays;
@@ -259,18 +307,26 @@ class Replay implements Experience {
   /** Goals that stand in, of a buffer. */
   #hindsight: { buffer: ReplayBuffer; goals: Hindsight } | undefined;
 
-  constructor(options: ReplayOptions, runtime: AgentRuntime) {
+  /**
+   * Creates an empty memory.
+   *
+   * @param context Observations, scales and number of environments.
+   * @param policy Policy that acts.
+   * @param options Sizes and update frequency.
+   * @throws {RangeError} If there is too little memory.
+   */
+  constructor(context: BuildContext, policy: Policy, options: ReplayOptions) {
     const { batchSize, nSteps = 1, gamma = 0.99 } = options;
-    const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
+    const { numEnvs, stackedFrames = 1, observations } = context;
     const { observationInput: input } = observations.encoder;
     const action = {
       shape: policy.distribution.actionShape,
       dtype: policy.distribution.actionDtype,
     };
-    const choices = runtime.masked ? choicesOf(policy) : 0;
+    const choices = context.masked ? choicesOf(policy) : 0;
     const mask = { ...FLAG, shape: [choices] };
     this.#options = options;
-    this.#runtime = runtime;
+    this.#context = context;
     this.#choices = choices;
     this.#newest = stackedFrames > 1
       ? new NewestFrames(input as ObservationInput, {
@@ -316,7 +372,7 @@ class Replay implements Experience {
         }),
       },
     };
-    this.replay = new ReplayStore(options, {
+    this.store = new ReplayStore(options, {
       name: "transitions",
       make: (parts) =>
         allocated(capacity, () => new ReplayBuffer({ ...sizes, ...parts })),
@@ -327,7 +383,7 @@ class Replay implements Experience {
     this.#batch = small.batch(batchSize);
     // Wrong settings are refused at once, also where a file is opened later.
     this.#goalsOf(small);
-    const { hasPriorities } = this.replay;
+    const { hasPriorities } = this.store;
     const drawn = this.#batch as Record<string, TensorData>;
     const seen = policy.observationInput as PerPart<ObservationInput>;
     const kinds = nameParts("", seen), parts = Object.keys(kinds);
@@ -358,7 +414,7 @@ class Replay implements Experience {
     );
     this.batch = Object.fromEntries(
       inputs.map(({ name, rows, type }) => [name, rowsOf(rows, type)]),
-    );
+    ) as Memory<B>["batch"];
     this.#views = OBSERVATIONS.flatMap((name) => {
       const part = inputs.find((it) => it.name === name + parts[0]);
       return part === undefined ? [] : [[name, observations.view(part.rows)]];
@@ -371,9 +427,10 @@ class Replay implements Experience {
     this.#span = span;
   }
 
-  add({ observations, actions, actionMasks }: Decision, step: VecStep): void {
-    const { buffer } = this.replay;
-    const { rewards, observations: { encoder } } = this.#runtime;
+  /** Stores the transitions of a step; copied. */
+  add({ observations, actions, actionMasks, step }: PolicyStep): void {
+    const { buffer } = this.store;
+    const { rewards, observations: { encoder } } = this.#context;
     const { terminated, truncated } = step;
     const next = encoder.observationArray(
       nextObservations(step),
@@ -403,31 +460,29 @@ class Replay implements Experience {
     });
   }
 
-  get updatesPerStep(): number {
-    const { trainFrequency = 1 } = this.#options;
-    return 1 / (trainFrequency * this.#runtime.numEnvs);
-  }
-
+  /** Truncates the episodes that the last step left running. */
   endEpisodes(): void {
     const { bootstrapTruncated = true } = this.#options;
-    this.replay.buffer
+    this.store.buffer
       .endEpisodes(bootstrapTruncated ? "truncated" : "terminated");
-    this.#runtime.rewards?.reset?.();
+    this.#context.rewards?.reset?.();
     this.#newest?.begin();
   }
 
-  due({ steps }: Moment): number {
-    const { numEnvs } = this.#runtime;
+  /** Counts the updates of a round, where one is due. */
+  ready({ steps }: Progress): number {
+    const { numEnvs } = this.#context;
     const { learningStarts, trainFrequency = 1, gradientSteps = 1 } =
       this.#options;
-    if (this.replay.buffer.added < learningStarts) return 0;
+    if (this.store.buffer.added < learningStarts) return 0;
     if (steps / numEnvs % trainFrequency !== 0) return 0;
     return gradientSteps === -1 ? trainFrequency * numEnvs : gradientSteps;
   }
 
-  draw(moment: Moment, random: RandomStream): Arrays {
-    this.replay.anneal(moment);
-    const { buffer } = this.replay;
+  /** Samples a batch; the next one overwrites it. */
+  sample(random: RandomStream, progress: Progress): Sample {
+    this.store.anneal(progress);
+    const { buffer } = this.store;
     buffer.sample(random, { into: this.#batch });
     // Before anything is scaled, so that scales see the goals that stand in.
     this.#goalsOf(buffer)?.relabel(this.#batch, random);
@@ -444,12 +499,12 @@ class Replay implements Experience {
       const kept = partsNamed(name, batch) as ObservationInputArrays;
       Object.assign(batch, nameParts(name, view(kept)));
     }
-    const { rewards } = this.#runtime;
+    const { rewards } = this.#context;
     if (rewards !== undefined) {
       rewards.scale(batch.rewards, this.#scaledRewards, this.#span);
       batch.rewards = this.#scaledRewards;
     }
-    return batch;
+    return { batch };
   }
 
   /** Prepares to relabel the rows of a buffer, where goals are to stand in. */
@@ -457,7 +512,7 @@ class Replay implements Experience {
     const { hindsight } = this.#options;
     if (!hindsight) return undefined;
     if (this.#hindsight?.buffer !== buffer) {
-      const of = this.#runtime.goals!;
+      const of = this.#context.goals!;
       const goals = new Hindsight(buffer, {
         ...hindsight,
         reward: (...goals) => of.computeReward!(...goals),
@@ -470,25 +525,14 @@ class Replay implements Experience {
     return this.#hindsight.goals;
   }
 
-  /** Encodes observations, and converts the flags to numbers. */
-  prepare(drawn: Tensors): { batch: Tensors } {
-    const { policy } = this.#runtime;
-    const encoded = this.#views.map(([name]) =>
-      [name, policy.encode(partsNamed(name, drawn))] as const
-    );
-    const terminated = tf.cast(drawn.terminated, "float32");
-    return {
-      batch: { ...drawn, ...Object.fromEntries(encoded), terminated },
-    };
+  /** Sets the priorities of the last batch, where priorities are used. */
+  setPriorities(tdErrors: TensorData): void {
+    this.store.prioritize(this.#batch.slots, tdErrors);
   }
 
-  learned({ tdErrors }: Arrays): Statistics {
-    this.replay.prioritize(this.#batch.slots, tdErrors);
-    return {};
-  }
-
+  /** Saves the buffer, unless the settings leave it out. */
   save(): StateTree {
-    return { replay: this.replay.save() };
+    return { replay: this.store.save() };
   }
 
   /**
@@ -496,7 +540,7 @@ class Replay implements Experience {
    * first stacks of frames sampled then repeat the first frame.
    */
   load(state: StateTree): void {
-    this.replay.load((state as Record<string, StateTree>).replay);
+    this.store.load((state as Record<string, StateTree>).replay);
     this.#newest?.forget();
   }
 }

@@ -9,16 +9,19 @@ import {
   type ObservationInputArrays,
   partsNamed,
   type PerPart,
+  type Policy,
+  type PolicyOutput,
 } from "@bellman/policies";
-import type { StateTree, Statistics, VecStep } from "@bellman/types";
-import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { Arrays, Moment, Tensors } from "./context.ts";
+import type { StateTree, VecStep } from "@bellman/types";
+import type * as tf from "@tensorflow/tfjs";
 import type {
-  AgentRuntime,
-  Decision,
-  Experience,
-  ExperienceSpec,
-} from "./experience.ts";
+  BuildContext,
+  Memory,
+  PolicyStep,
+  Progress,
+  Sample,
+} from "../algorithm.ts";
+import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import { nextActionMasks, nextObservations } from "./observations.ts";
 import { unlearned } from "./rollout.ts";
 import { NewestFrames } from "./newest_frames.ts";
@@ -29,7 +32,7 @@ import {
   type ReplayStoreOptions,
 } from "./replay_store.ts";
 
-/** Options of {@link segments}. */
+/** Options of {@link Segments}. */
 export interface SegmentsOptions extends ReplayStoreOptions {
   /** Steps of each environment between two new segments. */
   readonly numSteps: number;
@@ -72,53 +75,7 @@ export interface SegmentsOptions extends ReplayStoreOptions {
 }
 
 /**
- * Creates an experience of segments, `numSteps` steps of each environment: each is
- * learned from once when it is new, and then replayed with others, each drawn
- * uniformly for its environment, or all by priority.
- *
- * A batch has rows, by default `numSteps + 2` for each environment, env-major: `observations`
- * as the policy sees them now, `actions`, `rewards`, `terminated`, `behaviour`
- * (parameters of the distribution that the action came from), `taken` (1 where an
- * action was taken), `actionMasks` where actions are masked and, of recurrent
- * policies, `masks` (1 where an episode starts) and `state` before the first row. No action was taken in the row after
- * the last step, nor in a row between a step that a time limit cut and the next
- * episode: its observation is the last one of the episode. There is room for
- * `truncationsPerSegment` such rows, and one more after the last step; the last step
- * of yet another episode that is cut in the same segment is its own last observation,
- * and no step. The statistic `steps_dropped` counts these, where there are any.
- *
- * With priorities a batch also has `weights`, one for each segment, 1 for new
- * ones, and an update returns `tdErrors` of the segments among its results.
- *
- * @param options Sizes and replay ratio.
- * @returns The `experience` of an algorithm's parts.
- *
- * @example
- * ```ts
- * import { segments } from "@bellman/agent";
- * import { assertEquals } from "@std/assert";
- *
- * const experience = segments({
- *   numSteps: 20,
- *   bufferSize: 1000,
- *   replayStart: 100,
- *   replayRatio: 4,
- * });
- * assertEquals(experience.kind, "segments");
- * ```
- */
-export function segments(
-  options: SegmentsOptions,
-): ExperienceSpec<SegmentsOptions> {
-  return {
-    kind: "segments",
-    options,
-    make: (runtime) => new Segments(options, runtime),
-  };
-}
-
-/**
- * Counts the rows of an environment in a batch of {@link segments}.
+ * Counts the rows of an environment in a batch of {@link Segments}.
  *
  * @param numSteps Steps of a segment.
  * @param truncations Truncated episodes that it has rows for.
@@ -136,14 +93,55 @@ export function segmentRows(numSteps: number, truncations = 1): number {
   return numSteps + 1 + truncations;
 }
 
-class Segments implements Experience {
-  readonly batch: Readonly<Record<string, TensorType>>;
-  readonly record: Experience["record"];
+/**
+ * Segments of `numSteps` steps of each environment: each is learned from once when it
+ * is new, and then replayed with others, each drawn uniformly for its environment, or
+ * all by priority.
+ *
+ * A batch has rows, by default `numSteps + 2` for each environment, env-major: `observations`
+ * as the policy sees them now, `actions`, `rewards`, `terminated`, `behaviour`
+ * (parameters of the distribution that the action came from), `taken` (1 where an
+ * action was taken), `actionMasks` where actions are masked and, of recurrent
+ * policies, `masks` (1 where an episode starts) and `state` before the first row. No action was taken in the row after
+ * the last step, nor in a row between a step that a time limit cut and the next
+ * episode: its observation is the last one of the episode. There is room for
+ * `truncationsPerSegment` such rows, and one more after the last step; the last step
+ * of yet another episode that is cut in the same segment is its own last observation,
+ * and no step. The statistic `steps_dropped` counts these, where there are any.
+ *
+ * With priorities a batch also has `weights`, one for each segment, 1 for new
+ * ones, and an update returns `tdErrors` of the segments among its results.
+ *
+ * @typeParam B Batch of the update.
+ *
+ * @example
+ * ```ts
+ * import { acer } from "@bellman/acer";
+ * import { Agent, Segments } from "@bellman/agent";
+ * import { assert } from "@std/assert";
+ *
+ * const spaces = {
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 1,
+ * } as const;
+ * const agent = new Agent(acer, spaces, {
+ *   config: { hiddenSizes: [8], bufferSize: 100 },
+ *   engine: "eager",
+ * });
+ * assert(agent.memory instanceof Segments); // see `acer.build`
+ * agent.close();
+ * ```
+ */
+export class Segments<B = Record<string, tf.Tensor>> implements Memory<B> {
+  /** Shapes and types of a batch, by name. */
+  readonly batch: Memory<B>["batch"];
+  /** The buffer of segments; undefined where none are kept. */
+  readonly store: ReplayStore<SequenceReplayBuffer> | undefined;
   readonly #options: SegmentsOptions;
-  readonly #runtime: AgentRuntime;
+  readonly #context: BuildContext;
   /** Rows of each environment. */
   readonly #size: number;
-  readonly replay: ReplayStore<SequenceReplayBuffer> | undefined;
   /** Rows being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
   #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
@@ -161,14 +159,24 @@ class Segments implements Experience {
   /** Numbers of the masks of an action, 0 where they are not masked. */
   readonly #choices: number;
   #length = 0;
+  /** True where the last sample was the new segment. */
+  #isNew = false;
   /** Steps that were dropped for lack of a row. */
   #dropped = 0;
 
-  constructor(options: SegmentsOptions, runtime: AgentRuntime) {
+  /**
+   * Creates an empty memory.
+   *
+   * @param context Observations, scales and number of environments.
+   * @param policy Policy that acts.
+   * @param options Sizes and replay ratio.
+   * @throws {RangeError} If there is too little memory.
+   */
+  constructor(context: BuildContext, policy: Policy, options: SegmentsOptions) {
     const { numSteps, bufferSize, replayRatio } = options;
-    const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
+    const { numEnvs, stackedFrames = 1, observations } = context;
     const { distribution, stateSize, observationInput } = policy;
-    const choices = runtime.masked ? choicesOf(policy) : 0;
+    const choices = context.masked ? choicesOf(policy) : 0;
     const { observationInput: input } = observations.encoder;
     const isRecurrent = stateSize > 0;
     const { actionShape, actionDtype, parameterSize } = distribution;
@@ -192,7 +200,7 @@ class Segments implements Experience {
       ? { state: { ...NUMBER, shape: [stateSize] } }
       : {};
     this.#options = options;
-    this.#runtime = runtime;
+    this.#context = context;
     this.#size = segmentRows(numSteps, options.truncationsPerSegment);
     // Each frame is stored once; the ends of episodes determine the stacks.
     const kept = this.#newest
@@ -216,7 +224,7 @@ class Segments implements Experience {
         }),
       });
     if (replayRatio > 0) {
-      this.replay = new ReplayStore(options, {
+      this.store = new ReplayStore(options, {
         name: "segments",
         make: (parts) =>
           allocated(bufferSize * numEnvs, () => keep(bufferSize, parts)),
@@ -234,8 +242,7 @@ class Segments implements Experience {
       ...Object.entries(states)
         .map(([name, type]) => [name, rowsOf(numEnvs, type)]),
       ...(this.#hasPriorities ? [["weights", rowsOf(numEnvs, NUMBER)]] : []),
-    ]);
-    this.record = (output) => ({ behaviour: output.policy });
+    ]) as Memory<B>["batch"];
     this.#view = observations.view(rows);
     this.#next = observations.buffer(numEnvs);
     this.#scaledRewards = new Float32Array(rows);
@@ -246,18 +253,30 @@ class Segments implements Experience {
   }
 
   get #hasPriorities(): boolean {
-    return this.replay?.hasPriorities ?? false;
+    return this.store?.hasPriorities ?? false;
   }
 
   get #isFull(): boolean {
     return this.#length === this.#options.numSteps;
   }
 
-  add(decision: Decision, step: VecStep): void {
+  /** Records the parameters of the distribution that actions come from. */
+  record(output: PolicyOutput): { behaviour: tf.Tensor } {
+    return { behaviour: output.policy };
+  }
+
+  /**
+   * Records a step; copied.
+   *
+   * @param decision The decision, and the environments' answer.
+   * @throws {Error} If an update is needed first.
+   */
+  add(decision: PolicyStep): void {
+    const { step } = decision;
     const { bootstrapTruncated = true, initialState } = this.#options;
-    const { observations: { encoder }, rewards, numEnvs } = this.#runtime;
+    const { observations: { encoder }, rewards, numEnvs } = this.#context;
     const { terminated, truncated } = step;
-    const buffer = this.replay?.buffer;
+    const buffer = this.store?.buffer;
     if (this.#isFull) throw unlearned("segment");
     if (this.#length === 0) this.#begin(decision, initialState === "zeros");
     rewards?.see(step.rewards, step);
@@ -308,9 +327,10 @@ class Segments implements Experience {
     }
   }
 
+  /** Truncates the episodes that the last step left running. */
   endEpisodes(): void {
     const { bootstrapTruncated = true } = this.#options;
-    this.#runtime.rewards?.reset?.();
+    this.#context.rewards?.reset?.();
     this.#newest?.begin();
     // The last observation of a full segment follows its last step.
     if (this.#length === 0 || this.#isFull) return;
@@ -323,7 +343,7 @@ class Segments implements Experience {
     }
   }
 
-  #begin({ state }: Decision, isZero: boolean): void {
+  #begin({ state }: PolicyStep, isZero: boolean): void {
     for (const name in this.#rows) this.#rows[name].fill(0);
     if (!isZero && state.length > 0) {
       (this.#rows.state as Float32Array).set(state);
@@ -359,7 +379,7 @@ class Segments implements Experience {
     from: TensorData | Uint8Array,
     { env, row }: { env: number; row: number },
   ): void {
-    const size = from.length / this.#runtime.numEnvs;
+    const size = from.length / this.#context.numEnvs;
     const target = this.#rows[name] as Float32Array;
     target.set(from.subarray(env * size, (env + 1) * size), row * size);
   }
@@ -369,7 +389,7 @@ class Segments implements Experience {
     { observations, actionMasks, terminated, truncated }: VecStep,
     buffer: SequenceReplayBuffer | undefined,
   ): void {
-    const { encoder } = this.#runtime.observations;
+    const { encoder } = this.#context.observations;
     const last = encoder.observationArray(
       observations,
       this.#next,
@@ -388,7 +408,7 @@ class Segments implements Experience {
 
   /** Takes the frames of all rows, after those that the first row saw before. */
   #frames(): ObservationInputArray {
-    const { stackedFrames: count = 1, numEnvs, observations } = this.#runtime;
+    const { stackedFrames: count = 1, numEnvs, observations } = this.#context;
     const { shape } = observations.encoder.observationInput as ObservationInput;
     const stacked = shape.at(-1)!;
     const channels = stacked / count,
@@ -409,39 +429,42 @@ class Segments implements Experience {
     return frames;
   }
 
-  get updatesPerStep(): number {
-    return 1 / (this.#options.numSteps * this.#runtime.numEnvs);
-  }
-
-  due(_: Moment, random: RandomStream): number {
+  /** Counts the updates after a segment: one, and those that replay. */
+  ready(_progress: Progress, random: RandomStream): number {
     if (!this.#isFull) return 0;
     const { replayStart, replayRatio } = this.#options;
-    return this.replay?.buffer.hasAtLeast(replayStart)
+    return this.store?.buffer.hasAtLeast(replayStart)
       ? 1 + poisson(random, replayRatio)
       : 1;
   }
 
-  draw(moment: Moment, random: RandomStream): Arrays {
-    const isNew = this.#isFull;
-    this.replay?.anneal(moment);
-    const drawn = isNew ? this.#rows : this.#sample(random);
+  /** Returns the new segment, or samples others; the next call overwrites them. */
+  sample(random: RandomStream, progress: Progress): Sample {
+    const isNew = this.#isNew = this.#isFull;
+    this.store?.anneal(progress);
+    const drawn = isNew ? this.#rows : this.#replay(random);
     const batch: Record<string, TensorData> = {};
     for (const name in this.batch) {
       batch[name] = (drawn as Record<string, TensorData>)[name];
     }
     if (!isNew) this.#warmUp(batch.taken);
     else if (this.#hasPriorities) batch.weights = this.#equalWeights;
-    const { rewards } = this.#runtime;
+    const { rewards } = this.#context;
     if (rewards !== undefined) {
       rewards.scale(batch.rewards, this.#scaledRewards);
       batch.rewards = this.#scaledRewards;
     }
     const kept = partsNamed("observations", batch) as ObservationInputArrays;
-    return Object.assign(batch, nameParts("observations", this.#view(kept)));
+    Object.assign(batch, nameParts("observations", this.#view(kept)));
+    if (isNew) this.#length = 0;
+    return {
+      batch,
+      ...(this.#dropped > 0 && { stats: { steps_dropped: this.#dropped } }),
+    };
   }
 
-  #sample(random: RandomStream) {
-    const { buffer } = this.replay!;
+  #replay(random: RandomStream) {
+    const { buffer } = this.store!;
     this.#replayed ??= buffer.batch();
     return buffer.sample(random, { into: this.#replayed });
   }
@@ -454,22 +477,12 @@ class Segments implements Experience {
     }
   }
 
-  prepare(drawn: Tensors): { batch: Tensors } {
-    const observations = this.#runtime.policy.encode(
-      partsNamed("observations", drawn),
-    );
-    return { batch: { ...drawn, observations } };
-  }
-
-  learned({ tdErrors }: Arrays): Statistics {
-    const isNew = this.#isFull;
-    if (isNew) this.#length = 0;
-    if (this.replay?.hasPriorities) {
-      const { buffer } = this.replay;
-      const segments = isNew ? buffer.newest : this.#replayed!.segments;
-      this.replay.prioritize(segments, tdErrors);
-    }
-    return this.#dropped > 0 ? { steps_dropped: this.#dropped } : {};
+  /** Sets the priorities of the last segments, where priorities are used. */
+  setPriorities(tdErrors: TensorData): void {
+    if (!this.#hasPriorities) return;
+    const { buffer } = this.store!;
+    const segments = this.#isNew ? buffer.newest : this.#replayed!.segments;
+    this.store!.prioritize(segments, tdErrors);
   }
 
   /** Observations and masks after the last step, by names of the batch. */
@@ -478,6 +491,7 @@ class Segments implements Experience {
     return { ...parts, actionMasks: this.#nextMasks };
   }
 
+  /** Saves the steps so far and the buffer. */
   save(): StateTree {
     return {
       rows: copyArrays(this.#rows),
@@ -485,7 +499,7 @@ class Segments implements Experience {
       length: this.#length,
       dropped: this.#dropped,
       next: copyArrays(this.#allNext),
-      replay: this.replay?.save() ?? null,
+      replay: this.store?.save() ?? null,
     };
   }
 
@@ -498,7 +512,7 @@ class Segments implements Experience {
     this.#dropped = saved.dropped as number;
     // Older agents lack them, and play as well.
     if (saved.next !== undefined) restoreArrays(this.#allNext, saved.next);
-    this.replay?.load(saved.replay);
+    this.store?.load(saved.replay);
     this.#newest?.forget();
   }
 }

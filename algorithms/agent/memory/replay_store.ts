@@ -7,7 +7,7 @@ import { FileStorage, type Storage } from "@bellman/buffers/storage";
 import type { TensorData } from "@bellman/compute";
 import { isStateRecord } from "@bellman/files";
 import type { SavedRows, StateTree } from "@bellman/types";
-import type { Moment } from "./context.ts";
+import type { Progress } from "../algorithm.ts";
 
 /** Options of prioritized sampling. */
 export interface PriorityOptions {
@@ -148,10 +148,10 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   }
 
   /** Raises the exponent of importance weights with the progress of the run. */
-  anneal({ progress }: Pick<Moment, "progress">): void {
+  anneal({ fraction }: Pick<Progress, "fraction">): void {
     if (this.#sampler === undefined) return;
     const { priorityBeta = 0.4 } = this.#options;
-    this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
+    this.#sampler.beta = priorityBeta + (1 - priorityBeta) * fraction;
   }
 
   /** True where errors are priorities. */

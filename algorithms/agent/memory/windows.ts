@@ -1,17 +1,16 @@
-import { ARRAYS, type TensorData } from "@bellman/compute";
+import { ARRAYS, type TensorData, type TensorType } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
 import {
   choicesOf,
   nameParts,
   type ObservationInputArrays,
   type Observed,
-  partsNamed,
+  type Policy,
 } from "@bellman/policies";
-import type { StateTree, Statistics, VecStep } from "@bellman/types";
+import type { StateTree } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { FLAG, namedRowsOf, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { Arrays, Tensors } from "./context.ts";
-import type { AgentRuntime, Decision, Experience } from "./experience.ts";
+import type { BuildContext, Memory, PolicyStep, Sample } from "../algorithm.ts";
 import { nextActionMasks, nextObservations } from "./observations.ts";
 
 /** Options of {@link Windows}. */
@@ -79,15 +78,14 @@ export interface WindowTensors {
  * assertEquals(windows.batch.observations.shape[0], 4);
  * ```
  */
-export class Windows implements Experience {
+export class Windows implements Memory<WindowTensors> {
   /** Shapes and types of a window. */
-  batch: Experience["batch"];
+  batch: Memory<WindowTensors>["batch"];
   readonly #options: WindowsOptions;
-  readonly #policy: AgentRuntime["policy"];
   readonly #read: (given: Observed) => ObservationInputArrays;
   /** Arrays by the names of the batch, with one more row: Sarsa may have two windows. */
   readonly #arrays: Record<string, TensorData> = {};
-  /** Their rows for the oldest window. */
+  /** Arrays of the window that was taken last. */
   readonly #window: Record<string, TensorData> = {};
   readonly #rewards: Float64Array;
   #length = 0;
@@ -97,18 +95,17 @@ export class Windows implements Experience {
   /**
    * Creates an empty window.
    *
-   * @param runtime Policy and observations of an agent in one environment.
+   * @param context Observations of an agent in one environment.
+   * @param policy Policy that acts.
    * @param options Length, discount, Sarsa or not.
    * @throws {RangeError} If there are more environments.
    */
   constructor(
-    runtime: Pick<
-      AgentRuntime,
-      "policy" | "observations" | "numEnvs" | "masked"
-    >,
+    context: Pick<BuildContext, "observations" | "numEnvs" | "masked">,
+    policy: Policy,
     options: WindowsOptions,
   ) {
-    const { policy, observations, numEnvs } = runtime;
+    const { observations, numEnvs } = context;
     if (numEnvs !== 1) {
       throw new RangeError(
         `Cannot learn from windows with numEnvs = ${numEnvs}: expected 1`,
@@ -118,10 +115,9 @@ export class Windows implements Experience {
     const { actionShape: shape, actionDtype: dtype } = policy.distribution;
     const action = { shape, dtype };
     this.#options = options;
-    this.#policy = policy;
     this.#read = observations.reader(1);
     this.#rewards = new Float64Array(maxSteps + 1);
-    this.batch = {
+    const types: Record<string, TensorType> = {
       ...namedRowsOf("observations", maxSteps + 1, observationInput),
       actions: rowsOf(maxSteps, action),
       lastRow: rowsOf(1, { shape: [], dtype: "int32" }),
@@ -134,19 +130,20 @@ export class Windows implements Experience {
         masks: rowsOf(maxSteps + 1, NUMBER),
         state: { ...NUMBER, shape: [1, stateSize] },
       }),
-      ...(runtime.masked && {
+      ...(context.masked && {
         actionMasks: rowsOf(maxSteps + 1, {
           ...FLAG,
           shape: [choicesOf(policy)],
         }),
       }),
     };
-    for (const [name, { shape, dtype }] of Object.entries(this.batch)) {
+    this.batch = types as Memory<WindowTensors>["batch"];
+    for (const [name, { shape, dtype }] of Object.entries(types)) {
       const [rows, ...row] = shape;
       const width = row.reduce((product, it) => product * it, 1);
       const array = new ARRAYS[dtype]((rows + 1) * width);
       this.#arrays[name] = array;
-      this.#window[name] = array.subarray(0, rows * width);
+      this.#window[name] = new ARRAYS[dtype](rows * width);
     }
   }
 
@@ -163,11 +160,10 @@ export class Windows implements Experience {
   /**
    * Adds a step.
    *
-   * @param decision The decision.
-   * @param step The environment's answer; copied.
+   * @param step The decision, and the environment's answer; copied.
    */
-  add(decision: Decision, step: VecStep): void {
-    const { inputs, actions, actionMasks, starts, state } = decision;
+  add(step: PolicyStep): void {
+    const { inputs, actions, actionMasks, starts, state } = step;
     const arrays = this.#arrays, at = this.#length++;
     if (state.length > 0) {
       if (at === 0) arrays.state.set(state);
@@ -175,25 +171,20 @@ export class Windows implements Experience {
     }
     this.#write("observations", inputs, at);
     arrays.actions.set(actions, at * actions.length);
-    this.#rewards[at] = step.rewards[0];
-    this.#write("observations", this.#read(nextObservations(step)), at + 1);
+    this.#rewards[at] = step.step.rewards[0];
+    this.#write("observations", this.#read(nextObservations(step.step)), at + 1);
     if (actionMasks) {
       const size = actionMasks.length;
       arrays.actionMasks.set(actionMasks, at * size);
-      arrays.actionMasks.set(nextActionMasks(step, size), (at + 1) * size);
+      arrays.actionMasks.set(nextActionMasks(step.step, size), (at + 1) * size);
     }
-    this.#end.terminated = step.terminated[0] === 1;
-    this.#end.ended = this.#end.terminated || step.truncated[0] === 1;
+    this.#end.terminated = step.step.terminated[0] === 1;
+    this.#end.ended = this.#end.terminated || step.step.truncated[0] === 1;
   }
 
   /** Ends the episode at the last step; what is not learned from yet is then overdue. */
   endEpisodes(): void {
     if (this.#length > 0) this.#end.ended = true;
-  }
-
-  /** Windows of an episode that has ended, which the next step would write over. */
-  get overdue(): number {
-    return this.#end.ended ? this.due() : 0;
   }
 
   /** Writes a row, or that of each part. */
@@ -205,17 +196,20 @@ export class Windows implements Experience {
   }
 
   /** Counts the windows that are complete. */
-  due(): number {
+  ready(): number {
     const { maxSteps, takesNextAction = false } = this.#options;
     if (this.#end.ended) return Math.ceil(this.#length / maxSteps);
     const complete = this.#length - Number(takesNextAction);
     return complete > 0 ? Math.floor(complete / maxSteps) : 0;
   }
 
-  /** Returns the arrays of the oldest one. */
-  draw(): Arrays {
+  /** Takes the oldest one; the next call overwrites its arrays. */
+  sample(): Sample {
     const { maxSteps, gamma } = this.#options;
     const window = this.#window, count = Math.min(this.#length, maxSteps);
+    for (const name in window) {
+      window[name].set(this.#arrays[name].subarray(0, window[name].length));
+    }
     const isNewest = count === this.#length;
     const hasFuture = !(isNewest && this.#end.terminated);
     let sum = 0;
@@ -231,31 +225,22 @@ export class Windows implements Experience {
     const { actions } = this.#arrays, { nextAction } = window;
     const at = count * nextAction.length;
     nextAction.set(actions.subarray(at, at + nextAction.length));
-    return window;
-  }
-
-  /** Encodes the observations of a window. */
-  prepare(drawn: Tensors): { batch: Tensors } {
-    const observations = this.#policy.encode(
-      partsNamed("observations", drawn),
-    );
-    return { batch: { ...drawn, observations } };
+    this.#drop();
+    return { batch: window };
   }
 
   /** Drops the oldest one. */
-  learned(_results?: Arrays): Statistics {
+  #drop(): void {
     const { maxSteps } = this.#options;
-    const { actions } = this.#window;
     this.#length = Math.max(0, this.#length - maxSteps);
-    if (this.#length === 0) return {};
+    if (this.#length === 0) return;
     for (const name in this.#arrays) {
       if (!/^(observations|actionMasks)\b/.test(name)) continue;
       const size = this.#window[name].length / (maxSteps + 1);
       this.#arrays[name].copyWithin(0, maxSteps * size);
     }
-    this.#arrays.actions.copyWithin(0, actions.length);
+    this.#arrays.actions.copyWithin(0, this.#window.actions.length);
     this.#rewards.copyWithin(0, maxSteps);
-    return {};
   }
 
   /** Saves the steps to learn from. */

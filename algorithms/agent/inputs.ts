@@ -1,0 +1,55 @@
+import { shuffle } from "@bellman/buffers";
+import type {
+  ArrayWithShape,
+  RandomStream,
+  TensorType,
+} from "@bellman/compute";
+import { drawNoise, partsNamed, type Policy } from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+import type { Draw, Tensors } from "./algorithm.ts";
+
+/** Draws random numbers of updates from a stream. */
+export function hostDraw(random: RandomStream): Draw {
+  return ({ kind, size }, rows) => {
+    const shape = [rows, size];
+    if (kind !== "permutation") {
+      const data = new Float32Array(rows * size);
+      drawNoise({ noise: { kind, size } }, random, data);
+      return { data, shape };
+    }
+    const data = new Int32Array(rows * size);
+    for (let at = 0; at < data.length; at += size) {
+      const row = data.subarray(at, at + size);
+      for (let i = 0; i < size; i++) row[i] = i;
+      shuffle(row, random);
+    }
+    return { data, shape };
+  };
+}
+
+/** Shapes and types of what an update takes beside its batch, by name. */
+export function inputTypes(
+  inputs: Readonly<Record<string, number | ArrayWithShape>>,
+): Record<string, TensorType> {
+  const typeOf = (input: number | ArrayWithShape): TensorType =>
+    typeof input === "number" ? { shape: [], dtype: "float32" } : {
+      shape: input.shape,
+      dtype: input.data instanceof Int32Array ? "int32" : "float32",
+    };
+  return Object.fromEntries(
+    Object.entries(inputs).map(([name, input]) => [name, typeOf(input)]),
+  );
+}
+
+/** Encodes the observations of a batch, and turns `terminated` into numbers. */
+export function encodeBatch(policy: Policy, batch: Tensors): Tensors {
+  const names = new Set(Object.keys(batch).map((name) => name.split(".")[0]));
+  const encoded = [...names].filter((name) => /observations$/i.test(name))
+    .map((name) => [name, policy.encode(partsNamed(name, batch))]);
+  return {
+    ...batch,
+    ...Object.fromEntries(encoded),
+    ...(batch.terminated &&
+      { terminated: tf.cast(batch.terminated, "float32") }),
+  };
+}

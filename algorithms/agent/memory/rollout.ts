@@ -1,0 +1,545 @@
+import { RolloutBuffer, type RolloutBufferState } from "@bellman/buffers";
+import type { TensorData, TensorType } from "@bellman/compute";
+import {
+  type ActorCriticOutput,
+  choicesOf,
+  compilePolicy,
+  mapParts,
+  nameParts,
+  observationBuffer,
+  type ObservationInputArrays,
+  type Observed,
+  partOf,
+  partsNamed,
+  type PerPart,
+  type Policy,
+  type PolicyMemory,
+  type PolicyOutput,
+} from "@bellman/policies";
+import type { StateTree } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import type {
+  Arrays,
+  BuildContext,
+  Memory,
+  PolicyStep,
+  Sample,
+} from "../algorithm.ts";
+import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
+import { nextObservations } from "./observations.ts";
+
+/** A complete rollout; arrays are env-major, `[numEnvs, numSteps]`. */
+export interface RolloutData {
+  /** Parallel environments. */
+  readonly numEnvs: number;
+  /** Steps of each environment. */
+  readonly numSteps: number;
+  /** Rewards. */
+  readonly rewards: Float64Array;
+  /** 1 where an episode reached an end state. */
+  readonly terminated: Uint8Array;
+  /** 1 where an episode was truncated. */
+  readonly truncated: Uint8Array;
+  /** Values of the observations that were acted on. */
+  readonly values: Float32Array;
+  /** Values of the last observations of episodes that were truncated. */
+  readonly finalValues: Float32Array;
+  /** Values of the observations after the last step `[numEnvs]`. */
+  readonly lastValues: Float32Array;
+}
+
+/** Quantities that are learned from a rollout. */
+export interface RolloutTargets {
+  /** Numbers `[numEnvs, numSteps]` by the names of `RolloutOptions.inputs`. */
+  readonly inputs: Readonly<Record<string, ArrayLike<number>>>;
+  /**
+   * Statistics for the log.
+   *
+   * @default {}
+   */
+  readonly stats?: Readonly<Record<string, number>>;
+}
+
+/** A complete rollout as tensors, step-major: `[numSteps, numEnvs]`. */
+export interface RolloutTensors {
+  /** Rewards. */
+  readonly rewards: tf.Tensor;
+  /** 1 where an episode reached an end state. */
+  readonly terminated: tf.Tensor;
+  /** 1 where an episode was truncated. */
+  readonly truncated: tf.Tensor;
+  /** Values of the observations that were acted on. */
+  readonly values: tf.Tensor;
+  /** Values of the last observations of episodes that were truncated. */
+  readonly finalValues: tf.Tensor;
+  /** Values of the observations after the last step `[numEnvs]`. */
+  readonly lastValues: tf.Tensor;
+}
+
+/** Quantities that are learned from a rollout, as tensors. */
+export interface TensorTargets {
+  /** Numbers `[numSteps, numEnvs]` by the names of `RolloutOptions.inputs`. */
+  readonly inputs: Readonly<Record<string, tf.Tensor>>;
+  /**
+   * Scalars for the log.
+   *
+   * @default {}
+   */
+  readonly stats?: Readonly<Record<string, tf.Tensor>>;
+}
+
+/** Options of {@link Rollout}. */
+export interface RolloutOptions {
+  /** Steps of each environment between two updates. */
+  readonly numSteps: number;
+  /**
+   * Time at which the policy's `value` is taken: at each step, with the actions,
+   * or once at the end for all steps, where it has a separate network.
+   *
+   * @default never: all values are 0
+   */
+  readonly values?: "acting" | "end";
+  /**
+   * True where the value of the last observation counts where a time limit cut
+   * an episode; false treats truncation as termination.
+   *
+   * @default true
+   */
+  readonly bootstrapTruncated?: boolean;
+  /**
+   * Further policy results that each step is recorded with, by name: their types, and
+   * how they follow from an output.
+   *
+   * @default none
+   */
+  readonly recorded?: Readonly<
+    Record<string, TensorType & { of(output: PolicyOutput): tf.Tensor }>
+  >;
+  /** Names of the float32 inputs of the update that `targets` computes. */
+  readonly inputs: readonly string[];
+  /**
+   * Computes these inputs of a complete rollout.
+   *
+   * @param data The rollout.
+   */
+  targets(data: RolloutData): RolloutTargets;
+  /**
+   * Computes the same on tensors, as a pure function, for a loop on the device.
+   *
+   * @param data The rollout.
+   * @default none: no loop on the device
+   */
+  tensorTargets?(data: RolloutTensors): TensorTargets;
+}
+
+/** Batch of a {@link Rollout}; rows are `env * numSteps + step`. */
+export type RolloutBatch = {
+  /** Encoded observations `[batch, ...observationShape]`. */
+  readonly observations: tf.Tensor;
+  /** Actions taken, as sampled `[batch, ...actionShape]`. */
+  readonly actions: tf.Tensor;
+  /** Recurrent models only: state before the first step `[numEnvs, stateSize]`. */
+  readonly state?: tf.Tensor2D;
+  /** Recurrent models only: 1 where an episode starts at the row `[batch]`. */
+  readonly masks?: tf.Tensor1D;
+  /** 1 where a choice is allowed `[batch, distribution.masking.size]`; with masks only. */
+  readonly actionMasks?: tf.Tensor2D;
+};
+
+/**
+ * The steps since the last update, which are learned from once, as one batch:
+ * `observations` as the policy saw them, `actions`, what `targets` computes, what is
+ * `recorded`, `actionMasks` where actions are masked and, of recurrent policies,
+ * `state` before the first step `[numEnvs, stateSize]` and `masks`, 1 where an episode
+ * starts.
+ *
+ * @typeParam B Batch of the update.
+ *
+ * @example
+ * ```ts
+ * import { a2c, defaultA2CConfig } from "@bellman/a2c";
+ * import { Agent, Rollout } from "@bellman/agent";
+ * import { assert } from "@std/assert";
+ *
+ * // See `a2c.build`; an agent is made of these parts.
+ * const agent = new Agent({
+ *   ...a2c,
+ *   build(config, context) {
+ *     const parts = a2c.build(config, context);
+ *     assert(parts.memory instanceof Rollout);
+ *     return parts;
+ *   },
+ * }, {
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 2,
+ * }, { config: { ...defaultA2CConfig, hiddenSizes: [8] }, engine: "eager" });
+ * agent.close();
+ * ```
+ */
+export class Rollout<B = RolloutBatch> implements Memory<B> {
+  /** Shapes and types of a batch, by name. */
+  readonly batch: Memory<B>["batch"];
+  /** Number of steps, values and targets. */
+  readonly options: RolloutOptions;
+  /** Computes values and what is recorded; undefined where that is nothing. */
+  readonly record?: Memory["record"];
+  readonly #context: BuildContext;
+  readonly #policy: Policy;
+  readonly #fields: Readonly<Record<string, TensorType>>;
+  #held: Held | undefined;
+
+  /**
+   * Creates an empty rollout; its arrays are made with the first step.
+   *
+   * @param context Observations and number of environments.
+   * @param policy Policy that acts.
+   * @param options Number of steps, values and targets.
+   */
+  constructor(context: BuildContext, policy: Policy, options: RolloutOptions) {
+    const { numSteps, values, recorded = {}, inputs } = options;
+    const { numEnvs, masked } = context;
+    const { observationInput, distribution, stateSize } = policy;
+    const { actionShape: shape, actionDtype: dtype } = distribution;
+    const rows = numEnvs * numSteps;
+    this.options = options;
+    this.#context = context;
+    this.#policy = policy;
+    if (values === "acting" || options.recorded) {
+      this.record = (output) => ({
+        ...(values === "acting" && { values: valueOf(output) }),
+        ...recordedOf(options, output),
+      });
+    }
+    this.#fields = {
+      ...nameParts("observations", observationInput as PerPart<TensorType>),
+      actions: { shape, dtype },
+      ...mapNames(Object.keys(recorded), (name) => {
+        const { shape, dtype } = recorded[name];
+        return { shape, dtype };
+      }),
+      ...(stateSize > 0 && { masks: NUMBER }),
+      ...(masked && { actionMasks: { ...FLAG, shape: [choicesOf(policy)] } }),
+    };
+    const types = { ...this.#fields, ...mapNames(inputs, () => NUMBER) };
+    this.batch = {
+      ...mapNames(Object.keys(types), (name) => rowsOf(rows, types[name])),
+      ...(stateSize > 0 && {
+        state: rowsOf(numEnvs, { ...NUMBER, shape: [stateSize] }),
+      }),
+    } as Memory<B>["batch"];
+  }
+
+  /** Arrays of the steps. */
+  get #arrays(): Held {
+    return this.#held ??= heldBy(this.#context, this.#policy, {
+      options: this.options,
+      fields: this.#fields,
+    });
+  }
+
+  /**
+   * Records a step; copied.
+   *
+   * @param step The decision, and the environments' answer.
+   * @throws {Error} If an update is needed first.
+   */
+  add(step: PolicyStep): void {
+    const { inputs, actions, actionMasks, recorded, state, starts } = step;
+    const { rewards, terminated, truncated, observations } = step.step;
+    const { buffer, none, initialState, last, valuesOf, read } = this.#arrays;
+    if (buffer.full) throw unlearned("rollout");
+    const finalValues = this.#finalValues(step);
+    if (buffer.length === 0) initialState.set(state);
+    buffer.add({
+      ...mapNames(
+        Object.keys(this.options.recorded ?? {}),
+        (name) => recorded[name]!,
+      ),
+      ...nameParts("observations", inputs),
+      actions,
+      rewards,
+      terminated,
+      truncated,
+      values: recorded.values ?? none,
+      finalValues,
+      ...(state.length > 0 && { masks: starts }),
+      ...(actionMasks && { actionMasks }),
+    });
+    if (valuesOf) setParts(last, read(observations));
+    if (buffer.full) this.#end(step);
+  }
+
+  /** Computes values of the last observations of episodes that were truncated. */
+  #finalValues({ nextState, step }: PolicyStep): Float32Array {
+    const { terminated, truncated } = step;
+    const { bootstrapTruncated = true } = this.options;
+    const { none, valuesOf, read } = this.#arrays;
+    const isCut = bootstrapTruncated &&
+      truncated.some((cut, i) => cut > terminated[i]);
+    if (valuesOf === undefined || !isCut) return none;
+    // The episode continues as far as the value is concerned: its state stays.
+    const memory = { state: nextState!, starts: none };
+    return valuesOf(read(nextObservations(step)), memory);
+  }
+
+  /** Ends a rollout with the values of the observations after it. */
+  #end({ nextState, step: { terminated, truncated } }: PolicyStep): void {
+    if (this.options.values !== "acting") return;
+    const { data, last, valuesOf } = this.#arrays;
+    const ends = terminated.map((end, i) => end | truncated[i]);
+    const starts = Float32Array.from(ends);
+    data.lastValues.set(valuesOf!(last, { state: nextState!, starts }));
+  }
+
+  /**
+   * Truncates the episodes that the last step left running.
+   *
+   * @param state Recurrent state after that step.
+   */
+  endEpisodes(state: Float32Array): void {
+    if (this.#held === undefined) return;
+    const { buffer, data, last, none, valuesOf } = this.#held;
+    const { length, full } = buffer;
+    const { numEnvs, numSteps, terminated, truncated, finalValues } = data;
+    const running = Array.from(
+      { length: numEnvs },
+      (_, env) => env * numSteps + length - 1,
+    ).filter((row) => !(terminated[row] || truncated[row]));
+    if (length === 0 || full || running.length === 0) return;
+    const { bootstrapTruncated = true } = this.options;
+    const values = bootstrapTruncated
+      ? valuesOf?.(last, { state, starts: none })
+      : undefined;
+    for (const row of running) {
+      truncated[row] = 1;
+      if (values) finalValues[row] = values[Math.floor(row / numSteps)];
+    }
+  }
+
+  /** Returns 1 where the rollout is full. */
+  ready(): number {
+    return this.#held?.buffer.full ? 1 : 0;
+  }
+
+  /** Computes the targets; the next step begins another rollout. */
+  sample(): Sample {
+    const { buffer, data, drawn, targets } = this.#arrays;
+    const { bootstrapTruncated = true } = this.options;
+    const { terminated, truncated } = data;
+    this.#valueAll();
+    const { inputs, stats } = this.options.targets(
+      bootstrapTruncated ? data : {
+        ...data,
+        terminated: terminated.map((end, i) => end | truncated[i]),
+      },
+    );
+    for (const name in targets) targets[name].set(targetOf(inputs, name));
+    buffer.clear();
+    return { batch: drawn, stats };
+  }
+
+  /** Computes the values of all observations, where they are taken at the end. */
+  #valueAll(): void {
+    const { all, data, drawn, valuesOf } = this.#arrays;
+    if (all === undefined) return;
+    const { values, lastValues } = data;
+    setParts(all, partsNamed("observations", drawn));
+    const computed = valuesOf!(all);
+    values.set(computed.subarray(0, values.length));
+    lastValues.set(computed.subarray(values.length));
+  }
+
+  /** Saves the steps so far. */
+  save(): StateTree {
+    const { buffer, initialState, data, last } = this.#arrays;
+    return {
+      buffer: buffer.save(),
+      initialState: initialState.slice(),
+      lastValues: data.lastValues.slice(),
+      lastObservations: mapParts(last, (part) => part.slice()),
+    };
+  }
+
+  /** Restores what `save` returned. */
+  load(state: StateTree): void {
+    const { buffer, initialState, data, last } = this.#arrays;
+    const saved = state as Record<string, StateTree>;
+    buffer.load(saved.buffer as RolloutBufferState);
+    initialState.set(saved.initialState as Float32Array);
+    data.lastValues.set(saved.lastValues as Float32Array);
+    // Older files lack them, but hold no full rollout: only a reset needs them then.
+    const before = saved.lastObservations as ObservationInputArrays | undefined;
+    if (before !== undefined) setParts(last, before);
+  }
+}
+
+/** Arrays of a rollout. */
+interface Held {
+  readonly buffer: RolloutBuffer;
+  /** Views of it. */
+  readonly data: RolloutData;
+  /** Arrays of the batch. */
+  readonly drawn: Arrays;
+  /** Those of it that `targets` computes. */
+  readonly targets: Readonly<Record<string, Float32Array>>;
+  /** Recurrent state before the first step. */
+  readonly initialState: Float32Array;
+  readonly none: Float32Array;
+  readonly valuesOf: Values | undefined;
+  readonly read: (given: Observed) => ObservationInputArrays;
+  /** All observations of a rollout and those after it, for values at the end. */
+  readonly all: ObservationInputArrays | undefined;
+  /** Observations after the last step, where values are taken. */
+  readonly last: ObservationInputArrays;
+}
+
+function heldBy(
+  context: BuildContext,
+  policy: Policy,
+  { options, fields }: {
+    readonly options: RolloutOptions;
+    readonly fields: Readonly<Record<string, TensorType>>;
+  },
+): Held {
+  const { numSteps, values, inputs } = options, { numEnvs } = context;
+  const rows = numEnvs * numSteps;
+  const all = values === "end"
+    ? observationBuffer(policy, rows + numEnvs)
+    : undefined;
+  const buffer = new RolloutBuffer({
+    numEnvs,
+    numSteps,
+    fields: {
+      ...fields,
+      rewards: { shape: [], dtype: "float64" },
+      terminated: FLAG,
+      truncated: FLAG,
+      values: NUMBER,
+      finalValues: NUMBER,
+    },
+  });
+  const data = <T>(field: string) => buffer.data(field) as T;
+  const initialState = new Float32Array(numEnvs * policy.stateSize);
+  const targets = mapNames(inputs, () => new Float32Array(rows));
+  return {
+    buffer,
+    data: {
+      numEnvs,
+      numSteps,
+      rewards: data("rewards"),
+      terminated: data("terminated"),
+      truncated: data("truncated"),
+      values: data("values"),
+      finalValues: data("finalValues"),
+      lastValues: new Float32Array(numEnvs),
+    },
+    drawn: {
+      ...mapNames(Object.keys(fields), (name) => data<TensorData>(name)),
+      ...targets,
+      ...(policy.stateSize > 0 && { state: initialState }),
+    },
+    targets,
+    initialState,
+    none: new Float32Array(numEnvs),
+    valuesOf: values && valuesOf(context, policy),
+    read: context.observations.reader(numEnvs),
+    all,
+    last: all
+      ? mapParts(
+        all,
+        (all) => all.subarray(all.length - all.length / (numSteps + 1)),
+      )
+      : observationBuffer(policy, values ? numEnvs : 0),
+  };
+}
+
+/** Computes the targets of a rollout of tensors. */
+export function targetsOfTensors(
+  { bootstrapTruncated = true, tensorTargets }: RolloutOptions,
+  data: RolloutTensors,
+): TensorTargets {
+  const { terminated, truncated } = data;
+  if (bootstrapTruncated) return tensorTargets!(data);
+  const ended = tf.maximum(terminated, truncated);
+  return tensorTargets!({ ...data, terminated: ended });
+}
+
+/** Computes what a step is recorded with in addition to its value. */
+export function recordedOf(
+  { recorded = {} }: Pick<RolloutOptions, "recorded">,
+  output: PolicyOutput,
+): Record<string, tf.Tensor> {
+  return mapNames(Object.keys(recorded), (name) => recorded[name].of(output));
+}
+
+/** Returns the error of a step before the update that is needed. */
+export function unlearned(what: string): Error {
+  return new Error(
+    `Cannot record a step after a full ${what}: call update() to learn from it first`,
+  );
+}
+
+function mapNames<K extends string, T>(
+  names: readonly K[],
+  value: (name: K) => T,
+): Record<K, T> {
+  return Object.fromEntries(
+    names.map((name) => [name, value(name)]),
+  ) as Record<K, T>;
+}
+
+/** Returns the values in a policy's output. */
+export function valueOf(output: PolicyOutput): tf.Tensor1D {
+  return (output as ActorCriticOutput).value;
+}
+
+/** Copies observations to the start of others. */
+function setParts(
+  target: ObservationInputArrays,
+  source: PerPart<TensorData>,
+): void {
+  mapParts(target, (part, name) => part.set(partOf(source, name)));
+}
+
+type Values = (
+  inputs: ObservationInputArrays,
+  memory?: PolicyMemory,
+) => Float32Array;
+
+/** Returns a value function of the latest parameters, compiled for each number of rows. */
+function valuesOf({ learned }: BuildContext, policy: Policy): Values {
+  const compileFor = (rows: number) =>
+    compilePolicy(policy, (output) => ({ values: valueOf(output) }), {
+      ...learned.compilation,
+      name: "values",
+      numEnvs: rows,
+    });
+  const compiled = new Map<number, ReturnType<typeof compileFor>>();
+  return (observations, memory) => {
+    const numbers = Object.values(nameParts("", observations))
+      .reduce((sum, { length }) => sum + length, 0);
+    const rows = numbers / policy.observationSize;
+    const run = compiled.get(rows) ?? compileFor(rows);
+    compiled.set(rows, run);
+    return run({ params: learned.params, observations, memory })
+      .values as Float32Array;
+  };
+}
+
+/**
+ * Returns the tensor or array of a name that `targets` was to compute.
+ *
+ * @throws {TypeError} If there is none.
+ */
+export function targetOf<T>(
+  targets: Readonly<Record<string, T>>,
+  name: string,
+): T {
+  const found = targets[name];
+  if (found !== undefined) return found;
+  const names = Object.keys(targets).join(", ") || "nothing";
+  throw new TypeError(
+    `Cannot learn from a rollout without '${name}', which its inputs name: targets gives ${names}`,
+  );
+}
