@@ -506,7 +506,7 @@ function outside(property: PropertySchema): unknown[] {
 }
 
 for (const definition of ALGORITHMS) {
-  Deno.test(`a setting of ${definition.name} is told what its schema says`, async () => {
+  Deno.test(`a setting of ${definition.meta.name} is told what its schema says`, async () => {
     const { properties } = fullSchema(definition);
     for (const [key, property] of Object.entries(properties)) {
       const text = JSON.stringify([key, property]);
@@ -521,7 +521,7 @@ for (const definition of ALGORITHMS) {
         const { code, out, err } = await capture(
           ...[
             "train",
-            definition.name,
+            definition.meta.name,
             `--set=${key}=${set}`,
             "--print-config",
           ],

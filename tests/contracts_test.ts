@@ -22,10 +22,10 @@ import { SAC } from "@bellman/sac";
 import * as training from "@bellman/training";
 import type {
   Actor,
-  Trainable,
   RandomSource,
   Space,
   StateTree,
+  Trainable,
   VecEnv,
   VecStep,
 } from "@bellman/types";
@@ -65,7 +65,7 @@ Deno.test("training takes agents of every algorithm, and evaluation their actors
 });
 
 for (const definition of ALGORITHMS) {
-  Deno.test(`${definition.name} looks at images of at least 36x36 with convolutions by default`, () => {
+  Deno.test(`${definition.meta.name} looks at images of at least 36x36 with convolutions by default`, () => {
     const pathsOf = (side: number) => {
       const observationSpace = envs.box({
         low: 0,
@@ -73,7 +73,7 @@ for (const definition of ALGORITHMS) {
         shape: [side, side, 1],
         dtype: "uint8",
       });
-      const actionSpace = BOX_ONLY.includes(definition.name)
+      const actionSpace = BOX_ONLY.includes(definition.meta.name)
         ? envs.box({ low: -1, high: 1, shape: [1] })
         : envs.discrete(2);
       const spaces = { observationSpace, actionSpace };
@@ -88,7 +88,7 @@ for (const definition of ALGORITHMS) {
       };
       const config = Object.fromEntries(
         Object.entries(own)
-          .filter(([key]) => key in definition.schema.properties),
+          .filter(([key]) => key in definition.meta.schema.properties),
       );
       const agent = new Agent(definition, { ...spaces, numEnvs: 1 }, {
         config,

@@ -80,28 +80,33 @@ const RECURRENT = ["a2c", "acer"];
 const ALIKE = ["async-nstep-q", "async-sarsa"];
 
 /** Environment variants of each algorithm. */
-const agents = ALGORITHMS.filter(({ name }) => !ALIKE.includes(name)).flatMap(
-  (definition) => {
-    const { name, schema: { properties } } = definition;
-    const env = BOX_ONLY.includes(name) ? "Pendulum-v1" : "CartPole-v1";
-    const settings = [`env=${env}`, ...smallSettings(definition)];
-    const isRecurrent = (properties.network?.enum as string[] | undefined)
-      ?.includes("lstm");
-    return [
-      { title: name, name, settings },
-      ...name === "a2c"
-        ? [{ title: "a2c-loop", name, settings: [...settings, "loop=device"] }]
-        : [],
-      ...isRecurrent && RECURRENT.includes(name)
-        ? [{
-          title: `${name}-lstm`,
-          name,
-          settings: [...settings, "network=lstm", "lstmSize=8"],
-        }]
-        : [],
-    ];
-  },
-);
+const agents = ALGORITHMS.filter(({ meta }) => !ALIKE.includes(meta.name))
+  .flatMap(
+    (definition) => {
+      const { name, schema: { properties } } = definition.meta;
+      const env = BOX_ONLY.includes(name) ? "Pendulum-v1" : "CartPole-v1";
+      const settings = [`env=${env}`, ...smallSettings(definition)];
+      const isRecurrent = (properties.network?.enum as string[] | undefined)
+        ?.includes("lstm");
+      return [
+        { title: name, name, settings },
+        ...name === "a2c"
+          ? [{
+            title: "a2c-loop",
+            name,
+            settings: [...settings, "loop=device"],
+          }]
+          : [],
+        ...isRecurrent && RECURRENT.includes(name)
+          ? [{
+            title: `${name}-lstm`,
+            name,
+            settings: [...settings, "network=lstm", "lstmSize=8"],
+          }]
+          : [],
+      ];
+    },
+  );
 
 for (const { title, name, settings } of agents) {
   Deno.test(`an agent of ${title} is shared, checked, and plays as in its run`, async () => {

@@ -539,13 +539,6 @@ export interface Trainable {
    */
   readonly updatesInCall?: number;
   /**
-   * Updates that a step of one environment brings once learning has begun, such as 1/4
-   * where 4 bring one: the training loop tells of a run that made next to none.
-   *
-   * @default unknown
-   */
-  readonly updatesPerStep?: number;
-  /**
    * Ends the episodes that run, as the environments are reset: the last step of each
    * is truncated, with the observation that it led to, and recurrent memory is empty.
    * The training loop calls it before it resets the environments, and when it is done.

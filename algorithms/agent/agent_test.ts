@@ -1,4 +1,4 @@
-import { selectBackend } from "@bellman/compute";
+import { RandomStream, selectBackend } from "@bellman/compute";
 import {
   assert,
   assertAlmostEquals,
@@ -10,7 +10,16 @@ import {
 import { make, makeVec, VecNormalizeObservation } from "@bellman/envs";
 import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { Agent, type AgentOptions, rollout } from "./mod.ts";
+import {
+  Agent,
+  type AgentOptions,
+  type Algorithm,
+  type AnyParts,
+  type AnyUpdate,
+  type BuildContext,
+  Rollout,
+  type UpdateResult,
+} from "./mod.ts";
 import {
   counting,
   type CountingConfig,
@@ -40,6 +49,32 @@ function agentOf(
   { trace, ...options }: Options & { trace?: Trace } = {},
 ): Agent<CountingConfig> {
   return new Agent(counting(trace), SPACES, { seed: 1, config, ...options });
+}
+
+/** Parts that replace those of the algorithm that counts. */
+function withParts(
+  replace: (
+    parts: AnyParts,
+    update: AnyUpdate,
+    context: BuildContext,
+  ) => Partial<AnyParts>,
+): Algorithm<CountingConfig> {
+  const algorithm = counting();
+  return {
+    ...algorithm,
+    build(config, context) {
+      const parts = algorithm.build(config, context);
+      const update = parts.learn({ steps: 0, updates: 0, fraction: 0 });
+      return { ...parts, ...replace(parts, update, context) };
+    },
+  };
+}
+
+/** Adds 1000 to the sum of an update. */
+function withThousand(made: UpdateResult): UpdateResult {
+  const sum = tf.add(made.state.count.sum, 1000);
+  const count = { ...made.state.count, sum };
+  return { ...made, state: { ...made.state, count } };
 }
 
 /** Steps an agent and returns all that it did. */
@@ -95,30 +130,16 @@ Deno.test("replay learns in its rhythm, and tells of the last update", () => {
 });
 
 Deno.test("of the updates that are due at once the last alone has statistics", () => {
-  const definition = counting();
-  const agent = new Agent<CountingConfig>(
-    {
-      ...definition,
-      build(config, context) {
-        const parts = definition.build(config, context);
-        return {
-          ...parts,
-          choose: (_, isLast) => isLast ? "learn" : "quiet",
-          programs: {
-            ...parts.programs,
-            quiet(...given) {
-              const { state, results } = parts.programs.learn(...given);
-              const sum = tf.add(state.count.sum, 1000);
-              const count = { ...state.count, sum };
-              return { state: { ...state, count }, stats: {}, results };
-            },
-          },
-        };
-      },
-    },
-    SPACES,
-    { config: { memory: "replay", gradientSteps: 3 } },
-  );
+  const algorithm = withParts((_, update) => {
+    const quiet: AnyUpdate = (...given) => ({
+      ...withThousand(update(...given)),
+      stats: {},
+    });
+    return { learn: ({ isLast = true }) => isLast ? update : quiet };
+  });
+  const agent = new Agent(algorithm, SPACES, {
+    config: { memory: "replay", gradientSteps: 3 },
+  });
   const told = play(agent, 1, 6)
     .filter((it) => it && !Array.isArray(it)) as { sum: number }[];
   assertEquals(told.map(({ sum }) => Math.round(sum / 1000)), [2, 4]);
@@ -126,29 +147,12 @@ Deno.test("of the updates that are due at once the last alone has statistics", (
   agent.close();
 });
 
-Deno.test("updates that are named do more, also of a restored agent", () => {
-  const definition = counting();
-  const make = () =>
-    new Agent<CountingConfig>({
-      ...definition,
-      build(config, context) {
-        const parts = definition.build(config, context);
-        return {
-          ...parts,
-          choose: ({ updates }) => updates % 3 === 1 ? "full" : "learn",
-          programs: {
-            ...parts.programs,
-            full(...given) {
-              const made = parts.programs.learn(...given);
-              const sum = tf.add(made.state.count.sum, 1000);
-              const count = { ...made.state.count, sum };
-              return { ...made, state: { ...made.state, count } };
-            },
-          },
-        };
-      },
-    }, SPACES);
-  const [agent, other] = [make(), make()];
+Deno.test("an update that comes in turn does more, also of a restored agent", () => {
+  const algorithm = withParts((_, update) => {
+    const full: AnyUpdate = (...given) => withThousand(update(...given));
+    return { learn: ({ updates }) => updates % 3 === 1 ? full : update };
+  });
+  const [agent, other] = [1, 2].map(() => new Agent(algorithm, SPACES));
   const thousands = (
     agent: Agent<CountingConfig>,
     from: number,
@@ -163,60 +167,57 @@ Deno.test("updates that are named do more, also of a restored agent", () => {
   for (const it of [agent, other]) it.close();
 });
 
-Deno.test("each statistic keeps its last value over all programs", () => {
-  const definition = counting();
-  const make = () =>
-    new Agent<CountingConfig>(
-      {
-        ...definition,
-        build(config, context) {
-          const parts = definition.build(config, context);
-          const { learn } = parts.programs;
-          return {
-            ...parts,
-            choose: ({ updates }) => updates === 0 ? "first" : "learn",
-            programs: {
-              learn,
-              first: (...given) => ({
-                ...learn(...given),
-                stats: { own: tf.scalar(7) },
-              }),
-            },
-          };
-        },
+Deno.test("each update is compiled once, the first one when an agent is made", () => {
+  const asked: [updates: number, steps: number][] = [];
+  const traced = { first: 0, other: 0 };
+  const algorithm = withParts((_, update) => {
+    const counted = (name: keyof typeof traced): AnyUpdate => (...given) => {
+      traced[name]++;
+      return update(...given);
+    };
+    const [first, other] = [counted("first"), counted("other")];
+    return {
+      learn({ updates, steps }) {
+        asked.push([updates, steps]);
+        return updates % 2 === 0 ? other : first;
       },
-      SPACES,
-      { config: { numSteps: 1 } },
-    );
-  const [agent, other] = [make(), make()];
+    };
+  });
+  const agent = new Agent(algorithm, SPACES, {
+    config: { numSteps: 1 },
+    engine: "onnx",
+  });
+  assertEquals(asked, [[-1, 0]]);
+  assertEquals(traced.other, 0);
+  const { first } = traced;
+  assert(first > 0);
+  play(agent, 1, 1);
+  const { other } = traced;
+  assert(other > 0);
+  play(agent, 2, 4);
+  assertEquals(traced, { first, other });
+  const wanted = [0, 1, 2, 3, 4].map((it) => [it, 2 * (it + 1)]);
+  assertEquals(asked.slice(1), wanted);
+  agent.close();
+});
+
+Deno.test("each statistic keeps its last value over all updates", () => {
+  const algorithm = withParts((_, update) => {
+    const first: AnyUpdate = (...given) => ({
+      ...update(...given),
+      stats: { own: tf.scalar(7) },
+    });
+    return { learn: ({ updates }) => updates === 0 ? first : update };
+  });
+  const [agent, other] = [1, 2].map(() =>
+    new Agent(algorithm, SPACES, { config: { numSteps: 1 } })
+  );
   play(agent, 1, 1);
   other.load(structuredClone(agent.save()));
   const own = (agent: Agent<CountingConfig>) =>
     (play(agent, 2, 1).at(-1) as { own: number; rewards: number }).own;
   assertEquals([own(agent), own(other)], [7, 7]);
   for (const it of [agent, other]) it.close();
-});
-
-Deno.test("a program that choose names is one of those that there are", () => {
-  const definition = counting();
-  const agent = new Agent<CountingConfig>(
-    {
-      ...definition,
-      build(config, context) {
-        const parts = definition.build(config, context);
-        const programs = { ...parts.programs, quiet: parts.programs.learn };
-        return { ...parts, programs, choose: () => "quit" };
-      },
-    },
-    SPACES,
-    { config: { numSteps: 1 } },
-  );
-  assertThrows(
-    () => play(agent, 1, 1),
-    TypeError,
-    "Cannot run the program 'quit', which choose of Counting names: expected one of learn, quiet",
-  );
-  agent.close();
 });
 
 Deno.test("a state without statistics is restored whole", () => {
@@ -229,71 +230,53 @@ Deno.test("a state without statistics is restored whole", () => {
   for (const it of [agent, other]) it.close();
 });
 
-Deno.test("noise of one program is drawn for this alone", () => {
-  const definition = counting();
-  const numbersOf = (only: string | undefined, steps: number) => {
-    const agent = new Agent<CountingConfig>({
-      ...definition,
-      build(config, context) {
-        const { programs: { learn }, inputs, ...parts } = definition
-          .build(config, context);
-        return {
-          ...parts,
-          choose: ({ updates }) => updates === 2 ? "full" : "learn",
-          programs: {
-            learn: (state, batch, inputs) =>
-              learn(state, batch, { ...inputs, noise: tf.ones([1]) }),
-            full: learn,
-          },
-          inputs: {
-            ...inputs,
-            noise: { kind: "normal", size: 1, rows: 6, only },
-          },
-        };
-      },
-    }, SPACES);
+Deno.test("random numbers are drawn for those updates alone that ask for them", () => {
+  const numbersOf = (isDrawn: (updates: number) => boolean, steps: number) => {
+    const none = { data: new Float32Array(6), shape: [6, 1] };
+    const algorithm = withParts((_, full) => {
+      const update: AnyUpdate = (state, batch, inputs) =>
+        full(state, batch, { ...inputs, noise: tf.ones([1]) });
+      return {
+        learn: ({ updates }) => updates === 2 ? full : update,
+        inputs: ({ updates }, draw) => ({
+          learningRate: 0.5,
+          noise: isDrawn(updates) ? draw({ kind: "normal", size: 1 }, 6) : none,
+        }),
+      };
+    });
+    const agent = new Agent(algorithm, SPACES);
     play(agent, 0, steps);
     const { params } = agent;
     agent.close();
     return params;
   };
   // The third update takes the first noise that is drawn, or the third.
-  assertEquals(numbersOf("full", 6), numbersOf(undefined, 6));
-  assertNotEquals(numbersOf("full", 12), numbersOf(undefined, 12));
+  const third = (updates: number) => updates === 2, all = () => true;
+  assertEquals(numbersOf(third, 6), numbersOf(all, 6));
+  assertNotEquals(numbersOf(third, 12), numbersOf(all, 12));
 });
 
 Deno.test("permutations order the numbers from 0, anew for each update", () => {
-  const definition = counting(), orders: number[][] = [];
-  const agent = new Agent<CountingConfig>(
-    {
-      ...definition,
-      build(config, context) {
-        const parts = definition.build(config, context);
-        const { learn } = parts.programs;
-        return {
-          ...parts,
-          programs: {
-            learn(state, batch, inputs) {
-              const made = learn(state, batch, inputs), { order } = inputs;
-              const rows = Object.fromEntries(
-                [0, 1, 2, 3, 4].map((i) => [
-                  `order${i}`,
-                  tf.reshape(tf.slice(order, [1, i], [1, 1]), []),
-                ]),
-              );
-              return { ...made, stats: rows };
-            },
-          },
-          inputs: {
-            ...parts.inputs,
-            order: { kind: "permutation", rows: 2, size: 5 },
-          },
-        };
-      },
-    },
-    SPACES,
-    { config: { numSteps: 1 } },
-  );
+  const orders: number[][] = [];
+  const algorithm = withParts((parts, update) => {
+    const ordered: AnyUpdate = (state, batch, inputs) => {
+      const rows = Object.fromEntries(
+        [0, 1, 2, 3, 4].map((i) => [
+          `order${i}`,
+          tf.reshape(tf.slice(inputs.order, [1, i], [1, 1]), []),
+        ]),
+      );
+      return { ...update(state, batch, inputs), stats: rows };
+    };
+    return {
+      learn: () => ordered,
+      inputs: (progress, draw) => ({
+        ...parts.inputs(progress, draw),
+        order: draw({ kind: "permutation", size: 5 }, 2),
+      }),
+    };
+  });
+  const agent = new Agent(algorithm, SPACES, { config: { numSteps: 1 } });
   for (const told of play(agent, 1, 4)) {
     if (Array.isArray(told)) continue;
     const numbers = Object.entries(told as Record<string, number>)
@@ -343,24 +326,77 @@ Deno.test("parts explore at first, and refresh the state between updates", () =>
   agent.close();
 });
 
+Deno.test("what follows an update reads state, statistics and results, and tells one line", () => {
+  const lines: string[] = [], seen: unknown[] = [];
+  const algorithm = withParts(() => ({
+    afterUpdate({ progress: { updates }, statistics, results, read, notify }) {
+      const [sum] = read().count.sum.data;
+      const { rewards, first_reward, learning_rate } = statistics;
+      seen.push([updates, sum, rewards, first_reward, learning_rate]);
+      seen.push(results.tdErrors.slice());
+      if (updates > 1) notify(`${updates} updates`);
+      return undefined;
+    },
+  }));
+  const agent = new Agent(algorithm, SPACES, {
+    config: { numSteps: 1 },
+    onNotice: (line) => lines.push(line),
+  });
+  play(agent, 3, 4);
+  assertEquals(seen, [
+    ...[[1, 2, 2, 3, 0.5], Float32Array.of(3, 1)],
+    ...[[2, 2 + 3, 3, 4, 0.25], Float32Array.of(4, 1)],
+    ...[[3, 5 + 4, 4, 5, 0.5 / 3], Float32Array.of(5, 1)],
+    ...[[4, 9 + 5, 5, 6, 0.125], Float32Array.of(6, 1)],
+  ]);
+  assertEquals(lines, ["2 updates"]);
+  agent.close();
+});
+
+Deno.test("exploration may overwrite parameters before the policy is asked", () => {
+  const scales = [0, 100];
+  const algorithm = withParts(({ state, policy }) => {
+    const params = Object.entries(state.policy as Record<string, tf.Tensor>)
+      .map(([path, it]) => [path, it.dataSync(), it.shape] as const);
+    const last = Object.keys(policy.init(new RandomStream(1))).at(-1)!;
+    assertMatch(last, /bias$/);
+    return {
+      explore: {
+        act({ write, sample }) {
+          const scale = scales.shift()!;
+          const written = params.map(([path, data, shape]) => [path, {
+            // The first action is far better, or the second one.
+            data: path === last
+              ? Float32Array.of(scale, 50)
+              : data.map(() => 0),
+            shape: [...shape],
+          }]);
+          write!({ policy: Object.fromEntries(written) });
+          return sample();
+        },
+      },
+    };
+  });
+  const agent = new Agent(algorithm, SPACES, { config: { numSteps: 9 } });
+  const actions = play(agent, 1, 2).filter((it) => Array.isArray(it));
+  assertEquals(actions, [[1, 1], [0, 0]]);
+  agent.close();
+});
+
 Deno.test("the state of exploration is saved with the agent, and restored", () => {
-  const definition = counting();
   const make = () => {
     let acted = 0;
-    return new Agent<CountingConfig>({
-      ...definition,
-      build: (config, context) => ({
-        ...definition.build(config, context),
-        explore: {
-          act({ sample }) {
-            acted++;
-            return sample().fill(acted % 3 === 0 ? 1 : 0);
-          },
-          save: () => acted,
-          load: (state) => void (acted = state as number),
+    const algorithm = withParts(() => ({
+      explore: {
+        act({ sample }) {
+          acted++;
+          return sample().fill(acted % 3 === 0 ? 1 : 0);
         },
-      }),
-    }, SPACES);
+        save: () => acted,
+        load: (state) => void (acted = state as number),
+      },
+    }));
+    return new Agent(algorithm, SPACES);
   };
   const [first, second] = [make(), make()];
   const actions = (agent: Agent<CountingConfig>, from: number) =>
@@ -454,26 +490,18 @@ Deno.test("something else cannot be restored", () => {
 });
 
 for (const engine of ["onnx", "eager"] as const) {
-  Deno.test(`an update that lacks a tensor names it, and its line (${engine})`, () => {
-    const definition = counting();
-    const wrong: typeof definition = {
-      ...definition,
-      title: "Wrong",
-      build: (config, spaces) => ({
-        ...definition.build(config, spaces),
-        programs: {
-          learn: (state, { returns }) => {
-            return { state, stats: { sum: tf.sum(returns) } };
-          },
-        },
-      }),
+  Deno.test(`an update that lacks a tensor names its line (${engine})`, () => {
+    const learn: AnyUpdate = (state, { returns }) => {
+      return { state, stats: { sum: tf.sum(returns) } };
     };
+    const { meta, ...algorithm } = withParts(() => ({ learn: () => learn }));
+    const wrong = { ...algorithm, meta: { ...meta, title: "Wrong" } };
     const error = assertThrows(() => {
       play(new Agent(wrong, SPACES, { engine }), 0, 8);
     }, TypeError);
     assertMatch(
       error.message,
-      /^Cannot (run|compile) the update of Wrong at agent_test\.ts:\d+: .* but got 'null'; the batch has no 'returns', only observations, actions, rewards$/,
+      /^Cannot (run|compile) the update of Wrong at agent_test\.ts:\d+: .* but got 'null'$/,
     );
   });
 }
@@ -549,15 +577,12 @@ Deno.test("arguments that are none are told with what was meant", () => {
 
 Deno.test("an agent says once that its learning rate has fallen to 0", () => {
   const lines: string[] = [];
-  const definition = counting();
-  const ends: typeof definition = {
-    ...definition,
-    build(config, spaces) {
-      const parts = definition.build(config, spaces);
-      const learningRate = ({ progress }: { progress: number }) => 1 - progress;
-      return { ...parts, inputs: { ...parts.inputs, learningRate } } as never;
-    },
-  };
+  const ends = withParts((parts) => ({
+    inputs: (progress, draw) => ({
+      ...parts.inputs(progress, draw),
+      learningRate: 1 - progress.fraction,
+    }),
+  }));
   const agent = new Agent(ends, SPACES, {
     totalTimesteps: 8,
     onNotice: (line) => lines.push(line),
@@ -572,18 +597,13 @@ Deno.test("an agent says once that its learning rate has fallen to 0", () => {
 });
 
 Deno.test("targets that lack an input of the rollout are refused", () => {
-  const definition = counting();
-  const wrong: typeof definition = {
-    ...definition,
-    build: (config, spaces) => ({
-      ...definition.build(config, spaces),
-      experience: rollout({
-        numSteps: 3,
-        inputs: ["rewards"],
-        targets: ({ rewards }) => ({ inputs: { reward: rewards } }),
-      }),
+  const wrong = withParts(({ policy }, _, context) => ({
+    memory: new Rollout(context, policy, {
+      numSteps: 3,
+      inputs: ["rewards"],
+      targets: ({ rewards }) => ({ inputs: { reward: rewards } }),
     }),
-  };
+  }));
   assertThrows(
     () => play(new Agent(wrong, SPACES), 0, 8),
     TypeError,

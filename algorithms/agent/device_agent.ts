@@ -173,9 +173,8 @@ export class DeviceAgent<
         ...context,
         random: random.split("init"),
         observations: new Observations(observationSpace),
-        get learned(): never {
-          throw new TypeError("A loop on the device has no memory on the host");
-        },
+        // The program itself computes all that a memory would ask for.
+        learned: undefined as never,
       },
       {
         config: options.config,

@@ -6,7 +6,7 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
-import type { Exploration } from "./definition.ts";
+import type { Exploration } from "./algorithm.ts";
 import { noisyActions, type NoisyActionsOptions } from "./noisy_actions.ts";
 
 const ACTION: BoxSpace = {
@@ -26,7 +26,7 @@ const OU: NoisyActionsOptions = {
 /** Asks for the actions of a policy that always takes the middle. */
 function given(options: Partial<Exploration> = {}): Exploration {
   return {
-    moment: { steps: 0, updates: 0, progress: 0 },
+    progress: { steps: 0, updates: 0, fraction: 0 },
     random: new RandomStream(1),
     sample: () => new Float32Array(6),
     ...options,
@@ -73,8 +73,8 @@ Deno.test("actions stay in [-1, 1], random ones come first without the policy", 
   const first = explorer.act(given({ sample }));
   assert(first.every((it) => Math.abs(it) <= 1));
   assertEquals(new Set(first).size, 6);
-  const moment = { steps: 6, updates: 0, progress: 0 };
-  const later = explorer.act(given({ moment }));
+  const progress = { steps: 6, updates: 0, fraction: 0 };
+  const later = explorer.act(given({ progress }));
   assert(later.every((it) => Math.abs(it) <= 1) && later.includes(1));
 });
 

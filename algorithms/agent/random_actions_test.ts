@@ -45,8 +45,8 @@ function explored(
   const random = new RandomStream(1);
   const sample = () => new Float32Array(2).fill(POLICY);
   const at = (steps: number) => {
-    const moment = { steps, updates: 0, progress: 0 };
-    return [...explorer.act({ moment, random, sample })];
+    const progress = { steps, updates: 0, fraction: 0 };
+    return [...explorer.act({ progress, random, sample })];
   };
   const actions = (first: number) =>
     Array.from({ length: 150 }, (_, i) => at(first + 2 * i));
@@ -203,14 +203,14 @@ for (const repeatExponent of [undefined, 2]) {
       steps: 1e6,
       repeatExponent,
     });
-    const random = new RandomStream(3), moment = { ...START, steps: 0 };
+    const random = new RandomStream(3), progress = { ...START, steps: 0 };
     const sample = () => new Int32Array(2).fill(POLICY);
     const counts = new Int32Array(4), rounds = 30_000;
     for (let round = 0; round < rounds; round++) {
       const odd = round % 2;
       // Of the first environment all but one, of the second one action.
       const actionMasks = Uint8Array.of(1, 1, 0, 1, odd, 0, 1 - odd, 0);
-      const actions = explorer.act({ moment, random, sample, actionMasks });
+      const actions = explorer.act({ progress, random, sample, actionMasks });
       counts[actions[0] - 3]++;
       assertEquals(actions[1], odd ? 3 : 5);
     }
@@ -221,7 +221,7 @@ for (const repeatExponent of [undefined, 2]) {
   });
 }
 
-const START = { steps: 0, updates: 0, progress: 0 };
+const START = { steps: 0, updates: 0, fraction: 0 };
 
 Deno.test("after the first steps each environment explores at a share of its own draws", () => {
   const numEnvs = 3, n = 3;
@@ -237,7 +237,7 @@ Deno.test("after the first steps each environment explores at a share of its own
   );
   let asked = 0;
   const at = (steps: number) => [...explorer.act({
-    moment: { steps, updates: 0, progress: 0 },
+    progress: { steps, updates: 0, fraction: 0 },
     random,
     sample: () => (asked++, new Int32Array(numEnvs).fill(POLICY)),
     actionMasks,

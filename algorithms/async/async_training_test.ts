@@ -63,7 +63,7 @@ for (const name of ["async-sarsa", "a3c"]) {
 }
 
 for (
-  const { name, with: define, schema, statisticNames: names } of asyncMethods
+  const { meta: { name, schema }, with: define, statisticNames: names } of asyncMethods
 ) {
   Deno.test(`${name} with one worker is an agent in a loop, bit for bit`, async () => {
     const training = await start(name, { workers: 1, config: FIXED });
@@ -100,7 +100,7 @@ for (
   });
 }
 
-for (const { name } of asyncMethods) {
+for (const { meta: { name } } of asyncMethods) {
   Deno.test(`${name} with workers acts and learns by masks`, async () => {
     const actionSpace = { type: "discrete", n: 4 };
     const kwargs = { masked: true, actionSpace };

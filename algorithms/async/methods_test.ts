@@ -31,7 +31,7 @@ const SMALL: Config = {
 };
 
 /** Returns the settings of {@link SMALL} that a method has. */
-function smallOf({ schema }: Algorithm<AsyncConfig>): Config {
+function smallOf({ meta: { schema } }: Algorithm<AsyncConfig>): Config {
   const own = Object.entries(SMALL).filter(([key]) => key in schema.properties);
   return Object.fromEntries(own);
 }
@@ -50,7 +50,7 @@ function agentOf(
 }
 
 for (const method of Object.values(METHODS)) {
-  Deno.test(`${method.name} tells all of its statistics`, () => {
+  Deno.test(`${method.meta.name} tells all of its statistics`, () => {
     const env = makeVec("CartPole-v1", { numEnvs: 1 });
     const agent = new Agent<AsyncConfig>(method, env, {
       config: smallOf(method),

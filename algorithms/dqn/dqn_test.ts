@@ -11,6 +11,7 @@ import * as tf from "@tensorflow/tfjs";
 import { MadeUpEnv, spacesOf } from "../agent/testdata/made_up_env.ts";
 import { defaultDqnConfig, type DqnConfig } from "./config.ts";
 import { DQN, dqn } from "./dqn.ts";
+import { buildContext } from "../../tests/testdata/build_context.ts";
 
 await tf.setBackend("cpu");
 
@@ -56,20 +57,14 @@ Deno.test("each environment draws for itself whether it explores", () => {
       initialEpsilon: 0.5,
       finalEpsilon: 0.5,
     },
-    {
-      ...SPACES,
-      numEnvs,
-      masked: false,
-      totalTimesteps: 100,
-      random: new RandomStream(1),
-    },
+    buildContext({ ...SPACES, numEnvs }),
   );
   const random = new RandomStream(2);
-  const moment = { steps: 0, updates: 0, progress: 0 };
+  const progress = { steps: 0, updates: 0, fraction: 0 };
   const POLICY = 77;
   const seen = Array.from({ length: 200 }, () =>
     [...explore!.act({
-      moment,
+      progress,
       random,
       sample: () => new Int32Array(numEnvs).fill(POLICY),
     })].filter((it) => it !== POLICY).length);
@@ -81,20 +76,21 @@ Deno.test("each environment draws for itself whether it explores", () => {
     assertAlmostEquals(counts[i], it / 16, 0.1)
   );
   assertEquals(
-    (inputs as Record<string, (it: object) => number>).epsilon(moment),
+    inputs(progress, () => ({ data: [], shape: [] } as never)).epsilon,
     0.5,
   );
 });
 
 Deno.test("by default the learning rate falls to 0 over the run", () => {
-  const { inputs } = dqn.build(defaultDqnConfig, {
-    ...{ ...SPACES, numEnvs: 1, masked: false, totalTimesteps: 100 },
-    random: new RandomStream(1),
-  });
-  const { learningRate } = inputs as Record<string, (it: object) => number>;
+  const { inputs } = dqn.build(
+    defaultDqnConfig,
+    buildContext({ ...SPACES, numEnvs: 1 }),
+  );
+  const draw = () => ({ data: new Float32Array(), shape: [] });
   const { learningRate: first } = defaultDqnConfig;
   for (const steps of [0, 50, 99, 100]) {
-    assertAlmostEquals(learningRate({ steps }), first * (1 - steps / 100));
+    const { learningRate } = inputs({ steps, updates: 0, fraction: 0 }, draw);
+    assertAlmostEquals(learningRate as number, first * (1 - steps / 100));
   }
 });
 

@@ -79,7 +79,7 @@ Deno.test("DDPG is TD3 with one critic, no delay and no target noise", () => {
 });
 
 Deno.test("settings that do nothing are named", () => {
-  const idle = td3.idle!(defaultTd3Config, {});
+  const idle = td3.meta.unusedSettings!(defaultTd3Config, {});
   assertEquals(Object.keys(idle), [
     "priorityAlpha",
     "priorityBeta",
@@ -87,7 +87,7 @@ Deno.test("settings that do nothing are named", () => {
     "lstmSize",
   ]);
   const rank = { ...defaultDdpgConfig, replay: "rank" } as const;
-  assertEquals(ddpg.idle!(rank, {}), {
+  assertEquals(ddpg.meta.unusedSettings!(rank, {}), {
     lstmSize: "the network auto has no memory",
     targetNoiseClip: "targetNoise is 0",
   });

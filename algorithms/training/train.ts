@@ -143,6 +143,8 @@ class TrainingLoop implements TrainContext, ProgressState {
   episodes = 0;
 
   #options: TrainOptions;
+  /** Steps of the first two updates of this call. */
+  readonly #firstUpdates: number[] = [];
   /** Lines on episodes that were told. */
   #notices = new Set<string>();
   #onWarning: (line: string) => void;
@@ -263,17 +265,18 @@ class TrainingLoop implements TrainContext, ProgressState {
     return stopReason;
   }
 
-  /** Warns of a run that made less than a hundredth of the updates that its steps were to bring. */
+  /** Warns of a run that learned for less than a hundredth of its steps, or never. */
   #warnOfFewUpdates(): void {
-    const { step, updates, algorithm: { updatesPerStep = 0 } } = this;
-    const due = Math.round(step * updatesPerStep);
-    if (updates > 0 ? updates * 100 >= due : updatesPerStep === 0) return;
+    const { step, startStep, updates } = this;
+    const [first = step, second] = this.#firstUpdates;
+    // An update learns from the steps since the last one.
+    const steps = second === undefined ? first - startStep : second - first;
+    const learned = step - first + steps;
+    if (updates > 0 && learned * 100 >= step - startStep) return;
     const count = (number: number) => number.toLocaleString("en-US");
     this.#onWarning(
       `The run learned next to nothing: ${count(step)} steps brought ${
         count(updates)
-      } of ${
-        count(due)
       } updates; expected more steps, or an earlier first update (learningStarts, numSteps)`,
     );
   }
@@ -359,6 +362,7 @@ class TrainingLoop implements TrainContext, ProgressState {
 
   async #updated(statistics: Statistics): Promise<void> {
     this.updates += this.algorithm.updatesInCall ?? 1;
+    if (this.#firstUpdates.length < 2) this.#firstUpdates.push(this.step);
     this.#log.update(this, statistics);
     const diverged = divergedStatistic(statistics);
     if (diverged) {

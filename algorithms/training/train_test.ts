@@ -737,10 +737,15 @@ Deno.test("training acts by the masks of the environment", async () => {
   assertEquals(new Set(seen.map(String)).size > 1, true);
 });
 
-Deno.test("a run that ends with less than a hundredth of its updates tells so, and others do not", async () => {
-  const warnedOf = async (updatesPerStep: number, totalTimesteps: number) => {
+Deno.test("a run that learned for less than a hundredth of its steps tells so, and others do not", async () => {
+  const warnedOf = async (learningStarts: number, totalTimesteps: number) => {
     const lines: string[] = [];
-    const algorithm = Object.assign(new ToyAlgorithm(4), { updatesPerStep });
+    const algorithm = new ToyAlgorithm(4), update = algorithm.update;
+    let steps = 0;
+    algorithm.update = () => {
+      steps += 4;
+      return steps > learningStarts ? update.call(algorithm) : undefined;
+    };
     await train(algorithm, new ToyEnv(4), {
       totalTimesteps,
       onWarning: (line) => lines.push(line),
@@ -748,13 +753,13 @@ Deno.test("a run that ends with less than a hundredth of its updates tells so, a
     return lines;
   };
   // The toy updates at each 20th step.
-  assertEquals(await warnedOf(1 / 20, 2000), []);
-  assertEquals(await warnedOf(5, 2000), []);
-  assertEquals(await warnedOf(6, 2000), [
-    "The run learned next to nothing: 2,000 steps brought 100 of 12,000 updates; expected more steps, or an earlier first update (learningStarts, numSteps)",
-  ]);
-  const [none] = await warnedOf(1, 16);
-  assertStringIncludes(none, "16 steps brought 0 of 16 updates");
+  assertEquals(await warnedOf(0, 2000), []);
+  assertEquals(await warnedOf(0, 20), []);
+  assertEquals(await warnedOf(3900, 4000), []);
+  const [late] = await warnedOf(7960, 8000);
+  assertStringIncludes(late, "8,000 steps brought 2 updates; expected more");
+  const [none] = await warnedOf(0, 16);
+  assertStringIncludes(none, "16 steps brought 0 updates");
 });
 
 Deno.test("an algorithm is told of each reset, and of the end", async () => {

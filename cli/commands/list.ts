@@ -20,7 +20,10 @@ import { loadAllEnvironments, round } from "@bellman/runs/training";
 
 function listing() {
   return {
-    algorithms: ALGORITHMS.map(({ meta: { name, summary } }) => ({ name, summary })),
+    algorithms: ALGORITHMS.map(({ meta: { name, summary } }) => ({
+      name,
+      summary,
+    })),
     environments: registeredIds().map((id) => ({ ...envSpec(id), id })),
     presets: ALGORITHMS.flatMap(({ meta: { name: algorithm, presets = {} } }) =>
       Object.keys(presets).map((name) => ({ algorithm, name }))
@@ -101,7 +104,9 @@ function presetsNamed(words: readonly string[]): Preset[] {
     throw new UsageError("Cannot list 'all': did you mean 'list --all'?");
   }
   const names = owners.flatMap((it) => Object.keys(it.meta.presets ?? {}));
-  const others = algorithm === undefined ? ALGORITHMS.map((it) => it.meta.name) : [];
+  const others = algorithm === undefined
+    ? ALGORITHMS.map((it) => it.meta.name)
+    : [];
   throw new UsageError(
     `Cannot list '${name}': ${
       hintAt(name, [...new Set([...others, ...names])])

@@ -79,7 +79,9 @@ function wholeHelp(algorithm: Algorithm): string {
 function overview(): string {
   const width = Math.max(...ALGORITHMS.map(({ meta }) => meta.name.length));
   const rows = ALGORITHMS
-    .map(({ meta: { name, summary } }) => `  ${name.padEnd(width)}  ${summary}`);
+    .map(({ meta: { name, summary } }) =>
+      `  ${name.padEnd(width)}  ${summary}`
+    );
   return `Algorithms:
 ${rows.join("\n")}
 

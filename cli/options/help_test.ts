@@ -30,7 +30,7 @@ Deno.test("the help of a configuration tells names, values and defaults", () => 
 const [ROWS, COLUMNS] = [56, 120];
 
 Deno.test("the help of train, and of each algorithm, is at most a screen", async () => {
-  for (const words of [[], ...ALGORITHMS.map(({ name }) => [name])]) {
+  for (const words of [[], ...ALGORITHMS.map(({ meta }) => [meta.name])]) {
     const { code, out } = words.length === 0
       ? await capture("train", "--help")
       : { code: 0, out: trainHelp(words) };
@@ -54,7 +54,7 @@ Deno.test("the help of an algorithm is its settings, that of a key the key", () 
   assertStringIncludes(trainHelp(["seed"]), "Setting of a run:\n  seed\n");
   assertStringIncludes(trainHelp(["run"]), "\n  totalTimesteps = 200000");
   const all = trainHelp(["all"]);
-  for (const { name } of ALGORITHMS) {
+  for (const { meta: { name } } of ALGORITHMS) {
     assertStringIncludes(all, `Keys of ${name}`);
   }
   assert(!trainHelp(["sac", "all"]).includes("Keys of a2c"));

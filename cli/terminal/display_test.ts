@@ -126,7 +126,7 @@ Deno.test("a run without an update tells so before and after", async () => {
     err,
   );
   const after =
-    "\nThe run learned next to nothing: 20 steps brought 0 of 20 updates";
+    "\nThe run learned next to nothing: 20 steps brought 0 updates";
   assert(err.includes(after), err);
 });
 

@@ -1,5 +1,5 @@
 /** Everything that holds for agents of every algorithm, in each of its forms. */
-import type { Agent, AgentSpaces, Experience } from "@bellman/agent";
+import type { Agent, AgentSpaces } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/runs/settings";
 import { selectBackend } from "@bellman/compute";
 import { actionChoices, contains } from "@bellman/envs";
@@ -148,10 +148,9 @@ for (const form of ALL_FORMS) {
       const agent = agentOf(form), env = new MadeUpEnv(spaces);
       const steps = STEPS + 6, masks = masksByObservation(env, steps);
       const checked = new Set<string>();
-      const { experience } = agent as unknown as { experience: Experience };
-      const draw = experience.draw.bind(experience);
-      experience.draw = (...given) => {
-        const drawn = draw(...given);
+      const { memory } = agent, sample = memory.sample.bind(memory);
+      memory.sample = (...given) => {
+        const sampled = sample(...given), { batch: drawn } = sampled;
         for (const prefix of ["", "next", "between"]) {
           const name = (rows: string) =>
             prefix === ""
@@ -170,14 +169,14 @@ for (const form of ALL_FORMS) {
             checked.add(rows[i]);
           }
         }
-        return drawn;
+        return sampled;
       };
       env.play(agent, steps);
       assert(checked.size > 8);
       agent.close();
     });
 
-    if (definition.isGreedy) continue;
+    if (definition.meta.isGreedy) continue;
     Deno.test(`${name}: where one action is allowed, learning sees no entropy`, () => {
       const agent = agentOf(form), env = new OneAllowed(spaces);
       const { updates } = env.play(agent, STEPS + 6);
@@ -189,7 +188,7 @@ for (const form of ALL_FORMS) {
 
   const { type } = spaces.actionSpace;
   const isDrawn = type === "box" || type === "discrete";
-  if (definition.hasReplay !== true || !isDrawn) continue;
+  if (definition.meta.hasReplay !== true || !isDrawn) continue;
   Deno.test(`${name}: its values are drawn, and it goes on as it was`, () => {
     // Images take long on the cpu backend.
     const agent = agentOf(form, { engine: isFrame ? "onnx" : "eager" });
@@ -292,7 +291,7 @@ for (const form of ALL_FORMS.filter(({ name }) => IN_FILES.includes(name))) {
 }
 
 for (const definition of ALGORITHMS) {
-  const { name, title = name, statistics = {} } = definition;
+  const { name, title = name, statistics = {} } = definition.meta;
   const [form] = formsOf(definition), { spaces } = form;
   const { numEnvs } = spaces;
 
@@ -415,7 +414,7 @@ for (const definition of ALGORITHMS) {
 
   Deno.test(`${name}: settings out of their ranges are one clear line`, () => {
     for (
-      const [key, property] of Object.entries(definition.schema.properties)
+      const [key, property] of Object.entries(definition.meta.schema.properties)
     ) {
       const { type, minimum, exclusiveMinimum, maximum } = property;
       const isWhole = [type].flat().includes("integer");
@@ -447,7 +446,7 @@ const NO_CHOICE: [AgentSpaces["actionSpace"], takenBy: RegExp][] = [
 
 for (const [form] of ALGORITHMS.map(formsOf)) {
   for (const [actionSpace, takenBy] of NO_CHOICE) {
-    if (!takenBy.test(form.definition.name)) continue;
+    if (!takenBy.test(form.definition.meta.name)) continue;
     for (const engine of ["eager", "onnx"] as const) {
       Deno.test(`${form.name}: learns where a ${actionSpace.type} action has no choice, ${engine}`, () => {
         const spaces = { ...form.spaces, actionSpace, actionMasks: true };
@@ -558,7 +557,7 @@ const REFUSED: Readonly<Record<string, Refusal[]>> = {
 };
 
 for (const [name, refusals] of Object.entries(REFUSED)) {
-  const definition = ALGORITHMS.find((it) => it.name === name)!;
+  const definition = ALGORITHMS.find((it) => it.meta.name === name)!;
   const [form] = formsOf(definition);
   for (const [config, says, given] of refusals) {
     Deno.test(`${name}: one clear line for ${says}`, () => {

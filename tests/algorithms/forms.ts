@@ -348,7 +348,7 @@ export interface Form {
 
 /** Returns those of some settings that an algorithm has. */
 export function ownOf(
-  { schema }: Algorithm,
+  { meta: { schema } }: Algorithm,
   settings: object,
 ): object {
   const all = Object.entries(settings);
@@ -357,7 +357,7 @@ export function ownOf(
 
 /** Lists the forms of an algorithm, the plainest first. */
 export function formsOf(definition: Algorithm): Form[] {
-  const { name, smallConfig, startWorkers } = definition;
+  const { meta: { name, smallConfig }, startWorkers } = definition;
   const isAsync = startWorkers !== undefined;
   return Object.entries(FORMS[name] ?? PLAIN).map((
     [form, [config, actions, masked]],

@@ -3,7 +3,6 @@ import {
   Agent,
   type AgentOptions,
   type Arrays,
-  type Experience,
   type ObservationScale,
 } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/runs/settings";
@@ -31,7 +30,7 @@ function agentOf(
   env: VecEnv,
   { config, ...options }: AgentOptions = {},
 ): Agent {
-  return new Agent(ALGORITHMS.find((it) => it.name === name)!, env, {
+  return new Agent(ALGORITHMS.find((it) => it.meta.name === name)!, env, {
     seed: 3,
     totalTimesteps: 1_000,
     engine: "eager",
@@ -97,11 +96,10 @@ const doubling = (space: Space): ObservationScale => ({
 
 /** Calls a function with each drawn batch. */
 function onDraw(agent: Agent, check: (drawn: Arrays) => void): void {
-  const { experience } = agent as unknown as { experience: Experience };
-  const draw = experience.draw.bind(experience);
-  experience.draw = (...given) => {
-    const drawn = draw(...given);
-    check(drawn);
+  const { memory } = agent, sample = memory.sample.bind(memory);
+  memory.sample = (...given) => {
+    const drawn = sample(...given);
+    check(drawn.batch);
     return drawn;
   };
 }

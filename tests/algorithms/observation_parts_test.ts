@@ -90,7 +90,7 @@ for (const { name, definition, spaces, config } of ALL_FORMS) {
     for (const it of [whole, parts, again]) it.close();
   });
 
-  if (definition.hasReplay !== true) continue;
+  if (definition.meta.hasReplay !== true) continue;
   Deno.test(`${name}: the scales of parts are those of whole observations`, () => {
     const [whole, parts] = [spaces, partSpaces].map((of) => {
       const observations = new ObservationNormalizer(of.observationSpace);
@@ -138,7 +138,7 @@ const PICTURES: Readonly<Record<string, object>> = {
 
 for (const [name, config] of Object.entries(PICTURES)) {
   Deno.test(`${name}: pictures of a robot stay bytes, and each part has its network`, () => {
-    const definition = ALGORITHMS.find((it) => it.name === name)!;
+    const definition = ALGORITHMS.find((it) => it.meta.name === name)!;
     const agent = new Agent(definition, {
       observationSpace: ROBOT,
       actionSpace: { type: "discrete", n: 2 },

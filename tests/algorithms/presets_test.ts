@@ -40,7 +40,7 @@ const CHOSEN: Readonly<Record<string, string[]>> = {
 /** Settings of every run. */
 const OF_RUNS = ["normalizeObservation", "normalizeReward"];
 
-for (const { name, presets, schema } of ALGORITHMS) {
+for (const { meta: { name, presets = {}, schema } } of ALGORITHMS) {
   for (const [env, text] of Object.entries(presets)) {
     Deno.test(`the preset ${env} of ${name} stays what it is`, () => {
       const preset = parse(text) as Record<string, unknown>;

@@ -83,12 +83,12 @@ function logged(form: Form, config: object, steps: number): string | undefined {
 
 /** A form with settings that soon show an effect, all of its settings and numbers. */
 function prepared(given: Form, steps: number) {
-  const config = { ...SENSITIVE[given.definition.name], ...given.config };
+  const config = { ...SENSITIVE[given.definition.meta.name], ...given.config };
   const form = { ...given, config };
   const agent = made(form, {})!;
   const all = agent.config as Readonly<Record<string, unknown>>;
   agent.close();
-  const { definition: { schema: { properties } } } = form;
+  const { definition: { meta: { schema: { properties } } } } = form;
   return { form, all, properties, before: logged(form, {}, steps) };
 }
 
@@ -96,7 +96,7 @@ function prepared(given: Form, steps: number) {
 export function assertIdle(given: Form, steps: number): void {
   const { form, all, properties, before } = prepared(given, steps);
   const idleIn = (config: object) =>
-    Object.keys(form.definition.idle!(config, form.spaces));
+    Object.keys(form.definition.meta.unusedSettings!(config, form.spaces));
   const changed: Record<string, unknown> = {};
   for (const key of idleIn(all)) {
     if (!(key in properties)) continue;
@@ -113,7 +113,7 @@ export function assertIdle(given: Form, steps: number): void {
 /** Asserts that each setting changes what is logged, is refused, or is called idle. */
 export function assertEffects(given: Form, steps: number): void {
   const { form, all, properties, before } = prepared(given, steps);
-  const { definition: { idle }, spaces } = form;
+  const { definition: { meta: { unusedSettings: idle } }, spaces } = form;
   const wrong: string[] = [];
   for (const [key, property] of Object.entries(properties)) {
     if (Object.hasOwn(UNLOGGED, key)) continue;

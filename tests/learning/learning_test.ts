@@ -161,8 +161,8 @@ const VALUES: Readonly<
 const BOX_ONLY = ["td3", "ddpg"];
 
 for (const [algorithm, [updates, ...configs]] of Object.entries(VALUES)) {
-  const { schema: { properties }, isGreedy } = ALGORITHMS
-    .find(({ name }) => name === algorithm)!;
+  const { meta: { schema: { properties }, isGreedy } } = ALGORITHMS
+    .find(({ meta }) => meta.name === algorithm)!;
   const actions = ["sac", ...BOX_ONLY].includes(algorithm)
     ? { actionSpace: IDENTITIES.box.actionSpace }
     : isGreedy
@@ -240,7 +240,7 @@ const OURS = [...ALGORITHMS];
 Deno.test("every algorithm learns with masks", () => {
   assertEquals(
     Object.keys(MASKED).toSorted(),
-    OURS.map(({ name }) => name)
+    OURS.map(({ meta }) => meta.name)
       .filter((it) => !BOX_ONLY.includes(it)).toSorted(),
   );
 });

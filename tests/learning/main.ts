@@ -41,7 +41,7 @@ const ALONE = /^(--print|--help|-h|--table(=.*)?)$/;
 function placeOf(name: string): ResultsPlace | string {
   const folder = `algorithms/${name}/results`;
   if (existsSync(`${folder}/${PLAN_FILE}`)) return { name, folder };
-  if (ALGORITHMS.some((it) => it.name === name)) {
+  if (ALGORITHMS.some((it) => it.meta.name === name)) {
     const family = familyOf(name);
     return `Cannot bench '${name}' by a plan of its own: its variants are in that of ${family}, as in 'deno task bench:learning ${family} --only ${name}'`;
   }

@@ -158,7 +158,7 @@ for (const algorithm of ["a2c", "sac"]) {
 }
 
 Deno.test("runs are drawn of every algorithm", () => {
-  const names = ALGORITHMS.map(({ name }) => name);
+  const names = ALGORITHMS.map(({ meta }) => meta.name);
   assertEquals(DRAWN_ALGORITHMS.toSorted(), names.toSorted());
 });
 

@@ -8,7 +8,7 @@ await selectBackend("cpu");
 for (const form of TYPICAL) {
   Deno.test(`${form.name}: each setting changes a number, or is called idle`, () => {
     // The steps of ACKTR's values are bounded late.
-    const isLate = form.definition.name === "acktr";
+    const isLate = form.definition.meta.name === "acktr";
     assertEffects(form, isLate ? 2 * STEPS : STEPS);
   });
 }

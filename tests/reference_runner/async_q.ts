@@ -115,15 +115,26 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
   let step = 0;
   const definition: Algorithm<AsyncConfig> = {
     ...asyncQ,
-    build: (_, context) => ({
-      ...actorLearner(qLearner(linearPolicy(observationSpace, theta0)), {
-        config,
-        context,
-        form: { isOneStep: true, learnsQ: true },
-        connect: () => watched,
-      }),
-      explore: { act: () => Int32Array.of(transitions[step].a) },
-    }),
+    build(_, context) {
+      const parts = actorLearner(
+        qLearner(linearPolicy(observationSpace, theta0)),
+        {
+          config,
+          context,
+          form: { isOneStep: true, learnsQ: true },
+          connect: () => watched,
+        },
+      );
+      return {
+        ...parts,
+        explore: {
+          act(exploration) {
+            parts.explore!.act(exploration);
+            return Int32Array.of(transitions[step].a);
+          },
+        },
+      };
+    },
   };
   const agent = new Agent(definition, {
     observationSpace,

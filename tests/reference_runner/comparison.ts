@@ -2,7 +2,7 @@ import type { Engine, TensorData } from "@bellman/compute";
 import { ALGORITHMS } from "../../lab/runs/settings/algorithms.ts";
 import { addStatistics, statisticName } from "@bellman/training";
 
-for (const { statistics = {} } of ALGORITHMS) addStatistics(statistics);
+for (const { meta } of ALGORITHMS) addStatistics(meta.statistics ?? {});
 
 /** A number of a fixture: those that JSON cannot hold are texts. */
 export type Expected = number | boolean | string | null | Expected[];

@@ -5,7 +5,6 @@ import {
   compileStep,
   type Engine,
   type Params,
-  RandomStream,
   valueAndGradients,
 } from "@bellman/compute";
 import {
@@ -18,6 +17,7 @@ import {
 } from "@bellman/dqn";
 import { factorOf, noisyLayer, type QPolicy, qPolicy } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
+import { buildContext } from "../testdata/build_context.ts";
 import { type Arrays, paramsOf } from "./baselines_model.ts";
 import {
   checkEach,
@@ -324,21 +324,22 @@ function runExploration(
   },
   comparison: Comparison,
 ): void {
-  const { epsilon } = dqn.build({
+  const spaces = {
+    observationSpace: { type: "discrete", n: 2 },
+    actionSpace: { type: "discrete", n: 2 },
+    numEnvs: 1,
+  } as const;
+  const parts = dqn.build({
     ...defaultDqnConfig,
     initialEpsilon: inputs.initial,
     finalEpsilon: inputs.final,
     explorationFraction: inputs.fraction,
-  }, {
-    observationSpace: { type: "discrete", n: 2 },
-    actionSpace: { type: "discrete", n: 2 },
-    numEnvs: 1,
-    totalTimesteps: inputs.total,
-    random: new RandomStream(0),
-  }).inputs as Record<string, (moment: object) => number>;
-  const rates = inputs.steps.map((steps) =>
-    epsilon({ steps, updates: 0, progress: steps / inputs.total })
-  );
+  }, buildContext(spaces, inputs.total));
+  const none = () => ({ data: new Float32Array(), shape: [] });
+  const rates = inputs.steps.map((steps) => {
+    const fraction = steps / inputs.total;
+    return parts.inputs({ steps, updates: 0, fraction }, none).epsilon;
+  });
   comparison.numbers("epsilon", rates, expected);
 }
 

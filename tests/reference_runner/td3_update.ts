@@ -204,7 +204,7 @@ function runActing({ inputs, expected }: Acting, comparison: Comparison): void {
     learningStarts: 0,
   });
   const stored = explorer.act({
-    moment: { steps: 0, updates: 0, progress: 0 },
+    progress: { steps: 0, updates: 0, fraction: 0 },
     random,
     sample: () => Float32Array.from(mean.flat()),
   });

@@ -21,7 +21,8 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 
 /** Tells whether an algorithm has what a kind sets. */
 function isOf(
-  { name, schema: { properties }, isGreedy }: (typeof ALGORITHMS)[number],
+  { meta: { name, schema: { properties }, isGreedy } }:
+    (typeof ALGORITHMS)[number],
   kind: readonly string[],
 ): boolean {
   const takes = (env: string) =>
@@ -45,7 +46,7 @@ export function testCommands(
   definition: (typeof ALGORITHMS)[number],
   kind: string,
 ): void {
-  const { name, isGreedy } = definition, settings = KINDS[kind];
+  const { name, isGreedy } = definition.meta, settings = KINDS[kind];
   Deno.test(`a run of ${name} is resumed, evaluated, played and exported: ${kind}`, async () => {
     const root = await Deno.makeTempDir({ prefix: "bellman-commands-" });
     try {

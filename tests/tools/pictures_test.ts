@@ -99,7 +99,7 @@ Deno.test("the README's table says what each algorithm takes", async () => {
   ): string => {
     try {
       const options = {
-        config: { ...defaultsOf(definition.schema), ...settings },
+        config: { ...defaultsOf(definition.meta.schema), ...settings },
         engine: "eager",
         totalTimesteps: 100,
       };
@@ -114,14 +114,14 @@ Deno.test("the README's table says what each algorithm takes", async () => {
   };
   for (const definition of OURS) {
     const row = readme.split("\n")
-      .find((line) => line.startsWith(`| [\`${definition.name}\`]`));
-    assert(row !== undefined, `no row for ${definition.name}`);
+      .find((line) => line.startsWith(`| [\`${definition.meta.name}\`]`));
+    assert(row !== undefined, `no row for ${definition.meta.name}`);
     assertEquals(takes(definition, MULTI), takes(definition, BINARY));
     assertEquals(row.split("|").slice(2, 6).map((it) => it.trim()), [
       takes(definition, DISCRETE),
       takes(definition, BOX),
       takes(definition, MULTI),
       takes(definition, DISCRETE, { network: "lstm" }),
-    ], definition.name);
+    ], definition.meta.name);
   }
 });

@@ -1,11 +1,12 @@
 import {
-  type AgentParts,
   type Algorithm,
+  type Parts,
   randomActions,
-  replay,
-  rollout,
+  Replay,
+  Rollout,
 } from "../mod.ts";
-import { stochasticPolicy } from "@bellman/policies";
+import type { Params } from "@bellman/compute";
+import { type Policy, stochasticPolicy } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 
 /** Settings of {@link counting}. */
@@ -17,6 +18,21 @@ export interface CountingConfig {
   gradientSteps: number;
   replay: "uniform" | "proportional";
 }
+
+/** State of {@link counting}. */
+type CountingState = {
+  readonly policy: Params;
+  readonly count: Params;
+};
+
+/** Batch of {@link counting}. */
+type CountingBatch = { readonly rewards: tf.Tensor };
+
+/** Inputs of {@link counting}. */
+type CountingInputs = {
+  readonly learningRate: tf.Scalar;
+  readonly noise: tf.Tensor;
+};
 
 /** Records of the calls that an agent made to its parts. */
 export interface Trace {
@@ -32,26 +48,27 @@ export function counting(
   trace: Trace = { explored: 0, refreshed: [] },
 ): Algorithm<CountingConfig> {
   return {
-    name: "counting",
-    title: "Counting",
-    summary: "Adds up rewards",
-    presets: {},
-    runDefaults: { numEnvs: 2 },
-    schema: {
-      properties: {
-        memory: {
-          type: "string",
-          enum: ["rollout", "replay"],
-          default: "rollout",
-        },
-        numSteps: { type: "integer", minimum: 1, default: 3 },
-        nSteps: { type: "integer", minimum: 1, default: 1 },
-        learningRate: { type: "number", exclusiveMinimum: 0, default: 0.5 },
-        gradientSteps: { type: "integer", minimum: -1, default: 1 },
-        replay: {
-          type: "string",
-          enum: ["uniform", "proportional"],
-          default: "uniform",
+    meta: {
+      name: "counting",
+      title: "Counting",
+      summary: "Adds up rewards",
+      runDefaults: { numEnvs: 2 },
+      schema: {
+        properties: {
+          memory: {
+            type: "string",
+            enum: ["rollout", "replay"],
+            default: "rollout",
+          },
+          numSteps: { type: "integer", minimum: 1, default: 3 },
+          nSteps: { type: "integer", minimum: 1, default: 1 },
+          learningRate: { type: "number", exclusiveMinimum: 0, default: 0.5 },
+          gradientSteps: { type: "integer", minimum: -1, default: 1 },
+          replay: {
+            type: "string",
+            enum: ["uniform", "proportional"],
+            default: "uniform",
+          },
         },
       },
     },
@@ -61,19 +78,42 @@ export function counting(
         "Cannot run Counting with numSteps and memory: replay",
       );
     },
-    build(config, spaces): AgentParts {
+    build(
+      config,
+      context,
+    ): Parts<Policy, CountingState, CountingBatch, CountingInputs> {
       const policy = stochasticPolicy({
-        ...spaces,
+        ...context,
         networkOptions: { hiddenSizes: [4] },
       });
       const batchSize = config.memory === "rollout"
-        ? config.numSteps * spaces.numEnvs
+        ? config.numSteps * context.numEnvs
         : 4;
-      const random = randomActions(spaces, { steps: 4 });
+      const random = randomActions(context, { steps: 4 });
+      const update = (
+        state: CountingState,
+        batch: CountingBatch,
+        { learningRate, noise }: CountingInputs,
+      ) => {
+        const rewards = tf.sum(batch.rewards);
+        const moved = Object.entries(state.policy).map(([path, it]) => [
+          path,
+          tf.add(it, tf.mul(learningRate, tf.mean(noise))),
+        ]);
+        const { sum } = state.count;
+        return {
+          state: {
+            policy: Object.fromEntries(moved),
+            count: { ...state.count, sum: tf.add(sum, rewards) },
+          },
+          stats: { rewards, sum },
+          results: { tdErrors: tf.abs(batch.rewards) },
+        };
+      };
       return {
         policy,
-        experience: config.memory === "rollout"
-          ? rollout({
+        memory: config.memory === "rollout"
+          ? new Rollout(context, policy, {
             numSteps: config.numSteps,
             inputs: ["rewards"],
             targets: ({ rewards }) => ({
@@ -81,7 +121,7 @@ export function counting(
               stats: { first_reward: rewards[0] },
             }),
           })
-          : replay({
+          : new Replay(context, policy, {
             ...config,
             bufferSize: 20,
             batchSize,
@@ -89,48 +129,29 @@ export function counting(
             trainFrequency: 2,
           }),
         state: {
-          policy: policy.init(spaces.random),
+          policy: policy.init(context.random),
           count: { sum: tf.scalar(0), refreshed: tf.scalar(0) },
         },
-        programs: {
-          learn(state, batch, { learningRate, noise }) {
-            const rewards = tf.sum(batch.rewards);
-            const moved = Object.entries(state.policy).map(([path, it]) => [
-              path,
-              tf.add(it, tf.mul(learningRate, tf.mean(noise))),
-            ]);
-            return {
-              state: {
-                policy: Object.fromEntries(moved),
-                count: {
-                  ...state.count,
-                  sum: tf.add(state.count.sum, rewards),
-                },
-              },
-              stats: { rewards, sum: state.count.sum },
-              results: { tdErrors: tf.abs(batch.rewards) },
-            };
-          },
-        },
-        inputs: {
-          learningRate: ({ updates }) => config.learningRate / (1 + updates),
-          noise: { kind: "normal", size: 1, rows: batchSize },
-        },
+        learn: () => update,
+        inputs: ({ updates }, draw) => ({
+          learningRate: config.learningRate / (1 + updates),
+          noise: draw({ kind: "normal", size: 1 }, batchSize),
+        }),
         explore: {
           act(exploration) {
-            if (exploration.moment.steps < 4) trace.explored++;
+            if (exploration.progress.steps < 4) trace.explored++;
             return random.act(exploration);
           },
         },
-        sync(when, { updates }, read) {
-          if (when === "action" || updates % 2 !== 0) return undefined;
+        afterUpdate({ progress: { updates }, read }) {
+          if (updates % 2 !== 0) return undefined;
           trace.refreshed.push(updates);
           const { count, ...rest } = read();
           const refreshed = { ...count.refreshed };
           refreshed.data = Float32Array.of(updates);
           return { ...rest, count: { ...count, refreshed } };
         },
-        actionValues: {
+        qFunction: {
           part: "policy",
           estimate: (params, observations) =>
             policy.apply(params, observations).policy,

@@ -1,8 +1,8 @@
 import type {
-  Trainable,
   Env,
   EpisodeStatistics,
   RgbImage,
+  Trainable,
   VecEnv,
 } from "@bellman/types";
 import { evaluationBound } from "@bellman/training";

@@ -1,11 +1,7 @@
 import { a2c } from "@bellman/a2c";
 import { acer } from "@bellman/acer";
 import { acktr } from "@bellman/acktr";
-import {
-  type Algorithm,
-  aliasesOf,
-  type ConfigSchema,
-} from "@bellman/agent";
+import { type Algorithm, aliasesOf, type ConfigSchema } from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
 import { dqn } from "@bellman/dqn";
 import { ppo } from "@bellman/ppo";

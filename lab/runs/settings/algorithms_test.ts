@@ -12,22 +12,25 @@ import {
 import { assertRefused } from "../../../tests/testdata/refused.ts";
 
 const a2c = findAlgorithm("a2c")!;
-const { gamma, numSteps, hiddenSizes } = a2c.schema.properties;
+const { gamma, numSteps, hiddenSizes } = a2c.meta.schema.properties;
 const dummy: Algorithm = {
   ...a2c,
-  name: "dummy",
-  title: "Dummy",
-  summary: "An algorithm of a test",
-  schema: {
-    properties: {
-      ...a2c.schema.properties,
-      gamma: { ...gamma, default: 0.5, description: "Discount of a test." },
-      numSteps: { ...numSteps, default: 3 },
-      hiddenSizes: { ...hiddenSizes, default: [4] },
+  meta: {
+    ...a2c.meta,
+    name: "dummy",
+    title: "Dummy",
+    summary: "An algorithm of a test",
+    schema: {
+      properties: {
+        ...a2c.meta.schema.properties,
+        gamma: { ...gamma, default: 0.5, description: "Discount of a test." },
+        numSteps: { ...numSteps, default: 3 },
+        hiddenSizes: { ...hiddenSizes, default: [4] },
+      },
     },
+    presets: { "Dummy-preset": "env: Acrobot-v1" },
+    runDefaults: { numEnvs: 2 },
   },
-  presets: { "Dummy-preset": "env: Acrobot-v1" },
-  runDefaults: { numEnvs: 2 },
 };
 registerAlgorithm(dummy);
 
@@ -62,7 +65,7 @@ Deno.test("an algorithm is known by its definition alone", async () => {
 });
 
 Deno.test("no algorithm has a setting by a name of every run", () => {
-  for (const { name, schema } of ALGORITHMS) {
+  for (const { meta: { name, schema } } of ALGORITHMS) {
     assertEquals(takenName(schema), undefined, name);
   }
   const named = (key: string, alias?: string) =>
@@ -86,7 +89,7 @@ Deno.test("a name is registered once", () => {
   for (const [name, says] of cases) {
     assertRefused({
       [`TypeError: Cannot register the algorithm '${name}': ${says}`]: () =>
-        registerAlgorithm({ ...dummy, name }),
+        registerAlgorithm({ ...dummy, meta: { ...dummy.meta, name } }),
     });
   }
   const seed = { type: "integer", default: 3 };
@@ -95,11 +98,14 @@ Deno.test("a name is registered once", () => {
       () =>
         registerAlgorithm({
           ...dummy,
-          name: "seeded",
-          schema: { properties: { seed } },
+          meta: {
+            ...dummy.meta,
+            name: "seeded",
+            schema: { properties: { seed } },
+          },
         }),
   });
-  assertEquals(ALGORITHMS.map(({ name }) => name), [
+  assertEquals(ALGORITHMS.map(({ meta }) => meta.name), [
     "a2c",
     "acer",
     "acktr",
@@ -117,9 +123,9 @@ Deno.test("a name is registered once", () => {
 });
 
 Deno.test("statistics of algorithms have titles, told in the README of each", async () => {
-  for (const { name, statistics = {} } of ALGORITHMS) {
+  for (const { meta: { name, statistics = {} } } of ALGORITHMS) {
     if (name === "dummy" || Object.keys(statistics).length === 0) continue;
-    const isAsync = asyncAlgorithms.some((it) => it.name === name);
+    const isAsync = asyncAlgorithms.some((it) => it.meta.name === name);
     const url = new URL(
       `../../../algorithms/${isAsync ? "async" : name}/README.md`,
       import.meta.url,

@@ -46,7 +46,7 @@ Deno.test("the preset none represents the defaults", () => {
   assertEquals(presetFor(a2c, { env }), env);
 });
 
-for (const { name } of ALGORITHMS) {
+for (const { meta: { name } } of ALGORITHMS) {
   Deno.test(`the defaults of ${name} are valid settings`, () => {
     const config = resolveConfig(name, { preset: "none", entries: [] });
     const entries = Object.entries(config);
@@ -57,7 +57,7 @@ for (const { name } of ALGORITHMS) {
 /** Presets named after what they are taken from. */
 const ORIGINALS = ["baselines", "paper", "rainbow"];
 
-for (const { name: algorithm, presets } of ALGORITHMS) {
+for (const { meta: { name: algorithm, presets = {} } } of ALGORITHMS) {
   for (const name of Object.keys(presets)) {
     Deno.test(`the preset ${name} of ${algorithm} is valid and its environment's`, () => {
       const { env } = resolveConfig(algorithm, { preset: name, entries: [] });

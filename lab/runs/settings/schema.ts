@@ -43,7 +43,10 @@ export function runSchema(): ConfigSchema {
 export function hintAtOption(option: string): string | undefined {
   const known = hintAtSetting(option);
   const name = option.replaceAll("-", "_");
-  const schemas = [runConfigSchema, ...ALGORITHMS.map(({ meta }) => meta.schema)];
+  const schemas = [
+    runConfigSchema,
+    ...ALGORITHMS.map(({ meta }) => meta.schema),
+  ];
   const isSetting = schemas.some((it) => findKey(it, name) !== undefined);
   return known ??
     (isSetting ? `it is a setting, as in '--set ${name}=VALUE'` : undefined);

@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "@bellman/training";
 import { evaluateSetup } from "./evaluation.ts";
 import { findAgent, withAgent } from "./saved_agent.ts";
-import type { Trainable, SteppingAlgorithm, VecEnv } from "@bellman/types";
+import type { SteppingAlgorithm, Trainable, VecEnv } from "@bellman/types";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import type { Normalization } from "./scaled_environments.ts";
 import {

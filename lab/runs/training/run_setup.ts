@@ -1,9 +1,4 @@
-import {
-  Agent,
-  type Algorithm,
-  DeviceAgent,
-  idleLines,
-} from "@bellman/agent";
+import { Agent, type Algorithm, DeviceAgent, idleLines } from "@bellman/agent";
 import {
   type BackendInfo,
   type BackendName,

@@ -5,14 +5,17 @@ import { findAlgorithm, registerAlgorithm } from "../settings/algorithms.ts";
 import { openSavedRun, prolonged } from "./saved_run.ts";
 
 Deno.test("epochs of an algorithm of one's own are its setting", async () => {
-  const { schema } = findAlgorithm("a2c")!;
+  const a2c = findAlgorithm("a2c")!;
   registerAlgorithm({
-    ...findAlgorithm("a2c")!,
-    name: "with-epochs",
-    schema: {
-      properties: {
-        ...schema.properties,
-        epochs: { type: ["integer", "null"], default: 4 } as PropertySchema,
+    ...a2c,
+    meta: {
+      ...a2c.meta,
+      name: "with-epochs",
+      schema: {
+        properties: {
+          ...a2c.meta.schema.properties,
+          epochs: { type: ["integer", "null"], default: 4 } as PropertySchema,
+        },
       },
     },
   });

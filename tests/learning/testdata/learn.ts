@@ -90,7 +90,7 @@ export async function learn(
   { updates, config }: { updates: number; config: object },
 ): Promise<{ agent: Agent; env: ToyVecEnv }> {
   await selectBackend(["sac", "td3", "ddpg"].includes(name) ? "cpu" : "wasm");
-  const definition = ALGORITHMS.find((it) => it.name === name)!;
+  const definition = ALGORITHMS.find((it) => it.meta.name === name)!;
   const isAsync = definition.startWorkers !== undefined;
   // A worker has one environment.
   const env = new ToyVecEnv(task, isAsync ? 1 : 8);

@@ -70,7 +70,7 @@ export function testPole(algorithm: string, seed: number): void {
   const { numEnvs, totalTimesteps, least, config } = POLES[algorithm];
   Deno.test(`${algorithm} learns to balance a pole for a while, seed ${seed}`, async () => {
     await selectBackend("wasm");
-    const definition = ALGORITHMS.find(({ name }) => name === algorithm)!;
+    const definition = ALGORITHMS.find(({ meta }) => meta.name === algorithm)!;
     const env = makeVec("CartPole-v1", { numEnvs });
     const agent = new Agent(definition, env, { seed, totalTimesteps, config });
     await train(agent, env, { totalTimesteps, seed });

@@ -1,0 +1,21 @@
+import {
+  type AgentSpaces,
+  type BuildContext,
+  Observations,
+} from "@bellman/agent";
+import { RandomStream } from "@bellman/compute";
+
+/** Returns what the parts of an algorithm are built from, where no agent acts. */
+export function buildContext(
+  { actionMasks, ...spaces }: AgentSpaces,
+  totalTimesteps = 100,
+): BuildContext {
+  return {
+    ...spaces,
+    totalTimesteps,
+    masked: Boolean(actionMasks),
+    random: new RandomStream(1),
+    observations: new Observations(spaces.observationSpace),
+    learned: undefined as never,
+  };
+}
