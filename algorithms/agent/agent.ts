@@ -52,6 +52,7 @@ import type {
   Meta,
   PolicyStep,
   SavedState,
+  Scalars,
   Tensors,
   Update,
 } from "./algorithm.ts";
@@ -281,7 +282,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       const { results = {}, state, stats } = update(
         held,
         encodeBatch(policy, batch),
-        inputs,
+        inputs as Scalars,
       );
       return { state, stats: stats as Tensors, results };
     };

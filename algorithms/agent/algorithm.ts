@@ -376,7 +376,7 @@ export interface Parts<
   P extends Policy = Policy,
   S extends AgentState = AgentState,
   B = Tensors,
-  I = Tensors,
+  I = Scalars,
 > {
   /** Policy that acts; its parameters are the part `policy` of the state. */
   readonly policy: P;
@@ -570,7 +570,7 @@ export interface FinishedUpdate {
 export type Update<
   S extends AgentState = AgentState,
   B = Tensors,
-  I = Tensors,
+  I = Scalars,
 > = (
   state: S,
   batch: B,

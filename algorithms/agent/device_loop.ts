@@ -167,7 +167,7 @@ export class DeviceLoop {
   readonly #rollout: RolloutOptions;
   readonly #device: DeviceEnv;
   readonly #context: AgentContext;
-  readonly #learn: Update;
+  readonly #learn: Update<AgentState, Tensors, Tensors>;
   /** Names of the inputs of the update that are numbers. */
   readonly numbers: readonly string[];
   /** Random inputs of the update by name. */

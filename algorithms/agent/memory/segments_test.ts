@@ -8,8 +8,13 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
-import type { AgentRuntime, Decision, Experience, Moment } from "../mod.ts";
-import { Observations, segments, type SegmentsOptions } from "../mod.ts";
+import {
+  type Progress,
+  type Sample,
+  Segments,
+  type SegmentsOptions,
+} from "../mod.ts";
+import { buildContext } from "../../../tests/testdata/build_context.ts";
 
 const NUM_ENVS = 2;
 const OPTIONS: SegmentsOptions = {
@@ -18,14 +23,14 @@ const OPTIONS: SegmentsOptions = {
   replayStart: 3,
   replayRatio: 2,
 };
-const MOMENT: Moment = { steps: 0, updates: 0, progress: 0 };
+const START: Progress = { steps: 0, updates: 0, fraction: 0 };
 
-type Rows = Record<string, ArrayLike<number>>;
+type Rows = Sample["batch"];
 type Cuts = readonly (readonly [terminated: number, truncated: number])[];
 
-/** An experience of two environments, and all that it was told. */
+/** A memory of two environments, and all that it was told. */
 class Collected {
-  readonly experience: Experience;
+  readonly memory: Segments;
   time = 0;
   starts = Float32Array.of(1, 1);
 
@@ -40,19 +45,17 @@ class Collected {
       high: 1e9,
       dtype: "float32",
     } as const;
-    const policy = actorCritic({
+    const context = buildContext({
       observationSpace,
       actionSpace: { type: "discrete", n: 2 },
+      numEnvs: NUM_ENVS,
+    });
+    const policy = actorCritic({
+      ...context,
       network,
       networkOptions: { lstmSize: 1 },
     });
-    this.experience = segments({ ...OPTIONS, ...options }).make(
-      {
-        numEnvs: NUM_ENVS,
-        policy,
-        observations: new Observations(observationSpace),
-      } as unknown as AgentRuntime,
-    );
+    this.memory = new Segments(context, policy, { ...OPTIONS, ...options });
   }
 
   /** Takes a step: observation t of environment 1 is 100 + t, the last one t + 0.5. */
@@ -64,24 +67,22 @@ class Collected {
     const memory = Float32Array.from(
       this.network === "lstm" ? [time, time, -time, -time] : [],
     );
-    this.experience.add(
-      {
-        observations: at(time),
-        inputs: at(time),
-        actions: Int32Array.of(time % 2, 1),
-        recorded: { behaviour: Float32Array.of(time, 0, 0, time) },
-        state: memory,
-        starts: this.starts,
-        nextState: memory,
-      } as Decision,
-      {
+    this.memory.add({
+      observations: at(time),
+      inputs: at(time),
+      actions: Int32Array.of(time % 2, 1),
+      recorded: { behaviour: Float32Array.of(time, 0, 0, time) },
+      state: memory,
+      starts: this.starts,
+      nextState: memory,
+      step: {
         observations: at(time + 1),
         finalObservations: at(time + 0.5),
         rewards: Float64Array.of(10 + time, 20 + time),
         terminated,
         truncated,
       },
-    );
+    });
     this.starts = Float32Array.from(terminated, (it, i) => it | truncated[i]);
   }
 
@@ -89,8 +90,12 @@ class Collected {
     for (const it of cuts) this.step(it);
   }
 
-  draw(random = new RandomStream(1)): Rows {
-    return this.experience.draw(MOMENT, random) as Rows;
+  sample(random = new RandomStream(1)): Sample {
+    return this.memory.sample(random, START);
+  }
+
+  draw(random?: RandomStream): Rows {
+    return this.sample(random).batch;
   }
 }
 
@@ -102,16 +107,16 @@ Deno.test("a new segment has a row for each step and the one after", () => {
   it.steps(ON, [[1, 0], [0, 0]], ON);
   const { observations, actions, rewards, terminated, taken, ...rest } = it
     .draw();
-  assertEquals([...observations as Float32Array], [
+  assertEquals([...observations], [
     ...[0, 1, 2, 3, 0],
     ...[100, 101, 102, 103, 0],
   ]);
-  assertEquals([...actions as Int32Array], [0, 1, 0, 0, 0, 1, 1, 1, 0, 0]);
-  assertEquals([...rewards as Float32Array].slice(0, 3), [10, 11, 12]);
-  assertEquals([...terminated as Float32Array].slice(0, 5), [0, 1, 0, 0, 0]);
-  assertEquals([...taken as Float32Array].slice(5), [1, 1, 1, 0, 0]);
-  assertEquals([...rest.masks as Float32Array].slice(0, 5), [1, 0, 1, 0, 0]);
-  assertEquals([...rest.behaviour as Float32Array].slice(0, 6), [
+  assertEquals([...actions], [0, 1, 0, 0, 0, 1, 1, 1, 0, 0]);
+  assertEquals([...rewards].slice(0, 3), [10, 11, 12]);
+  assertEquals([...terminated].slice(0, 5), [0, 1, 0, 0, 0]);
+  assertEquals([...taken].slice(5), [1, 1, 1, 0, 0]);
+  assertEquals([...rest.masks].slice(0, 5), [1, 0, 1, 0, 0]);
+  assertEquals([...rest.behaviour].slice(0, 6), [
     ...[0, 0, 1, 0, 2, 0],
   ]);
 });
@@ -120,42 +125,40 @@ Deno.test("an episode that is cut short has a row with its last observation", ()
   const it = new Collected({}, "lstm");
   it.steps(ON, CUT, ON);
   const { observations, terminated, taken, masks } = it.draw();
-  assertEquals([...observations as Float32Array].slice(0, 5), [
+  assertEquals([...observations].slice(0, 5), [
     0,
     1,
     1.5,
     2,
     3,
   ]);
-  assertEquals([...taken as Float32Array].slice(0, 5), [1, 1, 0, 1, 0]);
-  assertEquals([...masks as Float32Array].slice(0, 5), [1, 0, 0, 1, 0]);
-  assertEquals([...terminated as Float32Array].slice(0, 5), [0, 0, 0, 0, 0]);
+  assertEquals([...taken].slice(0, 5), [1, 1, 0, 1, 0]);
+  assertEquals([...masks].slice(0, 5), [1, 0, 0, 1, 0]);
+  assertEquals([...terminated].slice(0, 5), [0, 0, 0, 0, 0]);
 });
 
 Deno.test("the last step of another episode that is cut is its last observation", () => {
   const it = new Collected();
   it.steps(CUT, CUT, ON);
-  const { observations, taken } = it.draw();
-  assertEquals([...observations as Float32Array].slice(0, 5), [
-    ...[0, 0.5, 1, 2, 3],
-  ]);
-  assertEquals([...taken as Float32Array].slice(0, 5), [1, 0, 0, 1, 0]);
-  assertEquals(it.experience.learned({}), { steps_dropped: 1 });
   const other = new Collected();
-  assertEquals(other.experience.learned({}), {});
-  other.experience.load(it.experience.save());
-  assertEquals(other.experience.learned({}), { steps_dropped: 1 });
+  other.memory.load(it.memory.save());
+  for (const { batch, stats } of [it.sample(), other.sample()]) {
+    const { observations, taken } = batch;
+    assertEquals([...observations].slice(0, 5), [0, 0.5, 1, 2, 3]);
+    assertEquals([...taken].slice(0, 5), [1, 0, 0, 1, 0]);
+    assertEquals(stats, { steps_dropped: 1 });
+  }
+  it.steps(ON, ON, ON);
+  assertEquals(it.sample().stats, { steps_dropped: 1 });
 });
 
 Deno.test("nothing follows a cut in the last step, so that it needs no other row", () => {
   const it = new Collected();
   it.steps(CUT, ON, CUT);
-  const { observations, taken } = it.draw();
-  assertEquals([...observations as Float32Array].slice(0, 5), [
-    ...[0, 0.5, 1, 2, 2.5],
-  ]);
-  assertEquals([...taken as Float32Array].slice(0, 5), [1, 0, 1, 1, 0]);
-  assertEquals(it.experience.learned({}), {});
+  const { batch: { observations, taken }, stats } = it.sample();
+  assertEquals([...observations].slice(0, 5), [0, 0.5, 1, 2, 2.5]);
+  assertEquals([...taken].slice(0, 5), [1, 0, 1, 1, 0]);
+  assertEquals(stats, undefined);
 });
 
 Deno.test("any cuts that a segment has rows for are exact", () => {
@@ -163,7 +166,7 @@ Deno.test("any cuts that a segment has rows for are exact", () => {
     const it = new Collected({ truncationsPerSegment: 3 }, "lstm");
     const steps = [0, 1, 2].map((step) => cuts >> step & 1);
     it.steps(...steps.map((cut) => cut ? CUT : ON));
-    const { observations, taken, masks } = it.draw();
+    const { batch: { observations, taken, masks }, stats } = it.sample();
     const rows = steps.flatMap((cut, time) =>
       cut ? [[time, 1], [time + 0.5, 0]] : [[time, 1]]
     ).concat([[3, 0]]);
@@ -175,8 +178,8 @@ Deno.test("any cuts that a segment has rows for are exact", () => {
       rows.map((_, i) => [observations[i], taken[i]]),
       rows,
     );
-    assertEquals([...masks as Float32Array].slice(0, rows.length), starts);
-    assertEquals(it.experience.learned({}), {});
+    assertEquals([...masks].slice(0, rows.length), starts);
+    assertEquals(stats, undefined);
   }
 });
 
@@ -184,9 +187,9 @@ Deno.test("bootstrapTruncated: false takes a cut for an end", () => {
   const it = new Collected({ bootstrapTruncated: false });
   it.steps(ON, CUT, ON);
   const { observations, terminated, taken } = it.draw();
-  assertEquals([...observations as Float32Array].slice(0, 4), [0, 1, 2, 3]);
-  assertEquals([...taken as Float32Array].slice(0, 5), [1, 1, 1, 0, 0]);
-  assertEquals([...terminated as Float32Array].slice(0, 5), [0, 1, 0, 0, 0]);
+  assertEquals([...observations].slice(0, 4), [0, 1, 2, 3]);
+  assertEquals([...taken].slice(0, 5), [1, 1, 1, 0, 0]);
+  assertEquals([...terminated].slice(0, 5), [0, 1, 0, 0, 0]);
 });
 
 Deno.test("segments start from the state when acting, or from zeros", () => {
@@ -194,9 +197,8 @@ Deno.test("segments start from the state when acting, or from zeros", () => {
     const it = new Collected({ initialState }, "lstm");
     it.steps(ON, ON, ON);
     it.draw();
-    it.experience.learned({});
     it.steps(ON, ON, ON);
-    return [...it.draw().state as Float32Array];
+    return [...it.draw().state];
   });
   assertEquals(states, [[3, 3, -3, -3], [0, 0, -0, -0]]);
 });
@@ -208,7 +210,7 @@ Deno.test("new segments come first, then those of each environment by chance", (
   let replays = 0;
   for (let round = 0; round < 200; round++) {
     it.steps(ON, ON, ON);
-    const due = it.experience.due(MOMENT, random);
+    const due = it.memory.ready(START, random);
     assert(due >= 1);
     replays += due - 1;
     for (let update = 0; update < due; update++) {
@@ -218,13 +220,12 @@ Deno.test("new segments come first, then those of each environment by chance", (
       // The newest three segments are kept, and environments stay apart.
       assert(first >= 3 * (round - 2) && first <= 3 * round);
       if (update > 0) firsts.add(`${first / 3 - round},${other / 3 - round}`);
-      it.experience.learned({});
     }
-    assertEquals(it.experience.due(MOMENT, random), 0);
+    assertEquals(it.memory.ready(START, random), 0);
   }
   assertAlmostEquals(replays / 200, OPTIONS.replayRatio, 0.3);
   assertEquals(firsts.size, 9);
-  assertEquals(it.experience.replay!.buffer.length, 3);
+  assertEquals(it.memory.store!.buffer.length, 3);
 });
 
 Deno.test("nothing is replayed before replayStart, nor without replay", () => {
@@ -234,21 +235,19 @@ Deno.test("nothing is replayed before replayStart, nor without replay", () => {
   for (let round = 0; round < 3; round++) {
     for (const it of [early, without]) {
       it.steps(ON, ON, ON);
-      const due = it.experience.due(MOMENT, random);
+      const due = it.memory.ready(START, random);
       assertEquals(due === 1, it === without || round < 2);
       it.draw();
-      it.experience.learned({});
     }
   }
-  assertEquals(without.experience.replay, undefined);
+  assertEquals(without.memory.store, undefined);
 });
 
 Deno.test("the first rows of replayed segments only warm up", () => {
   const it = new Collected({ burnIn: 2 }, "lstm");
   it.steps(ON, ON, ON);
-  const taken = () => [...it.draw().taken as Float32Array].slice(0, 5);
+  const taken = () => [...it.draw().taken].slice(0, 5);
   assertEquals(taken(), [1, 1, 1, 0, 0]);
-  it.experience.learned({});
   assertEquals(taken(), [0, 0, 1, 0, 0]);
 });
 
@@ -256,7 +255,7 @@ Deno.test("by priorities, segments with large errors come more often and weigh l
   for (const replay of ["proportional", "rank"] as const) {
     const options = { replay, priorityAlpha: 1, priorityBeta: 1 };
     const it = new Collected({ ...options, replayRatio: 40 });
-    assertEquals(it.experience.batch.weights, {
+    assertEquals(it.memory.batch.weights, {
       shape: [NUM_ENVS],
       dtype: "float32",
     });
@@ -265,8 +264,8 @@ Deno.test("by priorities, segments with large errors come more often and weigh l
     const learn = () => {
       const { observations, weights } = it.draw(random);
       const errors = [0, 5].map((row) => observations[row] === 0 ? 3 : 0.5);
-      it.experience.learned!({ tdErrors: Float32Array.from(errors) });
-      return { errors, weights: [...weights as Float32Array] };
+      it.memory.setPriorities(Float32Array.from(errors));
+      return { errors, weights: [...weights] };
     };
     it.steps(ON, ON, ON);
     assertEquals(learn(), { errors: [3, 0.5], weights: [1, 1] });
@@ -290,11 +289,11 @@ Deno.test("the weights' exponent rises to 1, and priorities are saved", () => {
   const [it, other] = [make(), make()];
   it.steps(ON, ON, ON);
   it.draw();
-  it.experience.learned!({ tdErrors: Float32Array.of(1, 0.25) });
-  other.experience.load(it.experience.save());
-  for (const [progress, beta] of [[0, 0.5], [0.5, 0.75], [1, 1]]) {
-    const draw = ({ experience }: Collected) =>
-      experience.draw({ ...MOMENT, progress }, new RandomStream(8)) as Rows;
+  it.memory.setPriorities(Float32Array.of(1, 0.25));
+  other.memory.load(it.memory.save());
+  for (const [fraction, beta] of [[0, 0.5], [0.5, 0.75], [1, 1]]) {
+    const draw = ({ memory }: Collected) =>
+      memory.sample(new RandomStream(8), { ...START, fraction }).batch;
     const { weights, observations } = draw(it);
     assertEquals(draw(other).weights, weights);
     const ratios = [0, 5].map((row) => observations[row] === 0 ? 0.25 : 1);
@@ -308,30 +307,27 @@ Deno.test("the weights' exponent rises to 1, and priorities are saved", () => {
   }
 });
 
-Deno.test("a saved experience goes on in the middle of a segment", () => {
+Deno.test("a saved memory goes on in the middle of a segment", () => {
   const [original, other] = [
     new Collected({}, "lstm"),
     new Collected({}, "lstm"),
   ];
   original.steps(CUT, ON, ON);
   original.draw();
-  original.experience.learned({});
   original.steps(ON, CUT);
   other.steps(ON, ON);
-  other.experience.load(original.experience.save());
+  other.memory.load(original.memory.save());
   Object.assign(other, { time: original.time, starts: original.starts });
   for (const it of [original, other]) it.step(ON);
   assertEquals(
-    other.experience.save() as StateTree,
-    original.experience.save(),
+    other.memory.save(),
+    original.memory.save(),
   );
   for (let update = 0; update < 3; update++) {
     assertEquals(
       structuredClone(other.draw()),
       structuredClone(original.draw()),
     );
-    original.experience.learned({});
-    other.experience.learned({});
   }
 });
 
@@ -339,39 +335,39 @@ Deno.test("segments in a file are drawn as those in memory", async () => {
   const path = await Deno.makeTempFile({ prefix: "bellman-segments-" });
   await Deno.remove(path);
   const inFile = { replayStorage: "file", replay: "rank" } as const;
-  const memory = new Collected({ replay: "rank" }, "lstm");
+  const inMemory = new Collected({ replay: "rank" }, "lstm");
   let file = new Collected(inFile, "lstm");
-  file.experience.replay!.open(path);
+  file.memory.store!.open(path);
   const random = new RandomStream(2);
   const states: StateTree[] = [];
   for (let round = 0; round < 8; round++) {
-    [memory, file].forEach((it) => it.steps(ON, CUT, ON));
+    [inMemory, file].forEach((it) => it.steps(ON, CUT, ON));
     for (let update = 0; update < 3; update++) {
       const seed = random.integer(1000);
-      const [wanted, found] = [memory, file].map((it) => {
+      const [wanted, found] = [inMemory, file].map((it) => {
         const batch = structuredClone(it.draw(new RandomStream(seed)));
         const errors = Float32Array.of(1 + round, 1 / (1 + update));
-        it.experience.learned!({ tdErrors: errors });
+        it.memory.setPriorities(errors);
         return batch;
       });
       assertEquals(found, wanted);
     }
-    states.push(file.experience.save());
+    states.push(file.memory.save());
     if (round !== 5) continue;
     // A process that died: others open the file.
-    file.experience.replay!.close();
+    file.memory.store!.close();
     const { time, starts } = file;
     file = new Collected(inFile, "lstm");
-    file.experience.replay!.open(path);
-    file.experience.load(states[round]);
+    file.memory.store!.open(path);
+    file.memory.load(states[round]);
     Object.assign(file, { time, starts });
   }
   // The segments of two saves are there, older ones are lost.
-  file.experience.load(states[6]);
-  assertThrows(() => file.experience.load(states[1]), LostRowsError, path);
-  file.experience.load(states[7]);
+  file.memory.load(states[6]);
+  assertThrows(() => file.memory.load(states[1]), LostRowsError, path);
+  file.memory.load(states[7]);
   file.step(ON);
-  file.experience.replay!.close();
+  file.memory.store!.close();
   await Deno.remove(path);
 });
 
@@ -379,9 +375,9 @@ Deno.test("without its file an agent acts, but collects nothing", () => {
   const it = new Collected({ replayStorage: "file" });
   const message = "Cannot keep segments in a file: expected openReplay()";
   assertThrows(() => it.step(ON), TypeError, message);
-  const state = new Collected().experience.save();
-  it.experience.load(state);
-  assertEquals(it.experience.save(), state); // nothing of it is lost
+  const state = new Collected().memory.save();
+  it.memory.load(state);
+  assertEquals(it.memory.save(), state); // nothing of it is lost
   const without = new Collected({ replayStorage: "file", replayRatio: 0 });
   without.step(ON); // nothing is kept
 });
@@ -389,23 +385,23 @@ Deno.test("without its file an agent acts, but collects nothing", () => {
 Deno.test("what lies in a file that was closed is not saved as nothing", async () => {
   const path = await Deno.makeTempFile({ prefix: "bellman-segments-" });
   await Deno.remove(path);
-  const { experience } = new Collected({ replayStorage: "file" });
-  const state = experience.save(); // nothing was collected
-  experience.load(state);
-  experience.replay!.open(path);
-  experience.replay!.close();
+  const { memory } = new Collected({ replayStorage: "file" });
+  const state = memory.save(); // nothing was collected
+  memory.load(state);
+  memory.store!.open(path);
+  memory.store!.close();
   const message = "Cannot keep segments in a file: expected openReplay()";
-  assertThrows(() => experience.save(), TypeError, message);
-  experience.load(state);
-  assertEquals(experience.save(), state);
+  assertThrows(() => memory.save(), TypeError, message);
+  memory.load(state);
+  assertEquals(memory.save(), state);
   await Deno.remove(path);
 });
 
 Deno.test("without its segments an agent collects new ones first", () => {
   const it = new Collected({ saveReplay: false });
   it.steps(ON, ON, ON);
-  it.experience.load(it.experience.save());
-  assertEquals(it.experience.replay!.buffer.length, 0);
+  it.memory.load(it.memory.save());
+  assertEquals(it.memory.store!.buffer.length, 0);
 });
 
 Deno.test("frames are kept once each, and drawn as the stacks that were seen", () => {
@@ -417,23 +413,18 @@ Deno.test("frames are kept once each, and drawn as the stacks that were seen", (
     high: 255,
     dtype: "uint8",
   } as const;
-  const policy = actorCritic({
+  const context = buildContext({
     observationSpace,
     actionSpace: { type: "discrete", n: 2 },
-    network: "mlp",
+    numEnvs,
+    stackedFrames,
   });
-  const experience = segments({
+  const policy = actorCritic({ ...context, network: "mlp" });
+  const memory = new Segments(context, policy, {
     ...OPTIONS,
     numSteps,
     bufferSize: 3 * numSteps,
-  }).make(
-    {
-      numEnvs,
-      policy,
-      stackedFrames,
-      observations: new Observations(observationSpace),
-    } as unknown as AgentRuntime,
-  );
+  });
   const random = new RandomStream(7);
   const frame = () => [random.integer(256), random.integer(256)];
   /** Frames of each environment, oldest first. */
@@ -450,7 +441,7 @@ Deno.test("frames are kept once each, and drawn as the stacks that were seen", (
   const rowsOf = (batch: Rows) =>
     Array.from({ length: numEnvs }, (_, env) => {
       const size = 6 * (numSteps + 2);
-      const observations = batch.observations as Uint8Array;
+      const { observations } = batch;
       // The last row has no observation where no episode was cut.
       return String(observations.slice(env * size, (env + 1) * size - 6));
     });
@@ -467,29 +458,26 @@ Deno.test("frames are kept once each, and drawn as the stacks that were seen", (
       seen.forEach((it, env) => {
         if (terminated[env] || truncated[env]) it.fill(frame());
       });
-      experience.add(
-        {
-          observations,
-          inputs: observations,
-          actions: new Int32Array(numEnvs),
-          recorded: { behaviour: new Float32Array(2 * numEnvs) },
-          state: new Float32Array(0),
-          starts,
-        } as Decision,
-        {
+      memory.add({
+        observations,
+        inputs: observations,
+        actions: new Int32Array(numEnvs),
+        recorded: { behaviour: new Float32Array(2 * numEnvs) },
+        state: new Float32Array(0),
+        starts,
+        step: {
           observations: encode(seen),
           finalObservations,
           rewards: new Float64Array(numEnvs),
           terminated,
           truncated,
         },
-      );
+      });
       starts = Float32Array.from(terminated, (it, i) => it | truncated[i]);
     }
-    known.push(rowsOf(experience.draw(MOMENT, random) as Rows));
-    experience.learned({});
+    known.push(rowsOf(memory.sample(random, START).batch));
     for (let update = 0; update < 4; update++) {
-      const drawn = rowsOf(experience.draw(MOMENT, random) as Rows);
+      const drawn = rowsOf(memory.sample(random, START).batch);
       drawn.forEach((it, env) =>
         assert(known.slice(-3).some((kept) => kept[env] === it))
       );
