@@ -2,6 +2,7 @@
 interface Engine {
   backendName: string;
   setBackend(name: string): Promise<boolean>;
+  findBackendFactory(name: string): unknown;
 }
 
 type Variables = Record<string, string>;
@@ -64,6 +65,8 @@ export async function testTogether(
   for (const [name, path] of files) {
     file = name;
     setVariables(variables);
+    // As in a process of its own: modules that chose a backend are not run again.
+    if (engine()?.findBackendFactory("cpu")) await engine()!.setBackend("cpu");
     try {
       await import(`file://${path}`);
       scenes.set(name, [engine()?.backendName, Deno.env.toObject()]);
