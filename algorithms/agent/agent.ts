@@ -146,8 +146,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #statistics: Statistics = {};
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
   #decision: Omit<PolicyStep, "step"> | undefined;
-  /** Updates to take before the next decision, as a reset completed their batches. */
-  #overdue = 0;
 
   /**
    * Creates a new agent.
@@ -315,7 +313,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   act(observations: Batch, actionMasks?: Uint8Array): ActionArray {
     checkActionMasks(actionMasks, this.#expected);
     this.#masks?.set(actionMasks!);
-    for (; this.#overdue > 0; this.#overdue--) this.#learn(this.#overdue === 1);
+    const { overdue = 0 } = this.memory;
+    for (let i = 1; i <= overdue; i++) this.#learn(i === overdue);
     this.#decision = this.#decide(observations);
     return this.#toEnv(this.#decision.actions);
   }
@@ -401,10 +400,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    */
   endEpisodes(): void {
     this.#decision = undefined;
-    const before = this.memory.ready(this.#progress, this.#random);
     this.memory.endEpisodes(this.#actor.state);
-    const after = this.memory.ready(this.#progress, this.#random);
-    this.#overdue = Math.max(0, after - before);
     this.#actor.endEpisodes();
   }
 

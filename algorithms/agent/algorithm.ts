@@ -382,7 +382,7 @@ export interface Parts<
   readonly policy: P;
   /** State before the first update, in new tensors: the agent copies and frees them. */
   readonly state: S;
-  /** Steps to learn from: `rollout(...)`, `replay(...)`, `segments(...)` or another one. */
+  /** Steps to learn from: a `Rollout`, `Replay`, `Segments` or another one. */
   readonly memory: Memory<B>;
   /**
    * Returns what an update takes beside its batch: numbers that change over the run
@@ -467,6 +467,12 @@ export interface Memory<B = Tensors> {
    * @param state Recurrent state after that step `[numEnvs, stateSize]`.
    */
   endEpisodes(state: Float32Array): void;
+  /**
+   * Updates to take before the next step, which would write over what they learn from.
+   *
+   * @default 0
+   */
+  readonly overdue?: number;
   /**
    * Counts the updates to take now: none after most steps.
    *

@@ -191,7 +191,7 @@ export class DeviceAgent<
     this.#title = title;
     this.#context = context;
     const rollout = this.#rollout;
-    this.#program = new DeviceLoop({ parts, rollout, env, context });
+    this.#program = new DeviceLoop({ title, parts, rollout, env, context });
     const learned: AgentState = parts.state;
     this.#compilation = { params: paramTypes(learned.policy), engine, threads };
     this.#numbers = Object.fromEntries(

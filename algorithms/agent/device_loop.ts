@@ -151,8 +151,24 @@ const onDevice: Draw = ({ kind, size }, rows) => {
   return input;
 };
 
+function drawnAs(input: unknown, title: string): RandomInput {
+  const drawn = DRAWN.get(input as object);
+  if (drawn !== undefined) return drawn;
+  throw refused(title, "it takes arrays that are not drawn at random");
+}
+
+const DOES_MORE = "it does more than to collect a rollout and learn from it";
+
+function refused(title: string, why: string): TypeError {
+  return new TypeError(
+    `Cannot run ${title} with loop: device: ${why}, expected loop: host`,
+  );
+}
+
 /** Parts of a {@link DeviceLoop}. */
 interface DeviceLoopParts {
+  /** Name of the algorithm in messages. */
+  readonly title: string;
   readonly parts: AnyParts;
   readonly rollout: RolloutOptions;
   readonly env: DeviceEnv;
@@ -167,21 +183,23 @@ export class DeviceLoop {
   readonly #rollout: RolloutOptions;
   readonly #device: DeviceEnv;
   readonly #context: AgentContext;
+  readonly #title: string;
   readonly #learn: Update<AgentState, Tensors, Tensors>;
   /** Names of the inputs of the update that are numbers. */
   readonly numbers: readonly string[];
   /** Random inputs of the update by name. */
   readonly #random: readonly (readonly [string, RandomInput])[];
 
-  constructor({ parts, rollout, env, context }: DeviceLoopParts) {
+  constructor({ title, parts, rollout, env, context }: DeviceLoopParts) {
     this.#parts = parts;
+    this.#title = title;
     const start = { steps: 0, updates: 0, fraction: 0 };
-    this.#learn = parts.learn(start);
+    this.#learn = parts.learn({ ...start, updates: -1 });
     const inputs = Object.entries(this.inputsAt(start));
     this.numbers = inputs.filter(([, it]) => typeof it === "number")
       .map(([name]) => name);
     this.#random = inputs.filter(([, it]) => typeof it !== "number")
-      .map(([name, it]) => [name, DRAWN.get(it as object)!]);
+      .map(([name, it]) => [name, drawnAs(it, title)]);
     this.#rollout = rollout;
     this.#device = env;
     this.#context = context;
@@ -189,6 +207,9 @@ export class DeviceLoop {
 
   /** Returns the inputs of an update, of which the random ones are drawn on the device. */
   inputsAt(progress: Progress): Readonly<Record<string, unknown>> {
+    if (this.#parts.learn(progress) !== this.#learn) {
+      throw refused(this.#title, DOES_MORE);
+    }
     return this.#parts.inputs(progress, onDevice);
   }
 
@@ -490,14 +511,11 @@ export function rolloutThatFits(
   title: string,
   parts: AnyParts,
 ): RolloutOptions {
-  const refuse = (why: string) =>
-    new TypeError(
-      `Cannot run ${title} with loop: device: ${why}, expected loop: host`,
-    );
+  const refuse = (why: string) => refused(title, why);
   const { memory, explore, afterUpdate } = parts;
   const isMore = explore ?? afterUpdate;
   if (isMore !== undefined || !(memory instanceof Rollout)) {
-    throw refuse("it does more than to collect a rollout and learn from it");
+    throw refuse(DOES_MORE);
   }
   const rollout = memory.options;
   if (rollout.tensorTargets === undefined) {

@@ -24,19 +24,15 @@ export interface AdvantageOptions {
  * Source: Schulman et al. 2016 (https://arxiv.org/abs/1506.02438).
  *
  * @param options Discount factor, lambda, normalization.
- * @returns Options of `rollout`.
+ * @returns Options of `Rollout`.
  *
  * @example
  * ```ts
- * import { advantageTargets, rollout } from "@bellman/agent";
+ * import { advantageTargets } from "@bellman/agent";
  * import { assertEquals } from "@std/assert";
  *
- * const { options } = rollout({
- *   numSteps: 5,
- *   values: "acting",
- *   ...advantageTargets({ gamma: 0.99, gaeLambda: 1, normalizeAdvantage: false }),
- * });
- * assertEquals(options.inputs, ["advantages", "returns"]);
+ * const options = { gamma: 0.99, gaeLambda: 1, normalizeAdvantage: false };
+ * assertEquals(advantageTargets(options).inputs, ["advantages", "returns"]);
  * ```
  */
 export function advantageTargets(

@@ -55,7 +55,7 @@ export interface WindowTensors {
 }
 
 /**
- * Experience of one environment's steps since the last update, each learned from
+ * The steps of one environment since the last update, each learned from
  * once, as n-step methods do. A window ends after `maxSteps`, or with
  * its episode; rows after its last step have the weight 0. Its returns lack the
  * bootstrap value, which the update adds: {@link WindowTensors}.
@@ -69,11 +69,11 @@ export interface WindowTensors {
  *
  * const observationSpace: Space = { type: "discrete", n: 4 };
  * const actionSpace: Space = { type: "discrete", n: 2 };
- * const windows = new Windows({
- *   policy: stochasticPolicy({ observationSpace, actionSpace }),
- *   observations: new Observations(observationSpace),
- *   numEnvs: 1,
- * }, { maxSteps: 3, gamma: 0.9 });
+ * const windows = new Windows(
+ *   { observations: new Observations(observationSpace), numEnvs: 1 },
+ *   stochasticPolicy({ observationSpace, actionSpace }),
+ *   { maxSteps: 3, gamma: 0.9 },
+ * );
  * // Three steps, and the observation after them.
  * assertEquals(windows.batch.observations.shape[0], 4);
  * ```
@@ -185,6 +185,11 @@ export class Windows implements Memory<WindowTensors> {
   /** Ends the episode at the last step; what is not learned from yet is then overdue. */
   endEpisodes(): void {
     if (this.#length > 0) this.#end.ended = true;
+  }
+
+  /** Windows of an episode that has ended, which the next step would write over. */
+  get overdue(): number {
+    return this.#end.ended ? this.ready() : 0;
   }
 
   /** Writes a row, or that of each part. */
