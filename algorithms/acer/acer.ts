@@ -78,7 +78,10 @@ export const acer: Algorithm<AcerConfig> = {
         "Product of the gradients of divergence and gain",
         "avg_norm_k_dot_g",
       ],
-      trust_region_adjustment: ["Adjustment by the trust region", "avg_norm_adj"],
+      trust_region_adjustment: [
+        "Adjustment by the trust region",
+        "avg_norm_adj",
+      ],
       steps_dropped: ["Steps dropped"],
     },
     smallConfig: {

@@ -130,8 +130,7 @@ function partsOf(
         }),
       };
     },
-    learn: ({ updates }) =>
-      isFull(updates) ? update.apply : update.applyLight,
+    learn: ({ updates }) => isFull(updates) ? update.apply : update.applyLight,
     afterUpdate({ progress, results, read, notify }) {
       const line = nonFinite(update.steps, results);
       if (line !== undefined) notify(line);

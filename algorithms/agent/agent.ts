@@ -234,7 +234,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       actionSpace,
       ...{ masked: context.masked, random: acting, params: latest },
       compilation: learned.compilation,
-      renewsNoise: () => noiseSchedule?.renews(progress.steps / numEnvs) ?? true,
+      renewsNoise: () =>
+        noiseSchedule?.renews(progress.steps / numEnvs) ?? true,
       record: memory.record?.bind(memory),
     });
     this.#exploration = {
@@ -742,4 +743,3 @@ export function differenceOf(
     if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
   }
 }
-

@@ -302,8 +302,8 @@ export class AsyncTraining implements WorkersAlgorithm {
 }
 
 /** Definitions of the asynchronous methods for the command line, with workers. */
-export const asyncAlgorithms: readonly Algorithm<AsyncConfig>[] =
-  asyncMethods.map((method) => ({
+export const asyncAlgorithms: readonly Algorithm<AsyncConfig>[] = asyncMethods
+  .map((method) => ({
     ...method,
     startWorkers: (run) => AsyncTraining.start(method.meta.name, run),
   }));

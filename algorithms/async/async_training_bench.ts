@@ -135,7 +135,9 @@ interface Parts {
 function partsOf(method: string, task: Task): Parts {
   const { id, kwargs = {}, config, steps } = task;
   const env = makeVec(id, { numEnvs: 1, kwargs });
-  const { with: define } = asyncMethods.find(({ meta }) => meta.name === method)!;
+  const { with: define } = asyncMethods.find(({ meta }) =>
+    meta.name === method
+  )!;
   const calls = { push: 0, pull: 0 };
   let server!: ParameterServer;
   const agent = new Agent<AsyncConfig>(

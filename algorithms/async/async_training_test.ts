@@ -63,7 +63,8 @@ for (const name of ["async-sarsa", "a3c"]) {
 }
 
 for (
-  const { meta: { name, schema }, with: define, statisticNames: names } of asyncMethods
+  const { meta: { name, schema }, with: define, statisticNames: names }
+    of asyncMethods
 ) {
   Deno.test(`${name} with one worker is an agent in a loop, bit for bit`, async () => {
     const training = await start(name, { workers: 1, config: FIXED });

@@ -28,7 +28,11 @@ const INPUTS = { learningRate: tf.scalar(0.1), tau: tf.scalar(0.5) };
 const NOISE = tf.tensor2d([[3], [-0.1]]);
 
 /** Runs the update of the critics, and returns errors by row. */
-function errorsOf(batch: ReplayBatch, options = {}, nextNoise = NOISE): number[] {
+function errorsOf(
+  batch: ReplayBatch,
+  options = {},
+  nextNoise = NOISE,
+): number[] {
   const { critics } = td3Update(MODEL, options);
   const state = initTd3State(MODEL, new RandomStream(3));
   const { results } = critics(state, batch, { ...INPUTS, nextNoise });

@@ -1,9 +1,9 @@
 import type {
-  Trainable,
   Awaitable,
   StateTree,
   Statistics,
   SteppingAlgorithm,
+  Trainable,
   VecEnv,
   VecStep,
 } from "@bellman/types";

@@ -1,10 +1,10 @@
 import type {
-  Trainable,
   Batch,
   EpisodeStatistics,
   StateTree,
   Statistics,
   SteppingAlgorithm,
+  Trainable,
   VecEnv,
 } from "@bellman/types";
 import type { TrainContext, TrainResult } from "./callbacks.ts";

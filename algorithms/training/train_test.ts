@@ -8,10 +8,10 @@ import { makeVec } from "@bellman/envs";
 import { type Callback, stop } from "./callbacks.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
 import type {
-  Trainable,
   Batch,
   StateTree,
   SteppingAlgorithm,
+  Trainable,
   VecEnv,
   VecStep,
 } from "@bellman/types";

@@ -172,7 +172,11 @@ export class Windows implements Memory<WindowTensors> {
     this.#write("observations", inputs, at);
     arrays.actions.set(actions, at * actions.length);
     this.#rewards[at] = step.step.rewards[0];
-    this.#write("observations", this.#read(nextObservations(step.step)), at + 1);
+    this.#write(
+      "observations",
+      this.#read(nextObservations(step.step)),
+      at + 1,
+    );
     if (actionMasks) {
       const size = actionMasks.length;
       arrays.actionMasks.set(actionMasks, at * size);

@@ -2,13 +2,13 @@
 import { checkStep } from "@bellman/envs/checks";
 import type {
   Actor,
-  Trainable,
   Batch,
   EpisodeStatistics,
   PolicyOptions,
   Space,
   StateTree,
   Statistics,
+  Trainable,
   VecEnv,
   VecStep,
 } from "@bellman/types";
