@@ -16,5 +16,4 @@
  *
  * @module
  */
-export * from "./scheduler.ts";
 export * from "./schedules.ts";
