@@ -49,14 +49,7 @@ export {
   factorOf,
   noisyLayer,
 } from "./networks/noisy_layer.ts";
-export * from "./networks/observation_encoder.ts";
-export {
-  mapParts,
-  nameParts,
-  partOf,
-  partsNamed,
-  type PerPart,
-} from "./networks/observation_parts.ts";
+export * from "./networks/observations.ts";
 export {
   type FunctionOptions,
   functionOptions,

@@ -7,17 +7,13 @@ import { assertEquals } from "@std/assert";
 import { A2C } from "@bellman/a2c";
 import { ACER } from "@bellman/acer";
 import { ACKTR } from "@bellman/acktr";
-import {
-  Agent,
-  type AgentSpaces,
-  type ObservationScale,
-  type RewardScale,
-} from "@bellman/agent";
+import { Agent, type AgentSpaces, type RewardScale } from "@bellman/agent";
 import * as buffers from "@bellman/buffers";
 import { ALGORITHMS } from "@bellman/runs/settings";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
 import * as policies from "@bellman/policies";
+import type { ObservationScale } from "@bellman/policies";
 import { SAC } from "@bellman/sac";
 import * as training from "@bellman/training";
 import type {

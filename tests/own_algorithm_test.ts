@@ -65,17 +65,14 @@ async function writeUpdate(name: string, lines: string): Promise<string> {
 import { registerAlgorithm } from "${cli}";
 import * as tf from "${tfjs}";
 
-registerAlgorithm({
-  ...a2c,
-  name: "${name}",
-  build: (config, context) => ({
-    ...a2c.build(config, context),
-    programs: {
-      learn(state, { observations, returns, value }) {
+const learn = (state, { observations, returns, value }) => {
 ${lines}
-      },
-    },
-  }),
+};
+registerAlgorithm({
+  meta: { ...a2c.meta, name: "${name}" },
+  build(config, context) {
+    return { ...a2c.build(config, context), learn: () => learn };
+  },
 });
 `,
   );
@@ -91,7 +88,7 @@ for (const engine of ["onnx", "xla", "eager"]) {
     async fn() {
       const mistakes = {
         shapes: ["const y = tf.add(observations, returns);", "Operands could"],
-        missing: ["const y = tf.square(value);", "the batch has no 'value', "],
+        missing: ["const y = tf.square(value);", "'square' must be a "],
       };
       for (const [kind, [line, why]] of Object.entries(mistakes)) {
         const name = `${kind}-${engine}`;
@@ -106,7 +103,7 @@ for (const engine of ["onnx", "xla", "eager"]) {
         const verb = engine === "eager" ? "run" : "compile";
         assertStringIncludes(
           err,
-          `Cannot ${verb} the update of A2C at ${name}.ts:12: `,
+          `Cannot ${verb} the update of A2C at ${name}.ts:6: `,
         );
         assertStringIncludes(err, why);
       }

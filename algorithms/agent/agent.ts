@@ -19,8 +19,10 @@ import {
   envActions,
   type ExpectedMasks,
   exportPolicy,
+  type ObservationBatch,
   type ObservationInputArrays,
-  type Observed,
+  Observations,
+  type ObservationScale,
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
@@ -50,7 +52,9 @@ import type {
   LearnedPolicy,
   Memory,
   Meta,
+  Normalization,
   PolicyStep,
+  RewardScale,
   SavedState,
   Scalars,
   Tensors,
@@ -58,11 +62,6 @@ import type {
 } from "./algorithm.ts";
 import { encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
 import { refuseUnknown } from "./hints.ts";
-import {
-  type Normalization,
-  Observations,
-  scalesWith,
-} from "./memory/observations.ts";
 import type { ReplayStore } from "./memory/replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
 
@@ -500,7 +499,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return {
       numEnvs,
       act: (observations, masks) =>
-        actor.act(read(observations as Observed), masks),
+        actor.act(read(observations as ObservationBatch), masks),
       observe: (step) => actor.observe(step),
       endEpisodes: () => actor.endEpisodes(),
     };
@@ -742,4 +741,24 @@ export function differenceOf(
     const [wanted, got] = [shape(own[path]), shape(other[path])];
     if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
   }
+}
+
+/** Pairs each scale of an agent with its saved statistics. */
+function scalesWith(
+  normalization: Normalization,
+  { saved, agent }: { readonly saved: StateTree; readonly agent: string },
+): [ObservationScale | RewardScale, StateTree][] {
+  const held = isStateRecord(saved) ? saved : {};
+  return (["observations", "rewards"] as const).flatMap((name) => {
+    const scale = normalization[name], state = held[name] ?? null;
+    if ((scale === undefined) !== (state === null)) {
+      const [own, other] = scale === undefined
+        ? ["does not scale", "does"]
+        : ["scales", "does not"];
+      throw new TypeError(
+        `Cannot restore an agent of ${agent} that ${own} ${name} from one that ${other}: expected the same normalization`,
+      );
+    }
+    return scale === undefined ? [] : [[scale, state]];
+  });
 }

@@ -12,6 +12,8 @@ import type {
   Network,
   NoiseSpec,
   ObservationInputArrays,
+  Observations,
+  ObservationScale,
   Policy,
   PolicyCompilation,
   PolicyGiven,
@@ -29,11 +31,6 @@ import type {
   VecStep,
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
-import type {
-  Normalization,
-  Observations,
-  RewardScale,
-} from "./memory/observations.ts";
 import type { ReplayStore } from "./memory/replay_store.ts";
 import type { ConfigSchema } from "./schema.ts";
 
@@ -345,6 +342,52 @@ export interface LearnedPolicy {
   readonly params: ResidentState<Params>;
   /** Types of the parameters, engine and threads. */
   readonly compilation: PolicyCompilation;
+}
+
+/**
+ * Running scale of rewards, such as
+ * `RewardNormalizer` of `@bellman/envs`.
+ */
+export interface RewardScale {
+  /** Updates the statistics with the rewards of one step `[numEnvs]`. */
+  see(
+    rewards: ArrayLike<number>,
+    ends: { readonly terminated: Uint8Array; readonly truncated: Uint8Array },
+  ): void;
+  /**
+   * Scales rewards by the current statistics; each is a sum that may be as large
+   * as `span` rewards.
+   */
+  scale(rewards: ArrayLike<number>, target: Float32Array, span?: number): void;
+  /**
+   * Begins the sums of rewards anew, as all environments are reset.
+   *
+   * @default it has none
+   */
+  reset?(): void;
+  /** Saves the statistics as plain data. */
+  save(): StateTree;
+  /** Restores what `save` returned. */
+  load(state: StateTree): void;
+}
+
+/**
+ * Scales that an agent applies itself, by the current statistics, when it acts and
+ * when it samples a batch. Its environments must not scale as well.
+ */
+export interface Normalization {
+  /**
+   * Scale of observations.
+   *
+   * @default as the environment gives them
+   */
+  readonly observations?: ObservationScale;
+  /**
+   * Scale of rewards.
+   *
+   * @default as the environment gives them
+   */
+  readonly rewards?: RewardScale;
 }
 
 /** Progress of a run. */

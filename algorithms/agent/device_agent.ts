@@ -19,6 +19,7 @@ import {
   type Actor as PolicyActing,
   exportPolicy,
   type ExportPolicyOptions,
+  Observations,
   type Policy,
   PolicyActor,
   type PolicyCompilation,
@@ -50,7 +51,6 @@ import {
   rolloutThatFits,
 } from "./device_loop.ts";
 import { NUMBER } from "./memory/_tensor_types.ts";
-import { Observations } from "./memory/observations.ts";
 import type { RolloutOptions } from "./memory/rollout.ts";
 
 /**

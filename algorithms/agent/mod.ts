@@ -32,13 +32,6 @@ export * from "./agent.ts";
 export * from "./algorithm.ts";
 export * from "./device_agent.ts";
 export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
-export {
-  nextObservations,
-  type Normalization,
-  Observations,
-  type ObservationScale,
-  type RewardScale,
-} from "./memory/observations.ts";
 export type { QValues } from "./q_values.ts";
 export * from "./noisy_actions.ts";
 export {

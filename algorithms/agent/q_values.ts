@@ -1,8 +1,8 @@
 import { compile, paramTypes, type ResidentState } from "@bellman/compute";
 import {
+  type DictOf,
   mapParts,
-  type Observed,
-  type PerPart,
+  type ObservationBatch,
   type Policy,
 } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
@@ -22,7 +22,7 @@ import { rowsOf } from "./memory/_tensor_types.ts";
  * @returns Values `[count]`, a new array.
  */
 export type QValues = (
-  observation: Observed,
+  observation: ObservationBatch,
   actions?: ArrayLike<number>,
 ) => Float32Array;
 
@@ -47,7 +47,7 @@ export function qValuesOf(
   const compileFor = (count: number) =>
     compile((given) => {
       const { params, observation, actions } = given;
-      const one = policy.encode(observation as PerPart<tf.Tensor>);
+      const one = policy.encode(observation as DictOf<tf.Tensor>);
       const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
       return { values: estimate(params, all, actions) };
     }, {

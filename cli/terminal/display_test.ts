@@ -125,8 +125,7 @@ Deno.test("a run without an update tells so before and after", async () => {
     ),
     err,
   );
-  const after =
-    "\nThe run learned next to nothing: 20 steps brought 0 updates";
+  const after = "\nThe run learned next to nothing: 20 steps brought 0 updates";
   assert(err.includes(after), err);
 });
 

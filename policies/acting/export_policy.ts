@@ -7,12 +7,8 @@ import * as tf from "@tensorflow/tfjs";
 import type { ObservationScaling, PolicyExport, Space } from "@bellman/types";
 import type { Policy } from "../models/policy.ts";
 import { boundsOf, sizeOf } from "../networks/_layers.ts";
-import type { ObservationInput } from "../networks/observation_encoder.ts";
-import {
-  mapParts,
-  partOf,
-  type PerPart,
-} from "../networks/observation_parts.ts";
+import type { ObservationInput } from "../networks/observations.ts";
+import { type DictOf, mapParts, partOf } from "../networks/observations.ts";
 import { choicesOf, type EnvActionsOptions } from "./policy_actor.ts";
 
 /** Options of {@linkcode exportPolicy}. */
@@ -104,7 +100,7 @@ export function exportPolicy(
     const output = model.apply(
       params,
       model.encode(mapParts(
-        inputs.observation as PerPart<tf.Tensor>,
+        inputs.observation as DictOf<tf.Tensor>,
         (part, name = "") => scaled(part, scales[name]),
       )),
       {
@@ -184,7 +180,7 @@ function layoutOf({ shape }: ObservationInput): string {
 
 /** Describes observations, or each of their parts. */
 function partTexts<T>(
-  value: PerPart<T>,
+  value: DictOf<T>,
   describe: (one: T, name?: string) => string,
 ): string {
   const texts = mapParts(value, describe);

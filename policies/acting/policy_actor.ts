@@ -9,13 +9,14 @@ import {
 import type * as tf from "@tensorflow/tfjs";
 import type { ActionMasking } from "../distributions/distribution.ts";
 import type { Policy, PolicyOutput } from "../models/policy.ts";
-import type {
-  ObservationInputArrays,
-  Observed,
-} from "../networks/observation_encoder.ts";
-import { mapParts } from "../networks/observation_parts.ts";
+import {
+  mapParts,
+  type ObservationBatch,
+  observationBuffer,
+  type ObservationInputArrays,
+} from "../networks/observations.ts";
 import type { BoxSpace, PolicyOptions, Space, StateTree } from "@bellman/types";
-import { ARRAYS, boundsOf, sizeOf } from "../networks/_layers.ts";
+import { ARRAYS, boundsOf } from "../networks/_layers.ts";
 
 /** Inputs of a compiled policy. */
 export interface PolicyInputs {
@@ -499,7 +500,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   act(observations: unknown, actionMasks?: Uint8Array): ActionArray {
     const { actions, state } = this.ask(
       this.#policy.observationArray(
-        observations as Observed,
+        observations as ObservationBatch,
         this.#observations,
       ),
       actionMasks,
@@ -601,36 +602,6 @@ export class PolicyActor implements Actor, PolicyMemory {
     this.state.set(saved.state as Float32Array);
     this.starts.set(saved.starts as Float32Array);
   }
-}
-
-/**
- * Makes an array for observations, or one for each part, of the type that a policy
- * takes.
- *
- * @param policy The policy.
- * @param rows Number of observations.
- * @returns New arrays `[rows, ...observationInput.shape]`, all 0.
- *
- * @example
- * ```ts
- * import { observationBuffer, stochasticPolicy } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const policy = stochasticPolicy({
- *   observationSpace: { type: "discrete", n: 4 },
- *   actionSpace: { type: "discrete", n: 2 },
- * });
- * assertEquals(observationBuffer(policy, 3), new Int32Array(3));
- * ```
- */
-export function observationBuffer(
-  { observationInput }: Pick<Policy, "observationInput">,
-  rows: number,
-): ObservationInputArrays {
-  return mapParts(
-    observationInput,
-    ({ shape, dtype }) => new ARRAYS[dtype](rows * sizeOf(shape)),
-  );
 }
 
 /**

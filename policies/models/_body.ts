@@ -27,7 +27,7 @@ import { nest, type Network, scope } from "../networks/network.ts";
 import {
   type ObservationEncoder,
   observationEncoder,
-} from "../networks/observation_encoder.ts";
+} from "../networks/observations.ts";
 
 /**
  * Layers of {@link qFunction}, {@link discreteQFunction},

@@ -21,7 +21,7 @@ import type {
 } from "../networks/create_network.ts";
 import { glorotUniform, orthogonal } from "../networks/initializers.ts";
 import { nest, type Network, parameter, scope } from "../networks/network.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
+import { observationEncoder } from "../networks/observations.ts";
 
 /** Result of an {@link ActorCritic} for observations. */
 export interface ActorCriticOutput extends PolicyOutput {

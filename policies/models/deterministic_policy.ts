@@ -2,7 +2,7 @@ import type { BoxSpace } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { checkSquashable } from "../distributions/_shared.ts";
 import { sizeOf } from "../networks/_layers.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
+import { observationEncoder } from "../networks/observations.ts";
 import { bodyWithHead, type FunctionOptions } from "./_body.ts";
 import type { Policy, PolicyOutput } from "./policy.ts";
 

@@ -2,7 +2,7 @@ import type * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
 import type { ActionForm, NoiseSpec } from "../distributions/distribution.ts";
-import type { ObservationEncoder } from "../networks/observation_encoder.ts";
+import type { ObservationEncoder } from "../networks/observations.ts";
 
 /** Result of a {@link Policy} for observations. */
 export interface PolicyOutput {

@@ -14,7 +14,7 @@ import { activationFunction } from "../networks/network.ts";
 import {
   type ObservationEncoder,
   observationEncoder,
-} from "../networks/observation_encoder.ts";
+} from "../networks/observations.ts";
 
 /** Options of {@link qPolicy}. */
 export interface QPolicyOptions extends FunctionOptions {

@@ -23,7 +23,7 @@ import {
 import type { Policy, PolicyOutput } from "./policy.ts";
 import { denseLayer, initLayer, sizeOf } from "../networks/_layers.ts";
 import { parameter } from "../networks/network.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
+import { observationEncoder } from "../networks/observations.ts";
 
 /** Options of {@link stochasticPolicy}. */
 export interface StochasticPolicyOptions extends FunctionOptions {

@@ -9,7 +9,7 @@ import type {
 } from "@bellman/types";
 import { bodyWithHead, type FunctionOptions } from "./_body.ts";
 import { flattenRows, sizeOf } from "../networks/_layers.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
+import { observationEncoder } from "../networks/observations.ts";
 
 /** Options of {@link qFunction}. */
 export interface QFunctionOptions extends FunctionOptions {

@@ -9,7 +9,7 @@ import {
   valuesOfActions,
 } from "./value_functions.ts";
 import { mlp } from "../networks/feed_forward.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
+import { observationEncoder } from "../networks/observations.ts";
 import {
   assertClose,
   assertGradientsFlow,

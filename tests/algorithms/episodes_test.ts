@@ -153,9 +153,7 @@ async function resetInEveryWay(
   first.endEpisodes();
   second.load(structuredClone(first.save()));
   await train(second, env, options);
-  const { buffer } = (second as unknown as {
-    experience: { replay: { buffer: ReplayBuffer } };
-  }).experience.replay;
+  const buffer = second.memory.store!.buffer as ReplayBuffer;
   first.close();
   second.close();
   return { batch: buffer.gather(buffer.slots()), resets: 4 };

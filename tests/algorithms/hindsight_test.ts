@@ -1,14 +1,12 @@
 /** Hindsight: agents of every algorithm with a replay buffer, in environments with goals. */
-import {
-  Agent,
-  type AgentOptions,
-  type Arrays,
-  type ObservationScale,
-} from "@bellman/agent";
+import { Agent, type AgentOptions, type Arrays } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/runs/settings";
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
-import type { ObservationInputArrays } from "@bellman/policies";
+import type {
+  ObservationInputArrays,
+  ObservationScale,
+} from "@bellman/policies";
 import type { BoxArray, Space, Statistics, VecEnv } from "@bellman/types";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { assertRefused } from "../testdata/refused.ts";

@@ -338,7 +338,7 @@ function runExploration(
   const none = () => ({ data: new Float32Array(), shape: [] });
   const rates = inputs.steps.map((steps) => {
     const fraction = steps / inputs.total;
-    return parts.inputs({ steps, updates: 0, fraction }, none).epsilon;
+    return +parts.inputs({ steps, updates: 0, fraction }, none).epsilon;
   });
   comparison.numbers("epsilon", rates, expected);
 }

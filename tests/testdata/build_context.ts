@@ -1,9 +1,6 @@
-import {
-  type AgentSpaces,
-  type BuildContext,
-  Observations,
-} from "@bellman/agent";
+import type { AgentSpaces, BuildContext } from "@bellman/agent";
 import { RandomStream } from "@bellman/compute";
+import { Observations } from "@bellman/policies";
 
 /** Returns what the parts of an algorithm are built from, where no agent acts. */
 export function buildContext(

@@ -1,5 +1,5 @@
 import type { TensorType } from "@bellman/compute";
-import { mapParts, nameParts, type PerPart } from "@bellman/policies";
+import { type DictOf, mapParts, nameParts } from "@bellman/policies";
 
 /** A float32 number in each row. */
 export const NUMBER = { shape: [], dtype: "float32" } as const;
@@ -19,7 +19,7 @@ export function rowsOf(
 export function namedRowsOf(
   name: string,
   rows: number,
-  type: PerPart<TensorType>,
+  type: DictOf<TensorType>,
 ): Record<string, TensorType> {
   return nameParts(name, mapParts(type, (one) => rowsOf(rows, one)));
 }

@@ -7,11 +7,13 @@ import {
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import {
   choicesOf,
+  type DictOf,
   nameParts,
+  nextActionMasks,
+  nextObservations,
   type ObservationInput,
   type ObservationInputArrays,
   partsNamed,
-  type PerPart,
   type Policy,
 } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
@@ -27,7 +29,6 @@ import type {
 } from "../algorithm.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import { NewestFrames, type Transition } from "./newest_frames.ts";
-import { nextActionMasks, nextObservations } from "./observations.ts";
 import { ReplayStore, type ReplayStoreOptions } from "./replay_store.ts";
 
 /** Options of {@link Replay}. */
@@ -334,7 +335,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
         frames: stackedFrames,
       })
       : undefined;
-    const frame: PerPart<ObservationInput> = this.#newest?.frame ?? input;
+    const frame: DictOf<ObservationInput> = this.#newest?.frame ?? input;
     const next = (name: string) =>
       Object.fromEntries(
         Object.keys(nameParts("", frame))
@@ -385,7 +386,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.#goalsOf(small);
     const { hasPriorities } = this.store;
     const drawn = this.#batch as Record<string, TensorData>;
-    const seen = policy.observationInput as PerPart<ObservationInput>;
+    const seen = policy.observationInput as DictOf<ObservationInput>;
     const kinds = nameParts("", seen), parts = Object.keys(kinds);
     const observed = (name: string, field: string) =>
       parts.map((part) => [name + part, drawn[field + part], kinds[part]]);

@@ -4,14 +4,15 @@ import {
   type ActorCriticOutput,
   choicesOf,
   compilePolicy,
+  type DictOf,
   mapParts,
   nameParts,
+  nextObservations,
+  type ObservationBatch,
   observationBuffer,
   type ObservationInputArrays,
-  type Observed,
   partOf,
   partsNamed,
-  type PerPart,
   type Policy,
   type PolicyMemory,
   type PolicyOutput,
@@ -26,7 +27,6 @@ import type {
   Sample,
 } from "../algorithm.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import { nextObservations } from "./observations.ts";
 
 /** A complete rollout; arrays are env-major, `[numEnvs, numSteps]`. */
 export interface RolloutData {
@@ -212,7 +212,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
       });
     }
     this.#fields = {
-      ...nameParts("observations", observationInput as PerPart<TensorType>),
+      ...nameParts("observations", observationInput as DictOf<TensorType>),
       actions: { shape, dtype },
       ...mapNames(Object.keys(recorded), (name) => {
         const { shape, dtype } = recorded[name];
@@ -387,7 +387,7 @@ interface Held {
   readonly initialState: Float32Array;
   readonly none: Float32Array;
   readonly valuesOf: Values | undefined;
-  readonly read: (given: Observed) => ObservationInputArrays;
+  readonly read: (given: ObservationBatch) => ObservationInputArrays;
   /** All observations of a rollout and those after it, for values at the end. */
   readonly all: ObservationInputArrays | undefined;
   /** Observations after the last step, where values are taken. */
@@ -497,7 +497,7 @@ export function valueOf(output: PolicyOutput): tf.Tensor1D {
 /** Copies observations to the start of others. */
 function setParts(
   target: ObservationInputArrays,
-  source: PerPart<TensorData>,
+  source: DictOf<TensorData>,
 ): void {
   mapParts(target, (part, name) => part.set(partOf(source, name)));
 }

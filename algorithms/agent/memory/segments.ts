@@ -3,12 +3,14 @@ import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
 import {
   choicesOf,
+  type DictOf,
   nameParts,
+  nextActionMasks,
+  nextObservations,
   type ObservationInput,
   type ObservationInputArray,
   type ObservationInputArrays,
   partsNamed,
-  type PerPart,
   type Policy,
   type PolicyOutput,
 } from "@bellman/policies";
@@ -22,7 +24,6 @@ import type {
   Sample,
 } from "../algorithm.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import { nextActionMasks, nextObservations } from "./observations.ts";
 import { unlearned } from "./rollout.ts";
 import { NewestFrames } from "./newest_frames.ts";
 import { allocated } from "./replay.ts";
@@ -187,7 +188,7 @@ export class Segments<B = Record<string, tf.Tensor>> implements Memory<B> {
       })
       : undefined;
     const fields: Record<string, ArrayField & TensorType> = {
-      ...nameParts("observations", input as PerPart<ObservationInput>),
+      ...nameParts("observations", input as DictOf<ObservationInput>),
       actions: { shape: actionShape, dtype: actionDtype },
       rewards: NUMBER,
       terminated: NUMBER,

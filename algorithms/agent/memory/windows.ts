@@ -3,15 +3,16 @@ import { copyArrays, restoreArrays } from "@bellman/files";
 import {
   choicesOf,
   nameParts,
+  nextActionMasks,
+  nextObservations,
+  type ObservationBatch,
   type ObservationInputArrays,
-  type Observed,
   type Policy,
 } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { FLAG, namedRowsOf, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type { BuildContext, Memory, PolicyStep, Sample } from "../algorithm.ts";
-import { nextActionMasks, nextObservations } from "./observations.ts";
 
 /** Options of {@link Windows}. */
 export interface WindowsOptions {
@@ -62,8 +63,8 @@ export interface WindowTensors {
  *
  * @example
  * ```ts
- * import { Observations, Windows } from "@bellman/agent";
- * import { stochasticPolicy } from "@bellman/policies";
+ * import { Windows } from "@bellman/agent";
+ * import { Observations, stochasticPolicy } from "@bellman/policies";
  * import type { Space } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
@@ -82,7 +83,7 @@ export class Windows implements Memory<WindowTensors> {
   /** Shapes and types of a window. */
   batch: Memory<WindowTensors>["batch"];
   readonly #options: WindowsOptions;
-  readonly #read: (given: Observed) => ObservationInputArrays;
+  readonly #read: (given: ObservationBatch) => ObservationInputArrays;
   /** Arrays by the names of the batch, with one more row: Sarsa may have two windows. */
   readonly #arrays: Record<string, TensorData> = {};
   /** Arrays of the window that was taken last. */

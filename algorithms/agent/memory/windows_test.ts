@@ -1,6 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { stochasticPolicy } from "@bellman/policies";
-import { Observations } from "./observations.ts";
+import { Observations, stochasticPolicy } from "@bellman/policies";
 import { Windows, type WindowsOptions } from "./windows.ts";
 
 const SPACES = {

@@ -1,5 +1,6 @@
 import type { Space, StateTree } from "@bellman/types";
-import type { ObservationScale, RewardScale } from "../mod.ts";
+import type { ObservationScale } from "@bellman/policies";
+import type { RewardScale } from "../mod.ts";
 import { THREE_NUMBERS } from "./made_up_env.ts";
 
 /** Scales of observations and rewards that are what a test says. */

@@ -1,0 +1,652 @@
+import * as tf from "@tensorflow/tfjs";
+import type {
+  Batch,
+  BoxArray,
+  BoxSpace,
+  DictSpace,
+  ObservationScaling,
+  Space,
+  StateTree,
+  VecStep,
+} from "@bellman/types";
+import { ARRAYS, flattenRows, sizeOf } from "./_layers.ts";
+
+/**
+ * One value, or one for each part of observations of a dict space, by the part's name.
+ */
+export type DictOf<T> = T | Readonly<Record<string, T>>;
+
+/** True for numbers, arrays, tensors and their types, false for records of them. */
+function isOne(value: unknown): boolean {
+  return typeof value === "number" || ArrayBuffer.isView(value) ||
+    Array.isArray(value) || Array.isArray((value as { shape: unknown }).shape);
+}
+
+/**
+ * Applies a function to a value, or to that of each part.
+ *
+ * @param value Array, tensor, type or number, or a record of them by part.
+ * @param change Function of one, and of the part's name, if there are parts.
+ * @returns Its result, or a record of its results by part.
+ *
+ * @example
+ * ```ts
+ * import { mapParts } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sizes = { camera: Uint8Array.of(1, 2), joints: Float32Array.of(3) };
+ * assertEquals(mapParts(sizes, (part) => part.length), { camera: 2, joints: 1 });
+ * assertEquals(mapParts([1, 2, 3], (all) => all.length), 3);
+ * ```
+ */
+export function mapParts<T, U>(
+  value: DictOf<T>,
+  change: (one: T, name?: string) => U,
+): DictOf<U> {
+  if (isOne(value)) return change(value as T);
+  const parts = value as Readonly<Record<string, T>>;
+  const changed: Record<string, U> = {};
+  for (const name in parts) changed[name] = change(parts[name], name);
+  return changed;
+}
+
+/**
+ * Returns the value of a part.
+ *
+ * @param value The value, or those of all parts.
+ * @param name Name of the part; undefined where there are none.
+ *
+ * @example
+ * ```ts
+ * import { partOf } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(partOf({ camera: 1, joints: 2 }, "joints"), 2);
+ * assertEquals(partOf(3, undefined), 3);
+ * ```
+ */
+export function partOf<T>(value: DictOf<T>, name: string | undefined): T {
+  return name === undefined
+    ? value as T
+    : (value as Readonly<Record<string, T>>)[name];
+}
+
+/**
+ * Names a value, or each of its parts: `observations`, or `observations.camera`.
+ *
+ * @param name Name of the whole.
+ * @param value The value, or those of all parts.
+ * @returns The values by name, for a record of others; see {@link partsNamed}.
+ *
+ * @example
+ * ```ts
+ * import { nameParts, partsNamed } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const seen = { camera: 1, joints: 2 };
+ * const named = nameParts("seen", seen);
+ * assertEquals(named, { "seen.camera": 1, "seen.joints": 2 });
+ * assertEquals(partsNamed("seen", named), seen);
+ * ```
+ */
+export function nameParts<T>(
+  name: string,
+  value: DictOf<T>,
+): Record<string, T> {
+  const named: Record<string, T> = {};
+  mapParts(value, (one, part) => {
+    named[part === undefined ? name : `${name}.${part}`] = one;
+  });
+  return named;
+}
+
+/**
+ * Returns a value by its name, or those of its parts: the inverse of
+ * {@link nameParts}.
+ *
+ * @param name Name of the whole.
+ * @param named Values by name, among others.
+ * @returns The value, or those of all parts.
+ *
+ * @example
+ * ```ts
+ * import { partsNamed } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const named = { "seen.camera": 1, "seen.joints": 2, reward: 3 };
+ * assertEquals(partsNamed("seen", named), { camera: 1, joints: 2 });
+ * ```
+ */
+export function partsNamed<T>(
+  name: string,
+  named: Readonly<Record<string, T>>,
+): DictOf<T> {
+  if (Object.hasOwn(named, name)) return named[name];
+  const parts: Record<string, T> = {};
+  for (const key in named) {
+    if (key.startsWith(`${name}.`)) {
+      parts[key.slice(name.length + 1)] = named[key];
+    }
+  }
+  return parts;
+}
+
+/** Arrays that observations come in. */
+export type ObservationArray =
+  | Float32Array
+  | Float64Array
+  | Int32Array
+  | Uint32Array
+  | Uint8Array
+  | readonly number[];
+
+/**
+ * Form of observations as a network takes them: their numbers, before encoding.
+ */
+export interface ObservationInput {
+  /** Shape of one observation. */
+  readonly shape: readonly number[];
+  /** Type of its numbers. */
+  readonly dtype: "float32" | "int32" | "uint8";
+}
+
+/**
+ * Turns observations, as environments give them, into inputs of networks. Those of
+ * a dict space have parts, each with an array of its own, until
+ * {@linkcode ObservationEncoder.encode} joins them.
+ */
+export interface ObservationEncoder {
+  /** Shape of one encoded observation. */
+  readonly observationShape: readonly number[];
+  /**
+   * Shapes of the encoded parts, which lie side by side in this order.
+   *
+   * @default there are no parts
+   */
+  readonly observationParts?: Readonly<Record<string, readonly number[]>>;
+  /** Numbers in one observation, as the environment gives it. */
+  readonly observationSize: number;
+  /** Shape and type of one observation before {@linkcode encode}. */
+  readonly observationInput: DictOf<ObservationInput>;
+  /** Divisor of {@linkcode encode}: 255 for bytes from 0 to 255, else 1. */
+  readonly observationDivisor: DictOf<number>;
+  /**
+   * Copies observations into arrays of {@linkcode observationInput}'s type.
+   *
+   * @param batch Observations `[batchSize, ...]`, row-major.
+   * @param into Where to; new arrays if none are given.
+   * @returns The arrays.
+   * @throws {RangeError} If the batch has another length than the array, or
+   * holds a number that is not in a discrete space or not finite in 32 bits.
+   */
+  observationArray(
+    batch: ObservationBatch,
+    into?: ObservationInputArrays,
+  ): ObservationInputArrays;
+  /**
+   * Encodes observations, as a pure function of tensors.
+   *
+   * @param batch Observations `[batchSize, ...observationInput.shape]`.
+   * @returns Encoded observations, float32 `[batchSize, ...observationShape]`.
+   */
+  encode(batch: DictOf<tf.Tensor>): tf.Tensor;
+  /**
+   * Encodes observations: box as float32 (images from 0 to 1), discrete ones
+   * one-hot, multi-binary as float32. The array is copied, so it may be used
+   * again.
+   *
+   * @param batch Observations `[batchSize, ...]`, row-major.
+   * @param batchSize Number of rows.
+   * @returns Encoded observations, float32 `[batchSize, ...observationShape]`.
+   * @throws {RangeError} If the array has another length, or holds a number
+   * that is not in a discrete space or not finite in 32 bits.
+   */
+  observationTensor(batch: ObservationBatch, batchSize: number): tf.Tensor;
+}
+
+/** Batch of observations as environments give them: of a dict a record of arrays. */
+export type ObservationBatch = ObservationArray | Batch;
+
+/** Array of observations as networks take them. */
+export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
+
+/** Arrays of observations as networks take them: of a dict those of its parts. */
+export type ObservationInputArrays = DictOf<ObservationInputArray>;
+
+/**
+ * Makes the encoder for an observation space. Box observations become float32,
+ * and bytes from 0 to 255 (images) are scaled to 0 to 1; discrete and
+ * multi-discrete ones become one-hot vectors; multi-binary ones float32. The parts of
+ * a dict are encoded alike, flattened and joined, in the order of the space.
+ *
+ * @param space Space of one observation.
+ * @returns The encoder.
+ * @throws {TypeError} If it is a tuple space, or has a dict or tuple within it.
+ *
+ * @example
+ * ```ts
+ * import { observationEncoder } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const encoder = observationEncoder({ type: "discrete", n: 3 });
+ * const inputs = encoder.observationTensor(new Int32Array([2, 0]), 2);
+ * assertEquals(inputs.arraySync(), [[0, 0, 1], [1, 0, 0]]);
+ * ```
+ */
+export function observationEncoder(space: Space): ObservationEncoder {
+  switch (space.type) {
+    case "box":
+      return boxEncoder(space);
+    case "discrete":
+      return oneHotEncoder([space.n], space.start ?? 0);
+    case "multiDiscrete":
+      return oneHotEncoder(space.nvec, 0);
+    case "multiBinary":
+      return numberEncoder({ shape: [space.n], dtype: "uint8" }, 1);
+    case "dict":
+      return partsEncoder(space);
+    case "tuple":
+      throw unflattened(space, "as inputs");
+  }
+}
+
+function unflattened({ type }: Space, where: string): TypeError {
+  return new TypeError(
+    `Cannot use ${type} observations ${where}: wrap the environment in VecFlattenObservation, a single one in FlattenObservation`,
+  );
+}
+
+function boxEncoder(space: BoxSpace): SingleEncoder {
+  const { shape } = space;
+  const bytes = space.dtype === "uint8" &&
+    [space.high].flat().every((high) => high === 255);
+  const dtype = space.dtype === "float64" ? "float32" : space.dtype;
+  return numberEncoder({ shape, dtype }, bytes ? 255 : 1);
+}
+
+/** An encoder of observations without parts. */
+interface SingleEncoder extends ObservationEncoder {
+  readonly observationInput: ObservationInput;
+  readonly observationDivisor: number;
+  observationArray(
+    batch: ObservationBatch,
+    into?: ObservationInputArrays,
+  ): ObservationInputArray;
+}
+
+/** Makes the encoder of a dict from those of its parts. */
+function partsEncoder({ spaces }: DictSpace): ObservationEncoder {
+  if (Object.keys(spaces).length === 0) {
+    throw new TypeError(
+      "Cannot use dict observations without parts: expected one or more",
+    );
+  }
+  const parts = Object.entries(spaces).map(([name, space]) => {
+    if (space.type === "dict" || space.type === "tuple") {
+      throw unflattened(space, "within a dict");
+    }
+    return { name, encoder: observationEncoder(space) as SingleEncoder };
+  });
+  type Part = typeof parts[number];
+  const each = <T>(of: (part: Part) => T): Record<string, T> =>
+    Object.fromEntries(parts.map((part) => [part.name, of(part)]));
+  const total = (of: (encoder: SingleEncoder) => number) =>
+    parts.reduce((sum, { encoder }) => sum + of(encoder), 0);
+  const joined = (encoded: (part: Part) => tf.Tensor) =>
+    tf.tidy(() => tf.concat(parts.map((it) => flattenRows(encoded(it))), 1));
+  return {
+    observationShape: [total((it) => sizeOf(it.observationShape))],
+    observationParts: each(({ encoder }) => encoder.observationShape),
+    observationSize: total((it) => it.observationSize),
+    observationInput: each(({ encoder }) => encoder.observationInput),
+    observationDivisor: each(({ encoder }) => encoder.observationDivisor),
+    observationArray: (batch, into) =>
+      each(({ name, encoder }) =>
+        encoder.observationArray(
+          partIn(batch, name),
+          into && partOf(into, name),
+        )
+      ),
+    encode: (batch) =>
+      joined(({ name, encoder }) => encoder.encode(partOf(batch, name))),
+    observationTensor: (batch, batchSize) =>
+      joined(({ name, encoder }) =>
+        encoder.observationTensor(partIn(batch, name), batchSize)
+      ),
+  };
+}
+
+/**
+ * Returns the array of a part.
+ *
+ * @throws {TypeError} If there is none.
+ */
+function partIn(batch: ObservationBatch, name: string): ObservationArray {
+  const found = (batch as Readonly<Record<string, unknown>>)[name];
+  if (ArrayBuffer.isView(found) || Array.isArray(found)) {
+    return found as ObservationArray;
+  }
+  throw new TypeError(
+    `Cannot encode observations without an array '${name}': expected one for each part of the space`,
+  );
+}
+
+/** Makes an encoder from the parts that differ between spaces. */
+function encoderOf(
+  { check, encode, ...parts }:
+    & Omit<SingleEncoder, "observationArray" | "observationTensor" | "encode">
+    & {
+      check?: (batch: ObservationArray) => void;
+      encode: (batch: tf.Tensor) => tf.Tensor;
+    },
+): SingleEncoder {
+  const { observationInput: input, observationSize: size } = parts;
+  const observationArray = (
+    given: ObservationBatch,
+    target?: ObservationInputArrays,
+  ) => {
+    const batch = given as ObservationArray;
+    const into = (target ??
+      new ARRAYS[input.dtype](batch.length)) as ObservationInputArray;
+    checkLength(batch, into.length);
+    check?.(batch);
+    into.set(batch as ObservationInputArray);
+    if (into instanceof Float32Array) checkFinite(into);
+    return into;
+  };
+  return {
+    ...parts,
+    encode: (batch) => encode(batch as tf.Tensor),
+    observationArray,
+    observationTensor: (batch, batchSize) => {
+      checkLength(batch as ObservationArray, batchSize * size);
+      const numbers = observationArray(batch);
+      return tf.tidy(() =>
+        encode(tf.tensor(
+          numbers instanceof Uint8Array ? Int32Array.from(numbers) : numbers,
+          [batchSize, ...input.shape],
+          input.dtype === "float32" ? "float32" : "int32",
+        ))
+      );
+    },
+  };
+}
+
+function numberEncoder(
+  input: ObservationInput,
+  divisor: number,
+): SingleEncoder {
+  return encoderOf({
+    observationShape: input.shape,
+    observationSize: sizeOf(input.shape),
+    observationInput: input,
+    observationDivisor: divisor,
+    encode: (batch) => {
+      const numbers = tf.cast(batch, "float32");
+      return divisor === 1 ? numbers : tf.div(numbers, divisor);
+    },
+  });
+}
+
+function oneHotEncoder(
+  nvec: readonly number[],
+  start: number,
+): SingleEncoder {
+  const size = nvec.length;
+  return encoderOf({
+    observationShape: [nvec.reduce((sum, n) => sum + n, 0)],
+    observationSize: size,
+    observationInput: { shape: [size], dtype: "int32" },
+    observationDivisor: 1,
+    encode: (batch) =>
+      tf.tidy(() => {
+        const parts = nvec.map((n, i) => {
+          const column = tf.slice(batch, [0, i], [-1, 1]);
+          const all = tf.range(start, start + n, 1, "int32");
+          return tf.cast(tf.equal(column, all), "float32");
+        });
+        return parts.length === 1 ? parts[0] : tf.concat(parts, 1);
+      }),
+    check: (batch) => {
+      for (let i = 0; i < batch.length; i++) {
+        checkIndex(batch[i] - start, nvec[i % size], start);
+      }
+    },
+  });
+}
+
+function checkLength(batch: ObservationArray, wanted: number): void {
+  if (batch.length !== wanted) {
+    throw new RangeError(
+      `Cannot encode ${batch.length} numbers as observations: the batch must have ${wanted}, of all environments; agent.policy({ numEnvs }) acts in another number of them`,
+    );
+  }
+}
+
+/** Throws unless all numbers are finite, which a sum of products of 0 shows. */
+function checkFinite(batch: Float32Array): void {
+  let sum = 0;
+  for (let i = 0; i < batch.length; i++) sum += batch[i] * 0;
+  if (sum === 0) return;
+  const at = batch.findIndex((it) => !Number.isFinite(it));
+  throw new RangeError(
+    `Cannot encode the observations: number ${at} of the batch is ${
+      batch[at]
+    } in 32 bits, expected a finite one`,
+  );
+}
+
+function checkIndex(index: number, n: number, start: number): void {
+  if (!(Number.isInteger(index) && index >= 0 && index < n)) {
+    throw new RangeError(
+      `Cannot encode the observation ${index + start}: ` +
+        `the space has ${start} to ${start + n - 1}`,
+    );
+  }
+}
+
+/**
+ * Makes an array for observations, or one for each part, of the type that a policy
+ * takes.
+ *
+ * @param policy The policy.
+ * @param rows Number of observations.
+ * @returns New arrays `[rows, ...observationInput.shape]`, all 0.
+ *
+ * @example
+ * ```ts
+ * import { observationBuffer, stochasticPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const policy = stochasticPolicy({
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ * });
+ * assertEquals(observationBuffer(policy, 3), new Int32Array(3));
+ * ```
+ */
+export function observationBuffer(
+  { observationInput }: Pick<ObservationEncoder, "observationInput">,
+  rows: number,
+): ObservationInputArrays {
+  return mapParts(
+    observationInput,
+    ({ shape, dtype }) => new ARRAYS[dtype](rows * sizeOf(shape)),
+  );
+}
+
+/**
+ * Running scale of observations, such as
+ * `ObservationNormalizer` of `@bellman/envs`.
+ */
+export interface ObservationScale {
+  /** Space of scaled observations. */
+  readonly space: Space;
+  /** Current scale, for the file of a policy. */
+  readonly scaling: ObservationScaling;
+  /** Updates the statistics with observations `[rows, ...]`. */
+  see(batch: ObservationBatch): void;
+  /**
+   * Scales observations `[rows, ...]` by the current statistics; of a dict the parts
+   * that `scaling` names, and copies the others.
+   */
+  apply(batch: ObservationInputArrays, target: ObservationInputArrays): void;
+  /** Saves the statistics as plain data. */
+  save(): StateTree;
+  /** Restores what `save` returned. */
+  load(state: StateTree): void;
+}
+
+/**
+ * Observations as they are stored, and as the policy sees them: the same, or scaled
+ * by the current statistics.
+ *
+ * @example
+ * ```ts
+ * import { Observations } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const seen = new Observations({ type: "discrete", n: 4 });
+ * assertEquals(seen.reader(2)([3, 1]), Int32Array.of(3, 1));
+ * ```
+ */
+export class Observations {
+  /** Encoder of the observations that are kept. */
+  readonly encoder: ObservationEncoder;
+  /** Space that the policy is built for. */
+  readonly space: Space;
+  readonly #scale: ObservationScale | undefined;
+
+  /**
+   * Joins a space with a scale.
+   *
+   * @param space Space of one observation, as the environment gives it.
+   * @param scale Scale of observations; none leaves them as they are.
+   * @throws {RangeError} If the scale is one of observations of another size.
+   */
+  constructor(space: Space, scale?: ObservationScale) {
+    this.encoder = observationEncoder(space);
+    this.space = scale?.space ?? space;
+    this.#scale = scale;
+    const { observationSize: size } = this.encoder;
+    const scaled = observationEncoder(this.space).observationSize;
+    if (scaled !== size) {
+      throw new RangeError(
+        `Cannot normalize observations of ${size} numbers by statistics of ${scaled}: expected those of the same space`,
+      );
+    }
+  }
+
+  /**
+   * Creates arrays of the types that observations are stored in.
+   *
+   * @param rows Number of observations.
+   * @returns A new array, or one for each part, all 0.
+   */
+  buffer(rows: number): ObservationInputArrays {
+    return observationBuffer(this.encoder, rows);
+  }
+
+  /**
+   * Updates the statistics with observations that training acts on.
+   *
+   * @param observations Observations `[rows, ...]`.
+   */
+  see(observations: ObservationBatch): void {
+    this.#scale?.see(observations);
+  }
+
+  /**
+   * Returns a function from stored observations to those that the policy sees.
+   *
+   * @param rows Number of observations.
+   * @returns A function that returns its argument or, scaled, an array that
+   * its next call overwrites.
+   */
+  view(rows: number): (kept: ObservationInputArrays) => ObservationInputArrays {
+    const scale = this.#scale;
+    if (scale === undefined) return (kept) => kept;
+    const scaled = observationBuffer(observationEncoder(this.space), rows);
+    return (kept) => {
+      scale.apply(kept, scaled);
+      return scaled;
+    };
+  }
+
+  /**
+   * Returns a function from the environment's observations to those that the
+   * policy sees.
+   *
+   * @param rows Number of observations.
+   * @returns A function whose next call overwrites the arrays.
+   */
+  reader(rows: number): (given: ObservationBatch) => ObservationInputArrays {
+    const kept = this.buffer(rows), view = this.view(rows);
+    return (given) => view(this.encoder.observationArray(given, kept));
+  }
+}
+
+/**
+ * Returns the true observations after a step: the last ones of episodes that ended.
+ *
+ * @param step The step, of environments whose observations are arrays, or a dict of
+ * them.
+ * @returns Observations `[numEnvs, ...]`: those of the step, or a copy where an
+ * episode ended.
+ *
+ * @example
+ * ```ts
+ * import { nextObservations } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const next = nextObservations({
+ *   observations: Float32Array.of(1, 2),
+ *   finalObservations: Float32Array.of(8, 9),
+ *   rewards: new Float64Array(2),
+ *   terminated: Uint8Array.of(0, 1),
+ *   truncated: Uint8Array.of(0, 0),
+ * });
+ * assertEquals(next, Float32Array.of(1, 9));
+ * ```
+ */
+export function nextObservations(step: VecStep): DictOf<BoxArray> {
+  const final = step.finalObservations as DictOf<BoxArray>;
+  return mapParts(
+    step.observations as DictOf<BoxArray>,
+    (now, name) => withFinal(step, { now, final: partOf(final, name) }),
+  );
+}
+
+/**
+ * Returns the masks of {@link nextObservations}.
+ *
+ * @throws {TypeError} If the step has none.
+ */
+export function nextActionMasks(step: VecStep, size: number): Uint8Array {
+  const { actionMasks: now, finalActionMasks: final } = step;
+  if (now !== undefined && final !== undefined) {
+    return withFinal(step, { now, final });
+  }
+  throw new TypeError(
+    `Cannot record a step without ${
+      now ? "finalActionMasks" : "actionMasks"
+    }: expected ${size} numbers for each environment, as actions are masked`,
+  );
+}
+
+/** Takes the final rows of episodes that ended; copies where there are any. */
+function withFinal<T extends BoxArray>(
+  { terminated, truncated }: VecStep,
+  { now, final }: { readonly now: T; readonly final: T },
+): T {
+  const size = now.length / terminated.length;
+  let merged: T | undefined;
+  for (let i = 0; i < terminated.length; i++) {
+    if (!(terminated[i] || truncated[i])) continue;
+    merged ??= now.slice() as T;
+    merged.set(final.subarray(i * size, (i + 1) * size), i * size);
+  }
+  return merged ?? now;
+}
