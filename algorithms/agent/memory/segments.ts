@@ -127,7 +127,7 @@ export function segmentRows(numSteps: number, truncations = 1): number {
  *   numEnvs: 1,
  * } as const;
  * const agent = new Agent(acer, spaces, {
- *   config: { hiddenSizes: [8], bufferSize: 100 },
+ *   config: { hiddenSizes: [8], bufferSize: 1000 },
  *   engine: "eager",
  * });
  * assert(agent.memory instanceof Segments); // see `acer.build`
