@@ -4,14 +4,14 @@ import { optimize } from "../graph/passes/optimize.ts";
 import { lacksGradient } from "../tracing/source_line.ts";
 import { isTensor } from "../tracing/trace.ts";
 import { leavesOf, mapLeaves, type Tree, treeOf } from "../tracing/tree.ts";
-import { InputReader } from "./_inputs.ts";
-import type { Settings } from "./options.ts";
 import {
   checkSaved,
+  InputReader,
   type SavedState,
   type Source,
   stateLeaves,
-} from "./_state.ts";
+} from "./_compiled_program.ts";
+import type { Settings } from "./options.ts";
 
 /**
  * Makes a reader that turns what a caller gives into tensors on the present

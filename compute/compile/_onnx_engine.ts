@@ -1,28 +1,476 @@
-import type { Graph, TensorData } from "../graph/graph.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import {
+  countUses,
+  type Graph,
+  type Node,
+  numberOf,
+  producersOf,
+  sizeOf,
+  type TensorData,
+  type Value,
+} from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
+import { scalarProgram } from "../loops/find_loops.ts";
+import { compileLoop, type Loop } from "../loops/loop.ts";
 import {
   findInPlace,
   findStages,
+  type Stage,
   type Staged,
   unstaged,
 } from "../loops/stages.ts";
-import { type Settings, threadsFor } from "./options.ts";
-import { allocate, toPort } from "./_ports.ts";
-import type { ResidentEngine, Variant } from "./_resident_function.ts";
+import { lowerGraph } from "../lowering/lower.ts";
+import { encodeModel } from "../onnx/model_builder.ts";
 import {
-  Arena,
-  scratchSpace,
-  spaceFor,
-  StagedProgram,
-} from "./_staged_program.ts";
+  type Binding,
+  blockSize,
+  OnnxSession,
+} from "../runtime/onnx_session.ts";
 import {
+  allocate,
+  type Port,
+  type ResidentEngine,
   type StateLeaf,
   type StateMemory,
   stateMemory,
   type StateUnit,
+  toPort,
   unitsOf,
-} from "./_state.ts";
+  type Variant,
+} from "./_compiled_program.ts";
+import { type Settings, threadsFor } from "./options.ts";
+
+/** Sessions by model and threads: equal functions share one. */
+const sessions = new Map<string, WeakRef<OnnxSession>>();
+
+function sessionFor(
+  model: Uint8Array<ArrayBuffer>,
+  threads: number,
+): OnnxSession {
+  const key = `${threads}:${bytesToHex(sha256(model))}`;
+  const known = sessions.get(key)?.deref();
+  if (known !== undefined) return known;
+  const session = new OnnxSession(model, { threads });
+  sessions.set(key, new WeakRef(session));
+  return session;
+}
+
+/** Bindings that a program keeps, of those that were made last. */
+const MAX_BINDINGS = 8;
+
+/** Arrays that are bound for an input before its numbers are copied instead. */
+const MAX_ARRAYS = 32;
+
+/** A graph that ONNX Runtime runs, for inputs of one set of shapes. */
+export class OnnxProgram {
+  readonly graph: Graph;
+  readonly inputs: readonly Port[];
+  readonly outputs: readonly Port[];
+  readonly threads: number;
+  readonly #session: OnnxSession;
+  /** Places of the inputs that the graph reads: others are not bound. */
+  readonly #used: readonly number[];
+  readonly #usedPorts: readonly Port[];
+  readonly #given: TensorData[];
+  /** The outputs by their names in the model. */
+  readonly #outputPorts: readonly Port[];
+  #bindings: Binding[] = [];
+  /** Number of arrays that were bound for each input. */
+  readonly #counts: number[];
+  /** The arrays that are bound; those of restless inputs are copies. */
+  readonly #bound: TensorData[] = [];
+  readonly #copied: number[] = [];
+
+  constructor(graph: Graph, threads: number | "auto") {
+    const uses = countUses(graph);
+    const used = graph.inputs.filter(({ value }) => uses.has(value));
+    const model = lowerGraph({ ...graph, inputs: used }, {
+      // Of no use to other graphs, it is found out only for these.
+      blockSize: graph.nodes.some(({ op }) => op.includes("Conv2D"))
+        ? blockSize()
+        : 0,
+    });
+    this.graph = graph;
+    this.#used = used.map((input) => graph.inputs.indexOf(input));
+    this.#usedPorts = used.map(toPort);
+    this.#given = this.#usedPorts.map(allocate);
+    this.threads = threadsFor(graph, threads);
+    this.inputs = graph.inputs.map(toPort);
+    this.outputs = graph.outputs.map(toPort);
+    this.#outputPorts = this.outputs
+      .map((port, i) => ({ ...port, name: model.outputs[i].name }));
+    this.#counts = used.map(() => 0);
+    this.#session = sessionFor(encodeModel(model), this.threads);
+  }
+
+  /** Computes from one list of arrays into another, in the order of the ports. */
+  run(inputs: readonly TensorData[], outputs: readonly TensorData[]): void {
+    const given = this.#given;
+    const used = this.#used;
+    for (let i = 0; i < used.length; i++) given[i] = inputs[used[i]];
+    checkArrays(given, this.#usedPorts);
+    checkArrays(outputs, this.outputs);
+    const bound = this.#copied.length === 0 ? given : this.#copy(given);
+    for (let i = 0; i < this.#bindings.length; i++) {
+      if (!holds(this.#bindings[i], bound, outputs)) continue;
+      this.#bindings[i].run();
+      return;
+    }
+    this.#bind(given, outputs).run();
+  }
+
+  /** Returns the arrays, with the numbers of restless inputs in copies. */
+  #copy(inputs: readonly TensorData[]): readonly TensorData[] {
+    const bound = this.#bound;
+    for (let i = 0; i < inputs.length; i++) {
+      if (this.#copied.includes(i)) bound[i].set(inputs[i]);
+      else bound[i] = inputs[i];
+    }
+    return bound;
+  }
+
+  /** Binds arrays, instead of the oldest binding where there are many. */
+  #bind(
+    inputs: readonly TensorData[],
+    outputs: readonly TensorData[],
+  ): Binding {
+    this.#watch(inputs, outputs);
+    const bound = this.#copy(inputs);
+    const binding = this.#session.bind(
+      withArrays(this.#usedPorts, bound),
+      withArrays(this.#outputPorts, outputs),
+    );
+    this.#bindings.push(binding);
+    if (this.#bindings.length > MAX_BINDINGS) this.#bindings.shift()!.close();
+    return binding;
+  }
+
+  /**
+   * Notes inputs to be copied from now on: those whose arrays are always new,
+   * and those that are written while they are read, as a result may be the next
+   * call's input.
+   */
+  #watch(
+    inputs: readonly TensorData[],
+    outputs: readonly TensorData[],
+  ): void {
+    inputs.forEach((array, i) => {
+      if (this.#copied.includes(i)) return;
+      if (!outputs.some((it) => overlap(it, array))) {
+        if (this.#bindings.some(({ arrays }) => arrays[i] === array)) return;
+        if (++this.#counts[i] <= MAX_ARRAYS) return;
+      }
+      this.#copied.push(i);
+      this.#bound[i] = allocate(this.#usedPorts[i]);
+    });
+  }
+}
+
+/** Checks that each array still has its memory: native code would go astray. */
+function checkArrays(
+  arrays: readonly TensorData[],
+  ports: readonly Port[],
+): void {
+  for (let i = 0; i < ports.length; i++) {
+    if (arrays[i].length === ports[i].size) continue;
+    throw new RangeError(
+      `Cannot use the array of '${
+        ports[i].name
+      }': it was transferred or resized; send a copy instead`,
+    );
+  }
+}
+
+/** True where two arrays share memory. */
+function overlap(a: TensorData, b: TensorData): boolean {
+  return a.buffer === b.buffer &&
+    a.byteOffset < b.byteOffset + b.byteLength &&
+    b.byteOffset < a.byteOffset + a.byteLength;
+}
+
+/** True where a binding is of these very arrays. */
+function holds(
+  { arrays }: Binding,
+  inputs: readonly TensorData[],
+  outputs: readonly TensorData[],
+): boolean {
+  const n = inputs.length;
+  for (let i = 0; i < n; i++) if (arrays[i] !== inputs[i]) return false;
+  for (let i = 0; i < outputs.length; i++) {
+    if (arrays[n + i] !== outputs[i]) return false;
+  }
+  return true;
+}
+
+function withArrays(ports: readonly Port[], arrays: readonly TensorData[]) {
+  return ports.map((port, i) => ({ ...port, data: arrays[i] }));
+}
+
+/** Numbers that begin at the same distance from a line of the cache. */
+const ALIGNMENT = 16;
+
+const PAGE = 1 << 16;
+
+/** Pages that 32 bits can tell apart. */
+const MAX_PAGES = 1 << 16;
+
+/** Returns the numbers of an arena that an array of a size takes. */
+export function spaceFor(size: number): number {
+  return Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+}
+
+/** One piece of memory that arrays are cut from; loops can work on it. */
+export class Arena {
+  readonly memory: WebAssembly.Memory;
+  readonly #all: Float32Array<ArrayBuffer>;
+  #used = 0;
+
+  private constructor(memory: WebAssembly.Memory) {
+    this.memory = memory;
+    this.#all = new Float32Array(memory.buffer as ArrayBuffer);
+  }
+
+  /** Makes an arena for some numbers, or nothing where memory has no room. */
+  static of(numbers: number): Arena | undefined {
+    const pages = Math.ceil(numbers * Float32Array.BYTES_PER_ELEMENT / PAGE);
+    if (pages > MAX_PAGES) return undefined;
+    try {
+      return new Arena(
+        new WebAssembly.Memory({ initial: pages, maximum: pages }),
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Numbers that have been given out. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Numbers that there is room for. */
+  get size(): number {
+    return this.#all.length;
+  }
+
+  /** Takes back all arrays after the first numbers. */
+  reset(used: number): void {
+    this.#used = used;
+  }
+
+  /** Takes an array of some numbers. */
+  take(size: number): Float32Array<ArrayBuffer> {
+    const start = this.#used;
+    this.#used += spaceFor(size);
+    return this.#all.subarray(start, start + size);
+  }
+}
+
+/** Arrays by the names that a graph has for them. */
+type NamedArrays = ReadonlyMap<string, TensorData>;
+
+/** A stage with the arrays that it reads and writes. */
+type Step = (given: readonly TensorData[]) => void;
+
+/** Source of a number: an array, or the place of an input of the caller. */
+type Source = TensorData | number;
+
+/** Arrays and places that stages are bound to. */
+interface Places {
+  readonly arrays: Map<Value, TensorData>;
+  /** Places of the caller's inputs. */
+  readonly given: ReadonlyMap<Value, number>;
+  readonly outputs: NamedArrays;
+}
+
+/** Returns the values that stages hand over and that are no part of others. */
+function placed({ crossing, joined }: Staged): Set<Value> {
+  const parts = new Set(joined.flatMap((it) => it.parts));
+  const values = [...joined.map(({ whole }) => whole), ...crossing.keys()];
+  return new Set(values.filter((value) => !parts.has(value)));
+}
+
+/** Counts the numbers of an arena that the stages need in addition to the state. */
+export function scratchSpace(staged: Staged): number {
+  // A number that the caller gives is copied to where a loop can read it.
+  const scalars = staged.stages.flatMap((stage) =>
+    stage.kind === "loop" ? stage.loop.scalars : []
+  );
+  return [...placed(staged), ...scalars, ...scalars]
+    .reduce((sum, { shape }) => sum + spaceFor(sizeOf(shape)), 0);
+}
+
+/** A graph in stages: loops, and graphs that ONNX Runtime runs. */
+export class StagedProgram {
+  readonly #graph: Graph;
+  readonly #producers: ReadonlyMap<Value, Node>;
+  readonly #staged: Staged;
+  readonly #stages: readonly ((places: Places) => Step)[];
+  readonly #arena: Arena | undefined;
+  readonly #scratch = new Map<Value, TensorData>();
+
+  constructor(
+    graph: Graph,
+    { staged, threads, arena }: {
+      staged: Staged;
+      threads: number;
+      /** Memory that loops work on; not needed without loops. */
+      arena: Arena | undefined;
+    },
+  ) {
+    this.#graph = graph;
+    this.#producers = producersOf(graph);
+    this.#staged = staged;
+    this.#arena = arena;
+    this.#stages = staged.stages.map((stage) => this.#make(stage, threads));
+    const outputs = new Set(graph.outputs.map(({ value }) => value));
+    for (const value of placed(staged)) {
+      if (!outputs.has(value)) this.#place(value);
+    }
+  }
+
+  #place(value: Value): void {
+    const { shape, dtype } = value;
+    const size = sizeOf(shape);
+    const array = dtype === "float32" && this.#arena !== undefined
+      ? this.#arena.take(size)
+      : allocate({ size, dtype });
+    this.#scratch.set(value, array);
+  }
+
+  /**
+   * Returns a function that runs all stages from some arrays into others.
+   *
+   * @param arrays Arrays of the graph's inputs, as far as they are known, and
+   * of all its outputs. The other inputs are given at each run, in the order of
+   * the graph.
+   */
+  bind(
+    { inputs, outputs }: { inputs: NamedArrays; outputs: NamedArrays },
+  ): Step {
+    const arrays = new Map(this.#scratch);
+    for (const { name, value } of this.#graph.inputs) {
+      const array = inputs.get(name);
+      if (array !== undefined) arrays.set(value, array);
+    }
+    for (const { name, value } of this.#graph.outputs) {
+      if (this.#graph.inputs.some((it) => it.value === value)) continue;
+      arrays.set(value, outputs.get(name)!);
+    }
+    for (const { whole, parts } of this.#staged.joined) {
+      // The parts of a vector lie in it one after the other.
+      const array = arrays.get(whole) as Float32Array;
+      let offset = 0;
+      for (const part of parts) {
+        const size = sizeOf(part.shape);
+        arrays.set(part, array.subarray(offset, offset += size));
+      }
+    }
+    const given = new Map(
+      this.#graph.inputs.map(({ value }, i) => [value, i] as const),
+    );
+    const places = { arrays, given, outputs };
+    const steps = this.#stages.map((bindTo) => bindTo(places));
+    return (caller) => {
+      for (let i = 0; i < steps.length; i++) steps[i](caller);
+    };
+  }
+
+  /** Makes a function that binds a stage to arrays. */
+  #make(stage: Stage, threads: number): (places: Places) => Step {
+    if (stage.kind === "scalars") {
+      return (places) => this.#scalarStep(stage.nodes, places);
+    }
+    if (stage.kind === "graph") {
+      const program = new OnnxProgram(stage.graph, threads);
+      return (places) => graphStep(program, places);
+    }
+    const module = new WebAssembly.Module(compileLoop(stage.loop));
+    const { exports } = new WebAssembly.Instance(module, {
+      env: { memory: this.#arena!.memory },
+    });
+    const run = exports.run as (...addresses: number[]) => void;
+    return (places) => this.#loopStep(stage.loop, places, run);
+  }
+
+  #scalarStep(nodes: readonly Node[], { arrays, given }: Places): Step {
+    const made = new Set(nodes.map(({ outputs: [output] }) => output));
+    const copies: { to: Float32Array; from: number }[] = [];
+    const callers = new Map<Value, Float32Array>();
+    const arrayOf = (value: Value): Float32Array => {
+      const known = arrays.get(value) ?? callers.get(value);
+      if (known !== undefined) return known as Float32Array;
+      const array = new Float32Array(1);
+      // What no other stage takes needs no place of its own.
+      if (made.has(value)) arrays.set(value, array);
+      else {
+        callers.set(value, array);
+        copies.push({ to: array, from: given.get(value)! });
+      }
+      return array;
+    };
+    const constantOf = (value: Value) => numberOf(this.#producers.get(value));
+    const run = scalarProgram(nodes, { arrayOf, constantOf });
+    return (caller) => {
+      for (const { to, from } of copies) to[0] = caller[from][0];
+      run();
+    };
+  }
+
+  #loopStep(
+    loop: Loop,
+    { arrays, given }: Places,
+    run: (...addresses: number[]) => void,
+  ): Step {
+    // A number that lies elsewhere is copied to where the loop can read it.
+    const copies: { to: Float32Array; from: Source }[] = [];
+    const scalars = loop.scalars.map((value) => {
+      const known = arrays.get(value);
+      if (known?.buffer === this.#arena!.memory.buffer) return known;
+      const to = this.#arena!.take(1);
+      copies.push({ to, from: known ?? given.get(value)! });
+      return to;
+    });
+    const vectors = (values: readonly Value[]) =>
+      values.map((value) => arrays.get(value)!);
+    const addresses = [
+      ...vectors(loop.inputs),
+      ...scalars,
+      ...vectors(loop.outputs),
+    ].map(({ byteOffset }) => byteOffset);
+    return (caller) => {
+      for (const { to, from } of copies) {
+        to[0] = typeof from === "number" ? caller[from][0] : from[0];
+      }
+      run(loop.size, ...addresses);
+    };
+  }
+}
+
+function graphStep(
+  program: OnnxProgram,
+  { arrays, given, outputs }: Places,
+): Step {
+  const { graph } = program;
+  const taken: { to: number; from: number }[] = [];
+  const from = graph.inputs.map(({ value }, i) => {
+    const known = arrays.get(value);
+    if (known !== undefined) return known;
+    taken.push({ to: i, from: given.get(value)! });
+    return new Float32Array(); // The caller's comes later.
+  });
+  const to = graph.outputs.map(({ name, value }) =>
+    outputs.get(name) ?? arrays.get(value)!
+  );
+  return (caller) => {
+    for (let i = 0; i < taken.length; i++) {
+      from[taken[i].to] = caller[taken[i].from];
+    }
+    program.run(from, to);
+  };
+}
 
 /** True where two arrays of one size are the same memory. */
 function sameMemory(a: TensorData, b: TensorData): boolean {

@@ -13,11 +13,18 @@ import type { XlaClient } from "../xla/client.ts";
 import type { XlaFlags } from "../xla/compile_options.ts";
 import type { Executable } from "../xla/executable.ts";
 import { alignedArray } from "../xla/tensors.ts";
+import {
+  allocate,
+  cut,
+  type ResidentEngine,
+  type StateLeaf,
+  type StateMemory,
+  toPort,
+  unitsOf,
+  type Variant,
+} from "./_compiled_program.ts";
 import { checkMemory, explainMemory, requireXla } from "./_xla_client.ts";
 import type { Settings } from "./options.ts";
-import { allocate, cut, toPort } from "./_ports.ts";
-import type { ResidentEngine, Variant } from "./_resident_function.ts";
-import { type StateLeaf, type StateMemory, unitsOf } from "./_state.ts";
 
 /** Types of numbers as they come into a program and leave it. */
 const OUTSIDE = {

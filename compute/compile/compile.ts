@@ -7,10 +7,14 @@ import {
   type TypeTree,
 } from "../tracing/trace.ts";
 import type { Tree } from "../tracing/tree.ts";
+import {
+  CompiledProgram,
+  type Source,
+  type StepFunction,
+  stepSource,
+} from "./_compiled_program.ts";
 import { eagerFunction } from "./_eager.ts";
 import { OnnxEngine } from "./_onnx_engine.ts";
-import { ResidentFunction } from "./_resident_function.ts";
-import { type Source, type StepFunction, stepSource } from "./_state.ts";
 import { XlaEngine } from "./_xla_engine.ts";
 import {
   type ArraysOf,
@@ -103,7 +107,7 @@ export function compile<
 function onEngine(source: Source, settings: Settings) {
   if (settings.engine === "eager") return eagerFunction(source, settings);
   const Engine = settings.engine === "xla" ? XlaEngine : OnnxEngine;
-  return new ResidentFunction(source, settings, Engine);
+  return new CompiledProgram(source, settings, Engine);
 }
 
 /** Options of {@linkcode compileStep}. */

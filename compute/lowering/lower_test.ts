@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
-import { OnnxProgram } from "../compile/_onnx_program.ts";
-import { allocate } from "../compile/_ports.ts";
+import { OnnxProgram } from "../compile/_onnx_engine.ts";
+import { allocate } from "../compile/_compiled_program.ts";
 import type { TensorData, TensorType } from "../graph/graph.ts";
 import { ModelBuilder } from "../onnx/model_builder.ts";
 import { float, typed } from "../testdata/traced.ts";

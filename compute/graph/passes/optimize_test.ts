@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { selectBackend } from "../../backends/select_backend.ts";
-import { OnnxProgram } from "../../compile/_onnx_program.ts";
-import { allocate } from "../../compile/_ports.ts";
+import { OnnxProgram } from "../../compile/_onnx_engine.ts";
+import { allocate } from "../../compile/_compiled_program.ts";
 import { noise } from "../../testdata/backends_agree.ts";
 import {
   PROGRAM_INPUTS,
