@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import { tidy } from "./tidy.ts";
 
-/** Settings of {@link imagePatches}, as those of `tf.conv2d`. */
+/** Settings of {@link extractPatches}, as those of `tf.conv2d`. */
 export interface ConvolutionWindows {
   /** Height and width of the filter. */
   readonly filterSize: readonly [number, number];
@@ -23,7 +23,7 @@ export interface ConvolutionWindows {
   readonly dimRoundingMode?: "floor" | "round" | "ceil";
 }
 
-/** Options of {@link imagePatches}. */
+/** Options of {@link extractPatches}. */
 export interface ImagePatchesOptions {
   /**
    * True to put a 1 behind each patch, which a bias is multiplied with.
@@ -45,13 +45,13 @@ export interface ImagePatchesOptions {
  *
  * @example
  * ```ts
- * import { imagePatches } from "@bellman/compute";
+ * import { extractPatches } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const images = tf.tensor4d([1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 3, 3, 1]);
- * const patches = imagePatches(images, {
+ * const patches = extractPatches(images, {
  *   filterSize: [2, 2],
  *   strides: 1,
  *   pad: "valid",
@@ -60,7 +60,7 @@ export interface ImagePatchesOptions {
  * assertEquals([...patches.dataSync()].slice(0, 4), [1, 2, 4, 5]);
  * ```
  */
-export function imagePatches(
+export function extractPatches(
   images: tf.Tensor4D,
   windows: ConvolutionWindows,
   options: ImagePatchesOptions = {},

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { selectBackend } from "./backends/select_backend.ts";
-import { imagePatches } from "./image_patches.ts";
+import { extractPatches } from "./image_patches.ts";
 
 await selectBackend("cpu");
 
@@ -36,7 +36,7 @@ Deno.test("patches times the filter are the convolution, whatever its stride and
             dimRoundingMode,
           );
           const windows = { filterSize, strides, pad, dimRoundingMode };
-          const patches = imagePatches(x, windows);
+          const patches = extractPatches(x, windows);
           const rows = tf.reshape(patches, [-1, patches.shape[3]]);
           const made = tf.matMul(rows, tf.reshape(filter, [-1, 4]));
           const [rest] = tf.max(
@@ -54,8 +54,8 @@ Deno.test("a 1 lies behind each patch where that is asked for", () => {
   tf.tidy(() => {
     const images = noise([2, 4, 5, 3], 1);
     const windows = { filterSize: [2, 3], strides: 2, pad: "same" } as const;
-    const plain = imagePatches(images, windows);
-    const made = imagePatches(images, windows, { withOne: true });
+    const plain = extractPatches(images, windows);
+    const made = extractPatches(images, windows, { withOne: true });
     assertEquals(made.shape, [2, 2, 3, 19]);
     const wanted = tf.concat([plain, tf.ones([2, 2, 3, 1])], 3);
     assertEquals(made.dataSync(), wanted.dataSync());

@@ -105,8 +105,8 @@ export {
 } from "./tracing/trace.ts";
 export type { Tree } from "./tracing/tree.ts";
 export {
+  customGradient,
   hasOwnGradients,
-  ownGradient,
   type OwnGradientFunction,
 } from "./own_gradient.ts";
 export * from "./weight_uses.ts";

@@ -13,7 +13,7 @@ let areOpen = false;
 /**
  * Gives a function of tensors a gradient of its own, as `tf.customGrad` does: the one
  * that follows from its operations, computed in less time. Where operations are
- * observed, as by {@link weightUses}, that of the operations is taken.
+ * observed, as by {@link layerTags}, that of the operations is taken.
  *
  * @param fn Returns the value, and the function from its gradient to those of the
  * inputs.
@@ -21,12 +21,12 @@ let areOpen = false;
  *
  * @example
  * ```ts
- * import { ownGradient } from "@bellman/compute";
+ * import { customGradient } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * const cube = ownGradient((x, save) => {
+ * const cube = customGradient((x, save) => {
  *   (save as tf.GradSaveFunc)([x as tf.Tensor]);
  *   return {
  *     value: tf.pow(x as tf.Tensor, 3),
@@ -36,7 +36,7 @@ let areOpen = false;
  * assertEquals(tf.grad((x) => cube(x))(tf.scalar(2)).dataSync()[0], 12);
  * ```
  */
-export function ownGradient<T extends tf.Tensor>(
+export function customGradient<T extends tf.Tensor>(
   fn: OwnGradientFunction<T>,
 ): (...inputs: tf.Tensor[]) => T {
   if (!areOpen) return tf.customGrad(fn);
@@ -47,7 +47,7 @@ export function ownGradient<T extends tf.Tensor>(
  * Says whether functions have their own gradients here: not where operations are
  * observed, so that tensors must be used one by one.
  *
- * @returns True outside of {@link weightUses}.
+ * @returns True outside of {@link layerTags}.
  *
  * @example
  * ```ts

@@ -1,14 +1,14 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "./backends/select_backend.ts";
-import { ownGradient, withOpenGradients } from "./own_gradient.ts";
-import { weightUses } from "./weight_uses.ts";
+import { customGradient, withOpenGradients } from "./own_gradient.ts";
+import { layerTags } from "./weight_uses.ts";
 
 await selectBackend("cpu");
 
 /** The product of two matrices, with a gradient that shows where it is from. */
 const product = (x: tf.Tensor, w: tf.Tensor) =>
-  ownGradient((x, w, save) => {
+  customGradient((x, w, save) => {
     (save as tf.GradSaveFunc)([x as tf.Tensor, w as tf.Tensor]);
     return {
       value: tf.matMul(x as tf.Tensor, w as tf.Tensor),
@@ -33,7 +33,7 @@ Deno.test("the gradient is its own, but that of the operations where they are op
 
 Deno.test("observed weights have the gradients of the operations", () => {
   const x = tf.tensor2d([[1, 2], [3, 4]]);
-  const { uses } = weightUses(({ w }) => tf.mul(product(x, w), 2), {
+  const { uses } = layerTags(({ w }) => tf.mul(product(x, w), 2), {
     w: tf.tensor2d([[1], [1]]),
   });
   assertEquals(uses.length, 1);

@@ -48,13 +48,13 @@ export interface WeightUses {
  *
  * @example
  * ```ts
- * import { weightUses } from "@bellman/compute";
+ * import { layerTags } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const x = tf.tensor2d([[1, 2], [3, 4]]);
- * const { uses, biases } = weightUses(
+ * const { uses, biases } = layerTags(
  *   ({ w, b }) => tf.square(tf.add(tf.matMul(x, w), b)),
  *   { w: tf.ones([2, 1]), b: tf.zeros([1]) },
  * );
@@ -64,7 +64,7 @@ export interface WeightUses {
  * assertEquals(biases.get("w"), "b");
  * ```
  */
-export function weightUses(
+export function layerTags(
   fn: (params: Params) => tf.Tensor,
   params: Params,
 ): WeightUses {

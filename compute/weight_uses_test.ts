@@ -4,7 +4,7 @@ import { selectBackend } from "./backends/select_backend.ts";
 import type { Params } from "./params.ts";
 import { assertNoLeak } from "./testdata/assert_no_leak.ts";
 import { trace } from "./tracing/trace.ts";
-import { weightUses } from "./weight_uses.ts";
+import { layerTags } from "./weight_uses.ts";
 
 await selectBackend("cpu");
 
@@ -18,7 +18,7 @@ Deno.test("a product is found with its bias, eagerly, fused and traced", () => {
   const fused = ({ w, b }: Params) =>
     tf.square(tf.fused.matMul({ a: x, b: w as tf.Tensor2D, bias: b }));
   for (const fn of [plain, fused]) {
-    const { value, uses: [use], biases } = weightUses(fn, params);
+    const { value, uses: [use], biases } = layerTags(fn, params);
     assertEquals(value.arraySync(), plain(params).arraySync());
     assertEquals([use.weight, biases.get("w")], ["w", "b"]);
     // A fused product is one of batches of matrices.
@@ -28,7 +28,7 @@ Deno.test("a product is found with its bias, eagerly, fused and traced", () => {
     assertEquals(use.gradient!.dataSync(), wanted.dataSync());
   }
   const graph = trace((given) => {
-    const { uses: [{ input, gradient }] } = weightUses(plain, given as Params);
+    const { uses: [{ input, gradient }] } = layerTags(plain, given as Params);
     return { input, gradient };
   }, params);
   assertEquals(graph.outputs.map(({ value }) => value.shape), [[3, 2], [3, 2]]);
@@ -36,7 +36,7 @@ Deno.test("a product is found with its bias, eagerly, fused and traced", () => {
 
 Deno.test("a convolution has its settings, through a bias and a reshaped weight", () => {
   const images = tf.ones<tf.Rank.R4>([2, 5, 5, 3]);
-  const { uses: [use], biases } = weightUses(
+  const { uses: [use], biases } = layerTags(
     ({ f, b }) =>
       tf.add(
         tf.conv2d(images, tf.reshape(f, [2, 2, 3, 4]), 2, "same"),
@@ -52,7 +52,7 @@ Deno.test("a convolution has its settings, through a bias and a reshaped weight"
 });
 
 Deno.test("a weight that is used twice has a use for each, one without gradient", () => {
-  const { uses } = weightUses(({ w }) => {
+  const { uses } = layerTags(({ w }) => {
     const first = tf.matMul(x, w as tf.Tensor2D);
     tf.matMul(tf.tanh(first), w as tf.Tensor2D);
     return tf.sum(first, 1);
@@ -66,7 +66,7 @@ Deno.test("other uses of a parameter are none of weights or biases", () => {
   const product = ({ w }: Params) => tf.matMul(x, w as tf.Tensor2D);
   const b = tf.zeros([2]);
   const found = (fn: (params: Params) => tf.Tensor) => {
-    const { uses, biases } = weightUses(fn, { w, b });
+    const { uses, biases } = layerTags(fn, { w, b });
     return [uses.map(({ weight }) => weight), [...biases]];
   };
   assertEquals(found(product), [["w"], []]);
@@ -91,11 +91,11 @@ Deno.test("other uses of a parameter are none of weights or biases", () => {
 Deno.test("it leaves nothing behind, and the engine as it was", () => {
   const run = () =>
     tf.tidy(() =>
-      void weightUses(({ w }) => tf.matMul(x, w as tf.Tensor2D), { w })
+      void layerTags(({ w }) => tf.matMul(x, w as tf.Tensor2D), { w })
     );
   assertNoLeak(run);
   const fail = () =>
-    weightUses(() => {
+    layerTags(() => {
       throw new Error("own");
     }, { w });
   assertNoLeak(() => void assertThrows(fail, Error, "own"));

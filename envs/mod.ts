@@ -48,7 +48,7 @@ export {
 } from "./spaces/flatten.ts";
 export * from "./spaces/values.ts";
 
-export * from "./batched_vec_env.ts";
+export * from "./array_vec_env.ts";
 export { Env } from "./base/env.ts";
 export { checkEnv, type CheckEnvOptions } from "./check_env.ts";
 export {

@@ -46,7 +46,7 @@ export * from "./networks/lstm.ts";
 export * from "./networks/network.ts";
 export {
   type FactorizedNoise,
-  factorOf,
+  factorizedNoise,
   noisyLayer,
 } from "./networks/noisy_layer.ts";
 export * from "./networks/observations.ts";

@@ -6,13 +6,13 @@ import {
   type AgentSpaces,
   type Algorithm,
   type BuildContext,
-  idleLayers,
-  idleNoise,
-  idleOptimizer,
   type KnownSpaces,
   type Progress,
   Rollout,
   type RolloutOptions,
+  unusedLayers,
+  unusedNoise,
+  unusedOptimizer,
 } from "@bellman/agent";
 import { createOptimizer, type Optimizer } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
@@ -42,8 +42,8 @@ export const a2c: Algorithm<A2CConfig, ActorCritic> = {
     // One learning rate needs inputs and values of about the same scale.
     runDefaults: { normalizeObservation: true, normalizeReward: true },
     unusedSettings: (config, spaces) => ({
-      ...idleSettings(config, spaces),
-      ...idleOptimizer(config),
+      ...unusedOnPolicy(config, spaces),
+      ...unusedOptimizer(config),
     }),
   },
   check: checkConfig,
@@ -109,8 +109,8 @@ export function objectiveOf(
   return objective ?? valueNetwork;
 }
 
-/** Settings of {@linkcode idleSettings}. */
-export type IdleOnPolicyConfig =
+/** Settings of {@linkcode unusedOnPolicy}. */
+export type UnusedOnPolicyConfig =
   & ObjectiveConfig
   & Pick<
     OnPolicyConfig,
@@ -127,20 +127,20 @@ export type IdleOnPolicyConfig =
  *
  * @example
  * ```ts
- * import { defaultA2CConfig, idleSettings } from "@bellman/a2c";
+ * import { defaultA2CConfig, unusedOnPolicy } from "@bellman/a2c";
  * import { assert } from "@std/assert";
  *
- * assert("valueCoefficient" in idleSettings(defaultA2CConfig));
+ * assert("valueCoefficient" in unusedOnPolicy(defaultA2CConfig));
  * ```
  */
-export function idleSettings(
-  config: IdleOnPolicyConfig,
+export function unusedOnPolicy(
+  config: UnusedOnPolicyConfig,
   spaces: KnownSpaces = {},
 ): Record<string, string> {
   const why = "with separate objectives no loss is weighed against another";
   return {
-    ...idleLayers(config, spaces),
-    ...idleNoise(config, spaces),
+    ...unusedLayers(config, spaces),
+    ...unusedNoise(config, spaces),
     ...(config.numSteps === 1 &&
       { gaeLambda: "a rollout of one step has no longer returns" }),
     ...(objectiveOf(config) === "shared"

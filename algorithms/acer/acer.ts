@@ -7,14 +7,14 @@ import {
   type AnyUpdate,
   type BuildContext,
   type Draw,
-  idleLayers,
-  idleNoise,
-  idleOptimizer,
-  idleReplay,
   type KnownSpaces,
   type Parts,
-  segmentRows,
-  Segments,
+  sequenceRows,
+  Sequences,
+  unusedLayers,
+  unusedNoise,
+  unusedOptimizer,
+  unusedReplay,
 } from "@bellman/agent";
 import {
   createOptimizer,
@@ -91,7 +91,7 @@ export const acer: Algorithm<AcerConfig> = {
       replayStart: 40,
     },
     hasReplay: true,
-    unusedSettings: idleOf,
+    unusedSettings: unusedOf,
   },
   check: checkConfig,
   build: partsOf,
@@ -133,7 +133,7 @@ function partsOf(
   return {
     policy,
     state: initAcerState(init(random), optimizer),
-    memory: new Segments(context, policy, config),
+    memory: new Sequences(context, policy, config),
     inputs: ({ steps }, draw) => ({
       ...noises?.(draw),
       // The original counts the steps before those of the segment.
@@ -225,7 +225,7 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
   });
   const model = { policy, advantage };
   const { numSteps, truncationsPerSegment } = options;
-  const rows = context.numEnvs * segmentRows(numSteps, truncationsPerSegment);
+  const rows = context.numEnvs * sequenceRows(numSteps, truncationsPerSegment);
   const { noise } = policy.distribution;
   return {
     policy,
@@ -261,18 +261,18 @@ function hiddenSpace(size: number): BoxSpace {
 }
 
 /** Finds settings without effect. */
-function idleOf(
+function unusedOf(
   config: AcerConfig,
   spaces: KnownSpaces,
 ): Record<string, string> {
-  const layers = idleLayers(config, spaces);
+  const layers = unusedLayers(config, spaces);
   const none = "replayRatio 0 keeps no segments";
   const average = "there is no trust region";
   return {
-    ...idleReplay(config),
+    ...unusedReplay(config),
     ...layers,
-    ...idleNoise(config, spaces),
-    ...idleOptimizer(config),
+    ...unusedNoise(config, spaces),
+    ...unusedOptimizer(config),
     ...(layers.lstmSize !== undefined && { initialState: layers.lstmSize }),
     ...(config.replayRatio === 0 &&
       Object.fromEntries(OF_REPLAY.map((key) => [key, none]))),

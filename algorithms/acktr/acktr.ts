@@ -1,11 +1,11 @@
 import {
   type A2CBatch,
   type A2CState,
-  idleSettings,
   objectiveOf,
   onPolicyModel,
   onPolicyRates,
   onPolicyRollout,
+  unusedOnPolicy,
 } from "@bellman/a2c";
 import {
   Agent,
@@ -57,7 +57,7 @@ export const acktr: Algorithm<AcktrConfig, ActorCritic> = {
     // Steps of values in the hundreds are bounded, and inputs of small variance are
     // damped away: both must be scaled.
     runDefaults: { normalizeObservation: true, normalizeReward: true },
-    unusedSettings: idleOf,
+    unusedSettings: unusedOf,
   },
   check: checkConfig,
   build: partsOf,
@@ -80,13 +80,13 @@ function checkConfig(
 }
 
 /** Finds settings without effect. */
-function idleOf(
+function unusedOf(
   config: AcktrConfig,
   spaces: KnownSpaces,
 ): Record<string, string> {
   const isShared = objectiveOf(config) === "shared";
   return {
-    ...idleSettings(config, spaces),
+    ...unusedOnPolicy(config, spaces),
     ...(isShared && { valueKlClip: "one step for both losses has klClip" }),
     ...(config.klClip === null && (isShared || config.valueKlClip === null) &&
       { klClipKind: "no step is bounded" }),

@@ -6,7 +6,7 @@ import type {
   BuildContext,
 } from "./algorithm.ts";
 import type { Policy } from "@bellman/policies";
-import { idleLines } from "./idle.ts";
+import { unusedLines } from "./unused_settings.ts";
 import { checkSettings, defaultsOf, ownSchema } from "./schema.ts";
 
 /** Range of the counts of a run. */
@@ -61,6 +61,6 @@ export function buildParts<Config extends object, P extends Policy>(
   const parts = algorithm.build(config, context);
   // deno-lint-ignore no-console -- by default notices go there
   const { onNotice = (line: string) => console.warn(line) } = given;
-  idleLines(algorithm.meta, config, context).forEach((it) => onNotice(it));
+  unusedLines(algorithm.meta, config, context).forEach((it) => onNotice(it));
   return { config, parts };
 }

@@ -425,7 +425,7 @@ export interface Parts<
   readonly policy: P;
   /** State before the first update, in new tensors: the agent copies and frees them. */
   readonly state: S;
-  /** Steps to learn from: a `Rollout`, `Replay`, `Segments` or another one. */
+  /** Steps to learn from: a `Rollout`, `Replay`, `Sequences` or another one. */
   readonly memory: Memory<B>;
   /**
    * Returns what an update takes beside its batch: numbers that change over the run

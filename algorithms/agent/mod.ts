@@ -35,10 +35,10 @@ export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
 export type { QValues } from "./q_values.ts";
 export * from "./noisy_actions.ts";
 export {
-  firstActions,
-  type FirstActionsSettings,
   randomActions,
   type RandomActionsOptions,
+  warmupActions,
+  type WarmupActionsSettings,
 } from "./random_actions.ts";
 export { LostRowsError } from "@bellman/buffers/storage";
 export {
@@ -51,10 +51,10 @@ export {
 export {
   checkReplay,
   type HindsightGoals,
-  idleReplay,
   Replay,
   type ReplayBatch,
   type ReplayOptions,
+  unusedReplay,
 } from "./memory/replay.ts";
 export {
   Rollout,
@@ -66,11 +66,11 @@ export {
   type TensorTargets,
 } from "./memory/rollout.ts";
 export * from "./hints.ts";
-export * from "./idle.ts";
+export * from "./unused_settings.ts";
 export * from "./schema.ts";
 export {
-  segmentRows,
-  Segments,
-  type SegmentsOptions,
-} from "./memory/segments.ts";
-export * from "./memory/windows.ts";
+  sequenceRows,
+  Sequences,
+  type SequencesOptions,
+} from "./memory/sequences.ts";
+export * from "./memory/n_step_rollout.ts";

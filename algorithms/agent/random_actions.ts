@@ -30,8 +30,8 @@ export interface RandomActionsOptions {
   readonly epsilon?: (progress: Progress) => number;
 }
 
-/** Settings of {@link firstActions}. */
-export interface FirstActionsSettings {
+/** Settings of {@link warmupActions}. */
+export interface WarmupActionsSettings {
   /** Uniformly random actions, such that are each repeated, or the policy's. */
   readonly initialExploration: "uniform" | "repeated" | "policy";
   /** Steps before the first update. */
@@ -49,22 +49,22 @@ export interface FirstActionsSettings {
  *
  * @example
  * ```ts
- * import { firstActions } from "@bellman/agent";
+ * import { warmupActions } from "@bellman/agent";
  * import { assertEquals } from "@std/assert";
  *
  * const settings = { learningStarts: 100, repeatExponent: 2 };
  * assertEquals(
- *   firstActions({ ...settings, initialExploration: "uniform" }),
+ *   warmupActions({ ...settings, initialExploration: "uniform" }),
  *   { steps: 100 },
  * );
  * assertEquals(
- *   firstActions({ ...settings, initialExploration: "repeated" }),
+ *   warmupActions({ ...settings, initialExploration: "repeated" }),
  *   { steps: 100, repeatExponent: 2 },
  * );
  * ```
  */
-export function firstActions(
-  { initialExploration, learningStarts, repeatExponent }: FirstActionsSettings,
+export function warmupActions(
+  { initialExploration, learningStarts, repeatExponent }: WarmupActionsSettings,
 ): RandomActionsOptions {
   return {
     steps: initialExploration === "policy" ? 0 : learningStarts,

@@ -1,13 +1,13 @@
 import {
   type BuildContext,
+  type NStepBatch,
+  NStepRollout,
   type Parts,
   type PolicyStep,
   randomActions,
   type Sample,
   type Tensors,
   type Update,
-  Windows,
-  type WindowTensors,
 } from "@bellman/agent";
 import {
   clipByGlobalNorm,
@@ -127,7 +127,7 @@ export function actorLearner<P extends Policy>(
   const learn = (pushes: boolean): Update => (state, batch, inputs) =>
     tidy(() => {
       const { policy: params, sum } = state, target = scope(batch, "target");
-      const window = { ...batch as WindowTensors & Tensors, target };
+      const window = { ...batch as NStepBatch & Tensors, target };
       const { loss, aux, gradients } = valueAndGradients(
         learner.lossOf(params, window, inputs as Numbers),
         params,
@@ -235,7 +235,7 @@ interface ActorStepsOptions
 }
 
 /** Windows of an actor-learner, with the target network that each is learned by. */
-class ActorSteps extends Windows {
+class ActorSteps extends NStepRollout {
   readonly #options: ActorStepsOptions;
   readonly #target: Float32Array;
   /** Its parts by name in the batch. */

@@ -1,5 +1,5 @@
 import type { A2CLoss, A2CLossInputs, A2CLossOptions } from "@bellman/a2c";
-import type { WindowTensors } from "@bellman/agent";
+import type { NStepBatch } from "@bellman/agent";
 import type { Params } from "@bellman/compute";
 import {
   type ActorCritic,
@@ -16,7 +16,7 @@ export type WindowLoss = (
 ) => { loss: tf.Scalar; aux: Record<string, tf.Scalar> };
 
 /** Tensors that the loss of a window is made from. */
-export interface LearnerBatch extends WindowTensors {
+export interface LearnerBatch extends NStepBatch {
   /** Parameters of the target network; of methods that have one. */
   readonly target?: Params;
 }

@@ -2,8 +2,8 @@ import {
   type AgentContext,
   type Algorithm,
   type ConfigSchema,
-  idleLayers,
   type Meta,
+  unusedLayers,
 } from "@bellman/agent";
 import {
   type ActorCritic,
@@ -92,7 +92,7 @@ function methodOf<P extends Policy>(
       // A worker has one environment.
       runDefaults: { numEnvs: 1 },
       unusedSettings: ({ optimizer, ...config }, spaces) => ({
-        ...idleLayers(config, spaces),
+        ...unusedLayers(config, spaces),
         ...(optimizer === "momentum_sgd" &&
           { rmspropEpsilon: "the optimizer momentum_sgd is not RMSProp" }),
       }),

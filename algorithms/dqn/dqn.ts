@@ -7,13 +7,13 @@ import {
   type AnyParts,
   type BuildContext,
   checkReplay,
-  firstActions,
-  idleLayers,
-  idleReplay,
   type KnownSpaces,
   type Progress,
   randomActions,
   Replay,
+  unusedLayers,
+  unusedReplay,
+  warmupActions,
 } from "@bellman/agent";
 import { adam } from "@bellman/compute";
 import { functionOptions, type QPolicy, qPolicy } from "@bellman/policies";
@@ -56,7 +56,7 @@ export const dqn: Algorithm<DqnConfig, QPolicy> = {
     runDefaults: { numEnvs: 1 },
     hasReplay: true,
     isGreedy: true,
-    unusedSettings: idleOf,
+    unusedSettings: unusedOf,
   },
   check: checkConfig,
   build: partsOf,
@@ -95,7 +95,7 @@ function partsOf(config: DqnConfig, context: BuildContext): AnyParts<QPolicy> {
     learn: ({ updates }) =>
       (updates + 1) % targetInterval === 0 ? learn : online,
     explore: randomActions(context, {
-      ...firstActions(config),
+      ...warmupActions(config),
       ...(!isNoisy && { epsilon }),
     }),
     afterUpdate({ statistics: { clipped_mass: clipped }, notify }) {
@@ -127,15 +127,15 @@ function checkConfig(config: DqnConfig, context: AgentContext): void {
 }
 
 /** Finds settings without effect. */
-function idleOf(
+function unusedOf(
   config: DqnConfig,
   spaces: KnownSpaces,
 ): Record<string, string> {
   const { values, exploration, initialExploration } = config;
   const noise = "the noise of the layers explores";
   return {
-    ...idleReplay(config),
-    ...idleLayers(config, { ...spaces, endsInLayers: true }),
+    ...unusedReplay(config),
+    ...unusedLayers(config, { ...spaces, endsInLayers: true }),
     ...(values === "mean"
       ? { atoms: "means have one number" }
       : { loss: `${values} values have their own` }),

@@ -1,4 +1,4 @@
-import { meanOfAtoms } from "@bellman/policies";
+import { expectedValue } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { DqnConfig } from "./config.ts";
 
@@ -268,10 +268,10 @@ function linearForm(atoms: number, lossOf: ReturnForm["lossOf"]): ReturnForm {
   return {
     atoms,
     lossOf,
-    valuesOf: meanOfAtoms,
+    valuesOf: expectedValue,
     targetsOf(next, backup) {
       const targets = backedUp(next, backup);
-      return { targets, values: meanOfAtoms(targets) };
+      return { targets, values: expectedValue(targets) };
     },
   };
 }

@@ -1,9 +1,4 @@
-import {
-  type Params,
-  trace,
-  type TypeTree,
-  weightUses,
-} from "@bellman/compute";
+import { layerTags, type Params, trace, type TypeTree } from "@bellman/compute";
 import { closest } from "fastest-levenshtein";
 import * as tf from "@tensorflow/tfjs";
 
@@ -144,10 +139,10 @@ export function findLayers<const Types extends TypeTree>(
   options: FindLayersOptions<Types>,
 ): KfacLayer[] {
   const { params, inputs } = options;
-  let found: ReturnType<typeof weightUses> | undefined;
+  let found: ReturnType<typeof layerTags> | undefined;
   trace((given) => {
     const { params, inputs } = given as Record<string, Params>;
-    found = weightUses((params) => {
+    found = layerTags((params) => {
       apply(params, inputs);
       return tf.scalar(0);
     }, params);

@@ -1,9 +1,9 @@
 import {
-  imagePatches,
+  extractPatches,
+  layerTags,
   type Params,
   tidy,
   type WeightUse,
-  weightUses,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { KfacLayer } from "./layers.ts";
@@ -71,7 +71,7 @@ export function fisherRows(
   { layers, convolutionExamples = Infinity }: FisherRowsOptions,
 ): FisherRows {
   return tidy(() => {
-    const { value, uses } = weightUses(logLikelihood, params);
+    const { value, uses } = layerTags(logLikelihood, params);
     const rows: Record<string, LayerRows> = {};
     for (const layer of layers) {
       const { kernel } = layer;
@@ -113,7 +113,7 @@ function layerRows(
   const withOne = bias !== undefined;
   const inputs = rowsOfAll(({ input, windows }) =>
     windows
-      ? imagePatches(taken(input) as tf.Tensor4D, windows, { withOne })
+      ? extractPatches(taken(input) as tf.Tensor4D, windows, { withOne })
       : input
   );
   const needsOne = withOne && uses.every(({ windows }) => !windows);

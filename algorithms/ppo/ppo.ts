@@ -1,11 +1,11 @@
 import {
   type ActorCriticState,
   actorCriticSteps,
-  idleSettings,
   objectiveOf,
   onPolicyModel,
   onPolicyRates,
   onPolicyRollout,
+  unusedOnPolicy,
 } from "@bellman/a2c";
 import {
   Agent,
@@ -55,7 +55,7 @@ export const ppo: Algorithm<PpoConfig, ActorCritic> = {
     statistics: STATISTICS,
     smallConfig: { numSteps: 8, epochs: 2, minibatches: 2, hiddenSizes: [8] },
     runDefaults: { normalizeObservation: true, normalizeReward: true },
-    unusedSettings: idleSettings,
+    unusedSettings: unusedOnPolicy,
   },
   build: partsOf,
 };

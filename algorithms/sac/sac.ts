@@ -8,15 +8,15 @@ import {
   type BuildContext,
   checkReplay,
   type Draw,
-  firstActions,
-  idleLayers,
-  idleNoise,
-  idleReplay,
   type KnownSpaces,
   type Parts,
   type Progress,
   randomActions,
   Replay,
+  unusedLayers,
+  unusedNoise,
+  unusedReplay,
+  warmupActions,
 } from "@bellman/agent";
 import type { Params } from "@bellman/compute";
 import {
@@ -91,7 +91,7 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
     },
     runDefaults: { numEnvs: 1 },
     hasReplay: true,
-    unusedSettings: idleOf,
+    unusedSettings: unusedOf,
   },
   check: checkConfig,
   build: (config, context) => partsOf(config, context),
@@ -213,7 +213,7 @@ function partsOf(
     memory: new Replay(context, policy, { ...config, between }),
     inputs: (progress, draw) => ({ ...noises(draw), ...numbers(progress) }),
     learn: () => learn,
-    explore: randomActions(context, firstActions(config)),
+    explore: randomActions(context, warmupActions(config)),
     qFunction: {
       part: "critics",
       estimate: (critics, observations, actions) =>
@@ -327,7 +327,7 @@ function numbersOf(
 }
 
 /** Finds settings without effect. */
-function idleOf(
+function unusedOf(
   config: SacConfig,
   spaces: KnownSpaces,
 ): Record<string, string> {
@@ -340,9 +340,9 @@ function idleOf(
   const first = config.initialExploration ??
     (isBox ? "uniform" : isDiscrete ? "repeated" : undefined);
   return {
-    ...idleReplay(config),
-    ...idleLayers(config, { ...spaces, endsInLayers: true }),
-    ...idleNoise(config, spaces),
+    ...unusedReplay(config),
+    ...unusedLayers(config, { ...spaces, endsInLayers: true }),
+    ...unusedNoise(config, spaces),
     ...(config.nSteps === 1 && all("nSteps is 1", "nStepEntropy")),
     ...(first !== undefined && first !== "repeated" &&
       all("initialExploration repeats no action", "repeatExponent")),

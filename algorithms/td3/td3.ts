@@ -7,11 +7,11 @@ import {
   type AnyParts,
   type BuildContext,
   checkReplay,
-  idleLayers,
-  idleReplay,
   type KnownSpaces,
   noisyActions,
   Replay,
+  unusedLayers,
+  unusedReplay,
 } from "@bellman/agent";
 import {
   deterministicPolicy,
@@ -42,7 +42,7 @@ export const td3: Algorithm<Td3Config> = {
     runDefaults: { numEnvs: 1 },
     hasReplay: true,
     isGreedy: true,
-    unusedSettings: idleOf,
+    unusedSettings: unusedOf,
   },
   check: (config, context) => checkConfig("TD3", config, context),
   build: partsOf,
@@ -152,13 +152,13 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
 }
 
 /** Finds settings that do nothing beside the others. */
-function idleOf(
+function unusedOf(
   config: Td3Config,
   spaces: KnownSpaces,
 ): Record<string, string> {
   return {
-    ...idleReplay(config),
-    ...idleLayers(config, { ...spaces, endsInLayers: true }),
+    ...unusedReplay(config),
+    ...unusedLayers(config, { ...spaces, endsInLayers: true }),
     ...(config.explorationNoise === 0 &&
       { explorationNoiseType: "explorationNoise is 0" }),
     ...(config.targetNoise === 0 && { targetNoiseClip: "targetNoise is 0" }),

@@ -1,4 +1,4 @@
-import { idleLines } from "@bellman/agent";
+import { unusedLines } from "@bellman/agent";
 import type { RunRecord } from "@bellman/runs";
 import {
   findAlgorithm,
@@ -101,7 +101,7 @@ async function printConfig(
   io.out(`# ${config.algorithm} on ${config.env}: ${source}\n`);
   io.out(writeYaml(config));
   // The spaces are not known.
-  idleLines(findAlgorithm(config.algorithm)!.meta, config).forEach(onNotice);
+  unusedLines(findAlgorithm(config.algorithm)!.meta, config).forEach(onNotice);
   return 0;
 }
 

@@ -13,7 +13,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { Episodes } from "../_episodes.ts";
-import { type BatchedOptions, BatchedVecEnv } from "../batched_vec_env.ts";
+import { ArrayVecEnv, type BatchedOptions } from "../array_vec_env.ts";
 import type { SeededRandom } from "../random.ts";
 import { savedArray, snapshotRecord } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
@@ -225,7 +225,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
  * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
  * ```
  */
-export class DynamicsVecEnv extends BatchedVecEnv<Float32Array> {
+export class DynamicsVecEnv extends ArrayVecEnv<Float32Array> {
   /** States of all environments, row by row, changed in place by each step. */
   readonly states: Float64Array;
   #dynamics: Dynamics;

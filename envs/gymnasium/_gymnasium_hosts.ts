@@ -15,9 +15,9 @@ import { snapshotRecord } from "../snapshot.ts";
 import { allocateBatch } from "../spaces/batch.ts";
 import { bytesOf } from "../workers/_group_arrays.ts";
 import type {
+  EnvSlice,
   GroupAnswer,
   GroupCommand,
-  GroupRange,
 } from "../workers/group_hosts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
 import {
@@ -109,7 +109,7 @@ function mayMakePipe(): boolean {
 
 /** Environments and number of the hosts. */
 interface GymnasiumHostsOptions extends GymnasiumOptions {
-  readonly groups: readonly GroupRange[];
+  readonly groups: readonly EnvSlice[];
   /**
    * True where an environment whose episode ended is reset in the same step. A
    * single environment is not; its steps tell their `info` instead.

@@ -24,7 +24,7 @@ import type {
   GroupCommand,
 } from "../workers/group_hosts.ts";
 import { choicesOf } from "../workers/_group_arrays.ts";
-import { waitForAll } from "../workers/_host_fleet.ts";
+import { waitForAll } from "../workers/_supervisor.ts";
 import { checkCount } from "../workers/restarts.ts";
 import { HostFailure, timed } from "../workers/host_failure.ts";
 import type { HostCommand } from "../workers/processes/_child_hosts.ts";

@@ -1,4 +1,4 @@
-import { HostedVecEnv } from "../workers/hosted_vec_env.ts";
+import { AsyncVecEnv } from "../workers/async_vec_env.ts";
 import type { HostOptions } from "../workers/restarts.ts";
 import { splitEnvs } from "../workers/group_hosts.ts";
 import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
@@ -32,7 +32,7 @@ export interface GymnasiumVecEnvOptions extends GymnasiumOptions, HostOptions {
  * Time limits are Gymnasium's own, and `info` is not carried over but for the
  * sum, mean and last of its numbers that `infoStatistics` names. An
  * environment whose episode ended is reset in the same step. A process that
- * dies, hangs or throws is replaced, as `HostedVecEnv` of
+ * dies, hangs or throws is replaced, as `AsyncVecEnv` of
  * `@bellman/envs/workers` describes.
  *
  * A snapshot holds where the random stream of each environment stood when its
@@ -55,7 +55,7 @@ export interface GymnasiumVecEnvOptions extends GymnasiumOptions, HostOptions {
  * }
  * ```
  */
-export class GymnasiumVecEnv extends HostedVecEnv {
+export class GymnasiumVecEnv extends AsyncVecEnv {
   #hosts: GymnasiumHosts;
 
   /**

@@ -10,7 +10,7 @@ import type {
 } from "@bellman/types";
 import { checkSavedEnvs, givenOptions } from "../_checks.ts";
 import { Episodes } from "../_episodes.ts";
-import { type BatchedOptions, BatchedVecEnv } from "../batched_vec_env.ts";
+import { ArrayVecEnv, type BatchedOptions } from "../array_vec_env.ts";
 import type { SeededRandom } from "../random.ts";
 import { snapshotRecord, wrongEntry } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
@@ -273,7 +273,7 @@ export interface MujocoVecOptions<T extends MujocoChoice = MujocoChoice>
  * }
  * ```
  */
-export class MujocoVecEnv extends BatchedVecEnv<Float64Array> {
+export class MujocoVecEnv extends ArrayVecEnv<Float64Array> {
   /** Space of one environment's actions. */
   declare readonly actionSpace: BoxSpace;
 

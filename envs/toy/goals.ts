@@ -12,7 +12,7 @@ import type {
 } from "@bellman/types";
 import { checkOptions, type OptionKinds, whole } from "../_options.ts";
 import type { MutableStep } from "../_steps.ts";
-import { type BatchedOptions, BatchedVecEnv } from "../batched_vec_env.ts";
+import { ArrayVecEnv, type BatchedOptions } from "../array_vec_env.ts";
 import type { SeededRandom } from "../random.ts";
 import { register } from "../registry/registry.ts";
 import { savedArray, snapshotRecord } from "../snapshot.ts";
@@ -210,7 +210,7 @@ export class GoalEnv
  * assertEquals([...env.computeReward(desired_goal, desired_goal)], [0, 0]);
  * ```
  */
-export class GoalVecEnv extends BatchedVecEnv<Record<string, BoxArray>> {
+export class GoalVecEnv extends ArrayVecEnv<Record<string, BoxArray>> {
   #task: GoalTask;
   #states: BoxArray;
   #goals: BoxArray;

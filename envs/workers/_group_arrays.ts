@@ -2,7 +2,7 @@ import type { Batch, BoxArray, Space } from "@bellman/types";
 import { countChoices } from "../_action_masks.ts";
 import { allocateBatch, copyBatch, mapBatch } from "../spaces/batch.ts";
 import { allocateStep } from "../_steps.ts";
-import type { GroupArrays, GroupRange } from "./group_hosts.ts";
+import type { EnvSlice, GroupArrays } from "./group_hosts.ts";
 
 /** Spaces of a group's environments, and true where they mask actions. */
 export interface GroupSpaces {
@@ -43,7 +43,7 @@ export function allocateArrays(
 /** Returns the rows of a group, as views. */
 export function arraysOf(
   arrays: GroupArrays,
-  { first, numEnvs }: GroupRange,
+  { first, numEnvs }: EnvSlice,
 ): GroupArrays {
   const all = arrays.rewards.length;
   return mapBatch({ ...arrays }, (array) => {

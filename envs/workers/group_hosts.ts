@@ -12,7 +12,7 @@ import type {
  * Environments `first` up to and without `first + numEnvs` of a vector environment:
  * those that one host steps together.
  */
-export interface GroupRange {
+export interface EnvSlice {
   /** The first environment. */
   readonly first: number;
   /** Number of environments. */
@@ -108,12 +108,12 @@ export interface GroupAnswer {
 }
 
 /**
- * Hosts of the groups of a {@linkcode HostedVecEnv}: threads, processes,
+ * Hosts of the groups of a {@linkcode AsyncVecEnv}: threads, processes,
  * programs in other languages. A group has one command at a time.
  */
-export interface GroupHosts {
+export interface WorkerBackend {
   /** Environments of each group. */
-  readonly groups: readonly GroupRange[];
+  readonly groups: readonly EnvSlice[];
   /**
    * Starts the host of a group, replacing the one before: nothing of that arrives
    * any more. It does not wait.
@@ -129,7 +129,7 @@ export interface GroupHosts {
   attach(arrays: readonly GroupArrays[]): void;
   /**
    * Sends a command to a group. It neither waits nor throws where the host has died:
-   * {@linkcode GroupHosts.finish} does.
+   * {@linkcode WorkerBackend.finish} does.
    *
    * @param group Number of the group.
    * @param command The command.
@@ -183,7 +183,7 @@ export interface GroupHosts {
  * ]);
  * ```
  */
-export function splitEnvs(numEnvs: number, groups: number): GroupRange[] {
+export function splitEnvs(numEnvs: number, groups: number): EnvSlice[] {
   for (const [count, what] of [[numEnvs, "environments"], [groups, "groups"]]) {
     if (Number.isSafeInteger(count) && count as number >= 1) continue;
     throw new RangeError(

@@ -4,7 +4,7 @@ import {
   makeVec,
 } from "../registry/registry.ts";
 import type { VecEnv } from "@bellman/types";
-import type { GroupRange } from "./group_hosts.ts";
+import type { EnvSlice } from "./group_hosts.ts";
 
 /** Environments of a registered id. */
 export interface RegisteredSource {
@@ -154,7 +154,7 @@ function checkClonable(data: unknown, name: string): void {
  */
 export async function makeGroup(
   source: CheckedSource,
-  range: GroupRange,
+  range: EnvSlice,
 ): Promise<VecEnv> {
   if ("id" in source) {
     for (const url of source.imports ?? []) await import(url);
@@ -194,7 +194,7 @@ async function importRegistered(
 /** Makes environments that this thread knows. */
 export function makeRegistered(
   { id, kwargs = {}, ...options }: RegisteredSource,
-  { numEnvs }: GroupRange,
+  { numEnvs }: EnvSlice,
 ): VecEnv {
   // Episodes are recorded around all groups, not in each.
   const recordEpisodes = false;

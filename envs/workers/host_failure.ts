@@ -1,5 +1,5 @@
 import { builtin } from "@bellman/files";
-import type { GroupRange } from "./group_hosts.ts";
+import type { EnvSlice } from "./group_hosts.ts";
 
 /** Returns the first line of a text, without colours: what it says in short. */
 export function firstLine(text: string): string {
@@ -79,7 +79,7 @@ export class HostFailure extends Error {
 }
 
 /** Names the environments of a group. */
-export function nameGroup({ first, numEnvs }: GroupRange): string {
+export function nameGroup({ first, numEnvs }: EnvSlice): string {
   return numEnvs === 1
     ? `environment ${first}`
     : `environments ${first} to ${first + numEnvs - 1}`;

@@ -32,7 +32,7 @@ export {
   HostFailure,
   type SentError,
 } from "./host_failure.ts";
-export { HostedVecEnv } from "./hosted_vec_env.ts";
+export { AsyncVecEnv } from "./async_vec_env.ts";
 export { programArguments } from "./processes/program_arguments.ts";
 export { type Ask, serveProcess } from "./processes/serve_process.ts";
 export {
@@ -49,10 +49,7 @@ export {
   serveWorker,
   type WorkerProgram,
 } from "./threads/serve_worker.ts";
-export type {
-  PooledWorker,
-  WorkersElsewhere,
-} from "./threads/pooled_worker.ts";
+export type { RemoteWorkers, WorkerHandle } from "./threads/pooled_worker.ts";
 export { WorkerPool, type WorkerPoolOptions } from "./threads/worker_pool.ts";
 export {
   WorkerVecEnv,

@@ -1,8 +1,8 @@
 /** Wrong data ends the run: no host is replaced over it, and nothing is stepped on. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { WRONG_ENV } from "../testdata/wrong_env.ts";
-import type { GroupRange } from "./group_hosts.ts";
-import { HostedVecEnv } from "./hosted_vec_env.ts";
+import type { EnvSlice } from "./group_hosts.ts";
+import { AsyncVecEnv } from "./async_vec_env.ts";
 import { SubprocessVecEnv } from "./processes/subprocess_vec_env.ts";
 import { ScriptedHosts } from "./testdata/scripted_hosts.ts";
 import makeWrong from "./testdata/wrong_vec_env.ts";
@@ -18,7 +18,7 @@ const OPTIONS = {
   },
 };
 
-const HOSTS: Record<string, (source: GroupSource) => HostedVecEnv> = {
+const HOSTS: Record<string, (source: GroupSource) => AsyncVecEnv> = {
   workers: (source) => new WorkerVecEnv(source, { ...OPTIONS, workers: 2 }),
   processes: (source) =>
     new SubprocessVecEnv(source, { ...OPTIONS, processes: 2 }),
@@ -69,25 +69,25 @@ const MASKS: [parts: Record<string, unknown>, says: string][] = [
 
 for (const [parts, says] of MASKS) {
   Deno.test(`steps of other masks are refused: ${says}`, () => {
-    const make = (range: GroupRange) =>
+    const make = (range: EnvSlice) =>
       makeWrong({ ...range, parts, masked: true });
     const hosts = new ScriptedHosts(make, { numEnvs: 3, groups: 2 });
-    assertThrows(() => play(new HostedVecEnv(hosts, OPTIONS)), TypeError, says);
+    assertThrows(() => play(new AsyncVecEnv(hosts, OPTIONS)), TypeError, says);
   });
 }
 
 Deno.test("groups of which only some mask are refused", () => {
-  const make = (range: GroupRange) =>
+  const make = (range: EnvSlice) =>
     makeWrong({ ...range, parts: {}, masked: range.first === 0 });
   const hosts = new ScriptedHosts(make, { numEnvs: 3, groups: 2 });
   assertThrows(
-    () => new HostedVecEnv(hosts, OPTIONS),
+    () => new AsyncVecEnv(hosts, OPTIONS),
     Error,
     "Cannot start environment 2 of CartPole-v1: it masks none of its actions, other environments some",
   );
 });
 
-function play(env: HostedVecEnv): void {
+function play(env: AsyncVecEnv): void {
   env.reset({ seed: 0 });
   for (let t = 0; t < 6; t++) env.step(new Int32Array(3));
   env.save();
@@ -109,20 +109,20 @@ for (const [where, kind, says] of CASES) {
 
 for (const [parts, says] of PARTS) {
   Deno.test(`steps of other arrays are refused: ${Object.keys(parts)}, ${says}`, () => {
-    const make = (range: GroupRange) => makeWrong({ ...range, parts });
+    const make = (range: EnvSlice) => makeWrong({ ...range, parts });
     const hosts = new ScriptedHosts(make, { numEnvs: 3, groups: 2 });
-    assertThrows(() => play(new HostedVecEnv(hosts, OPTIONS)), TypeError, says);
+    assertThrows(() => play(new AsyncVecEnv(hosts, OPTIONS)), TypeError, says);
   });
 }
 
 Deno.test("final rows of episodes that go on may hold anything", () => {
-  const make = (range: GroupRange) =>
+  const make = (range: EnvSlice) =>
     makeWrong({
       ...range,
       parts: { finalObservations: new Float32Array(4).fill(NaN) },
     });
   const hosts = new ScriptedHosts(make, { numEnvs: 3, groups: 2 });
-  const env = new HostedVecEnv(hosts, OPTIONS);
+  const env = new AsyncVecEnv(hosts, OPTIONS);
   env.reset({ seed: 0 });
   for (let t = 0; t < 6; t++) env.step(new Int32Array(3));
 });

@@ -5,7 +5,7 @@ import { distributionFor } from "../distributions/distribution_for.ts";
 import { body, type FunctionOptions, layerInitializers } from "./_body.ts";
 import type { ApplyInputs, Policy, PolicyOutput } from "./policy.ts";
 import {
-  factorOf,
+  factorizedNoise,
   initNoisyLayer,
   noisyLayer,
 } from "../networks/noisy_layer.ts";
@@ -121,7 +121,7 @@ interface QOutput extends PolicyOutput {
  * ```
  */
 export function qPolicy(options: QPolicyOptions): QPolicy {
-  const { actionSpace, sigma0, valuesOf = meanOfAtoms } = options;
+  const { actionSpace, sigma0, valuesOf = expectedValue } = options;
   if (actionSpace.type !== "discrete") {
     throw new TypeError(
       `Cannot learn values of ${actionSpace.type} actions: expected discrete actions`,
@@ -179,15 +179,15 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
  *
  * @example
  * ```ts
- * import { meanOfAtoms } from "@bellman/policies";
+ * import { expectedValue } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * assertEquals(meanOfAtoms(tf.tensor2d([[1, 3], [4, 4]])).arraySync(), [2, 4]);
+ * assertEquals(expectedValue(tf.tensor2d([[1, 3], [4, 4]])).arraySync(), [2, 4]);
  * ```
  */
-export function meanOfAtoms<T extends tf.Tensor>(outputs: tf.Tensor): T {
+export function expectedValue<T extends tf.Tensor>(outputs: tf.Tensor): T {
   return outputs.shape.at(-1) === 1
     ? tf.reshape(outputs, outputs.shape.slice(0, -1)) as T
     : tf.mean<T>(outputs, -1);
@@ -302,7 +302,7 @@ function streamOf(
         ),
       ),
     apply(params: Params, features: tf.Tensor2D, given?: tf.Tensor2D) {
-      const factors = given && factorOf(given);
+      const factors = given && factorizedNoise(given);
       const part = (at: number, size: number) =>
         tf.slice(factors!, [0, at], [-1, size]);
       return layers.reduce((x, { name, isHead, shape: [inputs, size], at }) => {

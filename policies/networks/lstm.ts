@@ -1,8 +1,8 @@
 import * as tf from "@tensorflow/tfjs";
 import {
+  customGradient,
   hasOwnGradients,
   mapParams,
-  ownGradient,
   type Params,
   tidy,
 } from "@bellman/compute";
@@ -252,7 +252,7 @@ function runSteps(
  */
 function plainSteps({ wh, z, keep, c, h }: Begun): Pick<Steps, "h" | "c"> {
   const [rows, numEnvs] = [z, c].map((it) => it.shape.at(-2)!);
-  const run = ownGradient<tf.Tensor2D>((...given) => {
+  const run = customGradient<tf.Tensor2D>((...given) => {
     const [z, wh, c, h, keep] = given as tf.Tensor2D[];
     const save = given[5] as unknown as tf.GradSaveFunc;
     const made = runSteps({ wh }, { z, c, h, keep });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { weightUses } from "@bellman/compute";
+import { layerTags } from "@bellman/compute";
 import fc from "fast-check";
 import { cnnLstm, lnlstm, lstm, lstmSequence } from "./lstm.ts";
 import { nest, scope } from "./network.ts";
@@ -249,7 +249,7 @@ for (
   testOnBackends(`weights of two ${name} at once are observed each`, () => {
     const [[params, inputs], [others]] = each();
     const all = { ...nest(params, "pi"), ...nest(others, "vf") };
-    const { uses } = weightUses((all) => {
+    const { uses } = layerTags((all) => {
       const of = (name: string) => [scope(all, name), inputs] as const;
       const made = network.applyAll!([of("pi"), of("vf")]);
       return tf.sum(tf.add(made[0].output, made[1].output));

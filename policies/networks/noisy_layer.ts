@@ -4,7 +4,7 @@ import * as tf from "@tensorflow/tfjs";
 import { denseLayer, initLayer, type LayerInitializers } from "./_layers.ts";
 import { parameter } from "./network.ts";
 
-/** Noise of {@link noisyLayer}, as {@link factorOf} makes it of normal numbers. */
+/** Noise of {@link noisyLayer}, as {@link factorizedNoise} makes it of normal numbers. */
 export interface FactorizedNoise {
   /** Of the inputs `[rows, in]`. */
   readonly inputs: tf.Tensor2D;
@@ -49,15 +49,15 @@ export function initNoisyLayer(
  *
  * @example
  * ```ts
- * import { factorOf } from "@bellman/policies";
+ * import { factorizedNoise } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * assertEquals(factorOf(tf.tensor1d([4, -9])).arraySync(), [2, -3]);
+ * assertEquals(factorizedNoise(tf.tensor1d([4, -9])).arraySync(), [2, -3]);
  * ```
  */
-export function factorOf<T extends tf.Tensor>(noise: T): T {
+export function factorizedNoise<T extends tf.Tensor>(noise: T): T {
   return tf.tidy(() => tf.mul(tf.sign(noise), tf.sqrt(tf.abs(noise)))) as T;
 }
 
@@ -76,7 +76,7 @@ export function factorOf<T extends tf.Tensor>(noise: T): T {
  *
  * @example
  * ```ts
- * import { factorOf, noisyLayer } from "@bellman/policies";
+ * import { factorizedNoise, noisyLayer } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
@@ -89,7 +89,7 @@ export function factorOf<T extends tf.Tensor>(noise: T): T {
  * };
  * const x = tf.tensor2d([[3]]);
  * assertEquals(noisyLayer(params, "y", { x }).arraySync(), [[4]]);
- * const inputs = factorOf(tf.tensor2d([[1]])), outputs = factorOf(tf.tensor2d([[4]]));
+ * const inputs = factorizedNoise(tf.tensor2d([[1]])), outputs = factorizedNoise(tf.tensor2d([[4]]));
  * const noisy = noisyLayer(params, "y", { x, noise: { inputs, outputs } });
  * assertEquals(noisy.arraySync(), [[3 * (1 + 0.5 * 2) + 1]]);
  * ```

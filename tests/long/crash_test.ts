@@ -6,7 +6,7 @@ import { A2C } from "@bellman/a2c";
 import { selectBackend } from "@bellman/compute";
 import type { EpisodeStatistics, VecStep } from "@bellman/types";
 import {
-  type HostedVecEnv,
+  type AsyncVecEnv,
   type RestartEvent,
   SubprocessVecEnv,
   WorkerVecEnv,
@@ -66,7 +66,7 @@ function isStart(observation: Float32Array): boolean {
 
 /** Trains while environments break, and checks what came of it. */
 async function learnAmongRuins(
-  make: (onRestart: (event: RestartEvent) => void) => HostedVecEnv,
+  make: (onRestart: (event: RestartEvent) => void) => AsyncVecEnv,
   { totalTimesteps, least }: { totalTimesteps: number; least: number },
 ): Promise<RestartEvent[]> {
   await selectBackend("wasm");
@@ -114,7 +114,7 @@ function checkEpisodes({ episodes, broken }: Witness, steps: number): void {
 type Make = (
   chances: Record<string, number>,
   onRestart?: (event: RestartEvent) => void,
-) => HostedVecEnv;
+) => AsyncVecEnv;
 
 /** Training with at least so many failures, after which nothing is left. */
 async function survive(

@@ -1,7 +1,7 @@
 /** Everything that breaks, again and again, in workers and in processes. */
 import { assertEquals } from "@std/assert";
 import { SeededRandom } from "../../envs/random.ts";
-import type { HostedVecEnv } from "../../envs/workers/hosted_vec_env.ts";
+import type { AsyncVecEnv } from "../../envs/workers/async_vec_env.ts";
 import type { RestartEvent } from "../../envs/workers/restarts.ts";
 import { SubprocessVecEnv } from "../../envs/workers/processes/subprocess_vec_env.ts";
 import { EpisodeWatch } from "../../envs/workers/testdata/episode_watch.ts";
@@ -42,7 +42,7 @@ function brokenBy(actions: Int32Array, groupOf: readonly number[]): number[] {
 
 /** Steps with random actions until so many groups were broken. */
 function breakAgainAndAgain(
-  env: HostedVecEnv,
+  env: AsyncVecEnv,
   { ways, times }: { ways: readonly number[]; times: number },
 ): number {
   // Groups of three, two and two copies.

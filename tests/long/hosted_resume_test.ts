@@ -2,7 +2,7 @@
 import { A2C } from "@bellman/a2c";
 import { selectBackend } from "@bellman/compute";
 import {
-  type HostedVecEnv,
+  type AsyncVecEnv,
   SubprocessVecEnv,
   WorkerVecEnv,
 } from "@bellman/envs/workers";
@@ -17,7 +17,7 @@ const SOURCE = {
 };
 const TOTAL = 3_000;
 
-const KINDS: Record<string, (onRestart: () => void) => HostedVecEnv> = {
+const KINDS: Record<string, (onRestart: () => void) => AsyncVecEnv> = {
   workers: (onRestart) =>
     new WorkerVecEnv(SOURCE, { numEnvs: 6, workers: 2, onRestart }),
   processes: (onRestart) =>

@@ -7,7 +7,7 @@
  * updates.
  */
 import { acerUpdate, initAcerState } from "@bellman/acer";
-import { segmentRows } from "@bellman/agent";
+import { sequenceRows } from "@bellman/agent";
 import {
   compileStep,
   type Engine,
@@ -233,8 +233,8 @@ async function measure(name: keyof typeof SETUPS, folder?: string) {
   }
   const { all } = learnersOf(LEAST_ROWS);
   const given = inputsOf(batches[0], LEAST_ROWS);
-  const own = learnersOf(segmentRows(STEPS));
-  const segments = inputsOf(batches[0], segmentRows(STEPS));
+  const own = learnersOf(sequenceRows(STEPS));
+  const segments = inputsOf(batches[0], sequenceRows(STEPS));
   const round = () => {
     for (let i = 1; i < ROUND; i++) own.quiet.run(segments);
     own.all.run(segments);

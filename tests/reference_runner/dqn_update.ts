@@ -15,7 +15,12 @@ import {
   type ReturnForm,
   returnForm,
 } from "@bellman/dqn";
-import { factorOf, noisyLayer, type QPolicy, qPolicy } from "@bellman/policies";
+import {
+  factorizedNoise,
+  noisyLayer,
+  type QPolicy,
+  qPolicy,
+} from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { buildContext } from "../testdata/build_context.ts";
 import { type Arrays, paramsOf } from "./baselines_model.ts";
@@ -237,8 +242,8 @@ function runNoisyLayer(
       const { params, x, into, out, cotangent } =
         all as unknown as typeof given;
       const noise = {
-        inputs: factorOf(into),
-        outputs: factorOf(out),
+        inputs: factorizedNoise(into),
+        outputs: factorizedNoise(out),
       };
       const apply = (params: Params) =>
         noisyLayer(params, "layer", { x, noise });

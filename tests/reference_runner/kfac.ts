@@ -2,7 +2,7 @@
 import {
   compileStep,
   type Engine,
-  imagePatches,
+  extractPatches,
   mapParams,
   type Params,
   type TensorData,
@@ -197,7 +197,7 @@ export function patchesOf(
 ): tf.Tensor2D | undefined {
   const [layer] = layers;
   if (layer[0] !== "conv") return undefined;
-  const patches = imagePatches(tf.tensor(batches[0].x) as tf.Tensor4D, {
+  const patches = extractPatches(tf.tensor(batches[0].x) as tf.Tensor4D, {
     filterSize: [layer[1], layer[2]],
     strides: layer[5],
     pad: layer[6].toLowerCase() as "valid" | "same",

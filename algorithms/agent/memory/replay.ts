@@ -198,17 +198,17 @@ export function checkReplay(
  *
  * @example
  * ```ts
- * import { idleReplay } from "@bellman/agent";
+ * import { unusedReplay } from "@bellman/agent";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(
- *   idleReplay({ replay: "uniform" }).priorityAlpha,
+ *   unusedReplay({ replay: "uniform" }).priorityAlpha,
  *   "uniform replay has no priorities",
  * );
- * assertEquals(idleReplay({ replay: "proportional" }), {});
+ * assertEquals(unusedReplay({ replay: "proportional" }), {});
  * ```
  */
-export function idleReplay(
+export function unusedReplay(
   { replay }: { readonly replay: string },
 ): Record<string, string> {
   const why = "uniform replay has no priorities";

@@ -1,10 +1,10 @@
 import { bytesOf } from "../_group_arrays.ts";
 import type {
+  EnvSlice,
   GroupAnswer,
   GroupArrays,
   GroupCommand,
-  GroupHosts,
-  GroupRange,
+  WorkerBackend,
 } from "../group_hosts.ts";
 import type { HostFailure } from "../host_failure.ts";
 import { type ChildCommand, ChildGroup } from "./child_group.ts";
@@ -43,8 +43,8 @@ export interface ChildHostsOptions {
 }
 
 /** Groups in separate processes, whose language is that of a subclass. */
-export abstract class ChildHosts implements GroupHosts {
-  readonly groups: readonly GroupRange[];
+export abstract class ChildHosts implements WorkerBackend {
+  readonly groups: readonly EnvSlice[];
   protected readonly children: Children;
   /** Bytes of the actions of each group. */
   protected actions: readonly (readonly Uint8Array[])[] = [];
@@ -53,7 +53,7 @@ export abstract class ChildHosts implements GroupHosts {
   #options: ChildHostsOptions;
   #readers: readonly AnswerReader[] = [];
 
-  constructor(groups: readonly GroupRange[], options: ChildHostsOptions) {
+  constructor(groups: readonly EnvSlice[], options: ChildHostsOptions) {
     this.groups = groups;
     this.#options = options;
     this.children = options.children?.() ?? new ChildGroup(options);

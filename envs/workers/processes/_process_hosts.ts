@@ -1,5 +1,5 @@
 import { builtin } from "@bellman/files";
-import type { GroupAnswer, GroupCommand, GroupRange } from "../group_hosts.ts";
+import type { EnvSlice, GroupAnswer, GroupCommand } from "../group_hosts.ts";
 import type { CheckedSource } from "../group_source.ts";
 import { type HostFailure, thrownFailure } from "../host_failure.ts";
 import { ChildHosts, type ChildHostsOptions } from "./_child_hosts.ts";
@@ -28,7 +28,7 @@ export class ProcessHosts extends ChildHosts {
   #made: Made;
 
   constructor(
-    groups: readonly GroupRange[],
+    groups: readonly EnvSlice[],
     { source, root, ...options }: ChildHostsOptions & Made,
   ) {
     super(groups, options);

@@ -2,7 +2,7 @@
 import { deserialize, serialize } from "node:v8";
 import { bytesOf } from "../_group_arrays.ts";
 import { GroupRunner } from "../_group_runner.ts";
-import type { GroupCommand, GroupRange } from "../group_hosts.ts";
+import type { EnvSlice, GroupCommand } from "../group_hosts.ts";
 import { type CheckedSource, makeGroup } from "../group_source.ts";
 import { moved } from "../_moved.ts";
 import { AnswerWriter, REQUEST } from "./host_messages.ts";
@@ -11,7 +11,7 @@ import { answer, code, serveRequests, write } from "./_process_side.ts";
 /** A request but `step`, whose actions follow as they are; `open` has the rest. */
 type Request = GroupCommand & {
   readonly source: CheckedSource;
-  readonly range: GroupRange;
+  readonly range: EnvSlice;
   /** Folder of the caller, of which there is a copy here. */
   readonly root?: string;
 };

@@ -2,7 +2,7 @@ import { checkDeno } from "@bellman/files";
 import type { HostOptions } from "../restarts.ts";
 import { splitEnvs } from "../group_hosts.ts";
 import { checkSource, type GroupSource } from "../group_source.ts";
-import { HostedVecEnv } from "../hosted_vec_env.ts";
+import { AsyncVecEnv } from "../async_vec_env.ts";
 import { hostCommand, ProcessHosts } from "./_process_hosts.ts";
 import { ownPermissions } from "./program_arguments.ts";
 
@@ -57,7 +57,7 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  * processes.close();
  * ```
  */
-export class SubprocessVecEnv extends HostedVecEnv {
+export class SubprocessVecEnv extends AsyncVecEnv {
   #processes: ProcessHosts;
   #atUnload = (): void => this.close();
 

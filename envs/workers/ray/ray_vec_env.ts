@@ -1,8 +1,8 @@
 import { GymnasiumHosts } from "../../gymnasium/_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "../../gymnasium/python.ts";
-import { type GroupRange, splitEnvs } from "../group_hosts.ts";
+import { type EnvSlice, splitEnvs } from "../group_hosts.ts";
 import { checkSource, type GroupSource } from "../group_source.ts";
-import { HostedVecEnv } from "../hosted_vec_env.ts";
+import { AsyncVecEnv } from "../async_vec_env.ts";
 import type { ChildHosts } from "../processes/_child_hosts.ts";
 import { MAIN, ProcessHosts } from "../processes/_process_hosts.ts";
 import type { HostOptions } from "../restarts.ts";
@@ -51,7 +51,7 @@ export interface RayVecEnvOptions extends HostOptions, RayOptions {
 const PYTHON = "{python}";
 
 function denoHosts(
-  groups: readonly GroupRange[],
+  groups: readonly EnvSlice[],
   given: GroupSource,
   options: RayVecEnvOptions,
 ): ChildHosts {
@@ -68,7 +68,7 @@ function denoHosts(
 }
 
 function gymnasiumHosts(
-  groups: readonly GroupRange[],
+  groups: readonly EnvSlice[],
   { gymnasium, modules = [], wrappers = [], ...source }: GymnasiumSource,
   options: RayVecEnvOptions,
 ): ChildHosts {
@@ -115,7 +115,7 @@ function gymnasiumHosts(
  * env.close();
  * ```
  */
-export class RayVecEnv extends HostedVecEnv {
+export class RayVecEnv extends AsyncVecEnv {
   readonly #hosts: ChildHosts;
   #atUnload = (): void => this.close();
 

@@ -3,10 +3,7 @@ import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
 import { HostFailure, sendableError, thrownFailure } from "../host_failure.ts";
 import { ASKS, FAILED, HEAD } from "../processes/host_messages.ts";
 import type { ProcessOpening } from "../processes/serve_process.ts";
-import type {
-  PooledWorker,
-  WorkersElsewhere,
-} from "../threads/pooled_worker.ts";
+import type { RemoteWorkers, WorkerHandle } from "../threads/pooled_worker.ts";
 import { checkRay, type NodeProgram, nodeProgram } from "./_code.ts";
 import { RayGroup } from "./ray_group.ts";
 import type { RayOptions } from "./ray_options.ts";
@@ -87,7 +84,7 @@ const valueOf = (bytes: Uint8Array) => builtin("node:v8").deserialize(bytes);
  * pool.close();
  * ```
  */
-export class RayWorkers implements WorkersElsewhere {
+export class RayWorkers implements RemoteWorkers {
   readonly first: number;
   readonly #options: RayWorkersOptions;
   readonly #program: NodeProgram;
@@ -116,7 +113,7 @@ export class RayWorkers implements WorkersElsewhere {
     addEventListener("unload", this.#atUnload);
   }
 
-  start(worker: number): PooledWorker {
+  start(worker: number): WorkerHandle {
     const { data, own, service } = this.#options, child = worker - this.first;
     const { command, root } = this.#program, group = this.#group;
     group.start(child, command);
@@ -141,7 +138,7 @@ export class RayWorkers implements WorkersElsewhere {
 }
 
 /** One of them: a process, until it is given up. */
-class RayWorker implements PooledWorker {
+class RayWorker implements WorkerHandle {
   /** Nothing of it changes what is here; its group ends it. */
   readonly hasEnded = true;
   heartbeats = 0;

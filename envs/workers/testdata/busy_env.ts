@@ -4,7 +4,7 @@ import { DynamicsEnv } from "../../classic_control/dynamics.ts";
 import type { SpaceValue, StepResult, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
-import type { GroupRange } from "../group_hosts.ts";
+import type { EnvSlice } from "../group_hosts.ts";
 
 /** Sorted natively, so that it takes equally long in all threads. */
 const NUMBERS = Float64Array.from({ length: 1_000 }, (_, i) => i * 7919 % 1009);
@@ -19,7 +19,7 @@ class Busy extends EnvWrapper {
   }
 }
 
-export default function makeBusy({ numEnvs }: GroupRange): VecEnv {
+export default function makeBusy({ numEnvs }: EnvSlice): VecEnv {
   return new SyncVecEnv(
     Array.from(
       { length: numEnvs },

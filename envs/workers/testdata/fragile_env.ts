@@ -12,7 +12,7 @@ import { SeededRandom } from "../../random.ts";
 import { snapshotRecord } from "../../snapshot.ts";
 import { box, discrete } from "../../spaces/constructors.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
-import type { GroupRange } from "../group_hosts.ts";
+import type { EnvSlice } from "../group_hosts.ts";
 
 /** Actions: the first one goes on, the others break. */
 export const GO = 0;
@@ -131,7 +131,7 @@ class FragileEnv implements Env {
   close(): void {}
 }
 
-export default function makeFragile({ numEnvs, first }: GroupRange): VecEnv {
+export default function makeFragile({ numEnvs, first }: EnvSlice): VecEnv {
   return new SyncVecEnv(
     Array.from({ length: numEnvs }, (_, i) => () => new FragileEnv(first + i)),
   );

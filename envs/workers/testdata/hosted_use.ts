@@ -1,14 +1,14 @@
 /** How tests make vector environments of any kind, and use them. */
 import type { VecEnv } from "@bellman/types";
 import type { GroupSource, ModuleSource } from "../group_source.ts";
-import type { HostedVecEnv } from "../hosted_vec_env.ts";
+import type { AsyncVecEnv } from "../async_vec_env.ts";
 import type { HostOptions } from "../restarts.ts";
 
 /** Makes a vector environment of one kind in so many groups. */
 export type MakeHosted = (
   source: GroupSource,
   options: HostOptions & { numEnvs: number; groups: number },
-) => HostedVecEnv;
+) => AsyncVecEnv;
 
 export const FRAGILE: ModuleSource = {
   module: import.meta.resolve("./fragile_env.ts"),

@@ -19,7 +19,7 @@ import {
   tuple,
 } from "../../spaces/constructors.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
-import type { GroupRange } from "../group_hosts.ts";
+import type { EnvSlice } from "../group_hosts.ts";
 
 type Action = { push: Float32Array; keys: readonly [number, Int32Array] };
 
@@ -92,7 +92,7 @@ class NestedEnv implements Env {
   close(): void {}
 }
 
-export default function makeNested({ numEnvs }: GroupRange): VecEnv {
+export default function makeNested({ numEnvs }: EnvSlice): VecEnv {
   return new SyncVecEnv(
     Array.from({ length: numEnvs }, () => () => new NestedEnv()),
   );

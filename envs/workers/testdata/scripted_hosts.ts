@@ -1,14 +1,14 @@
 import {
+  type EnvSlice,
   type GroupAnswer,
   type GroupArrays,
   type GroupCommand,
-  type GroupHosts,
-  type GroupRange,
   splitEnvs,
+  type WorkerBackend,
 } from "../group_hosts.ts";
 import { GroupRunner } from "../_group_runner.ts";
 import { type FailureReason, HostFailure } from "../host_failure.ts";
-import { HostedVecEnv } from "../hosted_vec_env.ts";
+import { AsyncVecEnv } from "../async_vec_env.ts";
 import type { HostOptions } from "../restarts.ts";
 import type { VecEnv } from "@bellman/types";
 import makeFragile from "./fragile_env.ts";
@@ -22,21 +22,21 @@ export type Script = (asked: {
 }) => FailureReason | undefined;
 
 /** Hosts in this very thread, whose groups fail as a script says. */
-export class ScriptedHosts implements GroupHosts {
-  readonly groups: readonly GroupRange[];
+export class ScriptedHosts implements WorkerBackend {
+  readonly groups: readonly EnvSlice[];
   /** Changes in mid-course. */
   script: Script = () => undefined;
   /** What was done, in words. */
   readonly log: string[] = [];
   isClosed = false;
-  #make: (range: GroupRange) => VecEnv;
+  #make: (range: EnvSlice) => VecEnv;
   #lives: number[] = [];
   #runners: (GroupRunner | undefined)[] = [];
   #arrays: readonly GroupArrays[] | undefined;
   #asked: (GroupCommand | undefined)[] = [];
 
   constructor(
-    make: (range: GroupRange) => VecEnv,
+    make: (range: EnvSlice) => VecEnv,
     { numEnvs, groups }: { numEnvs: number; groups: number },
   ) {
     this.#make = make;
@@ -100,9 +100,9 @@ export function fragile(
     numEnvs?: number;
     groups?: number;
   } = {},
-): { hosts: ScriptedHosts; env: HostedVecEnv } {
+): { hosts: ScriptedHosts; env: AsyncVecEnv } {
   const hosts = new ScriptedHosts(makeFragile, { numEnvs, groups });
-  return { hosts, env: new HostedVecEnv(hosts, { ...QUIET, ...options }) };
+  return { hosts, env: new AsyncVecEnv(hosts, { ...QUIET, ...options }) };
 }
 
 /** Fails the next time that a group is asked for something, and only then. */

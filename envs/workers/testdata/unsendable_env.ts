@@ -1,7 +1,7 @@
 import { ChainEnv } from "../../toy/environments.ts";
 import type { StateTree, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
-import type { GroupRange } from "../group_hosts.ts";
+import type { EnvSlice } from "../group_hosts.ts";
 
 /** A chain whose snapshot holds what cannot be sent. */
 class UnsendableEnv extends ChainEnv {
@@ -10,7 +10,7 @@ class UnsendableEnv extends ChainEnv {
   }
 }
 
-export default function makeUnsendable({ numEnvs }: GroupRange): VecEnv {
+export default function makeUnsendable({ numEnvs }: EnvSlice): VecEnv {
   return new SyncVecEnv(
     Array.from({ length: numEnvs }, () => () => new UnsendableEnv()),
   );

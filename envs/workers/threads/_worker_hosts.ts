@@ -1,11 +1,11 @@
 import type { VecEnv } from "@bellman/types";
 import { GroupRunner } from "../_group_runner.ts";
 import type {
+  EnvSlice,
   GroupAnswer,
   GroupArrays,
   GroupCommand,
-  GroupHosts,
-  GroupRange,
+  WorkerBackend,
 } from "../group_hosts.ts";
 import { type CheckedSource, makeGroup } from "../group_source.ts";
 import { HostFailure, sendableError, thrownFailure } from "../host_failure.ts";
@@ -85,7 +85,7 @@ class LocalSlot {
 /** Environments of a worker. */
 interface WorkerGroup {
   readonly source: CheckedSource;
-  readonly range: GroupRange;
+  readonly range: EnvSlice;
   /** Arrays of the group, where they are allocated by now. */
   readonly arrays: GroupArrays | undefined;
 }
@@ -102,14 +102,14 @@ export function main(): void {
 /** Environments of the workers. */
 interface WorkerHostsOptions {
   readonly source: CheckedSource;
-  readonly groups: readonly GroupRange[];
+  readonly groups: readonly EnvSlice[];
   /** Makes the environments of the last group in this thread. */
   readonly makeLocal?: () => VecEnv;
 }
 
 /** Groups in workers, and the last one perhaps in the calling thread. */
-export class WorkerHosts implements GroupHosts {
-  readonly groups: readonly GroupRange[];
+export class WorkerHosts implements WorkerBackend {
+  readonly groups: readonly EnvSlice[];
   #source: CheckedSource;
   #events = new Int32Array(new SharedArrayBuffer(4));
   #slots: (WorkerThread | LocalSlot)[] = [];

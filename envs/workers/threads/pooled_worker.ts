@@ -4,7 +4,7 @@ import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
  * One worker of a `WorkerPool`, which carries out one command after the other; the
  * first one, `open`, without being told.
  */
-export interface PooledWorker {
+export interface WorkerHandle {
   /** True where it has answered or ended. */
   readonly isReady: boolean;
   /** True where nothing of it is left, or nothing that has to be waited for. */
@@ -29,7 +29,7 @@ export interface PooledWorker {
 }
 
 /** Workers of a `WorkerPool` that are no threads of this process. */
-export interface WorkersElsewhere {
+export interface RemoteWorkers {
   /** Number of the first of them; those before are threads. */
   readonly first: number;
   /**
@@ -38,7 +38,7 @@ export interface WorkersElsewhere {
    * @param worker Its number.
    * @returns The worker.
    */
-  start(worker: number): PooledWorker;
+  start(worker: number): WorkerHandle;
   /** Takes what they have sent, and answers their questions; it does not wait. */
   serve(): void;
   /** Ends all; nothing is left of them. */

@@ -3,7 +3,7 @@ import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
 import { HostFailure, startError, timed } from "../host_failure.ts";
 import { type HostOptions, Restarts } from "../restarts.ts";
 import { Spinner } from "./_worker_messages.ts";
-import type { PooledWorker, WorkersElsewhere } from "./pooled_worker.ts";
+import type { RemoteWorkers, WorkerHandle } from "./pooled_worker.ts";
 import { endThreads, WorkerThread } from "./worker_thread.ts";
 
 /** Settings of a {@linkcode WorkerPool}. */
@@ -21,7 +21,7 @@ export interface WorkerPoolOptions extends HostOptions {
    *
    * @default none
    */
-  elsewhere?: (events: Int32Array) => WorkersElsewhere;
+  elsewhere?: (events: Int32Array) => RemoteWorkers;
 }
 
 /** A command that a worker carries out. */
@@ -81,8 +81,8 @@ export class WorkerPool {
   readonly #module: string;
   readonly #data: WorkerPoolOptions["data"];
   readonly #restarts: Restarts;
-  readonly #workers: PooledWorker[] = [];
-  #elsewhere: WorkersElsewhere | undefined;
+  readonly #workers: WorkerHandle[] = [];
+  #elsewhere: RemoteWorkers | undefined;
   readonly #events = new Int32Array(new SharedArrayBuffer(4));
   readonly #spinner = new Spinner();
   /** Commands that workers carry out. */

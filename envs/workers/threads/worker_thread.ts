@@ -3,7 +3,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
 import { HostFailure, type SentError, thrownFailure } from "../host_failure.ts";
 import { startWorker } from "../start_worker.ts";
-import type { PooledWorker } from "./pooled_worker.ts";
+import type { WorkerHandle } from "./pooled_worker.ts";
 import {
   ANSWER,
   COMMAND,
@@ -17,7 +17,7 @@ const NO_ANSWER: GroupAnswer = {};
 const NONE_ENDED: GroupAnswer = { episodes: [] };
 
 /** The caller's side of one worker, whose program calls `serveWorker`. */
-export class WorkerThread implements PooledWorker {
+export class WorkerThread implements WorkerHandle {
   #words = new Int32Array(new SharedArrayBuffer(4 * WORD.length));
   #port: MessagePort;
 

@@ -6,7 +6,7 @@ import {
   makeRegistered,
 } from "../group_source.ts";
 import { splitEnvs } from "../group_hosts.ts";
-import { HostedVecEnv } from "../hosted_vec_env.ts";
+import { AsyncVecEnv } from "../async_vec_env.ts";
 import type { HostOptions } from "../restarts.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
 
@@ -55,7 +55,7 @@ export interface WorkerVecEnvOptions extends HostOptions {
  * workers.close();
  * ```
  */
-export class WorkerVecEnv extends HostedVecEnv {
+export class WorkerVecEnv extends AsyncVecEnv {
   /**
    * Starts the workers and waits until they have made their environments.
    *

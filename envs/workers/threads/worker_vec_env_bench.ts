@@ -3,7 +3,7 @@ import { makeVec } from "../../mod.ts";
 import type { VecEnv } from "@bellman/types";
 import { SubprocessVecEnv } from "../processes/subprocess_vec_env.ts";
 import { splitEnvs } from "../group_hosts.ts";
-import { HostedVecEnv } from "../hosted_vec_env.ts";
+import { AsyncVecEnv } from "../async_vec_env.ts";
 import makeBusy from "../testdata/busy_env.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";
@@ -60,7 +60,7 @@ group = "100 steps of 8 environments of 0.1 ms each";
 const groups = splitEnvs(heavy.numEnvs, 2);
 const makeLocal = () => makeBusy(groups[1]);
 bench(
-  new HostedVecEnv(new WorkerHosts({ source: { module }, groups, makeLocal })),
+  new AsyncVecEnv(new WorkerHosts({ source: { module }, groups, makeLocal })),
   { name: "one worker and this thread", group, baseline: true },
 );
 bench(makeBusy({ ...heavy, first: 0 }), {

@@ -9,9 +9,9 @@ import { FRAGILE, using } from "../testdata/hosted_use.ts";
 import { leavesNothing } from "../testdata/leftovers.ts";
 import makeNested from "../testdata/nested_env.ts";
 import type { VecEnv } from "@bellman/types";
-import { type GroupRange, splitEnvs } from "../group_hosts.ts";
+import { type EnvSlice, splitEnvs } from "../group_hosts.ts";
 import type { ModuleSource } from "../group_source.ts";
-import { HostedVecEnv } from "../hosted_vec_env.ts";
+import { AsyncVecEnv } from "../async_vec_env.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";
 import { assertRefused } from "../../../tests/testdata/refused.ts";
@@ -28,12 +28,12 @@ const NESTED = { module: import.meta.resolve("../testdata/nested_env.ts") };
 /** Environments of a module in a worker, and those of the last group in this thread. */
 function halfHere(
   source: ModuleSource,
-  make: (range: GroupRange) => VecEnv,
+  make: (range: EnvSlice) => VecEnv,
   numEnvs: number,
-): HostedVecEnv {
+): AsyncVecEnv {
   const groups = splitEnvs(numEnvs, 2), makeLocal = () => make(groups[1]);
   const hosts = new WorkerHosts({ source, groups, makeLocal });
-  return new HostedVecEnv(hosts, { onRestart: () => {} });
+  return new AsyncVecEnv(hosts, { onRestart: () => {} });
 }
 
 Deno.test("the calling thread hosts the last group with the same numbers", async () => {

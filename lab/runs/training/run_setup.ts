@@ -1,4 +1,9 @@
-import { Agent, type Algorithm, DeviceAgent, idleLines } from "@bellman/agent";
+import {
+  Agent,
+  type Algorithm,
+  DeviceAgent,
+  unusedLines,
+} from "@bellman/agent";
 import {
   type BackendInfo,
   type BackendName,
@@ -329,7 +334,7 @@ export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
     const { numEnvs, totalTimesteps } = config;
     const own = ownSettings(config);
     check?.(own, { ...spaces, numEnvs, totalTimesteps });
-    return idleLines(meta, own, spaces);
+    return unusedLines(meta, own, spaces);
   };
 }
 

@@ -33,8 +33,8 @@ import {
   type ReplayStoreOptions,
 } from "./replay_store.ts";
 
-/** Options of {@link Segments}. */
-export interface SegmentsOptions extends ReplayStoreOptions {
+/** Options of {@link Sequences}. */
+export interface SequencesOptions extends ReplayStoreOptions {
   /** Steps of each environment between two new segments. */
   readonly numSteps: number;
   /** Capacity in steps of each environment, in whole segments. */
@@ -76,7 +76,7 @@ export interface SegmentsOptions extends ReplayStoreOptions {
 }
 
 /**
- * Counts the rows of an environment in a batch of {@link Segments}.
+ * Counts the rows of an environment in a batch of {@link Sequences}.
  *
  * @param numSteps Steps of a segment.
  * @param truncations Truncated episodes that it has rows for.
@@ -84,13 +84,13 @@ export interface SegmentsOptions extends ReplayStoreOptions {
  *
  * @example
  * ```ts
- * import { segmentRows } from "@bellman/agent";
+ * import { sequenceRows } from "@bellman/agent";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(segmentRows(20), 22);
+ * assertEquals(sequenceRows(20), 22);
  * ```
  */
-export function segmentRows(numSteps: number, truncations = 1): number {
+export function sequenceRows(numSteps: number, truncations = 1): number {
   return numSteps + 1 + truncations;
 }
 
@@ -118,7 +118,7 @@ export function segmentRows(numSteps: number, truncations = 1): number {
  * @example
  * ```ts
  * import { acer } from "@bellman/acer";
- * import { Agent, Segments } from "@bellman/agent";
+ * import { Agent, Sequences } from "@bellman/agent";
  * import { assert } from "@std/assert";
  *
  * const spaces = {
@@ -130,16 +130,16 @@ export function segmentRows(numSteps: number, truncations = 1): number {
  *   config: { hiddenSizes: [8], bufferSize: 1000 },
  *   engine: "eager",
  * });
- * assert(agent.memory instanceof Segments); // see `acer.build`
+ * assert(agent.memory instanceof Sequences); // see `acer.build`
  * agent.close();
  * ```
  */
-export class Segments<B = Record<string, tf.Tensor>> implements Memory<B> {
+export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   /** Shapes and types of a batch, by name. */
   readonly batch: Memory<B>["batch"];
   /** The buffer of segments; undefined where none are kept. */
   readonly store: ReplayStore<SequenceReplayBuffer> | undefined;
-  readonly #options: SegmentsOptions;
+  readonly #options: SequencesOptions;
   readonly #context: BuildContext;
   /** Rows of each environment. */
   readonly #size: number;
@@ -173,7 +173,11 @@ export class Segments<B = Record<string, tf.Tensor>> implements Memory<B> {
    * @param options Sizes and replay ratio.
    * @throws {RangeError} If there is too little memory.
    */
-  constructor(context: BuildContext, policy: Policy, options: SegmentsOptions) {
+  constructor(
+    context: BuildContext,
+    policy: Policy,
+    options: SequencesOptions,
+  ) {
     const { numSteps, bufferSize, replayRatio } = options;
     const { numEnvs, stackedFrames = 1, observations } = context;
     const { distribution, stateSize, observationInput } = policy;
@@ -202,7 +206,7 @@ export class Segments<B = Record<string, tf.Tensor>> implements Memory<B> {
       : {};
     this.#options = options;
     this.#context = context;
-    this.#size = segmentRows(numSteps, options.truncationsPerSegment);
+    this.#size = sequenceRows(numSteps, options.truncationsPerSegment);
     // Each frame is stored once; the ends of episodes determine the stacks.
     const kept = this.#newest
       ? { ...fields, observations: this.#newest.frame, ends: FLAG }

@@ -14,8 +14,8 @@ import type * as tf from "@tensorflow/tfjs";
 import { FLAG, namedRowsOf, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type { BuildContext, Memory, PolicyStep, Sample } from "../algorithm.ts";
 
-/** Options of {@link Windows}. */
-export interface WindowsOptions {
+/** Options of {@link NStepRollout}. */
+export interface NStepRolloutOptions {
   /** Largest number of steps of a window. */
   readonly maxSteps: number;
   /** Discount of a step. */
@@ -29,8 +29,8 @@ export interface WindowsOptions {
   readonly takesNextAction?: boolean;
 }
 
-/** Tensors of one of the {@link Windows}. */
-export interface WindowTensors {
+/** Tensors of one of the {@link NStepRollout}. */
+export interface NStepBatch {
   /** Encoded observations of the steps, and the one after the last `[maxSteps + 1, ...]`. */
   readonly observations: tf.Tensor;
   /** Actions `[maxSteps, ...]`. */
@@ -59,18 +59,18 @@ export interface WindowTensors {
  * The steps of one environment since the last update, each learned from
  * once, as n-step methods do. A window ends after `maxSteps`, or with
  * its episode; rows after its last step have the weight 0. Its returns lack the
- * bootstrap value, which the update adds: {@link WindowTensors}.
+ * bootstrap value, which the update adds: {@link NStepBatch}.
  *
  * @example
  * ```ts
- * import { Windows } from "@bellman/agent";
+ * import { NStepRollout } from "@bellman/agent";
  * import { Observations, stochasticPolicy } from "@bellman/policies";
  * import type { Space } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * const observationSpace: Space = { type: "discrete", n: 4 };
  * const actionSpace: Space = { type: "discrete", n: 2 };
- * const windows = new Windows(
+ * const windows = new NStepRollout(
  *   { observations: new Observations(observationSpace), numEnvs: 1 },
  *   stochasticPolicy({ observationSpace, actionSpace }),
  *   { maxSteps: 3, gamma: 0.9 },
@@ -79,10 +79,10 @@ export interface WindowTensors {
  * assertEquals(windows.batch.observations.shape[0], 4);
  * ```
  */
-export class Windows implements Memory<WindowTensors> {
+export class NStepRollout implements Memory<NStepBatch> {
   /** Shapes and types of a window. */
-  batch: Memory<WindowTensors>["batch"];
-  readonly #options: WindowsOptions;
+  batch: Memory<NStepBatch>["batch"];
+  readonly #options: NStepRolloutOptions;
   readonly #read: (given: ObservationBatch) => ObservationInputArrays;
   /** Arrays by the names of the batch, with one more row: Sarsa may have two windows. */
   readonly #arrays: Record<string, TensorData> = {};
@@ -104,7 +104,7 @@ export class Windows implements Memory<WindowTensors> {
   constructor(
     context: Pick<BuildContext, "observations" | "numEnvs" | "masked">,
     policy: Policy,
-    options: WindowsOptions,
+    options: NStepRolloutOptions,
   ) {
     const { observations, numEnvs } = context;
     if (numEnvs !== 1) {
@@ -138,7 +138,7 @@ export class Windows implements Memory<WindowTensors> {
         }),
       }),
     };
-    this.batch = types as Memory<WindowTensors>["batch"];
+    this.batch = types as Memory<NStepBatch>["batch"];
     for (const [name, { shape, dtype }] of Object.entries(types)) {
       const [rows, ...row] = shape;
       const width = row.reduce((product, it) => product * it, 1);

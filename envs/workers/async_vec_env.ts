@@ -16,13 +16,13 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { snapshotRecord } from "../snapshot.ts";
-import type { GroupArrays, GroupHosts } from "./group_hosts.ts";
+import type { GroupArrays, WorkerBackend } from "./group_hosts.ts";
 import {
   type Failures,
-  HostFleet,
+  Supervisor,
   throwErrors,
   withoutErrors,
-} from "./_host_fleet.ts";
+} from "./_supervisor.ts";
 import { HostFailure } from "./host_failure.ts";
 import type { HostOptions } from "./restarts.ts";
 import { allocateArrays, arraysOf, cutOff } from "./_group_arrays.ts";
@@ -43,17 +43,17 @@ const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
  *
  * @example
  * ```ts
- * import { HostedVecEnv, WorkerVecEnv } from "@bellman/envs/workers";
+ * import { AsyncVecEnv, WorkerVecEnv } from "@bellman/envs/workers";
  * import { assert, assertEquals } from "@std/assert";
  *
  * const env = new WorkerVecEnv("CartPole-v1", { numEnvs: 4, workers: 2 });
- * assert(env instanceof HostedVecEnv);
+ * assert(env instanceof AsyncVecEnv);
  * env.reset({ seed: 0 });
  * assertEquals([...env.step(new Int32Array(4)).rewards], [1, 1, 1, 1]);
  * env.close();
  * ```
  */
-export class HostedVecEnv implements VecEnv {
+export class AsyncVecEnv implements VecEnv {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Space of one environment's observations. */
@@ -76,8 +76,8 @@ export class HostedVecEnv implements VecEnv {
   /** Ends by goals, of environments that have some. */
   readonly computeTerminated?: GoalFunctions["computeTerminated"];
 
-  #fleet: HostFleet;
-  #hosts: GroupHosts;
+  #fleet: Supervisor;
+  #hosts: WorkerBackend;
   #groups: readonly number[];
   /** Groups whose episodes were lost outside a step; the next one says so. */
   #lost = new Map<number, HostFailure>();
@@ -98,12 +98,12 @@ export class HostedVecEnv implements VecEnv {
    * @throws {RangeError} If a number among the options cannot be used.
    * @throws {Error} If a host cannot be started; what it threw, if it did.
    */
-  constructor(hosts: GroupHosts, options: HostOptions = {}) {
+  constructor(hosts: WorkerBackend, options: HostOptions = {}) {
     this.#hosts = hosts;
     this.#groups = [...hosts.groups.keys()];
     this.numEnvs = hosts.groups.reduce((sum, it) => sum + it.numEnvs, 0);
     try {
-      this.#fleet = new HostFleet(hosts, options);
+      this.#fleet = new Supervisor(hosts, options);
       const opened = this.#fleet.open();
       this.observationSpace = opened.observationSpace;
       this.actionSpace = opened.actionSpace;

@@ -53,14 +53,14 @@ export interface BatchedRow<T extends Batch = BoxArray> {
  *
  * @example
  * ```ts
- * import { BatchedVecEnv, CART_POLE, DynamicsVecEnv } from "@bellman/envs";
+ * import { ArrayVecEnv, CART_POLE, DynamicsVecEnv } from "@bellman/envs";
  * import { assert } from "@std/assert";
  *
  * const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
- * assert(env instanceof BatchedVecEnv);
+ * assert(env instanceof ArrayVecEnv);
  * ```
  */
-export abstract class BatchedVecEnv<T extends Batch = BoxArray>
+export abstract class ArrayVecEnv<T extends Batch = BoxArray>
   implements VecEnv {
   /** Number of environments. */
   readonly numEnvs: number;

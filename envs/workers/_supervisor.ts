@@ -3,7 +3,11 @@ import { describeSpace, spacesEqual } from "../spaces/values.ts";
 import { deriveSeed } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type { EpisodeStatistics, StateTree } from "@bellman/types";
-import type { GroupAnswer, GroupCommand, GroupHosts } from "./group_hosts.ts";
+import type {
+  GroupAnswer,
+  GroupCommand,
+  WorkerBackend,
+} from "./group_hosts.ts";
 import { type HostOptions, Restarts } from "./restarts.ts";
 
 type Opened = NonNullable<GroupAnswer["opened"]>;
@@ -23,7 +27,7 @@ const LATE_MS = 1_000;
  * answered.
  */
 export function waitForAll(
-  hosts: GroupHosts,
+  hosts: WorkerBackend,
   groups: readonly number[],
   timeoutMs: number,
 ): void {
@@ -35,8 +39,8 @@ export function waitForAll(
 }
 
 /** The hosts of all groups, each replaced when it fails, within bounds. */
-export class HostFleet {
-  readonly hosts: GroupHosts;
+export class Supervisor {
+  readonly hosts: WorkerBackend;
   readonly restarts: Restarts;
   /** Last answers of the groups. */
   readonly answers: GroupAnswer[] = [];
@@ -55,7 +59,7 @@ export class HostFleet {
   /** Failure of a host that was reopened since. */
   #reopened: HostFailure | undefined;
 
-  constructor(hosts: GroupHosts, options: HostOptions) {
+  constructor(hosts: WorkerBackend, options: HostOptions) {
     this.hosts = hosts;
     this.restarts = new Restarts(options);
     this.#replaced = new Int32Array(hosts.groups.length);

@@ -10,7 +10,7 @@ import type { AgentContext, Meta } from "./algorithm.ts";
 import { defaultsOf } from "./schema.ts";
 
 /** Reasons why settings have no effect, by setting. */
-export type IdleSettings = Readonly<Record<string, string>>;
+export type UnusedSettings = Readonly<Record<string, string>>;
 
 /** Spaces of an environment, where they are known. */
 export type KnownSpaces = Partial<
@@ -27,17 +27,17 @@ export type KnownSpaces = Partial<
  *
  * @example
  * ```ts
- * import { idleLines } from "@bellman/agent";
+ * import { unusedLines } from "@bellman/agent";
  * import { defaultSacConfig, sac } from "@bellman/sac";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(
- *   idleLines(sac.meta, { ...defaultSacConfig, priorityAlpha: 0.1 }),
+ *   unusedLines(sac.meta, { ...defaultSacConfig, priorityAlpha: 0.1 }),
  *   ["priorityAlpha does nothing here: uniform replay has no priorities"],
  * );
  * ```
  */
-export function idleLines<Config extends object>(
+export function unusedLines<Config extends object>(
   meta: Pick<Meta<Config>, "schema" | "unusedSettings">,
   config: Config,
   spaces: KnownSpaces = {},
@@ -52,8 +52,8 @@ export function idleLines<Config extends object>(
     .map(([key, why]) => `${key} does nothing here: ${why}`);
 }
 
-/** Settings of {@link idleLayers}. */
-export interface IdleLayersSettings {
+/** Settings of {@link unusedLayers}. */
+export interface UnusedLayersSettings {
   /** Network between observations and heads. */
   readonly network: string | Network;
   /** Units of each hidden layer. */
@@ -62,8 +62,8 @@ export interface IdleLayersSettings {
   readonly partNetworks: PartNetworks;
 }
 
-/** Options of {@link idleLayers}. */
-export interface IdleLayersOptions extends KnownSpaces {
+/** Options of {@link unusedLayers}. */
+export interface UnusedLayersOptions extends KnownSpaces {
   /**
    * True where hidden layers follow any network, as those of the functions of replay.
    *
@@ -81,24 +81,24 @@ export interface IdleLayersOptions extends KnownSpaces {
  *
  * @example
  * ```ts
- * import { idleLayers } from "@bellman/agent";
+ * import { unusedLayers } from "@bellman/agent";
  * import { assertEquals } from "@std/assert";
  *
  * const settings = { hiddenSizes: [64], partNetworks: {} };
  * assertEquals(
- *   idleLayers({ ...settings, network: "lstm" }).hiddenSizes,
+ *   unusedLayers({ ...settings, network: "lstm" }).hiddenSizes,
  *   "the network lstm has no other layers",
  * );
  * assertEquals(
- *   idleLayers({ ...settings, network: "mlp" }).lstmSize,
+ *   unusedLayers({ ...settings, network: "mlp" }).lstmSize,
  *   "the network mlp has no memory",
  * );
  * ```
  */
-export function idleLayers(
-  { network, hiddenSizes, partNetworks }: IdleLayersSettings,
-  { observationSpace, endsInLayers = false }: IdleLayersOptions = {},
-): IdleSettings {
+export function unusedLayers(
+  { network, hiddenSizes, partNetworks }: UnusedLayersSettings,
+  { observationSpace, endsInLayers = false }: UnusedLayersOptions = {},
+): UnusedSettings {
   const name = network === "auto" && observationSpace !== undefined
     ? automatic(observationSpace, partNetworks)
     : network;
@@ -141,17 +141,17 @@ function automatic(space: Space, partNetworks: PartNetworks): string {
  *
  * @example
  * ```ts
- * import { idleOptimizer } from "@bellman/agent";
+ * import { unusedOptimizer } from "@bellman/agent";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(idleOptimizer({ optimizer: "adam" }), {
+ * assertEquals(unusedOptimizer({ optimizer: "adam" }), {
  *   rmspropDecay: "the optimizer adam is not RMSProp",
  * });
  * ```
  */
-export function idleOptimizer(
+export function unusedOptimizer(
   { optimizer }: { readonly optimizer: string },
-): IdleSettings {
+): UnusedSettings {
   const what = `the optimizer ${optimizer}`;
   return {
     ...(!optimizer.startsWith("rmsprop") &&
@@ -171,17 +171,17 @@ export function idleOptimizer(
  *
  * @example
  * ```ts
- * import { idleNoise } from "@bellman/agent";
+ * import { unusedNoise } from "@bellman/agent";
  * import { assert } from "@std/assert";
  *
  * const actionSpace = { type: "discrete", n: 2 } as const;
- * assert("initialLogStd" in idleNoise({ useSde: false }, { actionSpace }));
+ * assert("initialLogStd" in unusedNoise({ useSde: false }, { actionSpace }));
  * ```
  */
-export function idleNoise(
+export function unusedNoise(
   { useSde }: { readonly useSde: boolean },
   { actionSpace }: KnownSpaces = {},
-): IdleSettings {
+): UnusedSettings {
   const isBox = actionSpace === undefined || actionSpace.type === "box";
   const noSde = "useSde is false";
   return {

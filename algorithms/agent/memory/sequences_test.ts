@@ -11,13 +11,13 @@ import {
 import {
   type Progress,
   type Sample,
-  Segments,
-  type SegmentsOptions,
+  Sequences,
+  type SequencesOptions,
 } from "../mod.ts";
 import { buildContext } from "../../../tests/testdata/build_context.ts";
 
 const NUM_ENVS = 2;
-const OPTIONS: SegmentsOptions = {
+const OPTIONS: SequencesOptions = {
   numSteps: 3,
   bufferSize: 9,
   replayStart: 3,
@@ -30,12 +30,12 @@ type Cuts = readonly (readonly [terminated: number, truncated: number])[];
 
 /** A memory of two environments, and all that it was told. */
 class Collected {
-  readonly memory: Segments;
+  readonly memory: Sequences;
   time = 0;
   starts = Float32Array.of(1, 1);
 
   constructor(
-    options: Partial<SegmentsOptions> = {},
+    options: Partial<SequencesOptions> = {},
     readonly network: "mlp" | "lstm" = "mlp",
   ) {
     const observationSpace = {
@@ -55,7 +55,7 @@ class Collected {
       network,
       networkOptions: { lstmSize: 1 },
     });
-    this.memory = new Segments(context, policy, { ...OPTIONS, ...options });
+    this.memory = new Sequences(context, policy, { ...OPTIONS, ...options });
   }
 
   /** Takes a step: observation t of environment 1 is 100 + t, the last one t + 0.5. */
@@ -420,7 +420,7 @@ Deno.test("frames are kept once each, and drawn as the stacks that were seen", (
     stackedFrames,
   });
   const policy = actorCritic({ ...context, network: "mlp" });
-  const memory = new Segments(context, policy, {
+  const memory = new Sequences(context, policy, {
     ...OPTIONS,
     numSteps,
     bufferSize: 3 * numSteps,

@@ -14,9 +14,9 @@ import { playVec } from "../testdata/play.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/environments.ts";
 import { FrameStack } from "../wrappers/frame_stack.ts";
-import type { GroupRange } from "./group_hosts.ts";
+import type { EnvSlice } from "./group_hosts.ts";
 import { HostFailure } from "./host_failure.ts";
-import { HostedVecEnv } from "./hosted_vec_env.ts";
+import { AsyncVecEnv } from "./async_vec_env.ts";
 import type { RestartEvent } from "./restarts.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import makeFragile from "./testdata/fragile_env.ts";
@@ -37,7 +37,7 @@ Deno.test("copies have the numbers of SyncVecEnv, in any groups", () => {
         })
       ),
       ({ numEnvs, groups, seed }) => {
-        const env = new HostedVecEnv(
+        const env = new AsyncVecEnv(
           new ScriptedHosts(makeNested, { numEnvs, groups }),
         );
         const alone = makeNested({ first: 0, numEnvs });
@@ -54,7 +54,7 @@ Deno.test("copies have the numbers of SyncVecEnv, in any groups", () => {
 });
 
 Deno.test("copies that stack frames say so wherever they are hosted", () => {
-  const makeStacked = ({ numEnvs }: GroupRange) =>
+  const makeStacked = ({ numEnvs }: EnvSlice) =>
     new SyncVecEnv(
       Array.from(
         { length: numEnvs },
@@ -62,19 +62,19 @@ Deno.test("copies that stack frames say so wherever they are hosted", () => {
       ),
     );
   const stacked = new ScriptedHosts(makeStacked, { numEnvs: 4, groups: 2 });
-  assertEquals(new HostedVecEnv(stacked).stackedFrames, 3);
+  assertEquals(new AsyncVecEnv(stacked).stackedFrames, 3);
   const plain = new ScriptedHosts(makeNested, { numEnvs: 4, groups: 2 });
-  assertEquals(new HostedVecEnv(plain).stackedFrames, undefined);
+  assertEquals(new AsyncVecEnv(plain).stackedFrames, undefined);
 });
 
-const makeFlips = ({ numEnvs }: GroupRange) =>
+const makeFlips = ({ numEnvs }: EnvSlice) =>
   makeVec("BitFlip-v0", { numEnvs, kwargs: { bits: 2 } });
 const ACHIEVED = Uint8Array.of(0, 1, 1, 1, 0, 0);
 const DESIRED = Uint8Array.of(0, 1, 0, 1, 1, 1);
 
 Deno.test("goals are judged by the first host that is there, in one message", () => {
   const hosts = new ScriptedHosts(makeFlips, { numEnvs: 3, groups: 3 });
-  const env = new HostedVecEnv(hosts, { onRestart: () => {} });
+  const env = new AsyncVecEnv(hosts, { onRestart: () => {} });
   const judged = () => {
     hosts.log.length = 0;
     return [
@@ -94,7 +94,7 @@ Deno.test("goals are judged by the first host that is there, in one message", ()
   assertEquals(step.lost, [0]);
   assertEquals(judged(), right);
   assertEquals(hosts.log, ["goals 0", "goals 0"]);
-  const none = new HostedVecEnv(
+  const none = new AsyncVecEnv(
     new ScriptedHosts(makeNested, { numEnvs: 2, groups: 1 }),
   );
   assertEquals([none.computeReward, none.computeTerminated], [
@@ -107,7 +107,7 @@ Deno.test("where no host is left, one is replaced to judge goals, once", () => {
   for (const reason of ["exit", "timeout"] as const) {
     const hosts = new ScriptedHosts(makeFlips, { numEnvs: 2, groups: 1 });
     let restarts = 0;
-    const env = new HostedVecEnv(hosts, { onRestart: () => restarts++ });
+    const env = new AsyncVecEnv(hosts, { onRestart: () => restarts++ });
     env.reset({ seed: 3 });
     const seen = cloneBatch(env.observations());
     hosts.script = once(0, "goals", reason);
@@ -127,7 +127,7 @@ Deno.test("where no host is left, one is replaced to judge goals, once", () => {
 
 Deno.test("what a function of goals throws is thrown, and nothing is lost", () => {
   const hosts = new ScriptedHosts(makeFlips, { numEnvs: 2, groups: 1 });
-  const env = new HostedVecEnv(hosts);
+  const env = new AsyncVecEnv(hosts);
   env.reset({ seed: 3 });
   hosts.script = once(0, "goals", "error");
   assertThrows(
@@ -137,7 +137,7 @@ Deno.test("what a function of goals throws is thrown, and nothing is lost", () =
   );
   assertEquals(env.step(GO(2)).lost, undefined);
   hosts.script = ({ type }) => type === "goals" ? "exit" : undefined;
-  const dying = new HostedVecEnv(hosts, { restarts: 2, onRestart: () => {} });
+  const dying = new AsyncVecEnv(hosts, { restarts: 2, onRestart: () => {} });
   dying.reset();
   assertThrows(
     () => dying.computeReward!(ACHIEVED, DESIRED),
@@ -156,7 +156,7 @@ Deno.test("groups that judge goals do not go with those that do not", () => {
     { numEnvs: 2, groups: 2 },
   );
   assertThrows(
-    () => new HostedVecEnv(hosts),
+    () => new AsyncVecEnv(hosts),
     Error,
     "it has computeReward, other environments computeReward and computeTerminated",
   );
@@ -212,7 +212,7 @@ Deno.test("episodes of copies that keep their seeds begin again, and the step sa
 Deno.test("hosts that all fail as they start are given up on, however long that takes", () => {
   const hosts = new ScriptedHosts(makeFragile, { numEnvs: 1, groups: 1 });
   const options = { restarts: 3, onRestart: () => {} };
-  const env = new HostedVecEnv(hosts, options);
+  const env = new AsyncVecEnv(hosts, options);
   env.reset();
   const { now } = performance;
   let passed = 0;
@@ -359,7 +359,7 @@ Deno.test("errors of hosts are one line, whatever those wrote", () => {
   };
   const hosts = new ScriptedHosts(makeFragile, { numEnvs: 1, groups: 1 });
   const { message } = assertThrows(
-    () => new HostedVecEnv(fails(hosts, "open")),
+    () => new AsyncVecEnv(fails(hosts, "open")),
     Error,
   );
   assertEquals(message, "Cannot start environment 0: no ball");
@@ -417,7 +417,7 @@ Deno.test("a host that cannot be started is one clear error, and none is left", 
   hosts.script = once(1, "open", "error");
   assertRefused({
     "RangeError: Cannot start environment 1: open failed in life 1": () =>
-      new HostedVecEnv(hosts),
+      new AsyncVecEnv(hosts),
   });
   assertEquals(hosts.isClosed, true);
   const odd = new ScriptedHosts(
@@ -429,7 +429,7 @@ Deno.test("a host that cannot be started is one clear error, and none is left", 
   );
   assertRefused({
     "Error: Cannot start environment 2: its observations are a whole number from 0 to 5, those of other environments a whole number from 0 to 3":
-      () => new HostedVecEnv(odd),
+      () => new AsyncVecEnv(odd),
   });
 });
 
@@ -496,7 +496,7 @@ Deno.test("episodes that the hosts record are told of, by copy", () => {
     });
     return env;
   };
-  const env = new HostedVecEnv(
+  const env = new AsyncVecEnv(
     new ScriptedHosts(recording, { numEnvs: 4, groups: 2 }),
   );
   env.reset({ seed: 0 });

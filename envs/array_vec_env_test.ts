@@ -1,12 +1,12 @@
 import type { BoxArray, StateTree, VecStep } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
-import { BatchedVecEnv } from "./batched_vec_env.ts";
+import { ArrayVecEnv } from "./array_vec_env.ts";
 import type { SeededRandom } from "./random.ts";
 import { savedArray, snapshotRecord } from "./snapshot.ts";
 import { box, discrete } from "./spaces/constructors.ts";
 
 /** Sums of actions, which end above 3; they start below 1. */
-class Sums extends BatchedVecEnv<Float32Array> {
+class Sums extends ArrayVecEnv<Float32Array> {
   readonly sums: Float64Array;
 
   constructor(numEnvs: number, maxEpisodeSteps?: number) {

@@ -1,13 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { cloneBatch, readRow } from "../spaces/batch.ts";
-import type { HostedVecEnv } from "./hosted_vec_env.ts";
+import type { AsyncVecEnv } from "./async_vec_env.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import { fragile, once } from "./testdata/scripted_hosts.ts";
 
 const GO = (n: number) => new Int32Array(n);
 
 /** What comes of steps that break nothing, copied. */
-function goOn(env: HostedVecEnv, steps: number): unknown[] {
+function goOn(env: AsyncVecEnv, steps: number): unknown[] {
   return Array.from({ length: steps }, () => {
     const step = env.step(GO(env.numEnvs));
     const { observations, finalObservations, rewards, terminated, truncated } =

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Observations, stochasticPolicy } from "@bellman/policies";
-import { Windows, type WindowsOptions } from "./windows.ts";
+import { NStepRollout, type NStepRolloutOptions } from "./n_step_rollout.ts";
 
 const SPACES = {
   observationSpace: {
@@ -13,15 +13,15 @@ const SPACES = {
   actionSpace: { type: "discrete", n: 3 },
 } as const;
 
-function windowsOf(options: WindowsOptions, numEnvs = 1): Windows {
+function windowsOf(options: NStepRolloutOptions, numEnvs = 1): NStepRollout {
   const observations = new Observations(SPACES.observationSpace);
   const policy = stochasticPolicy(SPACES);
-  return new Windows({ numEnvs, observations }, policy, options);
+  return new NStepRollout({ numEnvs, observations }, policy, options);
 }
 
 /** Adds a step of an action and a reward, from the observation `at` to the next number. */
 function add(
-  windows: Windows,
+  windows: NStepRollout,
   { at, action = 0, reward = 1, end }: {
     at: number;
     action?: number;
