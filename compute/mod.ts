@@ -71,18 +71,18 @@ export * from "./loops/shared_arrays.ts";
 export * from "./lowering/export_onnx.ts";
 export * from "./optimizers.ts";
 export {
+  addPrefix,
   type ArrayWithShape,
   cloneParams,
   disposeParams,
   flatParams,
   flattenParams,
   mapParams,
-  nest,
   type Params,
   paramsFromArrays,
   paramsToArrays,
   paramTypes,
-  scope,
+  pickPrefix,
   unflattenParams,
   viewParams,
 } from "./params.ts";

@@ -86,16 +86,16 @@ export function mapParams(
  *
  * @example
  * ```ts
- * import { scope } from "@bellman/compute";
+ * import { pickPrefix } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * const bias = tf.zeros([2]);
  * const params = { "pi/head/bias": bias, "vf/head/bias": bias };
- * assertEquals(Object.keys(scope(params, "pi")), ["head/bias"]);
+ * assertEquals(Object.keys(pickPrefix(params, "pi")), ["head/bias"]);
  * ```
  */
-export function scope<T>(
+export function pickPrefix<T>(
   params: Readonly<Record<string, T>>,
   name: string,
 ): Record<string, T> {
@@ -108,7 +108,7 @@ export function scope<T>(
 }
 
 /**
- * Puts each path of a parameter map under a prefix: undone by {@link scope}.
+ * Puts each path of a parameter map under a prefix: undone by {@link pickPrefix}.
  *
  * The tensors are shared, not copied.
  *
@@ -118,15 +118,15 @@ export function scope<T>(
  *
  * @example
  * ```ts
- * import { nest } from "@bellman/compute";
+ * import { addPrefix } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
- * const params = nest({ "head/bias": tf.zeros([2]) }, "pi");
+ * const params = addPrefix({ "head/bias": tf.zeros([2]) }, "pi");
  * assertEquals(Object.keys(params), ["pi/head/bias"]);
  * ```
  */
-export function nest<T>(
+export function addPrefix<T>(
   params: Readonly<Record<string, T>>,
   name: string,
 ): Record<string, T> {

@@ -3,14 +3,14 @@ import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { selectBackend } from "./backends/select_backend.ts";
 import {
+  addPrefix,
   cloneParams,
   disposeParams,
   flatParams,
   mapParams,
-  nest,
   paramsFromArrays,
   paramsToArrays,
-  scope,
+  pickPrefix,
   viewParams,
 } from "./params.ts";
 
@@ -70,18 +70,21 @@ Deno.test("views of all parameters in one array change with it", () => {
 
 const tensor = tf.scalar(1);
 
-Deno.test("scope undoes nest", () => {
+Deno.test("pickPrefix undoes addPrefix", () => {
   const path = fc.stringMatching(/^[a-z][a-z0-9/]{0,8}$/);
   fc.assert(fc.property(fc.uniqueArray(path), path, (paths, name) => {
     const params = Object.fromEntries(paths.map((p) => [p, tensor]));
-    const back = scope({ other: tensor, ...nest(params, name) }, name);
+    const back = pickPrefix(
+      { other: tensor, ...addPrefix(params, name) },
+      name,
+    );
     assertEquals(Object.keys(back), paths);
   }));
 });
 
-Deno.test("scope takes whole names only and shares the tensors", () => {
+Deno.test("pickPrefix takes whole names only and shares the tensors", () => {
   const params = { "pi/a": tensor, "pip/b": tensor, "vf/pi/c": tensor };
-  assertEquals(Object.keys(scope(params, "pi")), ["a"]);
-  assertStrictEquals(scope(params, "pi").a, tensor);
-  assertEquals(scope(params, "p"), {});
+  assertEquals(Object.keys(pickPrefix(params, "pi")), ["a"]);
+  assertStrictEquals(pickPrefix(params, "pi").a, tensor);
+  assertEquals(pickPrefix(params, "p"), {});
 });

@@ -5,7 +5,7 @@ import {
   type Params,
   valueAndGradients,
 } from "@bellman/compute";
-import { nest, scope } from "@bellman/policies";
+import { addPrefix, pickPrefix } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 
 /** Options of {@link actorCriticSteps}. */
@@ -165,7 +165,7 @@ export function actorCriticSteps(
       for (const [i, { name, others, ...objective }] of objectives.entries()) {
         const own = omitPrefix(policy, others), { gradients } = descents[i];
         const step = objective.optimizer.apply(own, gradients, {
-          state: name === undefined ? optimizer : scope(optimizer, name),
+          state: name === undefined ? optimizer : pickPrefix(optimizer, name),
           learningRate: name === "value" ? valueLearningRate : learningRate,
         });
         policy = { ...policy, ...step.params };
@@ -183,7 +183,7 @@ export function actorCriticSteps(
 
 /** Puts slots under a name, if there is one. */
 function named(slots: OptimizerState, name?: string): OptimizerState {
-  return name === undefined ? slots : nest(slots, name);
+  return name === undefined ? slots : addPrefix(slots, name);
 }
 
 /** Omits the entries whose path starts with `prefix`, if there is one. */

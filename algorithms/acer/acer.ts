@@ -24,10 +24,10 @@ import {
 import {
   actorCritic,
   networkNames,
+  pickPrefix,
   type Policy,
   qActorCritic,
   qFunction,
-  scope,
 } from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
 import type { BoxSpace, DiscreteSpace } from "@bellman/types";
@@ -248,7 +248,8 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
       part: "policy",
       estimate(params, observations, actions) {
         const { value, features } = policy.apply(params, observations);
-        const own = scope(params, "advantage"), x = features ?? observations;
+        const own = pickPrefix(params, "advantage"),
+          x = features ?? observations;
         return tf.add(value, advantage.apply(own, x, actions!));
       },
     },

@@ -1,9 +1,9 @@
 import { type Params, valueAndGradients } from "@bellman/compute";
 import {
   type ActorCritic,
-  nest,
+  addPrefix,
+  pickPrefix,
   type QFunction,
-  scope,
 } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -83,7 +83,7 @@ export function initDuelingModel(
 ): Params {
   return {
     ...policy.init(random),
-    ...nest(advantage.init(random), "advantage"),
+    ...addPrefix(advantage.init(random), "advantage"),
   };
 }
 
@@ -176,7 +176,7 @@ export function continuousAcerGradients(
   const others = distribution.sample(tiled(statistics), batch.sampleNoise);
   const own = distribution.sample(statistics, batch.noise);
   const advantage = (params: Params, x: tf.Tensor, actions: tf.Tensor) =>
-    model.advantage.apply(scope(params, "advantage"), x, actions);
+    model.advantage.apply(pickPrefix(params, "advantage"), x, actions);
   const aboveBaseline = (params: Params, x: tf.Tensor, actions: tf.Tensor) => {
     const all = advantage(params, tiled(x), others);
     const baseline = tf.mean(tf.reshape(all, [samples, rows]), 0);

@@ -20,7 +20,7 @@ import {
   type SavedState,
 } from "@bellman/agent";
 import type { KfacArrays } from "@bellman/kfac";
-import { type ActorCritic, nest, scope } from "@bellman/policies";
+import { type ActorCritic, addPrefix, pickPrefix } from "@bellman/policies";
 import { type AcktrConfig, acktrConfigSchema } from "./config.ts";
 import { acktrPresets } from "./presets.ts";
 import {
@@ -149,10 +149,10 @@ function refreshed(
   for (const { name, kfac } of steps) {
     const inverted = kfac.refresh(update, () => {
       state ??= read();
-      return scope(state.optimizer, name) as KfacArrays;
+      return pickPrefix(state.optimizer, name) as KfacArrays;
     });
     if (inverted === undefined) continue;
-    const own = nest(inverted, name) as SavedState[string];
+    const own = addPrefix(inverted, name) as SavedState[string];
     state = { ...state!, optimizer: { ...state!.optimizer, ...own } };
   }
   return state;

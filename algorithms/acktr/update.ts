@@ -23,7 +23,7 @@ import {
   type KfacOptions,
   sampledLogProb,
 } from "@bellman/kfac";
-import { type ActorCritic, nest, scope } from "@bellman/policies";
+import { type ActorCritic, addPrefix, pickPrefix } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { AcktrConfig } from "./config.ts";
 
@@ -258,13 +258,15 @@ export function acktrUpdate(
             ? inputs.valueLearningRate
             : inputs.learningRate;
           return step.kfac.apply(of(step, params), of(step, gradients), {
-            state: scope(optimizer, step.name),
+            state: pickPrefix(optimizer, step.name),
             learningRate,
             coldLearningRate: tf.mul(learningRate, inputs.coldRatio),
             rows,
           });
         });
-        const states = made.map(({ state }, i) => nest(state, steps[i].name));
+        const states = made.map(({ state }, i) =>
+          addPrefix(state, steps[i].name)
+        );
         const finite = made.map((it) => it.finite);
         const names = steps.map(({ name }) => name);
         return {
@@ -293,7 +295,7 @@ export function acktrUpdate(
       policy: params,
       optimizer: steps.reduce((state, step) => {
         const own = step.kfac.init(of(step, params));
-        return { ...state, ...nest(own, step.name) };
+        return { ...state, ...addPrefix(own, step.name) };
       }, {}),
     }),
     apply: applying(all.gradients.bind(all)),

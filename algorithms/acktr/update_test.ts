@@ -1,6 +1,6 @@
 import { type A2CBatch, a2cUpdate, initA2CState } from "@bellman/a2c";
 import { mapParams, type Params, RandomStream, sgd } from "@bellman/compute";
-import { type ActorCritic, actorCritic, scope } from "@bellman/policies";
+import { type ActorCritic, actorCritic, pickPrefix } from "@bellman/policies";
 import type { Space } from "@bellman/types";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
@@ -185,7 +185,7 @@ Deno.test("deviations take natural steps: they share an information of 2 for eac
       const config = { ...defaultAcktrConfig, objective, damping: 0.25 };
       const update = acktrUpdate(model, layers, config);
       const [{ name, kfac }] = update.steps;
-      const state = scope(update.init(params).optimizer, name);
+      const state = pickPrefix(update.init(params).optimizer, name);
       const gradients = mapParams(params, (it) => tf.onesLike(it));
       const found = kfac.naturalGradient(gradients, state)["pi/logStd"];
       const information = useSde ? 2 / 4 : 2; // of four features

@@ -10,15 +10,15 @@ import {
   type Update,
 } from "@bellman/agent";
 import {
+  addPrefix,
   clipByGlobalNorm,
   cloneParams,
   flatParams,
   flattenParams,
   mapParams,
-  nest,
   type Params,
+  pickPrefix,
   type RandomStream,
-  scope,
   type TensorData,
   type TensorType,
   tidy,
@@ -126,7 +126,8 @@ export function actorLearner<P extends Policy>(
   };
   const learn = (pushes: boolean): Update => (state, batch, inputs) =>
     tidy(() => {
-      const { policy: params, sum } = state, target = scope(batch, "target");
+      const { policy: params, sum } = state,
+        target = pickPrefix(batch, "target");
       const window = { ...batch as NStepBatch & Tensors, target };
       const { loss, aux, gradients } = valueAndGradients(
         learner.lossOf(params, window, inputs as Numbers),
@@ -254,7 +255,7 @@ class ActorSteps extends NStepRollout {
     });
     this.#options = options;
     this.#target = new Float32Array(Object.values(target)[0].data.buffer);
-    const parts = form.learnsQ ? nest(target, "target") : {};
+    const parts = form.learnsQ ? addPrefix(target, "target") : {};
     const types: Record<string, TensorType> = {};
     for (const path in parts) {
       const { data, shape } = parts[path];

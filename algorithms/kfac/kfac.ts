@@ -1,10 +1,10 @@
 import {
+  addPrefix,
   flattenParams,
   mapParams,
-  nest,
   type OptimizerState,
   type Params,
-  scope,
+  pickPrefix,
   sgd,
   tidy,
   unflattenParams,
@@ -197,8 +197,8 @@ export class Kfac {
     const cold = this.#hasCold ? coldOptimizer.init(params) : {};
     return {
       ...state,
-      ...nest(velocity, "velocity"),
-      ...nest(cold, "cold"),
+      ...addPrefix(velocity, "velocity"),
+      ...addPrefix(cold, "cold"),
     };
   }
 
@@ -318,12 +318,12 @@ export class Kfac {
       if (mayBeCold) {
         const { coldOptimizer } = this.#options;
         const taken = coldOptimizer.apply(like, this.#inOrder(gradients), {
-          state: scope(state, "cold"),
+          state: pickPrefix(state, "cold"),
           learningRate: options.coldLearningRate ?? learningRate,
         });
         const isCold = tf.logicalAnd(isFine, cold);
         after = tf.where(isCold, vectorOf(taken.params, like), after);
-        const slots = nest(taken.state, "cold");
+        const slots = addPrefix(taken.state, "cold");
         for (const slot in slots) {
           next[slot] = tf.where(isCold, slots[slot], state[slot]);
         }

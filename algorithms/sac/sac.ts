@@ -22,8 +22,8 @@ import type { Params } from "@bellman/compute";
 import {
   discreteQFunction,
   functionOptions,
+  pickPrefix,
   qFunction,
-  scope,
   type StochasticPolicy,
   stochasticPolicy,
   valueFunction,
@@ -217,7 +217,7 @@ function partsOf(
     qFunction: {
       part: "critics",
       estimate: (critics, observations, actions) =>
-        qf.apply(scope(critics, "qf1"), observations, actions!),
+        qf.apply(pickPrefix(critics, "qf1"), observations, actions!),
     },
   };
 }

@@ -16,8 +16,8 @@ import {
 import {
   deterministicPolicy,
   functionOptions,
+  pickPrefix,
   qFunction,
-  scope,
 } from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
 import type { BoxSpace } from "@bellman/types";
@@ -146,7 +146,7 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
     qFunction: {
       part: "critics",
       estimate: (critics, observations, actions) =>
-        qf.apply(scope(critics, "qf1"), observations, actions!),
+        qf.apply(pickPrefix(critics, "qf1"), observations, actions!),
     },
   };
 }

@@ -23,7 +23,7 @@ import {
   glorotUniform,
 } from "../networks/initializers.ts";
 import { mlp } from "../networks/feed_forward.ts";
-import { nest, type Network, scope } from "../networks/network.ts";
+import { addPrefix, type Network, pickPrefix } from "../networks/network.ts";
 import {
   type ObservationEncoder,
   observationEncoder,
@@ -165,12 +165,12 @@ export function body(
   return {
     outputSize: layers.outputSize,
     init: (random) => ({
-      ...nest(features.init(random), "features"),
+      ...addPrefix(features.init(random), "features"),
       ...layers.init(random),
     }),
     apply: (params, observations, actions) =>
       tf.tidy(() => {
-        const { output } = features.apply(scope(params, "features"), {
+        const { output } = features.apply(pickPrefix(params, "features"), {
           x: observations,
         });
         const x = actions ? tf.concat([output, actions], 1) : output;

@@ -20,7 +20,12 @@ import type {
   NetworkOptions,
 } from "../networks/create_network.ts";
 import { glorotUniform, orthogonal } from "../networks/initializers.ts";
-import { nest, type Network, parameter, scope } from "../networks/network.ts";
+import {
+  addPrefix,
+  type Network,
+  parameter,
+  pickPrefix,
+} from "../networks/network.ts";
 import { observationEncoder } from "../networks/observations.ts";
 
 /** Result of an {@link ActorCritic} for observations. */
@@ -77,12 +82,12 @@ function trunkOf(network: Network, kind: "shared" | "separate"): Trunk {
     init: (random) =>
       Object.assign(
         {},
-        ...names.map((name) => nest(network.init(random), name)),
+        ...names.map((name) => addPrefix(network.init(random), name)),
       ),
     apply(params, x, { state: before, masks }) {
       const states = statesIn(before);
       const each = names.map((name, i) =>
-        [scope(params, name), { x, masks, state: states[i] }] as const
+        [pickPrefix(params, name), { x, masks, state: states[i] }] as const
       );
       const [pi, vf = pi] = network.applyAll?.(each) ??
         each.map((it) => network.apply(...it));

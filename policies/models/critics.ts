@@ -7,7 +7,7 @@ import {
 } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { nest, scope } from "../networks/network.ts";
+import { addPrefix, pickPrefix } from "../networks/network.ts";
 
 /** Options of {@link criticLoss}. */
 export interface CriticLossOptions {
@@ -198,7 +198,7 @@ export function initCritics(
 ): Params {
   const each = Array.from(
     { length: count },
-    (_, i) => nest(qf.init(random), `qf${i + 1}`),
+    (_, i) => addPrefix(qf.init(random), `qf${i + 1}`),
   );
   return Object.assign({}, ...each);
 }
@@ -228,7 +228,7 @@ export function eachCritic<T extends tf.Tensor>(
 ): CriticEstimates<T> {
   const names = new Set(Object.keys(critics).map((it) => it.split("/")[0]));
   return Object.fromEntries(
-    [...names].map((name) => [name, estimate(scope(critics, name))]),
+    [...names].map((name) => [name, estimate(pickPrefix(critics, name))]),
   );
 }
 

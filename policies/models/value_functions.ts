@@ -39,7 +39,7 @@ export interface QFunction {
 /**
  * Makes a function of an observation and an action of one or several numbers: the
  * critic of soft actor-critic. For twins, make two sets of parameters with one function, and
- * keep them under separate names by {@link nest} and {@link scope}.
+ * keep them under separate names by {@link addPrefix} and {@link pickPrefix}.
  *
  * @param options Spaces and layers.
  * @returns The function.
@@ -49,7 +49,7 @@ export interface QFunction {
  *
  * @example
  * ```ts
- * import { nest, qFunction, scope } from "@bellman/policies";
+ * import { addPrefix, qFunction, pickPrefix } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
@@ -61,10 +61,10 @@ export interface QFunction {
  *   actionSpace: { ...box, shape: [2] },
  * });
  * const random = new RandomStream(1);
- * const twins = { ...nest(q.init(random), "qf1"), ...nest(q.init(random), "qf2") };
+ * const twins = { ...addPrefix(q.init(random), "qf1"), ...addPrefix(q.init(random), "qf2") };
  * const [observations, actions] = [tf.ones([4, 3]), tf.ones([4, 2])];
  * const values = ["qf1", "qf2"].map((name) =>
- *   q.apply(scope(twins, name), observations, actions)
+ *   q.apply(pickPrefix(twins, name), observations, actions)
  * );
  * assertEquals(values.map((it) => it.shape), [[4], [4]]);
  * ```

@@ -12,7 +12,7 @@ import * as tf from "@tensorflow/tfjs";
 import { type Params, tidy } from "@bellman/compute";
 import { channelAxis, flattenRows, sizeOf, SMALLEST_IMAGE } from "./_layers.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
-import { nest, type Network, scope } from "./network.ts";
+import { addPrefix, type Network, pickPrefix } from "./network.ts";
 
 /**
  * Options of {@link createNetwork}. Each network ignores those that it does not use.
@@ -189,7 +189,7 @@ function partsNetwork(options: CreateNetworkOptions): Network {
     init: (random) =>
       Object.assign(
         {},
-        ...parts.map(({ network, at }) => nest(network.init(random), at)),
+        ...parts.map(({ network, at }) => addPrefix(network.init(random), at)),
         trunk.init(random),
       ) as Params,
     apply: (params, { x }) =>
@@ -198,7 +198,7 @@ function partsNetwork(options: CreateNetworkOptions): Network {
           .map((rows, i) => {
             const { shape, network, at } = parts[i];
             const part = tf.reshape(rows, [-1, ...shape]);
-            return network.apply(scope(params, at), { x: part }).output;
+            return network.apply(pickPrefix(params, at), { x: part }).output;
           });
         return trunk.apply(params, { x: tf.concat(features, 1) });
       }),

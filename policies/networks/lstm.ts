@@ -17,12 +17,12 @@ import {
 import { cnn, type CnnOptions } from "./feed_forward.ts";
 import { constant, orthogonal, zeros } from "./initializers.ts";
 import {
+  addPrefix,
   type Initializer,
-  nest,
   type Network,
   type NetworkInputs,
   parameter,
-  scope,
+  pickPrefix,
 } from "./network.ts";
 
 /** Options of {@link lstmSequence}. */
@@ -480,12 +480,12 @@ function recurrent(options: LstmOptions, layerNorm: boolean): Network {
     for (const [name, [shape, initializer]] of Object.entries(shapes)) {
       params[name] = initialTensor(shape, initializer, random);
     }
-    return nest(params, "lstm");
+    return addPrefix(params, "lstm");
   }
 
   const applyAll = (each: readonly Applied[]) =>
     runAlike(
-      each.map(([params, inputs]) => [scope(params, "lstm"), inputs]),
+      each.map(([params, inputs]) => [pickPrefix(params, "lstm"), inputs]),
     );
 
   return {

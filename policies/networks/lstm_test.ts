@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 import { layerTags } from "@bellman/compute";
 import fc from "fast-check";
 import { cnnLstm, lnlstm, lstm, lstmSequence } from "./lstm.ts";
-import { nest, scope } from "./network.ts";
+import { addPrefix, pickPrefix } from "./network.ts";
 import { assertClose, assertNoLeaks } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { seededRandom } from "../testdata/random.ts";
@@ -53,7 +53,7 @@ const INPUT = 2;
 
 for (const [name, make] of Object.entries({ lstm, lnlstm })) {
   const network = make({ inputShape: [INPUT], lstmSize: SIZE });
-  const parameters = () => scope(network.init(seededRandom(7)), "lstm");
+  const parameters = () => pickPrefix(network.init(seededRandom(7)), "lstm");
 
   testOnBackends(`${name} in a sequence is its steps one by one`, () => {
     const params = parameters();
@@ -166,7 +166,7 @@ testOnBackends("the gradients of an LSTM are those of its formulas", () => {
       ),
       shape,
     );
-  const params = scope(
+  const params = pickPrefix(
     lstm({ inputShape: [INPUT], lstmSize: SIZE }).init(random),
     "lstm",
   );
@@ -248,9 +248,9 @@ for (
 
   testOnBackends(`weights of two ${name} at once are observed each`, () => {
     const [[params, inputs], [others]] = each();
-    const all = { ...nest(params, "pi"), ...nest(others, "vf") };
+    const all = { ...addPrefix(params, "pi"), ...addPrefix(others, "vf") };
     const { uses } = layerTags((all) => {
-      const of = (name: string) => [scope(all, name), inputs] as const;
+      const of = (name: string) => [pickPrefix(all, name), inputs] as const;
       const made = network.applyAll!([of("pi"), of("vf")]);
       return tf.sum(tf.add(made[0].output, made[1].output));
     }, all);
@@ -263,7 +263,7 @@ for (
 }
 
 testOnBackends("numbers of any size stay finite", () => {
-  const params = scope(
+  const params = pickPrefix(
     lstm({ inputShape: [INPUT], lstmSize: SIZE }).init(seededRandom(1)),
     "lstm",
   );
@@ -272,7 +272,7 @@ testOnBackends("numbers of any size stay finite", () => {
 });
 
 testOnBackends("rows that are no multiple of the environments", () => {
-  const params = scope(
+  const params = pickPrefix(
     lstm({ inputShape: [INPUT], lstmSize: SIZE }).init(seededRandom(1)),
     "lstm",
   );

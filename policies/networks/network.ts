@@ -2,7 +2,7 @@ import type { Params } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 
-export { nest, scope } from "@bellman/compute";
+export { addPrefix, pickPrefix } from "@bellman/compute";
 
 /**
  * Inputs of a {@link Network}. The rows are env-major:

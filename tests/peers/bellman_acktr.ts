@@ -23,9 +23,9 @@ import { type NpyArray, saveNpz } from "@bellman/files/npz";
 import {
   type ActorCritic,
   actorCritic,
-  nest,
+  addPrefix,
   type ObservationInput,
-  scope,
+  pickPrefix,
 } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
 import { makeLearner } from "./a2c_learner.ts";
@@ -153,9 +153,12 @@ function compileUpdate(
       const inputs = { ...batch, ...NUMBERS };
       const step = update.needsStatistics(at) ? full : light;
       const { stats } = step.run(inputs);
-      const inverted = kfac.refresh(at, () => scope(read().optimizer, name));
+      const inverted = kfac.refresh(
+        at,
+        () => pickPrefix(read().optimizer, name),
+      );
       if (inverted) {
-        full.writePart({ optimizer: nest(inverted, name) } as never);
+        full.writePart({ optimizer: addPrefix(inverted, name) } as never);
       }
       return stats;
     },

@@ -16,7 +16,7 @@ import {
   type TensorsOf,
   valueAndGradients,
 } from "@bellman/compute";
-import { mlp, nest, scope } from "@bellman/policies";
+import { addPrefix, mlp, pickPrefix } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { clockOf } from "./median_ms.ts";
 
@@ -62,7 +62,7 @@ function valueOf(params: Params, observations: tf.Tensor, actions: tf.Tensor) {
 
 const values = (params: Params, observations: tf.Tensor, actions: tf.Tensor) =>
   ["first", "second"].map((name) =>
-    valueOf(scope(params, name), observations, actions)
+    valueOf(pickPrefix(params, name), observations, actions)
   );
 
 /** Actions of the tanh-Gaussian policy and their log-probabilities. */
@@ -88,8 +88,8 @@ function sample(params: Params, x: tf.Tensor, noise: tf.Tensor) {
 
 const actor = { ...policy.init(random), ...head(2 * ACTION) };
 const critics: Params = {
-  ...nest({ ...critic.init(random), ...head(1) }, "first"),
-  ...nest({ ...critic.init(random), ...head(1) }, "second"),
+  ...addPrefix({ ...critic.init(random), ...head(1) }, "first"),
+  ...addPrefix({ ...critic.init(random), ...head(1) }, "second"),
 };
 const temperature: Params = { logAlpha: tf.scalar(0) };
 const optimizer = adam();

@@ -1,9 +1,9 @@
 import {
+  addPrefix,
   categorical,
   catEntropy,
   catEntropySoftmax,
   createNetwork,
-  nest,
   orthogonal,
 } from "@bellman/policies";
 import {
@@ -42,7 +42,7 @@ function runLstm(
     tensors[name] = tf.tensor(values, undefined, "float32");
   }
   const inputs = {
-    params: nest(tensors, "lstm"),
+    params: addPrefix(tensors, "lstm"),
     x: tf.tensor2d(x.flat()),
     masks: tf.tensor1d(masks.flat(), "float32"),
     state: tf.tensor2d(state, undefined, "float32"),

@@ -7,7 +7,7 @@ import {
   type Params,
   type StateArrays,
 } from "@bellman/compute";
-import { qFunction, scope, stochasticPolicy } from "@bellman/policies";
+import { pickPrefix, qFunction, stochasticPolicy } from "@bellman/policies";
 import {
   criticTargets,
   initSacState,
@@ -129,7 +129,9 @@ function forwardPass(
       noise,
     );
   const estimates = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
-    ["qf1", "qf2"].map((name) => qf.apply(scope(critics, name), x, actions));
+    ["qf1", "qf2"].map((name) =>
+      qf.apply(pickPrefix(critics, name), x, actions)
+    );
   const now = sample(observations, noise);
   const next = sample(nextObservations, nextNoise);
   const [q1, q2] = estimates(state.critics, observations, batch.actions);

@@ -1,5 +1,5 @@
 import type { Params } from "@bellman/compute";
-import { nest } from "@bellman/policies";
+import { addPrefix } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 
 /** A network of the SAC fixtures: its arrays by the original's names. */
@@ -37,7 +37,10 @@ export function paramsOf(network: NetworkArrays): Params {
 
 /** The parameters of both Q functions. */
 export function criticParams(qf1: NetworkArrays, qf2: NetworkArrays): Params {
-  return { ...nest(paramsOf(qf1), "qf1"), ...nest(paramsOf(qf2), "qf2") };
+  return {
+    ...addPrefix(paramsOf(qf1), "qf1"),
+    ...addPrefix(paramsOf(qf2), "qf2"),
+  };
 }
 
 /** Spaces and layers of the fixtures' networks. */

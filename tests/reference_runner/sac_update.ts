@@ -6,7 +6,7 @@ import {
   mapParams,
   type Optimizer,
 } from "@bellman/compute";
-import { scope } from "@bellman/policies";
+import { pickPrefix } from "@bellman/policies";
 import {
   criticTargets,
   normalPriorLogProb,
@@ -57,7 +57,7 @@ function forwardPass(
   const { distribution } = policy;
   const estimates = (actions: tf.Tensor) =>
     ["qf1", "qf2"].map((name) =>
-      qf.apply(scope(state.critics, name), observations, actions)
+      qf.apply(pickPrefix(state.critics, name), observations, actions)
     );
   const { policy: parameters } = policy.apply(state.policy, observations);
   const sample = distribution.sampleWithLogProb(parameters, batch.noise);

@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertThrows } from "@std/assert";
 import { RandomStream, sgd } from "@bellman/compute";
-import { nest, scope } from "@bellman/policies";
+import { addPrefix, pickPrefix } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { assertDescent } from "../testdata/descent.ts";
 import { continuousBatch, continuousModel } from "../testdata/models.ts";
@@ -109,8 +109,8 @@ Deno.test("the sound policy loss takes either twin, haarnoja's the first", () =>
   const losses = (haarnojaPolicyLoss: boolean, reparameterize: boolean) => {
     const { state, run } = setup({ haarnojaPolicyLoss, reparameterize });
     const swapped = {
-      ...nest(scope(state.critics, "qf2"), "qf1"),
-      ...nest(scope(state.critics, "qf1"), "qf2"),
+      ...addPrefix(pickPrefix(state.critics, "qf2"), "qf1"),
+      ...addPrefix(pickPrefix(state.critics, "qf1"), "qf2"),
     };
     return [state, { ...state, critics: swapped }].map((it) =>
       run(it).stats.policy_loss.arraySync()

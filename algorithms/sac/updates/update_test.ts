@@ -6,7 +6,7 @@ import {
   RandomStream,
   sgd,
 } from "@bellman/compute";
-import { nest, scope } from "@bellman/policies";
+import { addPrefix, pickPrefix } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { SacNumbers, SacState } from "./model.ts";
 import { discreteSacUpdate } from "./discrete_update.ts";
@@ -97,8 +97,8 @@ Deno.test("the policy meets the critics as they are after their step", () => {
 Deno.test("the twins may change places", () => {
   const { state, run } = setup();
   const swap = (params: Params): Params => ({
-    ...nest(scope(params, "qf2"), "qf1"),
-    ...nest(scope(params, "qf1"), "qf2"),
+    ...addPrefix(pickPrefix(params, "qf2"), "qf1"),
+    ...addPrefix(pickPrefix(params, "qf1"), "qf2"),
   });
   const learningRate = tf.scalar(0.1);
   const plain = run(state, { learningRate });
