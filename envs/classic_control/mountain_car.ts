@@ -4,7 +4,7 @@ import {
   type Color,
   type Point,
   rectangle,
-  turned,
+  rotate,
 } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import type { Dynamics } from "./dynamics.ts";
@@ -60,7 +60,7 @@ function drawCar(canvas: Canvas, position: number): void {
   const body = rectangle({ at, x: [-20, 20], y: [0, 20], angle });
   canvas.fillPolygon(body, BLACK);
   for (const side of [10, -10]) {
-    const center = turned([side, 0], { at, angle });
+    const center = rotate([side, 0], { at, angle });
     canvas.fillCircle({ center, radius: 8 }, WHEEL);
   }
 }

@@ -3,7 +3,7 @@ import {
   type Color,
   type Point,
   rectangle,
-  turned,
+  rotate,
 } from "../render/canvas.ts";
 import { box } from "../spaces/constructors.ts";
 import type { Dynamics } from "./dynamics.ts";
@@ -59,7 +59,7 @@ function drawTorque(canvas: Canvas, torque: number): void {
   if (!(size > 0)) return;
   const radius = SCALE * size / 4, sense = Math.sign(torque);
   const onArc = (part: number, distance: number): Point =>
-    turned([distance * sense, 0], {
+    rotate([distance * sense, 0], {
       at: CENTER,
       angle: sense * Math.PI * (1.5 * part - 0.5),
     });
@@ -119,7 +119,7 @@ export const PENDULUM: Dynamics = {
       angle,
     });
     canvas.fillPolygon(rod, ROD);
-    const end = turned([SCALE, 0], { at: CENTER, angle });
+    const end = rotate([SCALE, 0], { at: CENTER, angle });
     for (const center of [CENTER, end]) {
       canvas.fillCircle({ center, radius: half }, ROD);
     }

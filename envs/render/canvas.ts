@@ -187,7 +187,7 @@ function crossingsAt(y: number, xs: number[], ys: number[]): number[] {
   return found.sort((a, b) => a - b);
 }
 
-/** Rectangle around or beside an origin, turned about it, then moved. */
+/** Rectangle around or beside an origin, rotated about it, then moved. */
 export interface Rectangle {
   /** Place of the origin. */
   at: Point;
@@ -211,15 +211,15 @@ export interface Rectangle {
  * @returns The point's place.
  * @example
  * ```ts
- * import { turned } from "@bellman/envs";
+ * import { rotate } from "@bellman/envs";
  * import { assertAlmostEquals } from "@std/assert";
  *
- * const [x, y] = turned([1, 0], { at: [5, 5], angle: Math.PI / 2 });
+ * const [x, y] = rotate([1, 0], { at: [5, 5], angle: Math.PI / 2 });
  * assertAlmostEquals(x, 5);
  * assertAlmostEquals(y, 6);
  * ```
  */
-export function turned(
+export function rotate(
   [x, y]: Point,
   { at, angle = 0 }: { at: Point; angle?: number },
 ): Point {
@@ -249,5 +249,5 @@ export function rectangle({ at, x, y, angle }: Rectangle): Point[] {
     [right, high],
     [right, low],
   ];
-  return corners.map((corner) => turned(corner, { at, angle }));
+  return corners.map((corner) => rotate(corner, { at, angle }));
 }

@@ -45,7 +45,7 @@ export {
   type SubprocessVecEnvOptions,
 } from "./processes/subprocess_vec_env.ts";
 export {
-  type Guard,
+  type CriticalSection,
   serveWorker,
   type WorkerProgram,
 } from "./threads/serve_worker.ts";

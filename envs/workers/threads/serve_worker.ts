@@ -44,7 +44,7 @@ export interface WorkerProgram {
  * command may take as long as there are heartbeats. In a worker that was given up it
  * throws, and nothing is changed.
  */
-export type Guard = (change: () => void) => void;
+export type CriticalSection = (change: () => void) => void;
 
 const STEP: GroupCommand = { type: "step" };
 
@@ -61,12 +61,12 @@ class WorkerSide {
   async run(
     make: (
       data: unknown,
-      guard: Guard,
+      criticalSection: CriticalSection,
     ) => WorkerProgram | Promise<WorkerProgram>,
   ): Promise<void> {
     this.#endWhenDropped();
     try {
-      const program = await make(this.#data.data, this.#guard);
+      const program = await make(this.#data.data, this.#criticalSection);
       if (this.#mayAnswer()) this.#answer(program.run({ type: "open" }));
       this.#serve(program);
       program.close();
@@ -157,7 +157,7 @@ class WorkerSide {
     ) === STATE.busy;
   }
 
-  readonly #guard: Guard = (change) => {
+  readonly #criticalSection: CriticalSection = (change) => {
     if (!this.#mayAnswer()) throw new Error("nobody waits for this worker");
     change();
     const { words } = this.#data;
@@ -228,7 +228,10 @@ class WorkerSide {
  * ```
  */
 export function serveWorker<Data>(
-  make: (data: Data, guard: Guard) => WorkerProgram | Promise<WorkerProgram>,
+  make: (
+    data: Data,
+    criticalSection: CriticalSection,
+  ) => WorkerProgram | Promise<WorkerProgram>,
 ): void {
   const { workerData } = builtin("node:worker_threads");
   const side = new WorkerSide(workerData as WorkerData);
@@ -243,5 +246,5 @@ export function serveWorker<Data>(
   process.on("uncaughtException", (error) => side.die(error));
   // Later: a worker that exits while its module is still being evaluated
   // leaves descriptors behind.
-  setTimeout(() => side.run((data, guard) => make(data as Data, guard)));
+  setTimeout(() => side.run((data, section) => make(data as Data, section)));
 }
