@@ -27,7 +27,6 @@
  *
  * @module
  */
-export * from "./memory/advantage_targets.ts";
 export * from "./agent.ts";
 export * from "./algorithm.ts";
 export * from "./device_agent.ts";
@@ -57,12 +56,16 @@ export {
   unusedReplay,
 } from "./memory/replay.ts";
 export {
+  type AdvantageOptions,
+  advantageTargets,
   Rollout,
   type RolloutBatch,
   type RolloutData,
   type RolloutOptions,
   type RolloutTargets,
   type RolloutTensors,
+  tensorAdvantages,
+  tensorExplainedVariance,
   type TensorTargets,
 } from "./memory/rollout.ts";
 export * from "./hints.ts";

@@ -25,5 +25,4 @@
  *
  * @module
  */
-export * from "./explained_variance.ts";
 export * from "./returns.ts";

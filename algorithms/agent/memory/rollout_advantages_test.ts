@@ -8,10 +8,10 @@ import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import {
   advantageTargets,
+  type RolloutTensors,
   tensorAdvantages,
   tensorExplainedVariance,
-} from "./advantage_targets.ts";
-import type { RolloutTensors } from "./rollout.ts";
+} from "./rollout.ts";
 
 await selectBackend("cpu");
 

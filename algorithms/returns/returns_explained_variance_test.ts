@@ -1,6 +1,6 @@
 import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { explainedVariance } from "./explained_variance.ts";
+import { explainedVariance } from "./returns.ts";
 
 Deno.test("explainedVariance of a half of the deviations is three quarters", () => {
   assertAlmostEquals(explainedVariance([1, 2, 3], [2, 4, 6]), 0.75);
