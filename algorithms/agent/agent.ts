@@ -62,7 +62,7 @@ import type {
 } from "./algorithm.ts";
 import { encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
 import { refuseUnknown } from "./hints.ts";
-import type { ReplayStore } from "./memory/replay_store.ts";
+import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
 
 /** Policy results of steps that exploration chose. */

@@ -31,7 +31,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
-import type { ReplayStore } from "./memory/replay_store.ts";
+import type { ReplayStore } from "./replay_store.ts";
 import type { ConfigSchema } from "./schema.ts";
 
 /**

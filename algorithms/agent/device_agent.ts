@@ -50,8 +50,8 @@ import {
   packingOf,
   rolloutThatFits,
 } from "./device_loop.ts";
-import { NUMBER } from "./memory/_tensor_types.ts";
-import type { RolloutOptions } from "./memory/rollout.ts";
+import { NUMBER } from "./_tensor_types.ts";
+import type { RolloutOptions } from "./rollout.ts";
 
 /**
  * Options of {@link DeviceAgent}.

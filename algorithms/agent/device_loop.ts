@@ -34,7 +34,7 @@ import {
   targetOf,
   targetsOfTensors,
   valueOf,
-} from "./memory/rollout.ts";
+} from "./rollout.ts";
 
 /** Running episodes as tensors. */
 export interface DeviceEpisodes {

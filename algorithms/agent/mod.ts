@@ -46,7 +46,7 @@ export {
   ReplayStore,
   type ReplayStoreOptions,
   type StoredBuffer,
-} from "./memory/replay_store.ts";
+} from "./replay_store.ts";
 export {
   checkReplay,
   type HindsightGoals,
@@ -54,7 +54,7 @@ export {
   type ReplayBatch,
   type ReplayOptions,
   unusedReplay,
-} from "./memory/replay.ts";
+} from "./replay.ts";
 export {
   type AdvantageOptions,
   advantageTargets,
@@ -67,13 +67,9 @@ export {
   tensorAdvantages,
   tensorExplainedVariance,
   type TensorTargets,
-} from "./memory/rollout.ts";
+} from "./rollout.ts";
 export * from "./hints.ts";
 export * from "./unused_settings.ts";
 export * from "./schema.ts";
-export {
-  sequenceRows,
-  Sequences,
-  type SequencesOptions,
-} from "./memory/sequences.ts";
-export * from "./memory/n_step_rollout.ts";
+export { sequenceRows, Sequences, type SequencesOptions } from "./sequences.ts";
+export * from "./n_step_rollout.ts";

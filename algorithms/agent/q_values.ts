@@ -11,7 +11,7 @@ import type {
   BuildContext,
   StateActionValues,
 } from "./algorithm.ts";
-import { rowsOf } from "./memory/_tensor_types.ts";
+import { rowsOf } from "./_tensor_types.ts";
 
 /**
  * Estimates values of actions in one state.

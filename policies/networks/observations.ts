@@ -622,7 +622,27 @@ export function nextObservations(step: VecStep): DictOf<BoxArray> {
 /**
  * Returns the masks of {@link nextObservations}.
  *
+ * @param step The step.
+ * @param size Numbers of the masks of one environment, for messages.
+ * @returns Masks `[numEnvs, size]`: those of the step, or a copy where an episode ended.
  * @throws {TypeError} If the step has none.
+ *
+ * @example
+ * ```ts
+ * import { nextActionMasks } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const masks = nextActionMasks({
+ *   observations: Float32Array.of(1),
+ *   finalObservations: Float32Array.of(1),
+ *   rewards: new Float64Array(1),
+ *   terminated: Uint8Array.of(1),
+ *   truncated: Uint8Array.of(0),
+ *   actionMasks: Uint8Array.of(1, 1),
+ *   finalActionMasks: Uint8Array.of(0, 1),
+ * }, 2);
+ * assertEquals(masks, Uint8Array.of(0, 1));
+ * ```
  */
 export function nextActionMasks(step: VecStep, size: number): Uint8Array {
   const { actionMasks: now, finalActionMasks: final } = step;

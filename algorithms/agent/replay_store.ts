@@ -7,7 +7,6 @@ import { FileStorage, type Storage } from "@bellman/buffers/storage";
 import type { TensorData } from "@bellman/compute";
 import { isStateRecord } from "@bellman/files";
 import type { SavedRows, StateTree } from "@bellman/types";
-import type { Progress } from "../algorithm.ts";
 
 /** Options of prioritized sampling. */
 export interface PriorityOptions {
@@ -147,8 +146,8 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
     );
   }
 
-  /** Raises the exponent of importance weights with the progress of the run. */
-  anneal({ fraction }: Pick<Progress, "fraction">): void {
+  /** Raises the exponent of importance weights with the fraction of the run that is done. */
+  anneal(fraction: number): void {
     if (this.#sampler === undefined) return;
     const { priorityBeta = 0.4 } = this.#options;
     this.#sampler.beta = priorityBeta + (1 - priorityBeta) * fraction;

@@ -13,8 +13,8 @@ import {
   type Sample,
   Sequences,
   type SequencesOptions,
-} from "../mod.ts";
-import { buildContext } from "../../../tests/testdata/build_context.ts";
+} from "./mod.ts";
+import { buildContext } from "../../tests/testdata/build_context.ts";
 
 const NUM_ENVS = 2;
 const OPTIONS: SequencesOptions = {

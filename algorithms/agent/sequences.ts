@@ -22,7 +22,7 @@ import type {
   PolicyStep,
   Progress,
   Sample,
-} from "../algorithm.ts";
+} from "./algorithm.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import { unlearned } from "./rollout.ts";
 import { NewestFrames } from "./newest_frames.ts";
@@ -446,7 +446,7 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   /** Returns the new segment, or samples others; the next call overwrites them. */
   sample(random: RandomStream, progress: Progress): Sample {
     const isNew = this.#isNew = this.#isFull;
-    this.store?.anneal(progress);
+    this.store?.anneal(progress.fraction);
     const drawn = isNew ? this.#rows : this.#replay(random);
     const batch: Record<string, TensorData> = {};
     for (const name in this.batch) {

@@ -4,7 +4,7 @@ import { isXlaInstalled } from "@bellman/compute/xla";
 import type { StateTree } from "@bellman/types";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { generalizedAdvantageEstimation } from "@bellman/returns";
-import { Agent } from "../agent.ts";
+import { Agent } from "./agent.ts";
 import type { RolloutOptions } from "./rollout.ts";
 
 await selectBackend("cpu");

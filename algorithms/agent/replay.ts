@@ -26,7 +26,7 @@ import type {
   PolicyStep,
   Progress,
   Sample,
-} from "../algorithm.ts";
+} from "./algorithm.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import { NewestFrames, type Transition } from "./newest_frames.ts";
 import { ReplayStore, type ReplayStoreOptions } from "./replay_store.ts";
@@ -482,7 +482,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
 
   /** Samples a batch; the next one overwrites it. */
   sample(random: RandomStream, progress: Progress): Sample {
-    this.store.anneal(progress);
+    this.store.anneal(progress.fraction);
     const { buffer } = this.store;
     buffer.sample(random, { into: this.#batch });
     // Before anything is scaled, so that scales see the goals that stand in.

@@ -12,7 +12,7 @@ import {
 import type { StateTree } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { FLAG, namedRowsOf, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type { BuildContext, Memory, PolicyStep, Sample } from "../algorithm.ts";
+import type { BuildContext, Memory, PolicyStep, Sample } from "./algorithm.ts";
 
 /** Options of {@link NStepRollout}. */
 export interface NStepRolloutOptions {

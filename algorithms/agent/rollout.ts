@@ -29,7 +29,7 @@ import type {
   Memory,
   PolicyStep,
   Sample,
-} from "../algorithm.ts";
+} from "./algorithm.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 
 /** A complete rollout; arrays are env-major, `[numEnvs, numSteps]`. */
