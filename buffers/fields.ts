@@ -35,6 +35,39 @@ export type FieldValues =
   | { readonly [name: string]: FieldValues }
   | readonly FieldValues[];
 
+/** Fields of a row, by name. */
+export type Fields = Readonly<Record<string, Field>>;
+
+/** Array of each kind of numbers. */
+interface ArrayOf {
+  float32: Float32Array;
+  float64: Float64Array;
+  int32: Int32Array;
+  uint8: Uint8Array;
+}
+
+/**
+ * Array that a field is drawn in, or arrays nested as it is.
+ *
+ * @typeParam F The field.
+ */
+export type DataOf<F> = Field extends F ? FieldData
+  : F extends { readonly dtype: infer D extends FieldDtype } ? ArrayOf[D]
+  : F extends readonly unknown[] ? { -readonly [I in keyof F]: DataOf<F[I]> }
+  : F extends object ? { -readonly [K in keyof F]: DataOf<F[K]> }
+  : never;
+
+/**
+ * Numbers of a field to be stored, nested as it is.
+ *
+ * @typeParam F The field.
+ */
+export type ValuesOf<F> = Field extends F ? FieldValues
+  : F extends { readonly dtype: FieldDtype } ? ArrayLike<number>
+  : F extends readonly unknown[] ? { readonly [I in keyof F]: ValuesOf<F[I]> }
+  : F extends object ? { readonly [K in keyof F]: ValuesOf<F[K]> }
+  : never;
+
 /** One array field. */
 export interface Leaf {
   /** Its place among all leaves of its schema. */

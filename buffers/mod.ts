@@ -24,11 +24,14 @@
  */
 export type {
   ArrayField,
+  DataOf,
   Field,
   FieldArray,
   FieldData,
   FieldDtype,
+  Fields,
   FieldValues,
+  ValuesOf,
 } from "./fields.ts";
 export {
   RolloutBuffer,

@@ -1,4 +1,5 @@
 import {
+  type Fields,
   Hindsight,
   type HindsightOptions,
   ReplayBuffer,
@@ -376,7 +377,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.store = new ReplayStore(options, {
       name: "transitions",
       make: (parts) =>
-        allocated(capacity, () => new ReplayBuffer({ ...sizes, ...parts })),
+        allocated(capacity, () => new ReplayBuffer<Fields>({ ...sizes, ...parts })),
     });
     // The arrays of a batch do not depend on the buffer's capacity.
     const capacityOfFew = numEnvs * stackedFrames;

@@ -19,8 +19,10 @@ Deno.test("a step that does not fit changes nothing", () => {
     "RangeError: Cannot add 2 numbers as 'y': expected 1": () =>
       buffer.add({ ...step, y: [1, 2] }),
     "TypeError: Cannot add 'y' from nothing: expected 1 numbers": () =>
+      // @ts-expect-error -- nothing is given for y
       buffer.add({ x: [1], terminated: [0], truncated: [0] }),
     "RangeError: Cannot add unknown field 'z'": () =>
+      // @ts-expect-error -- there is no z
       buffer.add({ ...step, z: [1] }),
     "RangeError: Cannot add 1 numbers as 'x': expected 2": () =>
       buffer.addBatch(step, 2),

@@ -10,12 +10,17 @@ import {
   nest,
 } from "../fields.ts";
 import type { Drawn } from "../samplers/sampler.ts";
-import type { FieldRows } from "./field_rows.ts";
-import { type Episodes, FINAL, type Returns, sumRewards } from "./episodes.ts";
-import type { FinalValues } from "./final_values.ts";
-import type { ReplayMemory } from "./replay_memory.ts";
 import type { Batch } from "./options.ts";
+import type { ReplayMemory } from "./replay_memory.ts";
 import type { DrawnLeaf, ReplaySchema, Source } from "./replay_schema.ts";
+import {
+  type Episodes,
+  type FieldRows,
+  FINAL,
+  type FinalValues,
+  type Returns,
+  sumRewards,
+} from "./rows.ts";
 import {
   findFrames,
   shiftFrames,

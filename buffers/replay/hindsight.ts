@@ -7,13 +7,12 @@ import {
   makeSchema,
 } from "../fields.ts";
 import type { Random } from "../samplers/sampler.ts";
-import type { Episodes } from "./episodes.ts";
 import { BatchCache, type CheckedBatch, Gatherer } from "./gatherer.ts";
-import { internals, type ReplayMemory } from "./replay_memory.ts";
 import type { Batch } from "./options.ts";
-import type { ReplaySchema } from "./replay_schema.ts";
 import type { ReplayBuffer } from "./replay_buffer.ts";
-import type { Ring } from "./ring.ts";
+import { internals, type ReplayMemory } from "./replay_memory.ts";
+import type { ReplaySchema } from "./replay_schema.ts";
+import type { Episodes, Ring } from "./rows.ts";
 
 /**
  * Goals that stand in for the ones that were pursued: one that was reached by

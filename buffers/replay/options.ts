@@ -1,14 +1,32 @@
 import type { StateTree } from "@bellman/types";
-import type { Field, FieldData } from "../fields.ts";
+import type {
+  DataOf,
+  FieldArray,
+  FieldData,
+  Fields,
+  FieldValues,
+  ValuesOf,
+} from "../fields.ts";
 import type { Sampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** Options of a {@linkcode ReplayBuffer}. */
-export interface ReplayBufferOptions {
+/** Names of values, and the field that each is a value of. */
+export type Names = Readonly<Record<string, string>>;
+
+/**
+ * Options of a {@linkcode ReplayBuffer}.
+ *
+ * @typeParam F Fields of a row.
+ * @typeParam N Names of values after a step, and their fields.
+ */
+export interface ReplayBufferOptions<
+  F extends Fields = Fields,
+  N extends Names = Names,
+> {
   /** Rows that fit in; a multiple of `numEnvs` where they are steps of episodes. */
   readonly capacity: number;
   /** Fields of a row, by name. */
-  readonly fields: Readonly<Record<string, Field>>;
+  readonly fields: F;
   /**
    * Streams that are added side by side: environments, sensors.
    *
@@ -16,7 +34,7 @@ export interface ReplayBufferOptions {
    */
   readonly numEnvs?: number;
   /** Order of rows that are steps of episodes; without it rows are independent. */
-  readonly episodes?: EpisodeOptions;
+  readonly episodes?: EpisodeOptions<N>;
   /**
    * Chooser of the rows that are drawn.
    *
@@ -32,8 +50,12 @@ export interface ReplayBufferOptions {
   readonly storage?: Storage;
 }
 
-/** Order of rows that are the steps of episodes. */
-export interface EpisodeOptions {
+/**
+ * Order of rows that are the steps of episodes.
+ *
+ * @typeParam N Names of values after a step, and their fields.
+ */
+export interface EpisodeOptions<N extends Names = Names> {
   /**
    * Field that is above 0 where a step ended its episode for good; a single
    * uint8 for each row.
@@ -56,7 +78,7 @@ export interface EpisodeOptions {
    *
    * @default {}
    */
-  readonly next?: Readonly<Record<string, string>>;
+  readonly next?: N;
   /**
    * Array fields that are drawn as stacks, by path, with the frames of a stack.
    * A row holds one frame; drawn are the last frames of the episode up to it,
@@ -110,15 +132,47 @@ export interface NStepOptions {
  * Rows that were drawn, one after the other in the array of each field:
  * `[row, ...shape]`. The arrays belong to the caller, who may draw into them
  * again.
+ *
+ * @typeParam F Fields of a row.
+ * @typeParam N Names of values after a step, and their fields.
  */
-export interface Batch {
-  /** Place of each row in the buffer. */
-  readonly slots: Int32Array;
-  /** Importance weights; all 1 where each row was as likely. */
-  readonly weights: Float32Array;
-  /** Numbers of a field, nested as it is. */
-  readonly [field: string]: FieldData;
-}
+export type Batch<F extends Fields = Fields, N extends Names = Names> =
+  & {
+    /** Place of each row in the buffer. */
+    readonly slots: Int32Array;
+    /** Importance weights; all 1 where each row was as likely. */
+    readonly weights: Float32Array;
+  }
+  & (string extends keyof F ? { readonly [field: string]: FieldData }
+    :
+      & { readonly [K in keyof F]: DataOf<F[K]> }
+      & {
+        readonly [K in keyof N as string extends K ? never : K]: N[K] extends
+          keyof F ? DataOf<F[N[K]]>
+          : FieldData;
+      }
+      & {
+        /** Discounts of the values after returns of several steps. */
+        readonly discount?: FieldArray;
+        /** Discounts of values between them. */
+        readonly betweenDiscount?: FieldArray;
+      });
+
+/**
+ * Numbers of a step of all streams, or of several rows: those of each field, and the
+ * values after it.
+ *
+ * @typeParam F Fields of a row.
+ * @typeParam N Names of values after a step, and their fields.
+ */
+export type Rows<F extends Fields = Fields, N extends Names = Names> =
+  string extends keyof F ? { readonly [field: string]: FieldValues }
+    :
+      & { readonly [K in keyof F]: ValuesOf<F[K]> }
+      & {
+        readonly [K in keyof N as string extends K ? never : K]: N[K] extends
+          keyof F ? ValuesOf<F[N[K]]> : FieldValues;
+      };
 
 /**
  * State that a {@linkcode ReplayBuffer} saves: plain data, of rows that it holds

@@ -5,12 +5,22 @@ import {
 } from "../samplers/proportional_sampler.ts";
 import { RankBasedSampler } from "../samplers/rank_based_sampler.ts";
 import type { Random } from "../samplers/sampler.ts";
-import type { Batch, ReplayBufferOptions } from "./options.ts";
+import type { Fields } from "../fields.ts";
+import type { Batch, Names, ReplayBufferOptions } from "./options.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
 
-/** Options of a {@linkcode PrioritizedReplayBuffer}. */
-export interface PrioritizedReplayBufferOptions
-  extends Omit<ReplayBufferOptions, "sampler">, ProportionalSamplerOptions {
+/**
+ * Options of a {@linkcode PrioritizedReplayBuffer}.
+ *
+ * @typeParam F Fields of a row.
+ * @typeParam N Names of values after a step, and their fields.
+ */
+export interface PrioritizedReplayBufferOptions<
+  F extends Fields = Fields,
+  N extends Names = Names,
+> extends
+  Omit<ReplayBufferOptions<F, N>, "sampler">,
+  ProportionalSamplerOptions {
   /**
    * Measure by which a row is likely to be drawn: its priority, or the rank of
    * its priority among all.
@@ -46,8 +56,14 @@ export interface PrioritizedReplayBufferOptions
  * assertEquals(batch.weights, Float32Array.of(1, 1 / 3, 1 / 3, 1 / 3));
  * buffer.updatePriorities(batch.slots, [0.5, 2, 2, 2]);
  * ```
+ *
+ * @typeParam F Fields of a row.
+ * @typeParam N Names of values after a step, and their fields.
  */
-export class PrioritizedReplayBuffer extends ReplayBuffer {
+export class PrioritizedReplayBuffer<
+  const F extends Fields = Fields,
+  const N extends Names = Names,
+> extends ReplayBuffer<F, N> {
   readonly #sampler: PrioritySampler;
   readonly #beta: number;
 
@@ -58,7 +74,7 @@ export class PrioritizedReplayBuffer extends ReplayBuffer {
    * @throws {RangeError} If a size, a shape, a name or an exponent does not fit.
    * @throws {TypeError} If a dtype is unknown or options exclude each other.
    */
-  constructor(options: PrioritizedReplayBufferOptions) {
+  constructor(options: PrioritizedReplayBufferOptions<F, N>) {
     const sampler = makeSampler(options);
     super({ ...options, sampler });
     this.#sampler = sampler;
@@ -77,10 +93,10 @@ export class PrioritizedReplayBuffer extends ReplayBuffer {
    */
   override sample(
     random: Random,
-    options: ({ readonly size: number } | { readonly into: Batch }) & {
+    options: ({ readonly size: number } | { readonly into: Batch<F, N> }) & {
       readonly beta?: number;
     },
-  ): Batch {
+  ): Batch<F, N> {
     this.#sampler.beta = options.beta ?? this.#beta;
     return super.sample(random, options);
   }
@@ -105,7 +121,10 @@ export class PrioritizedReplayBuffer extends ReplayBuffer {
 }
 
 function makeSampler(
-  { kind = "proportional", ...options }: PrioritizedReplayBufferOptions,
+  { kind = "proportional", ...options }: Pick<
+    PrioritizedReplayBufferOptions,
+    "kind" | keyof ProportionalSamplerOptions
+  >,
 ): PrioritySampler {
   if (kind === "proportional") return new ProportionalSampler(options);
   if (kind !== "rank") {

@@ -1,19 +1,25 @@
-import { type ArrayCheck, collect, type FieldValues } from "../fields.ts";
+import {
+  type ArrayCheck,
+  collect,
+  type Fields,
+  type FieldValues,
+} from "../fields.ts";
 import {
   type Random,
   type Sampler,
   UniformSampler,
 } from "../samplers/sampler.ts";
 import { BatchCache, Gatherer } from "./gatherer.ts";
-import { internals, ReplayMemory } from "./replay_memory.ts";
 import type {
   Batch,
+  Names,
   ReplayBufferOptions,
   ReplayBufferState,
+  Rows,
 } from "./options.ts";
+import { internals, ReplayMemory, RowWriter } from "./replay_memory.ts";
 import { makeReplaySchema } from "./replay_schema.ts";
-import type { Ring } from "./ring.ts";
-import { RowWriter } from "./row_writer.ts";
+import type { Ring } from "./rows.ts";
 
 /**
  * Keeps the last rows that were added, and draws batches of them by chance.
@@ -27,6 +33,11 @@ import { RowWriter } from "./row_writer.ts";
  * more.
  *
  * A {@linkcode Storage} keeps the rows, a {@linkcode Sampler} chooses among them.
+ * TypeScript knows the fields: one that is missing or unknown does not compile, and
+ * the array of an int32 field is an `Int32Array`.
+ *
+ * @typeParam F Fields of a row.
+ * @typeParam N Names of values after a step, and their fields.
  *
  * @example
  * ```ts
@@ -56,7 +67,10 @@ import { RowWriter } from "./row_writer.ts";
  * assertEquals(batch.nextObservation, Float32Array.of(99, 2));
  * ```
  */
-export class ReplayBuffer {
+export class ReplayBuffer<
+  const F extends Fields = Fields,
+  const N extends Names = Names,
+> {
   readonly #memory: ReplayMemory;
   readonly #sampler: Sampler;
   readonly #writer: RowWriter;
@@ -75,7 +89,7 @@ export class ReplayBuffer {
    * @throws {TypeError} If a dtype is unknown, or flags and rewards
    * are not single numbers.
    */
-  constructor(options: ReplayBufferOptions) {
+  constructor(options: ReplayBufferOptions<F, N>) {
     const { sampler = new UniformSampler() } = options;
     const schema = makeReplaySchema(options);
     const memory = new ReplayMemory(schema, options);
@@ -133,7 +147,7 @@ export class ReplayBuffer {
    * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
-  add(step: { readonly [field: string]: FieldValues }): void {
+  add(step: Rows<F, N>): void {
     this.#add(step, this.#adding);
   }
 
@@ -150,19 +164,14 @@ export class ReplayBuffer {
    * field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
-  addBatch(
-    rows: { readonly [field: string]: FieldValues },
-    count: number,
-  ): void {
+  addBatch(rows: Rows<F, N>, count: number): void {
     this.#checkCount(count);
     this.#add(rows, { action: "add", rows: count });
   }
 
-  #add(
-    values: { readonly [field: string]: FieldValues },
-    check: ArrayCheck,
-  ): void {
-    collect(this.#memory.schema.added.root, values, check, this.#values);
+  #add(values: Rows<F, N>, check: ArrayCheck): void {
+    const { root } = this.#memory.schema.added;
+    collect(root, values as FieldValues, check, this.#values);
     this.#writer.write(this.#values, check.rows);
   }
 
@@ -183,8 +192,8 @@ export class ReplayBuffer {
    * @returns Zeros for each field `[row, ...shape]`, slots, and weights of 1.
    * @throws {RangeError} If the size is not a whole number above 0.
    */
-  batch(size: number): Batch {
-    return this.#batches.make(size);
+  batch(size: number): Batch<F, N> {
+    return this.#batches.make(size) as Batch<F, N>;
   }
 
   /**
@@ -198,10 +207,10 @@ export class ReplayBuffer {
    */
   sample(
     random: Random,
-    options: { readonly size: number } | { readonly into: Batch },
-  ): Batch {
+    options: { readonly size: number } | { readonly into: Batch<F, N> },
+  ): Batch<F, N> {
     const batch = "into" in options ? options.into : this.batch(options.size);
-    const checked = this.#batches.check(batch);
+    const checked = this.#batches.check(batch as Batch);
     if (this.#ring.length === 0) {
       throw new RangeError(
         `Cannot sample ${batch.slots.length} rows as the buffer holds 0`,
@@ -221,9 +230,9 @@ export class ReplayBuffer {
    * @throws {RangeError} If a row is not held, or the batch has another size.
    * @throws {TypeError} If the batch is not as {@link batch} makes them.
    */
-  gather(slots: ArrayLike<number>, into?: Batch): Batch {
+  gather(slots: ArrayLike<number>, into?: Batch<F, N>): Batch<F, N> {
     const batch = into ?? this.batch(slots.length);
-    const checked = this.#batches.check(batch);
+    const checked = this.#batches.check(batch as Batch);
     if (batch.slots.length !== slots.length) {
       throw new RangeError(
         `Cannot gather ${slots.length} slots into a batch of ${batch.slots.length}: expected as many`,

@@ -16,7 +16,7 @@ import type {
   NStepOptions,
   ReplayBufferOptions,
 } from "./options.ts";
-import { Ring } from "./ring.ts";
+import { Ring } from "./rows.ts";
 
 /** Origin of a drawn array. */
 export type Source =

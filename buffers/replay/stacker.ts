@@ -1,8 +1,8 @@
 import kernelBytes from "./_stack_kernel.json" with { type: "json" };
 import { type Units, unitsOf } from "../copy.ts";
 import { ARRAYS, type FieldArray } from "../fields.ts";
-import type { FieldRows } from "./field_rows.ts";
-import { type Episodes, FINAL, ZEROS } from "./episodes.ts";
+import type { FieldRows } from "./rows.ts";
+import { type Episodes, FINAL, ZEROS } from "./rows.ts";
 
 /** An array of a batch. */
 export interface Target {

@@ -71,7 +71,7 @@ Deno.test("stacks of four frames of bytes are those of any numbers", () => {
         const slots = bytes.slots();
         if (slots.length === 0) continue;
         const [a, b] = [bytes.gather(slots), floats.gather(slots)];
-        for (const name of ["frame", "after", "again"]) {
+        for (const name of ["frame", "after", "again"] as const) {
           const numbers = b[name] as Float32Array;
           assertEquals(a[name], Uint8Array.from(numbers), `step ${step}`);
         }

@@ -6,8 +6,7 @@ import {
   type FieldArray,
   type Leaf,
 } from "../fields.ts";
-import { FieldRows } from "../replay/field_rows.ts";
-import { ZEROS } from "../replay/episodes.ts";
+import { FieldRows, ZEROS } from "../replay/rows.ts";
 import { Stacker } from "../replay/stacker.ts";
 import { MemoryColumn } from "../storage/memory_storage.ts";
 

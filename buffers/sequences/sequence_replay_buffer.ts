@@ -12,9 +12,8 @@ import {
   type Schema,
 } from "../fields.ts";
 import type { ReplayBufferState } from "../replay/options.ts";
-import { ReplayMemory } from "../replay/replay_memory.ts";
+import { ReplayMemory, RowWriter } from "../replay/replay_memory.ts";
 import type { ReplaySchema } from "../replay/replay_schema.ts";
-import { RowWriter } from "../replay/row_writer.ts";
 import {
   type Random,
   type Sampler,
