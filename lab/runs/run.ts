@@ -1,4 +1,4 @@
-import { builtin } from "@bellman/files";
+import { builtin, isStateRecord } from "@bellman/files";
 import type { EvaluationResult } from "@bellman/training";
 import {
   type CurveRows,
@@ -259,6 +259,13 @@ export async function trainRun(
   settings: RunSettings,
   options: TrainRunOptions = {},
 ): Promise<Run> {
+  if (!isStateRecord(settings)) {
+    throw new TypeError(
+      `Cannot train a run from ${
+        JSON.stringify(settings)
+      }: expected settings, such as { algorithm: "a2c" }`,
+    );
+  }
   const { trainRun } = await import("./training/train_run.ts");
   return new Run(await trainRun(settings, options));
 }

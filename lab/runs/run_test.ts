@@ -53,6 +53,22 @@ Deno.test("nothing but a run is opened as one, or removed", async () => {
   assertThrows(() => Deno.statSync(run.dir), Deno.errors.NotFound);
 });
 
+Deno.test("options that cannot be are refused in one line", async () => {
+  const run = openRun(await copied("refused"));
+  const asked: [Promise<unknown>, string][] = [
+    [run.evaluate({ episodes: 0 }), "Cannot evaluate on 0 episodes: expected"],
+    [
+      run.evaluate({ checkpoint: "bets" as "best" }),
+      "Cannot load the checkpoint 'bets': expected best, latest or a step",
+    ],
+    [trainRun([] as never), "Cannot train a run from []: expected settings"],
+    [trainRun(null as never), "Cannot train a run from null: expected"],
+  ];
+  for (const [refused, says] of asked) {
+    await assertRejects(() => refused, Error, says);
+  }
+});
+
 Deno.test("a record of a newer version is refused, and stays as it is", async () => {
   const run = openRun(await copied("newer")), { recordPath } = run.folder;
   const text = Deno.readTextFileSync(recordPath)

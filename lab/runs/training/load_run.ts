@@ -153,6 +153,11 @@ export async function evaluateRun(
 ): Promise<EvaluationResult> {
   const agent = findAgent(dir, { ...options, command: "evaluate" });
   const { episodes = agent.config.evaluationEpisodes, signal } = options;
+  if (!Number.isSafeInteger(episodes) || episodes < 1) {
+    throw new RangeError(
+      `Cannot evaluate on ${episodes} episodes: expected a whole number of at least 1`,
+    );
+  }
   const { seed, deterministic } = agent;
   const settings = { episodes, deterministic, seed, signal };
   return await withAgent(

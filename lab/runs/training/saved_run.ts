@@ -369,6 +369,11 @@ export function loadCheckpoint(
   // A shared agent has no other checkpoint.
   const isAlone = isShared(run.folder.dir);
   if (typeof choice === "number") return store.load(choice);
+  if (choice !== "best" && choice !== "latest") {
+    throw new RangeError(
+      `Cannot load the checkpoint '${choice}': expected best, latest or a step`,
+    );
+  }
   const latest = (): Checkpoint => checkpointsOf(run).next().value!;
   if (choice === "latest" && !isAlone) return latest();
   try {
