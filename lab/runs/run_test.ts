@@ -55,17 +55,23 @@ Deno.test("nothing but a run is opened as one, or removed", async () => {
 
 Deno.test("options that cannot be are refused in one line", async () => {
   const run = openRun(await copied("refused"));
-  const asked: [Promise<unknown>, string][] = [
-    [run.evaluate({ episodes: 0 }), "Cannot evaluate on 0 episodes: expected"],
+  const asked: [() => Promise<unknown>, string][] = [
     [
-      run.evaluate({ checkpoint: "bets" as "best" }),
+      () => run.evaluate({ episodes: 0 }),
+      "Cannot evaluate on 0 episodes: expected",
+    ],
+    [
+      () => run.evaluate({ checkpoint: "bets" as "best" }),
       "Cannot load the checkpoint 'bets': expected best, latest or a step",
     ],
-    [trainRun([] as never), "Cannot train a run from []: expected settings"],
-    [trainRun(null as never), "Cannot train a run from null: expected"],
+    [
+      () => trainRun([] as never),
+      "Cannot train a run from []: expected settings",
+    ],
+    [() => trainRun(null as never), "Cannot train a run from null: expected"],
   ];
   for (const [refused, says] of asked) {
-    await assertRejects(() => refused, Error, says);
+    await assertRejects(refused, Error, says);
   }
 });
 
