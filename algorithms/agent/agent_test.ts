@@ -737,3 +737,19 @@ Deno.test("a masked environment needs nothing said", () => {
   }
   agent.close();
 });
+
+Deno.test("an input that is nothing is named", () => {
+  const algorithm = counting();
+  const without: typeof algorithm = {
+    ...algorithm,
+    build: (config, context) => ({
+      ...algorithm.build(config, context),
+      inputs: () => ({ learningRate: undefined as never }),
+    }),
+  };
+  assertThrows(
+    () => new Agent(without, SPACES),
+    TypeError,
+    "Cannot learn with undefined as the input 'learningRate': expected a number, or what draw gave",
+  );
+});

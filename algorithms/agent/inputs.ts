@@ -31,14 +31,21 @@ export function hostDraw(random: RandomStream): Draw {
 export function inputTypes(
   inputs: Readonly<Record<string, number | ArrayWithShape>>,
 ): Record<string, TensorType> {
-  const typeOf = (input: number | ArrayWithShape): TensorType =>
-    typeof input === "number" ? { shape: [], dtype: "float32" } : {
-      shape: input.shape,
-      dtype: input.data instanceof Int32Array ? "int32" : "float32",
-    };
   return Object.fromEntries(
-    Object.entries(inputs).map(([name, input]) => [name, typeOf(input)]),
+    Object.entries(inputs).map(([name, input]) => [name, typeOf(name, input)]),
   );
+}
+
+function typeOf(name: string, input: number | ArrayWithShape): TensorType {
+  if (typeof input === "number") return { shape: [], dtype: "float32" };
+  const { data, shape } = input ?? {};
+  if (shape === undefined) {
+    throw new TypeError(
+      `Cannot learn with ${input} as the input '${name}': expected a number, or what draw gave`,
+    );
+  }
+  const dtype = data instanceof Int32Array ? "int32" : "float32";
+  return { shape, dtype };
 }
 
 /** Encodes the observations of a batch, and turns `terminated` into numbers. */

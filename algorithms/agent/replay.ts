@@ -377,7 +377,10 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.store = new ReplayStore(options, {
       name: "transitions",
       make: (parts) =>
-        allocated(capacity, () => new ReplayBuffer<Fields>({ ...sizes, ...parts })),
+        allocated(
+          capacity,
+          () => new ReplayBuffer<Fields>({ ...sizes, ...parts }),
+        ),
     });
     // The arrays of a batch do not depend on the buffer's capacity.
     const capacityOfFew = numEnvs * stackedFrames;

@@ -166,7 +166,7 @@ export function actorLearner<P extends Policy>(
     memory,
     inputs: () => ({
       learningRate: rate(),
-      entropyCoefficient: config.entropyCoefficient,
+      ...(!form.learnsQ && { entropyCoefficient: config.entropyCoefficient }),
     }),
     learn: () => isPushDue() ? push : accumulate,
     explore: {
