@@ -38,21 +38,18 @@ export type FieldValues =
 /** Fields of a row, by name. */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** Array of each kind of numbers. */
-interface ArrayOf {
-  float32: Float32Array;
-  float64: Float64Array;
-  int32: Int32Array;
-  uint8: Uint8Array;
-}
-
 /**
  * Array that a field is drawn in, or arrays nested as it is.
  *
  * @typeParam F The field.
  */
 export type DataOf<F> = Field extends F ? FieldData
-  : F extends { readonly dtype: infer D extends FieldDtype } ? ArrayOf[D]
+  : F extends { readonly dtype: infer D extends FieldDtype } ? {
+      float32: Float32Array;
+      float64: Float64Array;
+      int32: Int32Array;
+      uint8: Uint8Array;
+    }[D]
   : F extends readonly unknown[] ? { -readonly [I in keyof F]: DataOf<F[I]> }
   : F extends object ? { -readonly [K in keyof F]: DataOf<F[K]> }
   : never;

@@ -311,7 +311,11 @@ function runSteps(
   );
   const rows = buffer.gather(rewards.map((_, slot) => slot));
   const compare = (field: string, wanted: Expected) =>
-    comparison.numbers(field, rows[field as keyof typeof rows] as Float32Array, wanted);
+    comparison.numbers(
+      field,
+      rows[field as keyof typeof rows] as Float32Array,
+      wanted,
+    );
   const { rows: wanted } = expected;
   compare("reward", wanted.map((it) => it.reward));
   compare("discount", wanted.map((it) => it.discount));
