@@ -50,7 +50,7 @@ MountainCar-v0:
   "throwing.ts": algorithm(`throw new Error("no luck");`),
   "network.ts": algorithm(`registerNetwork("mlp", () => null);`),
   "own.ts": algorithm(
-    `registerAlgorithm({ ...a2c, name: "bad-inputs-own", presets: {} });`,
+    `registerAlgorithm({ ...a2c, meta: { ...a2c.meta, name: "bad-inputs-own", presets: {} } });`,
   ),
 };
 for (const [name, content] of Object.entries(FILES)) {

@@ -154,7 +154,7 @@ Deno.test("an algorithm of somebody else's is named, and imported once it is tru
     algorithm,
     `import { registerAlgorithm } from "${ROOT}lab/runs/settings/mod.ts";
 import { a2c } from "${ROOT}algorithms/a2c/mod.ts";
-if (!Deno.env.has("MARKED")) registerAlgorithm({ ...a2c, name: "marked" });
+if (!Deno.env.has("MARKED")) registerAlgorithm({ ...a2c, meta: { ...a2c.meta, name: "marked" } });
 Deno.env.set("MARKED", "");
 Deno.writeTextFileSync("${marker}", "");
 `,
