@@ -2,10 +2,10 @@ import * as tf from "@tensorflow/tfjs";
 import {
   cloneParams,
   disposeParams,
-  flattenParams,
   mapParams,
   type Params,
-  unflattenParams,
+  ravel,
+  unravel,
 } from "./params.ts";
 
 /** The loss, and further results of a loss function. */
@@ -114,7 +114,7 @@ function checkScalar(loss: tf.Tensor): void {
  */
 export function globalNorm(gradients: Params): tf.Scalar {
   return tf.tidy(() => {
-    const flat = flattenParams(gradients, Object.keys(gradients));
+    const flat = ravel(gradients, Object.keys(gradients));
     return tf.sqrt(tf.sum(tf.square(flat)));
   });
 }
@@ -161,8 +161,8 @@ export function clipByGlobalNorm(
       return { gradients: mapParams(gradients, (it) => it.clone()), norm };
     }
     const scale = tf.div(maxNorm, tf.maximum(norm, maxNorm));
-    const flat = flattenParams(gradients, Object.keys(gradients));
+    const flat = ravel(gradients, Object.keys(gradients));
     const scaled = tf.mul(flat, scale) as tf.Tensor1D;
-    return { gradients: unflattenParams(scaled, gradients), norm };
+    return { gradients: unravel(scaled, gradients), norm };
   });
 }

@@ -75,16 +75,15 @@ export {
   type ArrayWithShape,
   cloneParams,
   disposeParams,
-  flatParams,
-  flattenParams,
   mapParams,
   type Params,
   paramsFromArrays,
   paramsToArrays,
   paramTypes,
   pickPrefix,
-  unflattenParams,
-  viewParams,
+  ravel,
+  unravel,
+  unravelArray,
 } from "./params.ts";
 export * from "./polyak.ts";
 export * from "./random_bits.ts";

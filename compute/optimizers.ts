@@ -5,7 +5,7 @@ import {
   type LossValue,
   valueAndGradients,
 } from "./gradients.ts";
-import { flattenParams, type Params, unflattenParams } from "./params.ts";
+import { type Params, ravel, unravel } from "./params.ts";
 
 /**
  * State of an optimizer: a flat map of its slots by the path of the parameter,
@@ -109,25 +109,25 @@ function slotOptimizer(rule: SlotRule): Optimizer {
     apply: (params, gradients, { state, learningRate }) =>
       tf.tidy(() => {
         const paths = Object.keys(params);
-        const gradient = flattenParams(gradients, paths);
+        const gradient = ravel(gradients, paths);
         const slots: Slots = {};
         for (const name of names) {
           const own = paths.map((path) => `${name}/${path}`);
-          slots[name] = flattenParams(state, own);
+          slots[name] = ravel(state, own);
         }
         const step = rule.countsSteps
           ? tf.add(state[STEP], 1) as tf.Scalar
           : tf.scalar(0);
         const moved = rule.step(gradient, slots, { learningRate, step });
-        const flat = tf.sub(flattenParams(params, paths), moved.change);
+        const flat = tf.sub(ravel(params, paths), moved.change);
         const newState: OptimizerState = {};
         for (const name of names) {
           const slot = moved.slots[name] as tf.Tensor1D;
-          Object.assign(newState, unflattenParams(slot, params, `${name}/`));
+          Object.assign(newState, unravel(slot, params, `${name}/`));
         }
         if (rule.countsSteps) newState[STEP] = step;
         return {
-          params: unflattenParams(flat as tf.Tensor1D, params),
+          params: unravel(flat as tf.Tensor1D, params),
           state: newState,
         };
       }),

@@ -1,6 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
 import type { TensorType } from "./graph/graph.ts";
-import { tidy } from "./tidy.ts";
 
 /**
  * Parameters of a model: an ordered map from path to tensor, such as
@@ -241,25 +240,26 @@ export function paramsFromArrays(
 }
 
 /**
- * Joins the tensors of some paths, one after the other, to one vector: one
- * operation on it does what one for each would.
+ * Joins the tensors of a map, one after the other, to one vector: one operation on it
+ * does what one for each would.
  *
  * @param params The map.
  * @param paths Paths of the tensors, in their order.
  * @returns The vector.
  * @example
  * ```ts
- * import { flattenParams } from "@bellman/compute";
+ * import { ravel } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * const params = { b: tf.tensor1d([3]), w: tf.tensor2d([[1, 2]]) };
- * assertEquals(flattenParams(params, ["w", "b"]).arraySync(), [1, 2, 3]);
+ * assertEquals(ravel(params).arraySync(), [3, 1, 2]);
+ * assertEquals(ravel(params, ["w", "b"]).arraySync(), [1, 2, 3]);
  * ```
  */
-export function flattenParams(
+export function ravel(
   params: Params,
-  paths: readonly string[],
+  paths: readonly string[] = Object.keys(params),
 ): tf.Tensor1D {
   return tf.concat1d(
     paths.map((path) => tf.reshape(params[path], [-1]) as tf.Tensor1D),
@@ -268,7 +268,7 @@ export function flattenParams(
 
 /**
  * Cuts a vector into tensors of the shapes and paths of others, the other way
- * round of {@linkcode flattenParams}.
+ * round of {@linkcode ravel}.
  *
  * @param flat The vector.
  * @param like Map of the wanted paths and shapes.
@@ -276,17 +276,17 @@ export function flattenParams(
  * @returns The tensors.
  * @example
  * ```ts
- * import { unflattenParams } from "@bellman/compute";
+ * import { unravel } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
  * import * as tf from "@tensorflow/tfjs";
  *
  * const like = { w: tf.zeros([1, 2]), b: tf.zeros([1]) };
- * const { w, b } = unflattenParams(tf.tensor1d([1, 2, 3]), like);
+ * const { w, b } = unravel(tf.tensor1d([1, 2, 3]), like);
  * assertEquals(w.arraySync(), [[1, 2]]);
  * assertEquals(b.arraySync(), [3]);
  * ```
  */
-export function unflattenParams(
+export function unravel(
   flat: tf.Tensor1D,
   like: Params,
   prefix = "",
@@ -301,45 +301,23 @@ export function unflattenParams(
 }
 
 /**
- * Copies the numbers of parameters into one array, in the order of their paths:
- * the form that is shared or sent as a whole.
- *
- * @param params The map.
- * @returns A new array.
- * @example
- * ```ts
- * import { flatParams } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const flat = flatParams({ w: tf.ones([1, 2]), b: tf.zeros([1]) });
- * assertEquals(flat, Float32Array.of(1, 1, 0));
- * ```
- */
-export function flatParams(params: Params): Float32Array {
-  return tidy(() =>
-    Float32Array.from(flattenParams(params, Object.keys(params)).dataSync())
-  );
-}
-
-/**
- * Views an array of {@linkcode flatParams} as arrays by path, which change with it.
+ * Views an array of the numbers of {@linkcode ravel} as arrays by path, which change
+ * with it: the form that is shared or sent as a whole.
  *
  * @param flat The array.
  * @param like Map of the paths and shapes.
  * @returns The views.
  * @example
  * ```ts
- * import { flatParams, viewParams } from "@bellman/compute";
+ * import { unravelArray } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
- * const params = { w: tf.ones([1, 2]), b: tf.zeros([1]) };
- * const { b } = viewParams(flatParams(params), params);
+ * const like = { w: { shape: [1, 2] }, b: { shape: [1] } };
+ * const { b } = unravelArray(Float32Array.of(1, 1, 0), like);
  * assertEquals(b, { data: Float32Array.of(0), shape: [1] });
  * ```
  */
-export function viewParams(
+export function unravelArray(
   flat: Float32Array,
   like: Readonly<Record<string, { readonly shape: readonly number[] }>>,
 ): Record<string, ArrayWithShape> {

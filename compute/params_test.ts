@@ -6,12 +6,12 @@ import {
   addPrefix,
   cloneParams,
   disposeParams,
-  flatParams,
   mapParams,
   paramsFromArrays,
   paramsToArrays,
   pickPrefix,
-  viewParams,
+  ravel,
+  unravelArray,
 } from "./params.ts";
 
 await selectBackend("cpu");
@@ -61,7 +61,8 @@ Deno.test("a clone outlives the original, a map keeps the paths", () => {
 
 Deno.test("views of all parameters in one array change with it", () => {
   const params = { b: tf.tensor2d([[1, 2], [3, 4]]), a: tf.scalar(5) };
-  const flat = flatParams(params), views = viewParams(flat, params);
+  const flat = ravel(params).dataSync() as Float32Array;
+  const views = unravelArray(flat, params);
   assertEquals(flat, Float32Array.of(1, 2, 3, 4, 5));
   assertEquals(views, paramsToArrays(params));
   flat[4] = 6;

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { flattenParams, type Params, unflattenParams } from "./params.ts";
+import { type Params, ravel, unravel } from "./params.ts";
 
 /**
  * Moves target parameters towards others: `target + tau (params - target)`,
@@ -40,10 +40,10 @@ export function polyak(
   }
   return tf.tidy(() => {
     const paths = Object.keys(target);
-    const old = flattenParams(target, paths);
-    const change = tf.sub(flattenParams(params, paths), old);
+    const old = ravel(target, paths);
+    const change = tf.sub(ravel(params, paths), old);
     const moved = tf.add(old, tf.mul(change, tau)) as tf.Tensor1D;
-    return unflattenParams(moved, target);
+    return unravel(moved, target);
   });
 }
 

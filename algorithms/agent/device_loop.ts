@@ -1,14 +1,14 @@
 import {
-  flattenParams,
   mapParams,
   type Params,
   randomNormal,
   randomUniform,
+  ravel,
   scan,
   switchCase,
   type TensorData,
   tidy,
-  unflattenParams,
+  unravel,
 } from "@bellman/compute";
 import {
   envActionTensor,
@@ -453,12 +453,12 @@ export function packingOf(like: AgentState): {
   return {
     pack: (state) =>
       map(state, (part, like) => ({
-        flat: flattenParams(part, Object.keys(like)),
+        flat: ravel(part, Object.keys(like)),
       })),
     unpack: (packed) =>
       map(
         packed,
-        ({ flat }, like) => unflattenParams(flat as tf.Tensor1D, like),
+        ({ flat }, like) => unravel(flat as tf.Tensor1D, like),
       ),
   };
 }

@@ -13,17 +13,16 @@ import {
   addPrefix,
   clipByGlobalNorm,
   cloneParams,
-  flatParams,
-  flattenParams,
   mapParams,
   type Params,
   pickPrefix,
   type RandomStream,
+  ravel,
   type TensorData,
   type TensorType,
   tidy,
+  unravelArray,
   valueAndGradients,
-  viewParams,
 } from "@bellman/compute";
 import type { Policy } from "@bellman/policies";
 import { schedule } from "@bellman/schedulers";
@@ -106,8 +105,9 @@ export function actorLearner<P extends Policy>(
   { config, context, form, connect }: ActorLearnerOptions,
 ): Parts<P> {
   const { policy } = learner, { actionSpace, random, totalTimesteps } = context;
-  const params = policy.init(random), flat = flatParams(params);
-  const held = { policy: viewParams(flat, params) };
+  const params = policy.init(random);
+  const flat = tidy(() => Float32Array.from(ravel(params).dataSync()));
+  const held = { policy: unravelArray(flat, params) };
   const own = connect === undefined
     ? SharedParameters.from(flat, { ...config, workers: 1 })
     : undefined;
@@ -138,7 +138,7 @@ export function actorLearner<P extends Policy>(
         sum ? tf.add(sum[path], it) : it;
       const gradient = mapParams(clipped.gradients, add);
       const left = pushes ? mapParams(params, tf.zerosLike) : gradient;
-      const all = flattenParams(gradient, Object.keys(params));
+      const all = ravel(gradient, Object.keys(params));
       return {
         state: { policy: cloneParams(params), ...(sum && { sum: left }) },
         stats: { loss, ...aux, grad_norm: clipped.norm },
@@ -148,7 +148,7 @@ export function actorLearner<P extends Policy>(
   const accumulate = learn(false), push = learn(true);
   const memory = new ActorSteps(context, policy, {
     ...{ config, form, server, own, progress, epsilon },
-    target: viewParams(flat.slice(), params),
+    target: unravelArray(flat.slice(), params),
   });
   const isPushDue = () =>
     !form.isOneStep || progress.hasEnded ||
@@ -232,7 +232,7 @@ interface ActorStepsOptions
   /** Current exploration rate. */
   readonly epsilon: () => number;
   /** Views of the memory of the target network. */
-  readonly target: ReturnType<typeof viewParams>;
+  readonly target: ReturnType<typeof unravelArray>;
 }
 
 /** Windows of an actor-learner, with the target network that each is learned by. */

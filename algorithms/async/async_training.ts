@@ -5,7 +5,7 @@ import {
   type WorkersAlgorithm,
   type WorkersRun,
 } from "@bellman/agent";
-import { selectEngine, viewParams } from "@bellman/compute";
+import { selectEngine, unravelArray } from "@bellman/compute";
 import {
   type CheckedSource,
   checkSource,
@@ -240,7 +240,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   /** Gives the agent of evaluations the shared parameters. */
   #pull(): void {
     if (!this.#server.pull(this.#latest, "params")) return;
-    const policy = viewParams(this.#latest, this.#agent.params);
+    const policy = unravelArray(this.#latest, this.#agent.params);
     this.#agent.loadWeights({ learned: { policy } });
   }
 

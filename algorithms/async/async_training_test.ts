@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Agent, defaultsOf } from "@bellman/agent";
-import { flatParams, RandomStream, selectBackend } from "@bellman/compute";
+import { RandomStream, ravel, selectBackend } from "@bellman/compute";
 import { deriveSeed, makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
@@ -76,7 +76,7 @@ for (
     const { model } = new Agent<AsyncConfig>(define(), spaces, { config });
     const params = model.init(new RandomStream(4).split("init"));
     const shared = SharedParameters.from(
-      flatParams(params),
+      ravel(params).dataSync() as Float32Array,
       { ...config, workers: 1 },
     );
     shared.start(0);

@@ -6,14 +6,14 @@
  * ```ts
  * import { Agent } from "@bellman/agent";
  * import { asyncQ, defaultAsyncConfig, SharedParameters } from "@bellman/async";
- * import { flatParams, RandomStream, selectBackend } from "@bellman/compute";
+ * import { RandomStream, ravel, selectBackend } from "@bellman/compute";
  * import { makeVec } from "@bellman/envs";
  * import { assertEquals } from "@std/assert";
  *
  * await selectBackend("cpu");
  * const env = makeVec("CartPole-v1", { numEnvs: 1 });
  * const { model } = new Agent(asyncQ, env);
- * const first = flatParams(model.init(new RandomStream(0)));
+ * const first = ravel(model.init(new RandomStream(0))).dataSync();
  * const shared = SharedParameters.from(first, { ...defaultAsyncConfig, workers: 2 });
  * const workers = [0, 1].map((i) =>
  *   new Agent(asyncQ.with(() => shared.connect(i)), env, { seed: i })

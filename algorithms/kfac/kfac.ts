@@ -1,13 +1,13 @@
 import {
   addPrefix,
-  flattenParams,
   mapParams,
   type OptimizerState,
   type Params,
   pickPrefix,
+  ravel,
   sgd,
   tidy,
-  unflattenParams,
+  unravel,
   valueAndGradients,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
@@ -249,7 +249,7 @@ export class Kfac {
       const like = this.#inOrder(gradients);
       const curvature = { ...this.#options, like, state };
       const natural = naturalVector(vectorOf(gradients, like), curvature);
-      return { ...gradients, ...unflattenParams(natural, like) };
+      return { ...gradients, ...unravel(natural, like) };
     });
   }
 
@@ -307,7 +307,7 @@ export class Kfac {
       let after = tf.sub<tf.Tensor1D>(vectorOf(params, like), change);
       const next: OptimizerState = {
         ...state,
-        ...(momentum > 0 && unflattenParams(moved, like, "velocity/")),
+        ...(momentum > 0 && unravel(moved, like, "velocity/")),
         step: tf.add(state.step, 1),
       };
       if (rows !== undefined) {
@@ -329,7 +329,7 @@ export class Kfac {
         }
       }
       return {
-        params: { ...params, ...unflattenParams(after, like) },
+        params: { ...params, ...unravel(after, like) },
         state: mapParams(next, (it) => it.clone()),
         coefficient,
         quadratic,
@@ -421,5 +421,5 @@ export class Kfac {
 
 /** Joins the tensors at the same paths to one vector. */
 function vectorOf(values: Params, like: Params, prefix = ""): tf.Tensor1D {
-  return flattenParams(values, Object.keys(like).map((path) => prefix + path));
+  return ravel(values, Object.keys(like).map((path) => prefix + path));
 }
