@@ -44,14 +44,6 @@
  *
  * @module
  */
-export {
-  absoluteTdErrors,
-  criticLoss,
-  type CriticLossOptions,
-  type CriticTargetInputs,
-  type CriticTargetOptions,
-  criticTargets,
-} from "@bellman/policies";
 export * from "./config.ts";
 export * from "./updates/discrete_update.ts";
 export * from "./haarnoja2018/losses.ts";

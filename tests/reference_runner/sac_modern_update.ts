@@ -7,9 +7,13 @@ import {
   type Params,
   type StateArrays,
 } from "@bellman/compute";
-import { pickPrefix, qFunction, stochasticPolicy } from "@bellman/policies";
 import {
   criticTargets,
+  pickPrefix,
+  qFunction,
+  stochasticPolicy,
+} from "@bellman/policies";
+import {
   initSacState,
   type SacInputs,
   type SacModel,

@@ -6,9 +6,8 @@ import {
   mapParams,
   type Optimizer,
 } from "@bellman/compute";
-import { pickPrefix } from "@bellman/policies";
+import { criticTargets, pickPrefix } from "@bellman/policies";
 import {
-  criticTargets,
   normalPriorLogProb,
   type SacValueModel,
   type SacValueState,
