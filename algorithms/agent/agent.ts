@@ -118,6 +118,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly rows?: ReplayStore;
   /** Steps that it learns from. */
   readonly memory: Memory;
+  /** Updates that the last call of `update` tells of. */
+  updatesInCall = 0;
   readonly #title: string;
   /** Scaling of the environment, written to exported policies. */
   readonly #spaces: AgentSpaces;
@@ -141,6 +143,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #random: RandomStream;
   readonly #draw: Draw;
   readonly #progress = { steps: 0, updates: 0, fraction: 0, isLast: true };
+  /** Updates that calls of `update` have told of. */
+  #told = 0;
   /** Last values by name, over all updates. */
   #statistics: Statistics = {};
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
@@ -417,8 +421,12 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    */
   update(): Statistics | undefined {
     const due = this.memory.ready(this.#progress, this.#random);
-    if (due === 0) return undefined;
     for (let i = 1; i <= due; i++) this.#learn(i === due);
+    // Those that were overdue before the last decision, too.
+    const { updates } = this.#progress;
+    this.updatesInCall = updates - this.#told;
+    if (this.updatesInCall === 0) return undefined;
+    this.#told = updates;
     this.#noteEnd();
     return { ...this.#statistics };
   }
@@ -589,7 +597,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.#random.load(saved.random);
     this.#decision = undefined;
     this.#count(saved.steps as number);
-    this.#progress.updates = saved.updates as number;
+    this.#progress.updates = this.#told = saved.updates as number;
     this.#statistics = { ...saved.statistics as Statistics };
     for (const [scale, statistics] of scales) scale.load(statistics);
   }

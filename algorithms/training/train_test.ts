@@ -4,6 +4,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import { DQN } from "@bellman/dqn";
 import { makeVec } from "@bellman/envs";
 import { type Callback, stop } from "./callbacks.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
@@ -808,4 +809,17 @@ Deno.test("training says how long it is", async () => {
       "Cannot train without totalTimesteps: expected a whole",
     );
   }
+});
+
+Deno.test("a round of several updates counts as many", async () => {
+  const env = makeVec("CartPole-v1", { numEnvs: 2 });
+  const config = {
+    ...{ hiddenSizes: [8], batchSize: 8, bufferSize: 100 },
+    ...{ learningStarts: 20, gradientSteps: 4, trainFrequency: 2 },
+  };
+  const agent = new DQN(env, { config, totalTimesteps: 200 });
+  const { updates } = await train(agent, env, { totalTimesteps: 200 });
+  assertEquals(updates, agent.updates);
+  assert(updates > 100);
+  agent.close();
 });
