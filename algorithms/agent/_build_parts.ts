@@ -6,6 +6,7 @@ import type {
   BuildContext,
 } from "./algorithm.ts";
 import type { Policy } from "@bellman/policies";
+import { checkParts } from "./_check_parts.ts";
 import { unusedLines } from "./unused_settings.ts";
 import { checkSettings, defaultsOf, ownSchema } from "./schema.ts";
 
@@ -59,6 +60,7 @@ export function buildParts<Config extends object, P extends Policy>(
   const config = Object.assign(defaultsOf<Config>(schema), settings);
   algorithm.check?.(config, context);
   const parts = algorithm.build(config, context);
+  checkParts(parts, title);
   // deno-lint-ignore no-console -- by default notices go there
   const { onNotice = (line: string) => console.warn(line) } = given;
   unusedLines(algorithm.meta, config, context).forEach((it) => onNotice(it));

@@ -60,13 +60,16 @@ import type {
   Tensors,
   Update,
 } from "./algorithm.ts";
-import { encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
+import { checkInputs, encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
 import { refuseUnknown } from "./hints.ts";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
 
 /** Policy results of steps that exploration chose. */
 const NOTHING: PolicyStep["recorded"] = {};
+
+/** Functions that `learn` may return, as each is compiled. */
+const MOST_UPDATES = 8;
 
 type Learner = CompiledStep<
   AgentState,
@@ -260,6 +263,20 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const start = { steps: 0, updates: 0, fraction: 0 };
     const inputs = this.#parts.inputs(start, hostDraw(new RandomStream(0)));
     const first: Update = this.#parts.learn({ ...start, updates: -1 });
+    this.#checkUpdate(first);
+    const { learningRate = 0 } = inputs;
+    if (typeof learningRate !== "number") {
+      throw new TypeError(
+        "Cannot log the input 'learningRate' as an array: expected a number",
+      );
+    }
+    const twice = Object.keys(inputs)
+      .find((name) => name in this.memory.batch);
+    if (twice !== undefined) {
+      throw new TypeError(
+        `Cannot learn with '${twice}' in the batch and in the inputs: expected two names`,
+      );
+    }
     const learner = compileStep(this.#stepOf(first), {
       state,
       inputs: { ...this.memory.batch, ...inputTypes(inputs) },
@@ -281,11 +298,23 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         batch[name] = given[name];
         delete inputs[name];
       }
-      const { results = {}, state, stats } = update(
-        held,
-        encodeBatch(policy, batch),
-        inputs as Scalars,
+      const made = update(held, encodeBatch(policy, batch), inputs as Scalars);
+      if (made?.state === undefined) {
+        throw new TypeError(
+          `The update of ${this.#title} returned no state: expected { state, stats }`,
+        );
+      }
+      const { state, stats = {}, results = {} } = made;
+      const wide = Object.keys(stats).find((name) =>
+        (stats[name]?.size ?? 1) !== 1
       );
+      if (wide !== undefined) {
+        throw new TypeError(
+          `The statistic '${wide}' of ${this.#title} has the shape [${
+            stats[wide]!.shape
+          }]: expected a number`,
+        );
+      }
       return { state, stats: stats as Tensors, results };
     };
   }
@@ -329,8 +358,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     observations.see(given);
     this.#present = this.#view(this.#seen);
     this.#acted = NOTHING;
-    const actions = this.#parts.explore?.act(this.#exploration) ??
-      this.#sample();
+    const { explore } = this.#parts;
+    const actions = explore === undefined
+      ? this.#sample()
+      : this.#checked(explore.act(this.#exploration));
     return {
       observations: this.#seen,
       inputs: this.#present,
@@ -341,6 +372,19 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       starts: this.#actor.starts,
       nextState: this.#acted.state as Float32Array | undefined,
     };
+  }
+
+  /** Refuses actions of an exploration that are too many, or too few. */
+  #checked(actions: TensorData): TensorData {
+    const { actionShape } = this.model.distribution;
+    const size = actionShape.reduce((product, length) => product * length, 1);
+    const wanted = size * this.#context.numEnvs;
+    if (actions?.length === wanted) return actions;
+    throw new RangeError(
+      `Cannot act by ${
+        actions?.length ?? "no"
+      } numbers that explore of ${this.#title} gave: expected ${wanted}`,
+    );
   }
 
   #sample(): TensorData {
@@ -421,6 +465,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    */
   update(): Statistics | undefined {
     const due = this.memory.ready(this.#progress, this.#random);
+    if (!Number.isSafeInteger(due) || due < 0) {
+      throw new RangeError(
+        `Cannot make ${due} updates, which ready of the memory asks for: expected a whole number of at least 0`,
+      );
+    }
     for (let i = 1; i <= due; i++) this.#learn(i === due);
     // Those that were overdue before the last decision, too.
     const { updates } = this.#progress;
@@ -457,6 +506,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const program = this.#program(learn(progress));
     // Its random numbers before those of the batch.
     const numbers = inputs(progress, this.#draw);
+    checkInputs(numbers);
     const drawn = this.memory.sample(this.#random, progress);
     const { stats, results } = program
       .run({ ...numbers, ...drawn.batch }) as Record<string, Arrays>;
@@ -467,6 +517,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       statistics.learning_rate = numbers.learningRate as number;
     }
     if (results.tdErrors) this.memory.setPriorities?.(results.tdErrors);
+    else if (this.memory.store?.hasPriorities) throw this.#unranked();
     const changed = afterUpdate?.({
       ...{ progress, statistics, results },
       read: () => this.#learner.read(),
@@ -475,9 +526,30 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     if (changed !== undefined) this.#learner.writePart(changed);
   }
 
+  #unranked(): TypeError {
+    return new TypeError(
+      `Cannot set the priorities of ${this.#title}: expected tdErrors among the results of its update`,
+    );
+  }
+
+  /** Throws unless `learn` returned a function, one of a few. */
+  #checkUpdate(update: Update): void {
+    const { updates } = this.#progress;
+    if (typeof update !== "function") {
+      throw new TypeError(
+        `Cannot make update ${updates}: learn of ${this.#title} returned ${update}, expected a function`,
+      );
+    }
+    if (this.#programs.size < MOST_UPDATES) return;
+    throw new RangeError(
+      `Cannot make update ${updates}: learn of ${this.#title} has returned ${MOST_UPDATES} functions and returns another one, each to be compiled; expected some that are made once, in build`,
+    );
+  }
+
   #program(update: Update): Run {
     const known = this.#programs.get(update);
     if (known !== undefined) return known;
+    this.#checkUpdate(update);
     const program = this.#learner.also(this.#stepOf(update));
     this.#programs.set(update, program);
     return program;

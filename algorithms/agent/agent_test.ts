@@ -753,3 +753,80 @@ Deno.test("an input that is nothing is named", () => {
     "Cannot learn with undefined as the input 'learningRate': expected a number, or what draw gave",
   );
 });
+
+Deno.test("parts that cannot be are refused in one line each", () => {
+  const algorithm = counting();
+  type Built = ReturnType<typeof algorithm.build>;
+  const told = (change: (parts: Built) => object) => () => {
+    const agent = new Agent({
+      ...algorithm,
+      build: (config, context) =>
+        change(algorithm.build(config, context)) as Built,
+    }, SPACES);
+    for (let step = 0; step < 6; step++) {
+      agent.act(new Float32Array(4));
+      agent.observe(stepWith({}));
+      agent.update();
+    }
+  };
+  const without = (name: string) =>
+    told((parts) => ({ ...parts, [name]: undefined }));
+  const inputs = (made: object) =>
+    told((parts) => ({
+      ...parts,
+      inputs: (...given: Parameters<Built["inputs"]>) => ({
+        ...parts.inputs(...given),
+        ...made,
+      }),
+    }));
+  const cases: Record<string, () => void> = {
+    "build gave no policy": without("policy"),
+    "the state has no part 'policy'": without("state"),
+    "build gave no memory": without("memory"),
+    "inputs is no function": without("inputs"),
+    "learn is no function": without("learn"),
+    "did you mean 'afterUpdate'?": told((parts) => ({
+      ...parts,
+      afterUpdte: () => undefined,
+    })),
+    "learn of Counting returned undefined, expected a function": told(
+      (parts) => ({ ...parts, learn: () => undefined }),
+    ),
+    "learn of Counting has returned 8 functions and returns another": told(
+      (parts) => ({
+        ...parts,
+        learn: (...given: Parameters<Built["learn"]>) => {
+          const update = parts.learn(...given);
+          return (...all: Parameters<typeof update>) => update(...all);
+        },
+        memory: Object.assign(parts.memory, { ready: () => 9 }),
+      }),
+    ),
+    "returned no state: expected { state, stats }": told((parts) => ({
+      ...parts,
+      learn: () => () => ({}),
+    })),
+    "'rewards' in the batch and in the inputs": inputs({ rewards: 1 }),
+    "NaN as the input 'noise2'": told((parts) => {
+      let calls = 0;
+      return {
+        ...parts,
+        inputs: (...given: Parameters<Built["inputs"]>) => ({
+          ...parts.inputs(...given),
+          noise2: calls++ > 0 ? NaN : 0,
+        }),
+      };
+    }),
+    "ready of the memory asks for": told((parts) => ({
+      ...parts,
+      memory: Object.assign(parts.memory, { ready: () => 0.5 }),
+    })),
+    "Cannot act by 1 numbers that explore of Counting gave": told((parts) => ({
+      ...parts,
+      explore: { act: () => new Int32Array(1) },
+    })),
+  };
+  for (const [says, run] of Object.entries(cases)) {
+    assertThrows(run, Error, says);
+  }
+});

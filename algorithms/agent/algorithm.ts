@@ -439,7 +439,8 @@ export interface Parts<
     draw: Draw,
   ): { readonly [Name in keyof I]: number | ArrayWithShape };
   /**
-   * Returns the next update. Each function that it returns is compiled once. The agent
+   * Returns the next update: one of a few functions that are made once, as each is
+   * compiled. The agent
    * asks for the first one when it is made, with `updates: -1`: the memory of the state
    * is laid out for it, so that should be the one that changes most.
    *
@@ -480,8 +481,9 @@ export type AnyParts<P extends Policy = Policy> =
  */
 export interface Memory<B = Tensors> {
   /**
-   * Shapes and types of a batch by name. The update gets encoded observations under the
-   * names that contain them, and `terminated` as numbers.
+   * Shapes and types of a batch by name. The update gets `observations`,
+   * `nextObservations` and `betweenObservations` encoded, those of a dict from their
+   * parts, as `observations.camera`, and `terminated` as numbers.
    */
   readonly batch: { readonly [Name in keyof B]: TensorType };
   /**
@@ -686,7 +688,8 @@ export interface UpdateResult<S extends AgentState = AgentState> {
   /** Scalars for the log; each name keeps its last value. */
   readonly stats: Readonly<Record<string, tf.Tensor | undefined>>;
   /**
-   * Arrays for the host: `tdErrors` are priorities.
+   * Arrays for the host: `tdErrors`, of at least 0, are priorities, and needed where
+   * the memory has some.
    *
    * @default {}
    */

@@ -7,11 +7,25 @@ import type {
 import { drawNoise, partsNamed, type Policy } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { Draw, Tensors } from "./algorithm.ts";
+import { hintAt } from "./hints.ts";
+
+/** Kinds of random numbers of updates. */
+const KINDS = ["normal", "uniform", "permutation"];
 
 /** Draws random numbers of updates from a stream. */
 export function hostDraw(random: RandomStream): Draw {
   return ({ kind, size }, rows) => {
     const shape = [rows, size];
+    if (!KINDS.includes(kind)) {
+      throw new TypeError(
+        `Cannot draw '${kind}' numbers: ${hintAt(String(kind), KINDS)}`,
+      );
+    }
+    if (!shape.every((it) => Number.isSafeInteger(it) && it >= 0)) {
+      throw new RangeError(
+        `Cannot draw [${shape}] random numbers: expected whole numbers of at least 0`,
+      );
+    }
     if (kind !== "permutation") {
       const data = new Float32Array(rows * size);
       drawNoise({ noise: { kind, size } }, random, data);
@@ -36,6 +50,19 @@ export function inputTypes(
   );
 }
 
+/** Throws where a number among the inputs of an update is not finite. */
+export function checkInputs(
+  inputs: Readonly<Record<string, number | ArrayWithShape>>,
+): void {
+  for (const name in inputs) {
+    const input = inputs[name];
+    if (typeof input !== "number" || Number.isFinite(input)) continue;
+    throw new RangeError(
+      `Cannot learn with ${input} as the input '${name}': expected a finite number`,
+    );
+  }
+}
+
 function typeOf(name: string, input: number | ArrayWithShape): TensorType {
   if (typeof input === "number") return { shape: [], dtype: "float32" };
   const { data, shape } = input ?? {};
@@ -48,10 +75,17 @@ function typeOf(name: string, input: number | ArrayWithShape): TensorType {
   return { shape, dtype };
 }
 
+/** Fields of a batch that hold observations. */
+const OBSERVATIONS = [
+  "observations",
+  "nextObservations",
+  "betweenObservations",
+] as const;
+
 /** Encodes the observations of a batch, and turns `terminated` into numbers. */
 export function encodeBatch(policy: Policy, batch: Tensors): Tensors {
   const names = new Set(Object.keys(batch).map((name) => name.split(".")[0]));
-  const encoded = [...names].filter((name) => /observations$/i.test(name))
+  const encoded = OBSERVATIONS.filter((name) => names.has(name))
     .map((name) => [name, policy.encode(partsNamed(name, batch))]);
   return {
     ...batch,

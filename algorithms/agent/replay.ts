@@ -41,7 +41,7 @@ export interface ReplayOptions extends ReplayStoreOptions {
   /** Steps of all environments that are collected before the first update. */
   readonly learningStarts: number;
   /**
-   * Steps of all environments between two rounds of updates.
+   * Steps between two rounds of updates, of which each is one in every environment.
    *
    * @default 1
    */

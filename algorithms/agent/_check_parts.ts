@@ -1,0 +1,57 @@
+import { isStateRecord } from "@bellman/files";
+import type { AnyParts } from "./algorithm.ts";
+import { refuseUnknown } from "./hints.ts";
+
+/** Names of all parts of an agent. */
+const PARTS = [
+  ...["policy", "state", "memory", "inputs", "learn"],
+  ...["explore", "afterUpdate", "qFunction"],
+];
+
+/** Functions of a memory that every agent calls. */
+const MEMORY = ["add", "endEpisodes", "ready", "sample", "save", "load"];
+
+/**
+ * Throws unless what an algorithm built has the parts of an agent.
+ *
+ * @param parts Result of `build`.
+ * @param title Name of the algorithm in messages.
+ * @throws {TypeError} If a part is missing, unknown or of another kind.
+ */
+export function checkParts(parts: AnyParts, title: string): void {
+  const demand = (isMet: boolean, found: string, wanted: string) => {
+    if (isMet) return;
+    throw new TypeError(
+      `Cannot make an agent of ${title}: ${found}; expected ${wanted}`,
+    );
+  };
+  const isFunction = (it: unknown) => typeof it === "function";
+  demand(isStateRecord(parts), "build gave no record", PARTS.join(", "));
+  refuseUnknown(parts, PARTS, `the parts of ${title}`);
+  const { policy, state, memory, inputs, learn, explore } = parts;
+  demand(
+    isFunction(policy?.apply),
+    "build gave no policy",
+    "one such as actorCritic makes",
+  );
+  demand(
+    isStateRecord(state?.policy),
+    "the state has no part 'policy'",
+    "{ policy: policy.init(context.random) } in it",
+  );
+  const missing = MEMORY.find((name) => !isFunction(Object(memory)[name]));
+  demand(
+    missing === undefined && isStateRecord(memory.batch),
+    memory === undefined
+      ? "build gave no memory"
+      : `the memory has no ${missing ?? "batch"}`,
+    "a Rollout, a Replay or another Memory",
+  );
+  demand(isFunction(inputs), "inputs is no function", "(progress, draw) => {}");
+  demand(isFunction(learn), "learn is no function", "() => update");
+  demand(
+    explore === undefined || isFunction(explore.act),
+    "explore has no act",
+    "a function of the exploration",
+  );
+}
