@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import type { TensorType } from "./graph/graph.ts";
+import { sizeOf, type TensorType } from "./graph/graph.ts";
 
 /**
  * Parameters of a model: an ordered map from path to tensor, such as
@@ -226,7 +226,7 @@ export function paramsFromArrays(
   const params: Params = {};
   for (const path in arrays) {
     const { data, shape } = arrays[path];
-    const size = shape.reduce((product, length) => product * length, 1);
+    const size = sizeOf(shape);
     if (data.length !== size) {
       throw new RangeError(
         `Cannot make '${path}' of shape [${shape}] from ${data.length} numbers: it holds ${size}`,
@@ -325,7 +325,7 @@ export function unravelArray(
   let offset = 0;
   for (const path in like) {
     const shape = [...like[path].shape];
-    const size = shape.reduce((product, length) => product * length, 1);
+    const size = sizeOf(shape);
     views[path] = { data: flat.subarray(offset, offset += size), shape };
   }
   return views;

@@ -135,6 +135,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #programs = new Map<Update, Run>();
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
+  /** Numbers in the actions of all environments. */
+  readonly #numbers: number;
   /** Current observations as stored, and as the policy sees them. */
   readonly #seen: ObservationInputArrays;
   readonly #view: (kept: ObservationInputArrays) => ObservationInputArrays;
@@ -183,7 +185,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       normalization.observations,
     );
     const random = new RandomStream(seed);
-    const state = (): AgentState => parts.state;
     const latest = () => this.#learner.state.policy as ResidentState<Params>;
     const learned: LearnedPolicy = {
       get params() {
@@ -207,9 +208,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       learned,
     };
     const { config, parts } = buildParts(algorithm, context, options);
-    const types = paramTypes(state().policy);
     const { policy, memory } = parts, { noiseSchedule } = policy;
-    const { masking } = policy.distribution;
+    const state: AgentState = parts.state;
+    const types = paramTypes(state.policy);
+    const { masking, actionShape } = policy.distribution;
+    this.#numbers = actionShape.reduce((product, n) => product * n, numEnvs);
     this.#expected = { numEnvs, masking: context.masked ? masking : undefined };
     if (context.masked) {
       this.#masks = new Uint8Array(numEnvs * choicesOf(policy));
@@ -224,14 +227,14 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     // deno-lint-ignore no-console -- by default notices go there
     this.#onNotice = options.onNotice ?? ((line) => console.warn(line));
     this.#normalization = normalization;
-    this.#learner = this.#compileUpdate(state());
+    this.#learner = this.#compileUpdate(state);
     if (parts.qFunction !== undefined) {
       this.qValues = qValuesOf(parts.qFunction, {
-        ...{ context, policy, start: state() },
+        ...{ context, policy, start: state },
         present: () => this.#learner.state,
       });
     }
-    disposeParams(...Object.values(state()));
+    disposeParams(...Object.values(state));
     this.#random = random.split("learning");
     this.#draw = hostDraw(this.#random);
     const acting = random.split("policy"), progress = this.#progress;
@@ -376,9 +379,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Refuses actions of an exploration that are too many, or too few. */
   #checked(actions: TensorData): TensorData {
-    const { actionShape } = this.model.distribution;
-    const size = actionShape.reduce((product, length) => product * length, 1);
-    const wanted = size * this.#context.numEnvs;
+    const wanted = this.#numbers;
     if (actions?.length === wanted) return actions;
     throw new RangeError(
       `Cannot act by ${

@@ -191,7 +191,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
   readonly #context: BuildContext;
   readonly #policy: Policy;
   readonly #fields: Readonly<Record<string, TensorType>>;
-  #held: Held | undefined;
+  #held: RolloutArrays | undefined;
 
   /**
    * Creates an empty rollout; its arrays are made with the first step.
@@ -235,8 +235,8 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
   }
 
   /** Arrays of the steps. */
-  get #arrays(): Held {
-    return this.#held ??= heldBy(this.#context, this.#policy, {
+  get #arrays(): RolloutArrays {
+    return this.#held ??= makeArrays(this.#context, this.#policy, {
       options: this.options,
       fields: this.#fields,
     });
@@ -379,7 +379,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
 }
 
 /** Arrays of a rollout. */
-interface Held {
+interface RolloutArrays {
   readonly buffer: RolloutBuffer;
   /** Views of it. */
   readonly data: RolloutData;
@@ -398,14 +398,14 @@ interface Held {
   readonly last: ObservationInputArrays;
 }
 
-function heldBy(
+function makeArrays(
   context: BuildContext,
   policy: Policy,
   { options, fields }: {
     readonly options: RolloutOptions;
     readonly fields: Readonly<Record<string, TensorType>>;
   },
-): Held {
+): RolloutArrays {
   const { numSteps, values, inputs } = options, { numEnvs } = context;
   const rows = numEnvs * numSteps;
   const all = values === "end"

@@ -5,7 +5,11 @@ import {
   type WorkersAlgorithm,
   type WorkersRun,
 } from "@bellman/agent";
-import { selectEngine, unravelArray } from "@bellman/compute";
+import {
+  type ArrayWithShape,
+  selectEngine,
+  unravelArray,
+} from "@bellman/compute";
 import {
   type CheckedSource,
   checkSource,
@@ -95,6 +99,8 @@ export class AsyncTraining implements WorkersAlgorithm {
   #server!: ParameterServer;
   /** Parameters as they were pulled last. */
   #latest!: Float32Array;
+  /** The same numbers by path, as the agent loads them. */
+  readonly #policy: Record<string, ArrayWithShape>;
   #workers: WorkerPool | undefined;
 
   private constructor(
@@ -138,6 +144,7 @@ export class AsyncTraining implements WorkersAlgorithm {
     this.#agent = new Agent<AsyncConfig>(definition, spaces, {
       ...{ config, seed, totalTimesteps, engine, onNotice },
     });
+    this.#policy = unravelArray(this.#latest, this.#agent.params);
     this.workerRates = Array(workers).fill(0);
     if (options.isForEvaluation) return;
     const settings: Omit<WorkerSettings, "worker"> = {
@@ -240,8 +247,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   /** Gives the agent of evaluations the shared parameters. */
   #pull(): void {
     if (!this.#server.pull(this.#latest, "params")) return;
-    const policy = unravelArray(this.#latest, this.#agent.params);
-    this.#agent.loadWeights({ learned: { policy } });
+    this.#agent.loadWeights({ learned: { policy: this.#policy } });
   }
 
   /** Returns means of the workers' last statistics. */
