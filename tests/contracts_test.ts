@@ -150,7 +150,7 @@ Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", 
       & { experience: { replay: buffers.ReplayBufferState } }
       & Record<string, StateTree>;
     agent.close();
-    const kept = experience.replay.fields.observation as Float32Array;
+    const kept = experience.replay.fields.observations as Float32Array;
     return { state, numbers: kept.length };
   };
   const whole = await learned({ observationSpace, actionSpace, numEnvs });

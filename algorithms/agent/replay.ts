@@ -337,37 +337,38 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
       })
       : undefined;
     const frame: DictOf<ObservationInput> = this.#newest?.frame ?? input;
-    const next = (name: string) =>
+    const observed = Object.keys(nameParts("observations", frame));
+    const after = (name: string) =>
       Object.fromEntries(
-        Object.keys(nameParts("", frame))
-          .map((part) => [`${name}${part}`, `observation${part}`]),
+        observed.map((it) => [it.replace("observations", name), it]),
       );
     const capacity = options.bufferSize - options.bufferSize % numEnvs;
     const sizes: ReplayBufferOptions = {
       capacity,
       numEnvs,
       fields: {
-        ...nameParts("observation", frame),
-        action,
-        reward: NUMBER,
+        ...nameParts("observations", frame),
+        actions: action,
+        rewards: NUMBER,
         terminated: FLAG,
         truncated: FLAG,
-        ...(choices > 0 && { actionMask: mask }),
+        ...(choices > 0 && { actionMasks: mask }),
       },
       episodes: {
         next: {
-          ...next("nextObservation"),
-          ...(choices > 0 && { nextActionMask: "actionMask" }),
+          ...after("nextObservations"),
+          ...(choices > 0 && { nextActionMasks: "actionMasks" }),
         },
-        ...(this.#newest && { stack: { observation: stackedFrames } }),
+        ...(this.#newest && { stack: { observations: stackedFrames } }),
         ...(nSteps > 1 && {
           nStep: {
-            steps: nSteps,
-            gamma,
+            ...{ steps: nSteps, gamma, reward: "rewards" },
+            discount: "discounts",
+            betweenDiscount: "betweenDiscounts",
             ...(options.between && {
               between: {
-                ...next("betweenObservations"),
-                ...(choices > 0 && { betweenActionMasks: "actionMask" }),
+                ...after("betweenObservations"),
+                ...(choices > 0 && { betweenActionMasks: "actionMasks" }),
               },
             }),
           },
@@ -388,41 +389,33 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.#batch = small.batch(batchSize);
     // Wrong settings are refused at once, also where a file is opened later.
     this.#goalsOf(small);
-    const { hasPriorities } = this.store;
     const drawn = this.#batch as Record<string, TensorData>;
     const seen = policy.observationInput as DictOf<ObservationInput>;
-    const kinds = nameParts("", seen), parts = Object.keys(kinds);
-    const observed = (name: string, field: string) =>
-      parts.map((part) => [name + part, drawn[field + part], kinds[part]]);
-    const discounts = { ...NUMBER, shape: [nSteps - 1] };
-    const inputs = ([
-      ...observed("observations", "observation"),
-      ...observed("nextObservations", "nextObservation"),
-      ...observed("betweenObservations", "betweenObservations"),
-      ["betweenDiscounts", drawn.betweenDiscount, discounts],
-      ["actions", drawn.action, action],
-      ["rewards", drawn.reward, NUMBER],
-      ["terminated", drawn.terminated, FLAG],
-      ["discounts", drawn.discount, NUMBER],
-      ["weights", hasPriorities ? drawn.weights : undefined, NUMBER],
-      ["actionMasks", drawn.actionMask, mask],
-      ["nextActionMasks", drawn.nextActionMask, mask],
-      ["betweenActionMasks", drawn.betweenActionMasks, mask],
-    ] as [string, TensorData, TensorType][])
-      .filter(([, array]) => array !== undefined)
-      .map(([name, array, type]) => {
-        const size = type.shape.reduce((product, it) => product * it, 1);
-        return { name, array, type, rows: array.length / size };
-      });
-    this.#arrays = Object.fromEntries(
-      inputs.map(({ name, array }) => [name, array]),
-    );
+    const types: Record<string, TensorType> = {
+      ...nameParts("observations", seen),
+      ...nameParts("nextObservations", seen),
+      ...nameParts("betweenObservations", seen),
+      betweenDiscounts: { ...NUMBER, shape: [nSteps - 1] },
+      actions: action,
+      rewards: NUMBER,
+      terminated: FLAG,
+      discounts: NUMBER,
+      ...(this.store.hasPriorities && { weights: NUMBER }),
+      actionMasks: mask,
+      nextActionMasks: mask,
+      betweenActionMasks: mask,
+    };
+    const names = Object.keys(types).filter((name) => name in drawn);
+    const rows = (name: string) =>
+      drawn[name].length /
+      types[name].shape.reduce((product, it) => product * it, 1);
+    this.#arrays = Object.fromEntries(names.map((it) => [it, drawn[it]]));
     this.batch = Object.fromEntries(
-      inputs.map(({ name, rows, type }) => [name, rowsOf(rows, type)]),
+      names.map((name) => [name, rowsOf(rows(name), types[name])]),
     ) as Memory<B>["batch"];
     this.#views = OBSERVATIONS.flatMap((name) => {
-      const part = inputs.find((it) => it.name === name + parts[0]);
-      return part === undefined ? [] : [[name, observations.view(part.rows)]];
+      const part = names.find((it) => it.split(".")[0] === name);
+      return part === undefined ? [] : [[name, observations.view(rows(part))]];
     });
     this.#next = observations.buffer(numEnvs);
     this.#rewards = new Float32Array(numEnvs);
@@ -453,14 +446,14 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.#newest?.take(seen as Transition);
     const { observation, nextObservation, ...ends } = seen;
     buffer.add({
-      ...nameParts("observation", observation),
-      ...nameParts("nextObservation", nextObservation),
+      ...nameParts("observations", observation),
+      ...nameParts("nextObservations", nextObservation),
       ...ends,
-      action: actions,
-      reward: this.#rewards,
+      actions,
+      rewards: this.#rewards,
       ...(actionMasks && {
-        actionMask: actionMasks,
-        nextActionMask: nextActionMasks(step, this.#choices),
+        actionMasks,
+        nextActionMasks: nextActionMasks(step, this.#choices),
       }),
     });
   }
@@ -522,8 +515,9 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
         ...hindsight,
         reward: (...goals) => of.computeReward!(...goals),
         terminated: of.computeTerminated?.bind(of),
-        achieved: "nextObservation.achieved_goal",
-        desired: ["observation.desired_goal", "nextObservation.desired_goal"],
+        rewardPath: "rewards",
+        achieved: "nextObservations.achieved_goal",
+        desired: ["observations.desired_goal", "nextObservations.desired_goal"],
       });
       this.#hindsight = { buffer, goals };
     }
@@ -545,9 +539,19 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
    * first stacks of frames sampled then repeat the first frame.
    */
   load(state: StateTree): void {
-    this.store.load((state as Record<string, StateTree>).replay);
+    const { replay } = state as Record<string, StateTree>;
+    checkNames(replay as { readonly fields?: object } | null);
+    this.store.load(replay);
     this.#newest?.forget();
   }
+}
+
+/** Refuses the rows of former versions, which had other names. */
+function checkNames(replay: { readonly fields?: object } | null): void {
+  if (replay?.fields === undefined || !("action" in replay.fields)) return;
+  throw new TypeError(
+    "Cannot restore transitions of an earlier version, whose rows have other names: expected a state of this one; loadWeights() takes the parameters alone",
+  );
 }
 
 /** Creates a buffer, or reports in one line why not: most often too little memory. */

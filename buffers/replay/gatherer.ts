@@ -11,7 +11,6 @@ import {
 } from "../fields.ts";
 import type { Drawn } from "../samplers/sampler.ts";
 import type { Batch } from "./options.ts";
-import type { ReplayMemory } from "./replay_memory.ts";
 import type { DrawnLeaf, ReplaySchema, Source } from "./replay_schema.ts";
 import {
   type Episodes,
@@ -19,6 +18,7 @@ import {
   FINAL,
   type FinalValues,
   type Returns,
+  type StoredRows,
   sumRewards,
 } from "./rows.ts";
 import {
@@ -43,9 +43,13 @@ export class Gatherer {
   /** Fetch the drawn rows that are copied, and those after them. */
   readonly #drawnFetcher: RowFetcher;
   readonly #nextFetcher: RowFetcher;
+  /** Batches that were checked. */
+  readonly #checked = new WeakMap<Batch, CheckedBatch>();
 
-  constructor(schema: ReplaySchema, memory: ReplayMemory) {
-    const { rows, episodes, finals } = memory;
+  constructor(
+    schema: ReplaySchema,
+    { rows, episodes, finals }: StoredRows,
+  ) {
     this.#schema = schema;
     this.#rows = rows;
     this.#episodes = episodes;
@@ -61,6 +65,27 @@ export class Gatherer {
     return this.#plans.filter((plan) =>
       plan.source === source && plan.frames === 1
     ).map(({ stored }) => this.#rows[stored]);
+  }
+
+  /** Allocates the arrays of a batch of so many rows. */
+  batch(size: number): Batch {
+    checkWhole(size, `make a batch of ${size} rows`);
+    const fields = nest(
+      this.#schema.drawn,
+      (leaf) => new ARRAYS[leaf.dtype](size * leaf.size),
+    );
+    const weights = new Float32Array(size).fill(1);
+    return { ...fields, slots: new Int32Array(size), weights };
+  }
+
+  /** Checks that a batch's arrays fit, unless they were checked before. */
+  check(batch: Batch): CheckedBatch {
+    let checked = this.#checked.get(batch);
+    if (checked === undefined || !checked.isCurrent) {
+      checked = new CheckedBatch(batch, this.#schema);
+      this.#checked.set(batch, checked);
+    }
+    return checked;
   }
 
   /** Fills all arrays; the slots are held. */
@@ -258,37 +283,6 @@ function checkDrawn(slots: unknown, weights: unknown): void {
 function targetOf(leaf: Leaf, array: unknown): Target {
   checkKind(leaf, array, ["sample", "into"]);
   return { array, units: unitsOf(array) };
-}
-
-/** Makes batches, and remembers those that were checked. */
-export class BatchCache {
-  readonly #schema: ReplaySchema;
-  readonly #checked = new WeakMap<Batch, CheckedBatch>();
-
-  constructor(schema: ReplaySchema) {
-    this.#schema = schema;
-  }
-
-  /** Allocates arrays for so many rows. */
-  make(size: number): Batch {
-    checkWhole(size, `make a batch of ${size} rows`);
-    const fields = nest(
-      this.#schema.drawn,
-      (leaf) => new ARRAYS[leaf.dtype](size * leaf.size),
-    );
-    const weights = new Float32Array(size).fill(1);
-    return { ...fields, slots: new Int32Array(size), weights };
-  }
-
-  /** Checks that a batch's arrays fit, unless they were checked before. */
-  check(batch: Batch): CheckedBatch {
-    let checked = this.#checked.get(batch);
-    if (checked === undefined || !checked.isCurrent) {
-      checked = new CheckedBatch(batch, this.#schema);
-      this.#checked.set(batch, checked);
-    }
-    return checked;
-  }
 }
 
 /** Words of a cache line. */

@@ -7,10 +7,13 @@ import {
   makeSchema,
 } from "../fields.ts";
 import type { Random } from "../samplers/sampler.ts";
-import { BatchCache, type CheckedBatch, Gatherer } from "./gatherer.ts";
+import { type CheckedBatch, Gatherer } from "./gatherer.ts";
 import type { Batch } from "./options.ts";
-import type { ReplayBuffer } from "./replay_buffer.ts";
-import { internals, type ReplayMemory } from "./replay_memory.ts";
+import {
+  internals,
+  type ReplayBuffer,
+  type ReplayMemory,
+} from "./replay_buffer.ts";
 import type { ReplaySchema } from "./replay_schema.ts";
 import type { Episodes, Ring } from "./rows.ts";
 
@@ -68,6 +71,12 @@ export interface HindsightOptions {
    * @default ["desiredGoal"]
    */
   readonly desired?: readonly string[];
+  /**
+   * Path of the reward in a drawn row.
+   *
+   * @default "reward"
+   */
+  readonly rewardPath?: string;
 }
 
 const STRATEGIES: readonly HindsightStrategy[] = [
@@ -129,10 +138,10 @@ export class Hindsight {
   readonly #leaves: GoalLeaves;
   readonly #ring: Ring;
   readonly #episodes: Episodes;
-  readonly #batches: BatchCache;
+  /** Reads whole rows. */
+  readonly #rowGatherer: Gatherer;
   /** Reads the goals that rows achieved. */
   readonly #gatherer: Gatherer;
-  readonly #goalBatches: BatchCache;
   #goals: CheckedBatch | undefined;
   /** Numbers of a goal. */
   readonly #size: number;
@@ -162,11 +171,10 @@ export class Hindsight {
     this.#probability = k === Infinity ? 1 : k / (k + 1);
     this.#episodes = checkEpisodes(memory);
     this.#ring = memory.ring;
-    this.#batches = new BatchCache(schema);
+    this.#rowGatherer = memory.gatherer;
     this.#leaves = goalLeaves(schema, options);
     const goals = goalSchema(schema, this.#leaves.achieved);
     this.#gatherer = new Gatherer(goals, memory);
-    this.#goalBatches = new BatchCache(goals);
     const { dtype, size } = goals.drawn.leaves[0];
     this.#size = size;
     this.#achieved = this.#desired = new ARRAYS[dtype](0);
@@ -186,7 +194,7 @@ export class Hindsight {
    * @throws {TypeError} If the batch is not as the buffer makes them.
    */
   relabel(batch: Batch, random: Random): Batch {
-    const checked = this.#batches.check(batch);
+    const checked = this.#rowGatherer.check(batch);
     const { slots } = checked.drawn;
     const goals = this.#goalsFor(slots.length);
     for (const slot of slots) {
@@ -211,7 +219,7 @@ export class Hindsight {
 
   #goalsFor(size: number): CheckedBatch {
     if (this.#goals?.drawn.slots.length !== size) {
-      this.#goals = this.#goalBatches.check(this.#goalBatches.make(size));
+      this.#goals = this.#gatherer.check(this.#gatherer.batch(size));
       this.#rows = new Int32Array(size);
       const { array } = this.#goals.targets[0];
       this.#achieved = array.slice();
@@ -301,8 +309,9 @@ type GoalLeaves = ReturnType<typeof goalLeaves>;
 
 function goalLeaves(schema: ReplaySchema, options: HindsightOptions) {
   const { achieved = "nextAchievedGoal", desired = ["desiredGoal"] } = options;
+  const { rewardPath = "reward" } = options;
   const goal = findLeaf(achieved, schema.drawn, "relabel");
-  const reward = findLeaf("reward", schema.drawn, "relabel");
+  const reward = findLeaf(rewardPath, schema.drawn, "relabel");
   checkSize(reward, 1);
   const terminated = schema.drawnLeaves.find(({ stored }) =>
     stored === schema.episodes?.terminated

@@ -1,25 +1,57 @@
 import {
   type ArrayCheck,
+  ARRAYS,
+  checkKind,
   collect,
+  type FieldArray,
   type Fields,
   type FieldValues,
+  foreignState,
+  nest,
+  type Schema,
 } from "../fields.ts";
 import {
   type Random,
   type Sampler,
   UniformSampler,
 } from "../samplers/sampler.ts";
-import { BatchCache, Gatherer } from "./gatherer.ts";
+import { MemoryStorage } from "../storage/memory_storage.ts";
+import type { Storage } from "../storage/storage.ts";
+import { Gatherer } from "./gatherer.ts";
 import type {
   Batch,
   Names,
   ReplayBufferOptions,
   ReplayBufferState,
+  ReplayRows,
   Rows,
 } from "./options.ts";
-import { internals, ReplayMemory, RowWriter } from "./replay_memory.ts";
-import { makeReplaySchema } from "./replay_schema.ts";
-import type { Ring } from "./rows.ts";
+import {
+  makeReplaySchema,
+  makeRing,
+  type ReplaySchema,
+} from "./replay_schema.ts";
+import {
+  Episodes,
+  FieldRows,
+  FinalValues,
+  Ring,
+  type SavedFinals,
+  type StoredRows,
+} from "./rows.ts";
+
+/** Rows of a replay buffer, and all that is known of them. */
+export interface ReplayMemory extends StoredRows {
+  readonly schema: ReplaySchema;
+  readonly ring: Ring;
+  /** True where rows are in a file. */
+  readonly isPersistent: boolean;
+  /** Reads rows into batches. */
+  readonly gatherer: Gatherer;
+}
+
+/** Memory of each replay buffer, for the parts of this package that read its rows. */
+export const internals: WeakMap<object, ReplayMemory> = new WeakMap();
 
 /**
  * Keeps the last rows that were added, and draws batches of them by chance.
@@ -71,15 +103,17 @@ export class ReplayBuffer<
   const F extends Fields = Fields,
   const N extends Names = Names,
 > {
+  /** Streams that are added side by side. */
+  readonly numEnvs: number;
   readonly #memory: ReplayMemory;
-  readonly #sampler: Sampler;
-  readonly #writer: RowWriter;
-  readonly #gatherer: Gatherer;
-  readonly #batches: BatchCache;
   readonly #ring: Ring;
+  readonly #sampler: Sampler;
+  readonly #storage: Storage | undefined;
   readonly #adding: ArrayCheck;
   /** The arrays of the rows that are added. */
   readonly #values: ArrayLike<number>[] = [];
+  /** Rows of those arrays that are being written. */
+  readonly #place = { from: 0, count: 0 };
 
   /**
    * Allocates the arrays of all fields.
@@ -90,27 +124,22 @@ export class ReplayBuffer<
    * are not single numbers.
    */
   constructor(options: ReplayBufferOptions<F, N>) {
-    const { sampler = new UniformSampler() } = options;
-    const schema = makeReplaySchema(options);
-    const memory = new ReplayMemory(schema, options);
+    const { numEnvs = 1, storage } = options;
+    const sampler: Sampler = options.sampler ?? new UniformSampler();
+    const memory = makeMemory(options);
+    this.numEnvs = numEnvs;
     this.#memory = memory;
-    this.#sampler = sampler;
-    this.#writer = new RowWriter(memory, sampler);
-    this.#gatherer = new Gatherer(schema, memory);
-    this.#batches = new BatchCache(schema);
     this.#ring = memory.ring;
-    this.#adding = { action: "add", rows: memory.numEnvs };
+    this.#sampler = sampler;
+    this.#storage = storage;
+    this.#adding = { action: "add", rows: numEnvs };
+    sampler.resize?.(memory.ring.capacity);
     internals.set(this, memory);
   }
 
   /** Rows that fit in. */
   get capacity(): number {
     return this.#ring.capacity;
-  }
-
-  /** Streams that are added side by side. */
-  get numEnvs(): number {
-    return this.#memory.numEnvs;
   }
 
   /** Rows that may be drawn. */
@@ -130,7 +159,8 @@ export class ReplayBuffer<
 
   /** Bytes of memory that its rows, and what is stored in addition to them, take up. */
   get byteLength(): number {
-    return this.#memory.byteLength;
+    const { rows, finals } = this.#memory, first = finals?.byteLength ?? 0;
+    return rows.reduce((sum, it) => sum + it.column.byteLength, first);
   }
 
   /**
@@ -172,7 +202,71 @@ export class ReplayBuffer<
   #add(values: Rows<F, N>, check: ArrayCheck): void {
     const { root } = this.#memory.schema.added;
     collect(root, values as FieldValues, check, this.#values);
-    this.#writer.write(this.#values, check.rows);
+    this.#write(this.#values, check.rows);
+  }
+
+  /** Writes checked rows, one array for each added leaf, and tells the sampler. */
+  #write(values: readonly ArrayLike<number>[], rows: number): void {
+    const ring = this.#ring, { total, firstStep } = ring;
+    const end = total + rows / ring.numEnvs;
+    while (ring.total < end) {
+      const room = ring.steps - ring.total % ring.steps;
+      const count = Math.min(end - ring.total, room);
+      this.#writeSteps(values, ring.total - total, count);
+    }
+    this.#tell("removed", firstStep, Math.min(ring.firstStep, total));
+    this.#tell("added", Math.max(total, ring.firstStep), end);
+  }
+
+  /** Notifies the sampler of steps, in one or two parts that do not wrap. */
+  #tell(what: "added" | "removed", first: number, end: number): void {
+    if (first >= end) return;
+    const ring = this.#ring, { steps, numEnvs } = ring;
+    const count = Math.min(end - first, steps - first % steps);
+    this.#sampler[what](ring.slotOf(first), count * numEnvs);
+    if (count === end - first) return;
+    this.#sampler[what](0, (end - first - count) * numEnvs);
+  }
+
+  /** Writes steps that lie side by side; their values begin at step `from`. */
+  #writeSteps(
+    values: readonly ArrayLike<number>[],
+    from: number,
+    steps: number,
+  ): void {
+    const { ring, finals, rows, schema: { origins } } = this.#memory;
+    const slot = ring.slotOf(ring.total), count = steps * ring.numEnvs;
+    finals?.evict(slot, count);
+    const place = this.#place, first = from * ring.numEnvs;
+    // Files keep all fields of a row together.
+    const together = this.#memory.isPersistent ? 1 : count;
+    for (let row = 0; row < count; row += together) {
+      place.from = first + row;
+      place.count = together;
+      for (let i = 0; i < rows.length; i++) {
+        rows[i].write(slot + row, values[origins[i]], place);
+      }
+    }
+    place.from = first;
+    place.count = count;
+    if (finals !== undefined) this.#keepNext(finals, values, slot);
+    ring.setTotal(ring.total + steps);
+  }
+
+  /** Keeps the values after steps that ended an episode, and after the newest. */
+  #keepNext(
+    finals: FinalValues,
+    values: readonly ArrayLike<number>[],
+    slot: number,
+  ): void {
+    const { episodes, ring: { numEnvs } } = this.#memory;
+    const { from, count } = this.#place;
+    for (let row = 0; row < count; row++) {
+      if (episodes!.ended(slot + row)) {
+        finals.push(slot + row, values, from + row);
+      }
+    }
+    finals.setNewest(values, from + count - numEnvs);
   }
 
   #checkCount(count: number): void {
@@ -193,7 +287,7 @@ export class ReplayBuffer<
    * @throws {RangeError} If the size is not a whole number above 0.
    */
   batch(size: number): Batch<F, N> {
-    return this.#batches.make(size) as Batch<F, N>;
+    return this.#memory.gatherer.batch(size) as Batch<F, N>;
   }
 
   /**
@@ -210,14 +304,14 @@ export class ReplayBuffer<
     options: { readonly size: number } | { readonly into: Batch<F, N> },
   ): Batch<F, N> {
     const batch = "into" in options ? options.into : this.batch(options.size);
-    const checked = this.#batches.check(batch as Batch);
+    const checked = this.#memory.gatherer.check(batch as Batch);
     if (this.#ring.length === 0) {
       throw new RangeError(
         `Cannot sample ${batch.slots.length} rows as the buffer holds 0`,
       );
     }
     this.#sampler.draw(checked.drawn, { rows: this.#ring, random });
-    this.#gatherer.gather(checked);
+    this.#memory.gatherer.gather(checked);
     return batch;
   }
 
@@ -232,7 +326,7 @@ export class ReplayBuffer<
    */
   gather(slots: ArrayLike<number>, into?: Batch<F, N>): Batch<F, N> {
     const batch = into ?? this.batch(slots.length);
-    const checked = this.#batches.check(batch as Batch);
+    const checked = this.#memory.gatherer.check(batch as Batch);
     if (batch.slots.length !== slots.length) {
       throw new RangeError(
         `Cannot gather ${slots.length} slots into a batch of ${batch.slots.length}: expected as many`,
@@ -240,7 +334,7 @@ export class ReplayBuffer<
     }
     for (let i = 0; i < slots.length; i++) this.#checkHeld(slots[i]);
     batch.slots.set(slots);
-    this.#gatherer.gather(checked);
+    this.#memory.gatherer.gather(checked);
     return batch;
   }
 
@@ -289,12 +383,23 @@ export class ReplayBuffer<
    * ```
    */
   endEpisodes(flag: "truncated" | "terminated" = "truncated"): void {
-    this.#memory.endEpisodes(flag);
+    const { ring: { newest, numEnvs }, episodes, finals } = this.#memory;
+    if (episodes === undefined || newest < 0) return;
+    for (let env = 0; env < numEnvs; env++) {
+      const slot = newest + env;
+      if (episodes.ended(slot)) continue;
+      episodes[flag][slot] = 1;
+      finals?.pushNewest(slot, env);
+    }
   }
 
   /** Removes all rows; its arrays stay. */
   clear(): void {
-    this.#writer.clear();
+    const { firstStep, total } = this.#ring;
+    this.#tell("removed", firstStep, total);
+    this.#ring.setTotal(0);
+    this.#memory.finals?.clear();
+    this.#storage?.clear?.();
   }
 
   /**
@@ -307,7 +412,14 @@ export class ReplayBuffer<
    * @returns Plain data.
    */
   save({ copy = true }: { readonly copy?: boolean } = {}): ReplayBufferState {
-    return this.#memory.save(this.#sampler, copy);
+    const storage = this.#storage?.save?.();
+    return {
+      capacity: this.capacity,
+      numEnvs: this.numEnvs,
+      ...saveRows(this.#memory, copy),
+      sampler: this.#sampler.save(),
+      ...(storage !== undefined && { storage }),
+    };
   }
 
   /**
@@ -320,11 +432,181 @@ export class ReplayBuffer<
    * @throws {SyntaxError} If its rows in a file are damaged, or were overwritten.
    */
   load(state: ReplayBufferState): void {
-    this.#memory.load(state, this.#sampler);
+    checkSizes(state, this);
+    const rows = checkState(state, this.#memory);
+    this.#storage?.check?.(state.storage);
+    this.#sampler.load(state.sampler);
+    this.#storage?.load?.(state.storage!);
+    loadRows(this.#memory, rows);
   }
 
   /** Frees what the storage holds besides memory, such as files. */
   close(): void {
     for (const { column } of this.#memory.rows) column.close?.();
   }
+}
+
+/** Allocates the rows of a buffer. */
+function makeMemory(options: ReplayBufferOptions): ReplayMemory {
+  const schema = makeReplaySchema(options), ring = makeRing(options, schema);
+  const rows = makeColumns(schema, options.capacity, options.storage);
+  const { finalLeaves, episodes: ends } = schema;
+  const finals = finalLeaves.length === 0
+    ? undefined
+    : new FinalValues(finalLeaves, ring);
+  const episodes = ends && new Episodes(ring, finals, {
+    terminated: rows[ends.terminated],
+    truncated: rows[ends.truncated],
+  });
+  const isPersistent = rows.some(({ column }) => column.persistent);
+  const gatherer = new Gatherer(schema, { rows, episodes, finals });
+  return { schema, rows, ring, finals, episodes, isPersistent, gatherer };
+}
+
+/** Makes the columns of all fields; numbers that are looked along stay in memory. */
+function makeColumns(
+  { stored, episodes }: ReplaySchema,
+  capacity: number,
+  storage?: Storage,
+): FieldRows[] {
+  const memory = new MemoryStorage();
+  const { terminated, truncated, nStep } = episodes ?? {};
+  const inMemory = [terminated, truncated, nStep?.reward];
+  return stored.leaves.map((leaf) => {
+    const { index, name, dtype, size } = leaf;
+    const from = inMemory.includes(index) ? memory : storage ?? memory;
+    return new FieldRows(leaf, from.allocate({ name, dtype, size }, capacity));
+  });
+}
+
+/** Saves the rows that are held, and their final values. */
+function saveRows(
+  { schema: { stored, after }, rows, ring, finals }: ReplayMemory,
+  copy: boolean,
+): ReplayRows {
+  const { total } = ring, count = ring.held * ring.numEnvs;
+  const fields = nest(
+    stored,
+    ({ index, dtype }) =>
+      rows[index].column.persistent
+        ? new ARRAYS[dtype](0)
+        : rows[index].slice(0, count, copy),
+  );
+  if (finals === undefined) return { total, fields, finals: null };
+  const { slots, ended, newest } = finals.save();
+  return {
+    total,
+    fields,
+    finals: {
+      slots,
+      ended: nest(after!, ({ index }) => ended[index]),
+      newest: nest(after!, ({ index }) => newest[index]),
+    },
+  };
+}
+
+/** Rows of a state, checked. */
+type CheckedRows = ReturnType<typeof checkState>;
+
+/** Throws unless a state fits; returns its rows. */
+function checkState(
+  state: ReplayBufferState,
+  memory: ReplayMemory,
+) {
+  const { ring, rows, schema: { stored, after, episodes } } = memory;
+  const { total } = state;
+  if (!(Number.isSafeInteger(total) && total >= 0)) {
+    throw foreignState(`a buffer with total ${total}`);
+  }
+  const count = Math.min(total, ring.steps) * ring.numEnvs;
+  const values = checkArrays(stored, state.fields, { count, rows });
+  if (after === undefined) return { total, values, finals: undefined };
+  const finals = checkFinals(state.finals, after, ring.numEnvs);
+  const flags = [episodes!.terminated, episodes!.truncated]
+    .map((index) => values[index] as Uint8Array);
+  const ends = flags[0].map((flag, row) => flag | flags[1][row]);
+  const savedRing = new Ring(ring);
+  savedRing.setTotal(total);
+  if (!areEnds(finals.slots, ends, savedRing)) {
+    throw foreignState(
+      "next values of other rows than those that ended an episode",
+    );
+  }
+  return { total, values, finals };
+}
+
+/** Throws unless a state is one of a buffer of the same sizes. */
+function checkSizes(
+  state: ReplayBufferState,
+  own: { readonly capacity: number; readonly numEnvs: number },
+): void {
+  if (typeof state !== "object" || state === null) {
+    throw foreignState(`a buffer from ${state}`);
+  }
+  for (const name of ["capacity", "numEnvs"] as const) {
+    if (state[name] === own[name]) continue;
+    throw new RangeError(
+      `Cannot load a buffer with ${name} ${state[name]} into one with ${
+        own[name]
+      }`,
+    );
+  }
+}
+
+function checkArrays(
+  { root, leaves }: Schema,
+  values: FieldValues,
+  { count, rows }: { count: number; rows?: readonly FieldRows[] },
+): FieldArray[] {
+  const arrays: ArrayLike<number>[] = [];
+  const any = { action: "load", rows: 0, atLeast: true };
+  collect(root, values, any, arrays);
+  return leaves.map((leaf, i) => {
+    const array: unknown = arrays[i];
+    checkKind(leaf, array, ["load", "from"]);
+    const wanted = count * leaf.size;
+    const isLeftOut = array.length === 0 && rows?.[i].column.persistent;
+    if (array.length === wanted || isLeftOut) return array;
+    throw new RangeError(
+      `Cannot load ${array.length} numbers as '${leaf.name}': expected ${wanted}`,
+    );
+  });
+}
+
+function checkFinals(
+  finals: ReplayRows["finals"],
+  after: Schema,
+  numEnvs: number,
+): SavedFinals {
+  if (!(finals?.slots instanceof Int32Array)) {
+    throw foreignState("a buffer without its next values");
+  }
+  const { slots } = finals;
+  const ended = checkArrays(after, finals.ended, { count: slots.length });
+  const newest = checkArrays(after, finals.newest, { count: numEnvs });
+  return { slots, ended, newest };
+}
+
+/** True where slots are those of all ended rows, older steps first. */
+function areEnds(slots: Int32Array, ends: Uint8Array, ring: Ring): boolean {
+  const count = ends.reduce((sum, it) => sum + (it === 0 ? 0 : 1), 0);
+  const ages = slots.map((slot) => ring.stepAge(slot));
+  return slots.length === count && new Set(slots).size === count &&
+    slots.every((slot, i) =>
+      ends[slot] > 0 && (i === 0 || ages[i - 1] <= ages[i])
+    );
+}
+
+/** Takes over checked rows. */
+function loadRows(
+  { rows, ring, finals }: ReplayMemory,
+  { total, values, finals: saved }: CheckedRows,
+): void {
+  const count = Math.min(total, ring.steps) * ring.numEnvs;
+  rows.forEach((leaf, i) => {
+    if (values[i].length === 0) return;
+    leaf.write(0, values[i], { from: 0, count });
+  });
+  ring.setTotal(total);
+  if (saved !== undefined) finals!.load(saved);
 }

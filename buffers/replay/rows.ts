@@ -442,6 +442,16 @@ export class Episodes {
   }
 }
 
+/** All rows of a buffer, and where their episodes end. */
+export interface StoredRows {
+  /** Rows of each array field. */
+  readonly rows: readonly FieldRows[];
+  /** None where rows are independent. */
+  readonly episodes: Episodes | undefined;
+  /** None where nothing is drawn of the step after. */
+  readonly finals: FinalValues | undefined;
+}
+
 /** Returns of several steps, for each row of a batch. */
 export interface Returns {
   /** The last row of each return. */

@@ -5,15 +5,19 @@ import {
   checkCount,
   checkWhole,
   collect,
+  type Field,
   type FieldArray,
   type FieldData,
+  type Fields,
   type FieldValues,
   nest,
-  type Schema,
 } from "../fields.ts";
 import type { ReplayBufferState } from "../replay/options.ts";
-import { ReplayMemory, RowWriter } from "../replay/replay_memory.ts";
-import type { ReplaySchema } from "../replay/replay_schema.ts";
+import {
+  internals,
+  ReplayBuffer,
+  type ReplayMemory,
+} from "../replay/replay_buffer.ts";
 import {
   type Random,
   type Sampler,
@@ -86,9 +90,8 @@ export class SequenceReplayBuffer {
   readonly capacity: number;
   readonly #schema: SegmentSchema;
   /** Segments, each of which is a row: `[place, env, ...]`. */
+  readonly #buffer: ReplayBuffer;
   readonly #memory: ReplayMemory;
-  readonly #writer: RowWriter;
-  readonly #values: ArrayLike<number>[] = [];
   /** Of array fields that are drawn as stacks. */
   readonly #frames: readonly (SegmentFrames | undefined)[];
   /** Segments of a batch as a file holds them, by array field. */
@@ -120,15 +123,24 @@ export class SequenceReplayBuffer {
     this.numEnvs = numEnvs;
     this.capacity = Math.floor(capacity / numSteps);
     this.#schema = segmentSchema(options);
-    const rows = { capacity: this.capacity * numEnvs, numEnvs, storage };
-    this.#memory = new ReplayMemory(rowSchema(this.#schema.kept), rows);
+    this.#isSampled = options.sampler !== undefined;
+    this.#sampler = options.sampler ?? new UniformSampler();
+    const fields = nest(
+      this.#schema.kept,
+      ({ size, dtype }): Field => ({ shape: [size], dtype }),
+    ) as Fields;
+    this.#buffer = new ReplayBuffer({
+      capacity: this.capacity * numEnvs,
+      numEnvs,
+      fields,
+      sampler: this.#sampler,
+      storage,
+    });
+    this.#memory = internals.get(this.#buffer)!;
     this.#padding = options.padding;
     this.#frames = this.#memory.rows.map(({ data }, i) =>
       data && this.#stackerOf(i, data)
     );
-    this.#isSampled = options.sampler !== undefined;
-    this.#sampler = options.sampler ?? new UniformSampler();
-    this.#writer = new RowWriter(this.#memory, this.#sampler);
   }
 
   /** Returns what stacks the frames of a field in segments one after the other. */
@@ -141,7 +153,7 @@ export class SequenceReplayBuffer {
 
   /** Segments of each environment that it holds. */
   get length(): number {
-    return this.#memory.ring.length / this.numEnvs;
+    return this.#buffer.length / this.numEnvs;
   }
 
   /** Numbers of the latest segments, of each environment; none where it is empty. */
@@ -155,7 +167,7 @@ export class SequenceReplayBuffer {
 
   /** Bytes of memory of all its arrays. */
   get byteLength(): number {
-    return this.#memory.byteLength;
+    return this.#buffer.byteLength;
   }
 
   /**
@@ -179,9 +191,7 @@ export class SequenceReplayBuffer {
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(segment: { readonly [field: string]: FieldValues }): void {
-    const rows = this.numEnvs, values = this.#values;
-    collect(this.#schema.kept.root, segment, { action: "add", rows }, values);
-    this.#writer.write(values, rows);
+    this.#buffer.add(segment);
   }
 
   /**
@@ -321,7 +331,7 @@ export class SequenceReplayBuffer {
         `Cannot read ${segments.length} segments into a batch of ${numbers.length}`,
       );
     }
-    const held = this.#memory.ring.length;
+    const held = this.#buffer.length;
     for (let i = 0; i < segments.length; i++) {
       const segment = segments[i];
       if (segment >= 0 && segment < held && Number.isInteger(segment)) continue;
@@ -333,7 +343,7 @@ export class SequenceReplayBuffer {
 
   /** Forgets all segments. */
   clear(): void {
-    this.#writer.clear();
+    this.#buffer.clear();
   }
 
   /**
@@ -343,7 +353,7 @@ export class SequenceReplayBuffer {
    * @returns Plain data, owned by the caller.
    */
   save(): SequenceReplayBufferState {
-    return this.#memory.save(this.#sampler, true);
+    return this.#buffer.save();
   }
 
   /**
@@ -356,19 +366,6 @@ export class SequenceReplayBuffer {
    * overwritten.
    */
   load(state: SequenceReplayBufferState): void {
-    this.#memory.load(state, this.#sampler);
+    this.#buffer.load(state);
   }
-}
-
-/** Rows that are independent, kept as they are given. */
-function rowSchema(kept: Schema): ReplaySchema {
-  return {
-    stored: kept,
-    added: kept,
-    drawn: kept,
-    drawnLeaves: [],
-    origins: kept.leaves.map((_, i) => i),
-    finalLeaves: [],
-    maxFrames: 1,
-  };
 }

@@ -167,7 +167,7 @@ Deno.test("each row of replay leads to the number that follows, however often th
       frames,
       numEnvs,
     });
-    const { slots, observation, nextObservation, reward, discount } =
+    const { slots, observations, nextObservations, rewards, discounts } =
       batch as Record<string, Float32Array>;
     const flags = batch as Record<string, Uint8Array>;
     assertEquals(slots.length, (7 + 11 + 5 + 11) * numEnvs);
@@ -177,19 +177,19 @@ Deno.test("each row of replay leads to the number that follows, however often th
     for (let row = 0; row < slots.length; row++) {
       const length = nSteps === 1
         ? 1
-        : Math.round(Math.log(discount[row]) / Math.log(0.99));
-      assertAlmostEquals(reward[row], (1 - 0.99 ** length) / 0.01, 1e-5);
+        : Math.round(Math.log(discounts[row]) / Math.log(0.99));
+      assertAlmostEquals(rewards[row], (1 - 0.99 ** length) / 0.01, 1e-5);
       const stack = (
         of: Float32Array,
       ) => [...of.slice(row * frames, (row + 1) * frames)];
-      const newest = stack(observation).at(-1)!;
+      const newest = stack(observations).at(-1)!;
       const upTo = (last: number) =>
         Array.from(
           { length: frames },
           (_, i) => Math.max(0, last - frames + 1 + i),
         );
-      assertEquals(stack(observation), upTo(newest));
-      assertEquals(stack(nextObservation), upTo(newest + length));
+      assertEquals(stack(observations), upTo(newest));
+      assertEquals(stack(nextObservations), upTo(newest + length));
     }
   }
 });
