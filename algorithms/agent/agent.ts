@@ -60,7 +60,7 @@ import type {
   Tensors,
   Update,
 } from "./algorithm.ts";
-import { checkInputs, encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
+import { encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
 import { refuseUnknown } from "./hints.ts";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
@@ -506,8 +506,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const { inputs, learn, afterUpdate } = this.#parts;
     const program = this.#program(learn(progress));
     // Its random numbers before those of the batch.
-    const numbers = inputs(progress, this.#draw);
-    checkInputs(numbers);
+    const numbers = finiteInputs(inputs(progress, this.#draw));
     const drawn = this.memory.sample(this.#random, progress);
     const { stats, results } = program
       .run({ ...numbers, ...drawn.batch }) as Record<string, Arrays>;
@@ -822,6 +821,22 @@ export function differenceOf(
     const [wanted, got] = [shape(own[path]), shape(other[path])];
     if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
   }
+}
+
+/** Returns the inputs of an update without their shapes; throws where a number is not finite. */
+function finiteInputs(
+  inputs: Readonly<Record<string, number | ArrayWithShape>>,
+): Record<string, number | TensorData> {
+  const numbers: Record<string, number | TensorData> = {};
+  for (const name in inputs) {
+    const input = inputs[name];
+    numbers[name] = typeof input === "number" ? input : input.data;
+    if (typeof input !== "number" || Number.isFinite(input)) continue;
+    throw new RangeError(
+      `Cannot learn with ${input} as the input '${name}': expected a finite number`,
+    );
+  }
+  return numbers;
 }
 
 /** Pairs each scale of an agent with its saved statistics. */

@@ -50,19 +50,6 @@ export function inputTypes(
   );
 }
 
-/** Throws where a number among the inputs of an update is not finite. */
-export function checkInputs(
-  inputs: Readonly<Record<string, number | ArrayWithShape>>,
-): void {
-  for (const name in inputs) {
-    const input = inputs[name];
-    if (typeof input !== "number" || Number.isFinite(input)) continue;
-    throw new RangeError(
-      `Cannot learn with ${input} as the input '${name}': expected a finite number`,
-    );
-  }
-}
-
 function typeOf(name: string, input: number | ArrayWithShape): TensorType {
   if (typeof input === "number") return { shape: [], dtype: "float32" };
   const { data, shape } = input ?? {};
