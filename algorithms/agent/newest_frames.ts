@@ -4,6 +4,7 @@ import {
   type ObservationInput,
   type ObservationInputArray,
 } from "@bellman/policies";
+import type { BuildContext } from "./algorithm.ts";
 
 /** A step in arrays of the types that are kept. */
 export interface Transition {
@@ -25,6 +26,19 @@ export class NewestFrames {
   readonly #size: number;
   /** 1 for environments whose stack is an episode's first; unknown at -1. */
   readonly #starts: Int8Array;
+
+  /** Returns them for the observations of an agent, where those are stacks. */
+  static of(
+    { observations, numEnvs, stackedFrames: frames = 1 }: BuildContext,
+  ): NewestFrames | undefined {
+    const { observationInput } = observations.encoder;
+    return frames > 1
+      ? new NewestFrames(observationInput as ObservationInput, {
+        numEnvs,
+        frames,
+      })
+      : undefined;
+  }
 
   constructor(
     { shape, dtype }: ObservationInput,

@@ -330,12 +330,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.#options = options;
     this.#context = context;
     this.#choices = choices;
-    this.#newest = stackedFrames > 1
-      ? new NewestFrames(input as ObservationInput, {
-        numEnvs,
-        frames: stackedFrames,
-      })
-      : undefined;
+    this.#newest = NewestFrames.of(context);
     const frame: DictOf<ObservationInput> = this.#newest?.frame ?? input;
     const observed = Object.keys(nameParts("observations", frame));
     const after = (name: string) =>

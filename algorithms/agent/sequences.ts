@@ -185,12 +185,7 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
     const { observationInput: input } = observations.encoder;
     const isRecurrent = stateSize > 0;
     const { actionShape, actionDtype, parameterSize } = distribution;
-    this.#newest = stackedFrames > 1
-      ? new NewestFrames(input as ObservationInput, {
-        numEnvs,
-        frames: stackedFrames,
-      })
-      : undefined;
+    this.#newest = NewestFrames.of(context);
     const fields: Record<string, ArrayField & TensorType> = {
       ...nameParts("observations", input as DictOf<ObservationInput>),
       actions: { shape: actionShape, dtype: actionDtype },

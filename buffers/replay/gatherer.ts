@@ -4,6 +4,7 @@ import {
   checkKind,
   checkWhole,
   collect,
+  type FieldArray,
   type FieldData,
   type FieldValues,
   type Leaf,
@@ -17,17 +18,9 @@ import {
   type FieldRows,
   FINAL,
   type FinalValues,
-  type Returns,
   type StoredRows,
-  sumRewards,
 } from "./rows.ts";
-import {
-  findFrames,
-  shiftFrames,
-  Stacker,
-  type Stacks,
-  type Target,
-} from "./stacker.ts";
+import { Stacker, type Stacks, type Target } from "./stacker.ts";
 
 /**
  * Fills the arrays of a batch from the slots that were drawn, one array after
@@ -136,14 +129,14 @@ export class Gatherer {
     const { drawn: { slots }, last, next, stacks, nextStacks } = batch;
     const hasNext = finalLeaves.length > 0;
     if (hasNext) {
-      findFrames(episodes, last, stacks);
+      episodes.findFrames(last, stacks);
       shiftFrames(stacks, next, nextStacks);
     }
     if (!hasNext || nStep !== undefined) {
-      findFrames(episodes, slots, stacks);
+      episodes.findFrames(slots, stacks);
     }
     if (nStep?.hasBetween) {
-      findFrames(episodes, batch.between, batch.betweenStacks);
+      episodes.findFrames(batch.between, batch.betweenStacks);
     }
   }
 
@@ -202,6 +195,78 @@ function fillFinals(
     if (next[i] >= 0) continue;
     const from = (FINAL - next[i]) * size, to = i * size;
     for (let j = 0; j < size; j++) target[to + j] = finals[from + j];
+  }
+}
+
+/** Returns of several steps, for each row of a batch. */
+interface Returns {
+  /** The last row of each return. */
+  readonly last: Int32Array;
+  /** `sum_i gamma^i r_i` over the `k` rows of each return. */
+  readonly sums: Float64Array;
+  /** `gamma^k` of each return. */
+  readonly discounts: Float64Array;
+  /**
+   * Rows `[return, steps - 1]` after the first of each return, the last one
+   * again past its end; empty where nobody asks for them.
+   */
+  readonly between: Int32Array;
+  /** `gamma^i` of those rows, and 0 past the end. */
+  readonly betweenDiscounts: Float64Array;
+}
+
+/**
+ * Sums the rewards of up to `steps` steps from each row on, up to the end of
+ * the episode or the latest row.
+ */
+function sumRewards(
+  episodes: Episodes,
+  slots: Int32Array,
+  { steps, gamma, rewards }: {
+    readonly steps: number;
+    readonly gamma: number;
+    /** Rewards of all rows. */
+    readonly rewards: FieldArray;
+  },
+  { last, sums, discounts, between, betweenDiscounts }: Returns,
+): void {
+  const later = between.length / slots.length;
+  const { terminated, truncated, ring } = episodes;
+  for (let i = 0; i < slots.length; i++) {
+    let slot = slots[i], sum = rewards[slot], discount = gamma;
+    let at = i * later;
+    for (let step = 1; step < steps; step++) {
+      const ended = (terminated[slot] | truncated[slot]) !== 0;
+      if (ended || ring.isNewest(slot)) break;
+      slot = ring.after(slot);
+      sum += discount * rewards[slot];
+      if (later > 0) {
+        between[at] = slot;
+        betweenDiscounts[at++] = discount;
+      }
+      discount *= gamma;
+    }
+    for (const end = (i + 1) * later; at < end; at++) {
+      between[at] = slot;
+      betweenDiscounts[at] = 0;
+    }
+    last[i] = slot;
+    sums[i] = sum;
+    discounts[i] = discount;
+  }
+}
+
+/** Shifts stacks by a frame, so that they end with the next one. */
+function shiftFrames(
+  stacks: Int32Array,
+  next: Int32Array,
+  shifted: Int32Array,
+): void {
+  const frames = stacks.length / next.length;
+  for (let i = 0; i < next.length; i++) {
+    const start = i * frames, last = start + frames - 1;
+    for (let at = start; at < last; at++) shifted[at] = stacks[at + 1];
+    shifted[last] = next[i];
   }
 }
 

@@ -516,6 +516,26 @@ export class Episodes {
     }
   }
 
+  /** Finds the rows of each stack that ends with a row, `[row, frame]`. */
+  findFrames(slots: Int32Array, stacks: Int32Array): void {
+    const { terminated, truncated, ring } = this;
+    const frames = stacks.length / slots.length;
+    for (let i = 0; i < slots.length; i++) {
+      const end = (i + 1) * frames;
+      let slot = slots[i], isFirst = false;
+      stacks[end - 1] = slot;
+      for (let at = end - 2; at >= end - frames; at--) {
+        if (!isFirst) {
+          const before = ring.before(slot);
+          isFirst = ring.isVeryFirst(slot) ||
+            (terminated[before] | truncated[before]) !== 0;
+          if (!isFirst) slot = before;
+        }
+        stacks[at] = slot;
+      }
+    }
+  }
+
   /** Counts the steps of a row's episode that are held after it, or before it. */
   countSteps(slot: number, isForward: boolean): number {
     const { terminated, truncated, ring } = this;
@@ -540,62 +560,4 @@ export interface StoredRows {
   readonly episodes: Episodes | undefined;
   /** None where nothing is drawn of the step after. */
   readonly finals: FinalValues | undefined;
-}
-
-/** Returns of several steps, for each row of a batch. */
-export interface Returns {
-  /** The last row of each return. */
-  readonly last: Int32Array;
-  /** `sum_i gamma^i r_i` over the `k` rows of each return. */
-  readonly sums: Float64Array;
-  /** `gamma^k` of each return. */
-  readonly discounts: Float64Array;
-  /**
-   * Rows `[return, steps - 1]` after the first of each return, the last one
-   * again past its end; empty where nobody asks for them.
-   */
-  readonly between: Int32Array;
-  /** `gamma^i` of those rows, and 0 past the end. */
-  readonly betweenDiscounts: Float64Array;
-}
-
-/**
- * Sums the rewards of up to `steps` steps from each row on, up to the end of
- * the episode or the latest row.
- */
-export function sumRewards(
-  episodes: Episodes,
-  slots: Int32Array,
-  { steps, gamma, rewards }: {
-    readonly steps: number;
-    readonly gamma: number;
-    /** Rewards of all rows. */
-    readonly rewards: FieldArray;
-  },
-  { last, sums, discounts, between, betweenDiscounts }: Returns,
-): void {
-  const later = between.length / slots.length;
-  const { terminated, truncated, ring } = episodes;
-  for (let i = 0; i < slots.length; i++) {
-    let slot = slots[i], sum = rewards[slot], discount = gamma;
-    let at = i * later;
-    for (let step = 1; step < steps; step++) {
-      const ended = (terminated[slot] | truncated[slot]) !== 0;
-      if (ended || ring.isNewest(slot)) break;
-      slot = ring.after(slot);
-      sum += discount * rewards[slot];
-      if (later > 0) {
-        between[at] = slot;
-        betweenDiscounts[at++] = discount;
-      }
-      discount *= gamma;
-    }
-    for (const end = (i + 1) * later; at < end; at++) {
-      between[at] = slot;
-      betweenDiscounts[at] = 0;
-    }
-    last[i] = slot;
-    sums[i] = sum;
-    discounts[i] = discount;
-  }
 }

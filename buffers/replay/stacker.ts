@@ -1,8 +1,7 @@
 import kernelBytes from "./_stack_kernel.json" with { type: "json" };
 import { type Units, unitsOf } from "../copy.ts";
 import { ARRAYS, type FieldArray } from "../fields.ts";
-import type { FieldRows } from "./rows.ts";
-import { type Episodes, FINAL, ZEROS } from "./rows.ts";
+import { type FieldRows, FINAL, ZEROS } from "./rows.ts";
 
 /** An array of a batch. */
 export interface Target {
@@ -111,44 +110,6 @@ function copyFrame(
     const source = row >= 0 ? units : finals!;
     const from = (row >= 0 ? row : FINAL - row) * unitSize;
     place.units.set(source.subarray(from, from + unitSize), to);
-  }
-}
-
-/** Finds the rows of each stack that ends with a row, `[row, frame]`. */
-export function findFrames(
-  episodes: Episodes,
-  slots: Int32Array,
-  stacks: Int32Array,
-): void {
-  const { terminated, truncated, ring } = episodes;
-  const frames = stacks.length / slots.length;
-  for (let i = 0; i < slots.length; i++) {
-    const end = (i + 1) * frames;
-    let slot = slots[i], isFirst = false;
-    stacks[end - 1] = slot;
-    for (let at = end - 2; at >= end - frames; at--) {
-      if (!isFirst) {
-        const before = ring.before(slot);
-        isFirst = ring.isVeryFirst(slot) ||
-          (terminated[before] | truncated[before]) !== 0;
-        if (!isFirst) slot = before;
-      }
-      stacks[at] = slot;
-    }
-  }
-}
-
-/** Shifts stacks by a frame, so that they end with the next one. */
-export function shiftFrames(
-  stacks: Int32Array,
-  next: Int32Array,
-  shifted: Int32Array,
-): void {
-  const frames = stacks.length / next.length;
-  for (let i = 0; i < next.length; i++) {
-    const start = i * frames, last = start + frames - 1;
-    for (let at = start; at < last; at++) shifted[at] = stacks[at + 1];
-    shifted[last] = next[i];
   }
 }
 
