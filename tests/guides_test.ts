@@ -35,6 +35,7 @@ const FILES = {
   "my-a2c": writeCode("own_algorithm", "## A2C", "my_a2c"),
   "my-dqn": writeCode("own_algorithm", "## DQN", "my_dqn"),
   "my-ppo": writeCode("own_algorithm", "## PPO", "my_ppo"),
+  "my-td": writeCode("own_algorithm", "## A memory of your own", "my_td"),
 };
 
 /** Runs a command that must go well, and gives back what it prints. */
@@ -44,7 +45,7 @@ async function output(...args: string[]): Promise<string> {
   return out;
 }
 
-const LINES = { "my-a2c": 60, "my-dqn": 100, "my-ppo": 100 };
+const LINES = { "my-a2c": 60, "my-dqn": 100, "my-ppo": 100, "my-td": 100 };
 
 for (const [name, file] of Object.entries(FILES)) {
   Deno.test(`${name} of the guide does everything through the command line`, async () => {

@@ -301,7 +301,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         batch[name] = given[name];
         delete inputs[name];
       }
-      const made = update(held, encodeBatch(policy, batch), inputs as Scalars);
+      const encoded = encodeBatch(policy, batch);
+      const made = called(
+        () => update(held, encoded, inputs as Scalars),
+        `the batch has ${Object.keys(encoded).join(", ")}`,
+      );
       if (made?.state === undefined) {
         throw new TypeError(
           `The update of ${this.#title} returned no state: expected { state, stats }`,
@@ -820,6 +824,19 @@ export function differenceOf(
   for (const path of paths) {
     const [wanted, got] = [shape(own[path]), shape(other[path])];
     if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
+  }
+}
+
+/** Calls an update; where it took a tensor that is not there, the error says which are. */
+function called<T>(update: () => T, hint: string): T {
+  try {
+    return update();
+  } catch (error) {
+    const { message } = error as Error;
+    if (/\b(undefined|null)\b/.test(message)) {
+      (error as Error).message = `${message}; ${hint}`;
+    }
+    throw error;
   }
 }
 

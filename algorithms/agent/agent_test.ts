@@ -806,6 +806,13 @@ Deno.test("parts that cannot be are refused in one line each", () => {
       ...parts,
       learn: () => () => ({}),
     })),
+    "'null'; the batch has observations, actions, rewards": told((parts) => ({
+      ...parts,
+      learn: () => (_state: unknown, batch: tf.NamedTensorMap) => ({
+        state: {},
+        stats: { reward: tf.sum(tf.abs(batch.reward)) },
+      }),
+    })),
     "'rewards' in the batch and in the inputs": inputs({ rewards: 1 }),
     "NaN as the input 'noise2'": told((parts) => {
       let calls = 0;
