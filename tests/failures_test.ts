@@ -95,6 +95,19 @@ Deno.test("whatever a step throws is one line with the way on", async () => {
   }
 });
 
+Deno.test("the way on trusts code that is not of the project, where a run names some", async () => {
+  const out = `${dir}/foreign-run`, theirs = `${dir}/theirs.ts`;
+  await Deno.copyFile(MODULE, theirs);
+  const words = failing("throw text, after: 100", out)
+    .map((it) => it.replace(MODULE, theirs));
+  const { code, err } = await runProcess(words);
+  assertEquals(code, 1, err);
+  const [, resumed] = /with: deno task (.*)\n$/.exec(err)!;
+  assertEquals(resumed, `train --resume ${out} --trust`);
+  const again = await runProcess([...resumed.split(" "), "--quiet"]);
+  assertMatch(again.err, /failed after \d+ steps: no luck/);
+});
+
 Deno.test("an environment that ends the process does not end the run in silence", async () => {
   for (const how of ["exit", "exit with 3", "exit of Node"]) {
     const out = `${dir}/${how.replaceAll(" ", "-")}`;

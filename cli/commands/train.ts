@@ -270,11 +270,11 @@ export const trainCommand: Command = {
       ...{ ...shown, signal, cluster },
       onLine: (line) => shown.io.out(`${line}\n`),
       onNotice: notices(shown.io),
-      resumeCommand(dir) {
+      resumeCommand(dir, needsTrust) {
         const path = dir.startsWith("-") ? `./${dir}` : dir;
         return `deno task ${trainTask(cluster !== undefined)} --resume ${
           shellWord(path)
-        }${clusterWords(cluster)}`;
+        }${needsTrust ? " --trust" : ""}${clusterWords(cluster)}`;
       },
     };
     const resumed = valueOf(options, "resume");

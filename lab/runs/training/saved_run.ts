@@ -351,6 +351,11 @@ export function admitRun(
   ];
 }
 
+/** True where a run names code or files that it resumes with only where it is trusted. */
+export function needsTrust(config: ResolvedConfig, dir: string): boolean {
+  return refusalOf(foreignCode(codeOf(config), dir), "") !== undefined;
+}
+
 /** A checkpoint: `best`, `latest` or a step. */
 export type CheckpointChoice = "best" | "latest" | number;
 

@@ -54,7 +54,7 @@ import {
   round,
 } from "./evaluation.ts";
 import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
-import { loadCheckpoint, restoreSetup } from "./saved_run.ts";
+import { loadCheckpoint, needsTrust, restoreSetup } from "./saved_run.ts";
 import { writeReport } from "./report.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { turnedText } from "./scaled_environments.ts";
@@ -74,7 +74,7 @@ export interface RunOutput {
   /** Cluster that steps the environments. */
   cluster?: ClusterOptions;
   /** Names the command that resumes the run in a folder, for those who resume it by one. */
-  resumeCommand?: (dir: string) => string;
+  resumeCommand?: (dir: string, needsTrust: boolean) => string;
 }
 
 /** A run to train: its parts, and its listeners. */
@@ -427,6 +427,12 @@ async function trained(
   }
 }
 
+function resumeCommandOf(
+  { setup: { config }, folder: { dir }, resumeCommand }: TrainingRun,
+): string | undefined {
+  return resumeCommand?.(dir, needsTrust(config, dir));
+}
+
 /**
  * Describes the failure of a run that began well, and how to resume it. Settings
  * that the device has no memory for are bad input all the same.
@@ -436,7 +442,7 @@ function failureOf(run: TrainingRun, cause: unknown, step: number): Error {
   const message = messageOf(fileError(cause) ?? cause);
   const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
   const latest = checkpoints.at(-1);
-  const resumed = run.resumeCommand?.(folder.dir);
+  const resumed = resumeCommandOf(run);
   const hint = latest && resumed &&
     `resume from step ${latest.step} with: ${resumed}`;
   const isTooLarge = cause instanceof XlaError &&
@@ -483,7 +489,7 @@ async function conclude(
 ): Promise<void> {
   const { setup, folder } = run;
   const interrupted = () => {
-    const resumed = run.resumeCommand?.(folder.dir);
+    const resumed = resumeCommandOf(run);
     run.onLine?.(
       `Interrupted at step ${result.step}; everything is saved${
         resumed === undefined ? "" : `. Resume with: ${resumed}`
