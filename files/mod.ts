@@ -45,6 +45,7 @@ export {
   copyArrays,
   isStateRecord,
   isTypedArray,
+  type NamedArrays,
   restoreArrays,
   type StateRecord,
 } from "./state_tree.ts";

@@ -47,6 +47,9 @@ export function isStateRecord(value: unknown): value is StateRecord {
   return prototype === null || prototype === Object.prototype;
 }
 
+/** Arrays by name, those in records too. */
+export type NamedArrays = { readonly [name: string]: StateArray | NamedArrays };
+
 /**
  * Copies arrays by name, as a part of a state.
  *
@@ -64,11 +67,13 @@ export function isStateRecord(value: unknown): value is StateRecord {
  * assertEquals(state, { weights: Float32Array.of(1, 2) });
  * ```
  */
-export function copyArrays(
-  arrays: Readonly<Record<string, StateArray>>,
-): Record<string, StateArray> {
+export function copyArrays(arrays: NamedArrays): StateRecord {
   const entries = Object.entries(arrays);
-  return Object.fromEntries(entries.map(([name, it]) => [name, it.slice()]));
+  return Object.fromEntries(
+    entries.map(([name, it]) =>
+      [name, isTypedArray(it) ? it.slice() : copyArrays(it)] as const
+    ),
+  );
 }
 
 /**
@@ -89,20 +94,32 @@ export function copyArrays(
  * ```
  */
 export function restoreArrays(
-  arrays: Readonly<Record<string, StateArray>>,
+  arrays: NamedArrays,
   state: StateTree,
 ): void {
-  const saved = state as Readonly<Record<string, StateArray>>;
-  const names = Object.keys(arrays);
-  const [given, expected] = [saved, arrays].map((it) =>
-    names.map((name) => it[name]?.length ?? "no").join(", ")
+  const pairs = pairsOf(arrays, state);
+  const [given, expected] = [1, 0].map((i) =>
+    pairs.map((pair) => pair[i]?.length ?? "no").join(", ")
   );
   if (given !== expected) {
     throw new RangeError(
       `Cannot restore arrays of ${given} numbers: expected ${expected}`,
     );
   }
-  for (const name of names) arrays[name].set(saved[name]);
+  for (const [array, saved] of pairs) array.set(saved!);
+}
+
+/** Pairs each array with the saved one of its name. */
+function pairsOf(
+  arrays: NamedArrays,
+  state: StateTree | undefined,
+): [StateArray, StateArray | undefined][] {
+  return Object.entries(arrays).flatMap(([name, array]) => {
+    const saved = isStateRecord(state) ? state[name] : undefined;
+    return isTypedArray(array)
+      ? [[array, isTypedArray(saved) ? saved : undefined]]
+      : pairsOf(array, saved);
+  });
 }
 
 /** Value that JSON holds exactly. */

@@ -21,6 +21,18 @@ Deno.test("kinds of nodes are told apart", () => {
   assertFalse(isTypedArray(new DataView(new ArrayBuffer(1))));
 });
 
+Deno.test("arrays in records are copied and restored, too", () => {
+  const arrays = { a: Float32Array.of(1), of: { b: Int32Array.of(3) } };
+  const state = copyArrays(arrays);
+  arrays.of.b.fill(0);
+  assertRefused({
+    "RangeError: Cannot restore arrays of 1, no numbers: expected 1, 1": () =>
+      restoreArrays(arrays, { ...state, of: null }),
+  });
+  restoreArrays(arrays, state);
+  assertEquals(arrays.of.b, Int32Array.of(3));
+});
+
 Deno.test("arrays by name are restored all or not at all", () => {
   const arrays = { a: Float32Array.of(1, 2), b: Int32Array.of(3) };
   const state = copyArrays(arrays);

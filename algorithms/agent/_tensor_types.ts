@@ -1,5 +1,5 @@
 import type { TensorType } from "@bellman/compute";
-import { type DictOf, mapParts, nameParts } from "@bellman/policies";
+import { type DictOf, mapParts } from "@bellman/policies";
 
 /** A float32 number in each row. */
 export const NUMBER = { shape: [], dtype: "float32" } as const;
@@ -7,19 +7,13 @@ export const NUMBER = { shape: [], dtype: "float32" } as const;
 /** 0 or 1 in each row. */
 export const FLAG = { shape: [], dtype: "uint8" } as const;
 
-/** Returns shape and type of so many rows. */
-export function rowsOf(
+/** Returns shape and type of so many rows, of a dict those of each part. */
+export function rowsOf<T extends DictOf<TensorType>>(
   rows: number,
-  { shape, dtype }: TensorType,
-): TensorType {
-  return { shape: [rows, ...shape], dtype };
-}
-
-/** Returns shapes and types of so many rows, by names. */
-export function namedRowsOf(
-  name: string,
-  rows: number,
-  type: DictOf<TensorType>,
-): Record<string, TensorType> {
-  return nameParts(name, mapParts(type, (one) => rowsOf(rows, one)));
+  type: T,
+): T {
+  return mapParts<TensorType, TensorType>(
+    type,
+    ({ shape, dtype }) => ({ shape: [rows, ...shape], dtype }),
+  ) as T;
 }

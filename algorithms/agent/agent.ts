@@ -282,7 +282,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     }
     const learner = compileStep(this.#stepOf(first), {
       state,
-      inputs: { ...this.memory.batch, ...inputTypes(inputs) },
+      // Observations of a dict are nested; the step only encodes them.
+      inputs: {
+        ...this.memory.batch as Readonly<Record<string, TensorType>>,
+        ...inputTypes(inputs),
+      },
       name: `the update of ${this.#title}`,
       engine,
       threads,
@@ -513,7 +517,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const numbers = finiteInputs(inputs(progress, this.#draw));
     const drawn = this.memory.sample(this.#random, progress);
     const { stats, results } = program
-      .run({ ...numbers, ...drawn.batch }) as Record<string, Arrays>;
+      .run({ ...numbers, ...drawn.batch as Arrays }) as Record<string, Arrays>;
     progress.updates++;
     for (const name in stats) statistics[name] = stats[name][0];
     Object.assign(statistics, drawn.stats);

@@ -501,7 +501,7 @@ for (const engine of ["onnx", "eager"] as const) {
     }, TypeError);
     assertMatch(
       error.message,
-      /^Cannot (run|compile) the update of Wrong at agent_test\.ts:\d+: .* but got 'null'$/,
+      /^Cannot (run|compile) the update of Wrong at agent_test\.ts:\d+: .* but got 'null'; the batch has observations, /,
     );
   });
 }

@@ -9,6 +9,7 @@ import type {
   TensorType,
 } from "@bellman/compute";
 import type {
+  DictOf,
   Network,
   NoiseSpec,
   ObservationInputArrays,
@@ -481,11 +482,11 @@ export type AnyParts<P extends Policy = Policy> =
  */
 export interface Memory<B = Tensors> {
   /**
-   * Shapes and types of a batch by name. The update gets `observations`,
-   * `nextObservations` and `betweenObservations` encoded, those of a dict from their
-   * parts, as `observations.camera`, and `terminated` as numbers.
+   * Shapes and types of a batch by name; of observations of a dict those of each part.
+   * The update gets `observations`, `nextObservations` and `betweenObservations`
+   * encoded, and `terminated` as numbers.
    */
-  readonly batch: { readonly [Name in keyof B]: TensorType };
+  readonly batch: { readonly [Name in keyof B]: DictOf<TensorType> };
   /**
    * Computes what a step is recorded with in addition to actions, such as values.
    *
@@ -554,8 +555,8 @@ export interface Memory<B = Tensors> {
 
 /** A batch that a {@link Memory} drew. */
 export interface Sample {
-  /** Arrays by name. */
-  readonly batch: Arrays;
+  /** Arrays by name; of observations of a dict those of each part. */
+  readonly batch: Readonly<Record<string, DictOf<TensorData>>>;
   /**
    * Statistics for the log.
    *

@@ -10,11 +10,7 @@ import {
   tidy,
   unravel,
 } from "@bellman/compute";
-import {
-  envActionTensor,
-  nameParts,
-  type ObservationInput,
-} from "@bellman/policies";
+import { envActionTensor, type ObservationInput } from "@bellman/policies";
 import type { EpisodeStatistics, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type {
@@ -521,8 +517,7 @@ export function rolloutThatFits(
   if (rollout.tensorTargets === undefined) {
     throw refuse("it has no targets of tensors");
   }
-  const seen = nameParts("observation", parts.policy.observationInput);
-  if (!Object.hasOwn(seen, "observation")) {
+  if (!("shape" in parts.policy.observationInput)) {
     throw refuse("its observations have parts");
   }
   if (parts.policy.stateSize > 0) throw refuse("its network is recurrent");

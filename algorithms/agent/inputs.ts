@@ -4,7 +4,7 @@ import type {
   RandomStream,
   TensorType,
 } from "@bellman/compute";
-import { drawNoise, partsNamed, type Policy } from "@bellman/policies";
+import { type DictOf, drawNoise, type Policy } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { Draw, Tensors } from "./algorithm.ts";
 import { hintAt } from "./hints.ts";
@@ -70,14 +70,16 @@ const OBSERVATIONS = [
 ] as const;
 
 /** Encodes the observations of a batch, and turns `terminated` into numbers. */
-export function encodeBatch(policy: Policy, batch: Tensors): Tensors {
-  const names = new Set(Object.keys(batch).map((name) => name.split(".")[0]));
-  const encoded = OBSERVATIONS.filter((name) => names.has(name))
-    .map((name) => [name, policy.encode(partsNamed(name, batch))]);
-  return {
-    ...batch,
-    ...Object.fromEntries(encoded),
-    ...(batch.terminated &&
-      { terminated: tf.cast(batch.terminated, "float32") }),
-  };
+export function encodeBatch(
+  policy: Policy,
+  batch: Readonly<Record<string, DictOf<tf.Tensor>>>,
+): Tensors {
+  const encoded = { ...batch } as Record<string, tf.Tensor>;
+  for (const name of OBSERVATIONS) {
+    if (name in batch) encoded[name] = policy.encode(batch[name]);
+  }
+  if (encoded.terminated) {
+    encoded.terminated = tf.cast(encoded.terminated, "float32");
+  }
+  return encoded;
 }

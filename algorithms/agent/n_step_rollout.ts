@@ -2,16 +2,18 @@ import { ARRAYS, type TensorData, type TensorType } from "@bellman/compute";
 import { copyArrays, restoreArrays } from "@bellman/files";
 import {
   choicesOf,
-  nameParts,
+  mapParts,
   nextActionMasks,
   nextObservations,
   type ObservationBatch,
+  observationBuffer,
   type ObservationInputArrays,
+  partOf,
   type Policy,
 } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
-import { FLAG, namedRowsOf, NUMBER, rowsOf } from "./_tensor_types.ts";
+import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type { BuildContext, Memory, PolicyStep, Sample } from "./algorithm.ts";
 
 /** Options of {@link NStepRollout}. */
@@ -88,6 +90,9 @@ export class NStepRollout implements Memory<NStepBatch> {
   readonly #arrays: Record<string, TensorData> = {};
   /** Arrays of the window that was taken last. */
   readonly #window: Record<string, TensorData> = {};
+  /** Observations, likewise. */
+  readonly #seen: ObservationInputArrays;
+  readonly #windowSeen: ObservationInputArrays;
   readonly #rewards: Float64Array;
   #length = 0;
   /** True where the last step ended its episode, and where it terminated. */
@@ -119,7 +124,6 @@ export class NStepRollout implements Memory<NStepBatch> {
     this.#read = observations.reader(1);
     this.#rewards = new Float64Array(maxSteps + 1);
     const types: Record<string, TensorType> = {
-      ...namedRowsOf("observations", maxSteps + 1, observationInput),
       actions: rowsOf(maxSteps, action),
       lastRow: rowsOf(1, { shape: [], dtype: "int32" }),
       nextAction: rowsOf(1, action),
@@ -138,7 +142,12 @@ export class NStepRollout implements Memory<NStepBatch> {
         }),
       }),
     };
-    this.batch = types as Memory<NStepBatch>["batch"];
+    const seen = rowsOf(maxSteps + 1, observationInput);
+    this.batch = { observations: seen, ...types } as Memory<
+      NStepBatch
+    >["batch"];
+    this.#seen = observationBuffer(policy, maxSteps + 2);
+    this.#windowSeen = observationBuffer(policy, maxSteps + 1);
     for (const [name, { shape, dtype }] of Object.entries(types)) {
       const [rows, ...row] = shape;
       const width = row.reduce((product, it) => product * it, 1);
@@ -170,14 +179,10 @@ export class NStepRollout implements Memory<NStepBatch> {
       if (at === 0) arrays.state.set(state);
       arrays.masks[at] = starts[0];
     }
-    this.#write("observations", inputs, at);
+    this.#write(inputs, at);
     arrays.actions.set(actions, at * actions.length);
     this.#rewards[at] = step.step.rewards[0];
-    this.#write(
-      "observations",
-      this.#read(nextObservations(step.step)),
-      at + 1,
-    );
+    this.#write(this.#read(nextObservations(step.step)), at + 1);
     if (actionMasks) {
       const size = actionMasks.length;
       arrays.actionMasks.set(actionMasks, at * size);
@@ -197,12 +202,13 @@ export class NStepRollout implements Memory<NStepBatch> {
     return this.#end.ended ? this.ready() : 0;
   }
 
-  /** Writes a row, or that of each part. */
-  #write(name: string, row: ObservationInputArrays, at: number): void {
-    const parts = nameParts(name, row);
-    for (const part in parts) {
-      this.#arrays[part].set(parts[part], at * parts[part].length);
-    }
+  /** Writes an observation. */
+  #write(row: ObservationInputArrays, at: number): void {
+    mapParts(
+      row,
+      (numbers, part) =>
+        partOf(this.#seen, part).set(numbers, at * numbers.length),
+    );
   }
 
   /** Counts the windows that are complete. */
@@ -220,6 +226,11 @@ export class NStepRollout implements Memory<NStepBatch> {
     for (const name in window) {
       window[name].set(this.#arrays[name].subarray(0, window[name].length));
     }
+    mapParts(
+      this.#windowSeen,
+      (into, part) =>
+        into.set(partOf(this.#seen, part).subarray(0, into.length)),
+    );
     const isNewest = count === this.#length;
     const hasFuture = !(isNewest && this.#end.terminated);
     let sum = 0;
@@ -236,7 +247,7 @@ export class NStepRollout implements Memory<NStepBatch> {
     const at = count * nextAction.length;
     nextAction.set(actions.subarray(at, at + nextAction.length));
     this.#drop();
-    return { batch: window };
+    return { batch: { ...window, observations: this.#windowSeen } };
   }
 
   /** Drops the oldest one. */
@@ -244,19 +255,19 @@ export class NStepRollout implements Memory<NStepBatch> {
     const { maxSteps } = this.#options;
     this.#length = Math.max(0, this.#length - maxSteps);
     if (this.#length === 0) return;
-    for (const name in this.#arrays) {
-      if (!/^(observations|actionMasks)\b/.test(name)) continue;
-      const size = this.#window[name].length / (maxSteps + 1);
-      this.#arrays[name].copyWithin(0, maxSteps * size);
-    }
-    this.#arrays.actions.copyWithin(0, this.#window.actions.length);
+    const { actions, actionMasks } = this.#arrays, rows = maxSteps + 2;
+    const shift = (array: TensorData) =>
+      array.copyWithin(0, maxSteps * array.length / rows);
+    mapParts(this.#seen, shift);
+    if (actionMasks) shift(actionMasks);
+    actions.copyWithin(0, this.#window.actions.length);
     this.#rewards.copyWithin(0, maxSteps);
   }
 
   /** Saves the steps to learn from. */
   save(): StateTree {
     return {
-      arrays: copyArrays(this.#arrays),
+      arrays: copyArrays({ ...this.#arrays, observations: this.#seen }),
       rewards: this.#rewards.slice(),
       length: this.#length,
       ...this.#end,
@@ -267,7 +278,7 @@ export class NStepRollout implements Memory<NStepBatch> {
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
     const { arrays, rewards, length, ...end } = saved;
-    restoreArrays(this.#arrays, arrays);
+    restoreArrays({ ...this.#arrays, observations: this.#seen }, arrays);
     this.#rewards.set(rewards as Float64Array);
     this.#length = length as number;
     Object.assign(this.#end, end);

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Observations, stochasticPolicy } from "@bellman/policies";
+import type { Arrays } from "./algorithm.ts";
 import { NStepRollout, type NStepRolloutOptions } from "./n_step_rollout.ts";
 
 const SPACES = {
@@ -91,7 +92,8 @@ Deno.test("Sarsa learns a step when the next action is known, and two at an end"
   assertEquals(windows.ready(), 2);
   const seen = [0, 1].map(() => {
     const { hasEnded } = windows;
-    const { observations, nextAction, nextIsBest } = windows.sample().batch;
+    const { observations, nextAction, nextIsBest } = windows.sample()
+      .batch as Arrays;
     const isBest = nextIsBest[0] === 1;
     const next = isBest ? "best" : nextAction[0];
     return [observations[1], next, hasEnded];
@@ -109,7 +111,7 @@ Deno.test("episodes that are ended from outside are learned from to their last s
   windows.endEpisodes();
   assertEquals(windows.ready(), 2);
   const [first, last] = [0, 1].map(() => {
-    const { observations, discounts } = windows.sample().batch;
+    const { observations, discounts } = windows.sample().batch as Arrays;
     return [list(observations).slice(0, 2), list(discounts)];
   });
   assertEquals(first, [[1, 2], [0.25, 0.5]]);

@@ -8,8 +8,8 @@ import type { BuildContext } from "./algorithm.ts";
 
 /** A step in arrays of the types that are kept. */
 export interface Transition {
-  observation: ObservationInputArray;
-  nextObservation: ObservationInputArray;
+  observations: ObservationInputArray;
+  nextObservations: ObservationInputArray;
   readonly terminated: Uint8Array;
   readonly truncated: Uint8Array;
 }
@@ -64,18 +64,18 @@ export class NewestFrames {
 
   /** Checks the stacks of a transition and reduces them to their newest frames. */
   take(transition: Transition): void {
-    const { observation, nextObservation } = transition;
+    const { observations, nextObservations } = transition;
     const { terminated, truncated } = transition;
     for (let row = 0; row < this.#starts.length; row++) {
       const ended = (terminated[row] | truncated[row]) !== 0;
       // The first frame of an episode repeats.
-      if (this.#starts[row] === 1) this.#check(row, observation, observation);
+      if (this.#starts[row] === 1) this.#check(row, observations, observations);
       // A failed environment may have ended anywhere.
-      if (!ended) this.#check(row, observation, nextObservation);
+      if (!ended) this.#check(row, observations, nextObservations);
       this.#starts[row] = ended ? 1 : 0;
     }
-    transition.observation = this.#copy(observation, this.#frames[0]);
-    transition.nextObservation = this.#copy(nextObservation, this.#frames[1]);
+    transition.observations = this.#copy(observations, this.#frames[0]);
+    transition.nextObservations = this.#copy(nextObservations, this.#frames[1]);
   }
 
   /** Takes the next stacks for the first of their episodes. */

@@ -5,23 +5,19 @@ import {
   ReplayBuffer,
   type ReplayBufferOptions,
 } from "@bellman/buffers";
-import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
+import type { RandomStream, TensorData } from "@bellman/compute";
 import {
   choicesOf,
   type DictOf,
-  nameParts,
   nextActionMasks,
   nextObservations,
-  type ObservationInput,
   type ObservationInputArrays,
-  partsNamed,
   type Policy,
 } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import type {
   AgentContext,
-  Arrays,
   BuildContext,
   Memory,
   PolicyStep,
@@ -251,13 +247,6 @@ function checkHindsight(
 
 type View = (kept: ObservationInputArrays) => ObservationInputArrays;
 
-/** Names of the observations of a batch. */
-const OBSERVATIONS = [
-  "observations",
-  "nextObservations",
-  "betweenObservations",
-] as const;
-
 /**
  * Transitions that are stored and sampled. They are stored as the environment returned
  * them, and sampled as the policy sees them now.
@@ -295,7 +284,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
   readonly #context: BuildContext;
   readonly #batch: ReturnType<ReplayBuffer["batch"]>;
   /** Arrays of the batch by the names of an update. */
-  readonly #arrays: Arrays;
+  readonly #arrays: Sample["batch"];
   /** Functions that turn observations into what the policy sees, by those names. */
   readonly #views: readonly (readonly [string, View])[];
   readonly #newest: NewestFrames | undefined;
@@ -318,9 +307,8 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
    * @throws {RangeError} If there is too little memory.
    */
   constructor(context: BuildContext, policy: Policy, options: ReplayOptions) {
-    const { batchSize, nSteps = 1, gamma = 0.99 } = options;
+    const { batchSize, nSteps = 1, gamma = 0.99, between } = options;
     const { numEnvs, stackedFrames = 1, observations } = context;
-    const { observationInput: input } = observations.encoder;
     const action = {
       shape: policy.distribution.actionShape,
       dtype: policy.distribution.actionDtype,
@@ -331,18 +319,13 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.#context = context;
     this.#choices = choices;
     this.#newest = NewestFrames.of(context);
-    const frame: DictOf<ObservationInput> = this.#newest?.frame ?? input;
-    const observed = Object.keys(nameParts("observations", frame));
-    const after = (name: string) =>
-      Object.fromEntries(
-        observed.map((it) => [it.replace("observations", name), it]),
-      );
     const capacity = options.bufferSize - options.bufferSize % numEnvs;
     const sizes: ReplayBufferOptions = {
       capacity,
       numEnvs,
       fields: {
-        ...nameParts("observations", frame),
+        observations: this.#newest?.frame ??
+          observations.encoder.observationInput,
         actions: action,
         rewards: NUMBER,
         terminated: FLAG,
@@ -351,7 +334,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
       },
       episodes: {
         next: {
-          ...after("nextObservations"),
+          nextObservations: "observations",
           ...(choices > 0 && { nextActionMasks: "actionMasks" }),
         },
         ...(this.#newest && { stack: { observations: stackedFrames } }),
@@ -360,9 +343,9 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
             ...{ steps: nSteps, gamma, reward: "rewards" },
             discount: "discounts",
             betweenDiscount: "betweenDiscounts",
-            ...(options.between && {
+            ...(between && {
               between: {
-                ...after("betweenObservations"),
+                betweenObservations: "observations",
                 ...(choices > 0 && { betweenActionMasks: "actionMasks" }),
               },
             }),
@@ -384,34 +367,37 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.#batch = small.batch(batchSize);
     // Wrong settings are refused at once, also where a file is opened later.
     this.#goalsOf(small);
-    const drawn = this.#batch as Record<string, TensorData>;
-    const seen = policy.observationInput as DictOf<ObservationInput>;
-    const types: Record<string, TensorType> = {
-      ...nameParts("observations", seen),
-      ...nameParts("nextObservations", seen),
-      ...nameParts("betweenObservations", seen),
-      betweenDiscounts: { ...NUMBER, shape: [nSteps - 1] },
-      actions: action,
-      rewards: NUMBER,
-      terminated: FLAG,
-      discounts: NUMBER,
-      ...(this.store.hasPriorities && { weights: NUMBER }),
-      actionMasks: mask,
-      nextActionMasks: mask,
-      betweenActionMasks: mask,
+    const { observationInput: seen } = policy;
+    const number = rowsOf(batchSize, NUMBER), masks = rowsOf(batchSize, mask);
+    const later = between ? nSteps - 1 : 0, rowsBetween = batchSize * later;
+    const types: Memory["batch"] = {
+      observations: rowsOf(batchSize, seen),
+      nextObservations: rowsOf(batchSize, seen),
+      ...(later > 0 && {
+        betweenObservations: rowsOf(rowsBetween, seen),
+        betweenDiscounts: { ...NUMBER, shape: [batchSize, later] },
+      }),
+      actions: rowsOf(batchSize, action),
+      rewards: number,
+      terminated: rowsOf(batchSize, FLAG),
+      ...(nSteps > 1 && { discounts: number }),
+      ...(this.store.hasPriorities && { weights: number }),
+      ...(choices > 0 && { actionMasks: masks, nextActionMasks: masks }),
+      ...(choices > 0 && later > 0 && {
+        betweenActionMasks: rowsOf(rowsBetween, mask),
+      }),
     };
-    const names = Object.keys(types).filter((name) => name in drawn);
-    const rows = (name: string) =>
-      drawn[name].length /
-      types[name].shape.reduce((product, it) => product * it, 1);
-    this.#arrays = Object.fromEntries(names.map((it) => [it, drawn[it]]));
-    this.batch = Object.fromEntries(
-      names.map((name) => [name, rowsOf(rows(name), types[name])]),
-    ) as Memory<B>["batch"];
-    this.#views = OBSERVATIONS.flatMap((name) => {
-      const part = names.find((it) => it.split(".")[0] === name);
-      return part === undefined ? [] : [[name, observations.view(rows(part))]];
-    });
+    this.batch = types as Memory<B>["batch"];
+    this.#arrays = Object.fromEntries(
+      Object.keys(types).map((name) => [name, this.#batch[name]]),
+    ) as Sample["batch"];
+    this.#views = [
+      ["observations", observations.view(batchSize)],
+      ["nextObservations", observations.view(batchSize)],
+      ...later > 0
+        ? [["betweenObservations", observations.view(rowsBetween)] as const]
+        : [],
+    ];
     this.#next = observations.buffer(numEnvs);
     this.#rewards = new Float32Array(numEnvs);
     this.#scaledRewards = new Float32Array(batchSize);
@@ -432,18 +418,15 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
     this.#rewards.set(step.rewards);
     rewards?.see(step.rewards, step);
     const seen = {
-      observation: observations,
-      nextObservation: next,
+      observations,
+      nextObservations: next,
       terminated,
       truncated,
     };
     // Frames are stacked of observations without parts alone.
     this.#newest?.take(seen as Transition);
-    const { observation, nextObservation, ...ends } = seen;
     buffer.add({
-      ...nameParts("observations", observation),
-      ...nameParts("nextObservations", nextObservation),
-      ...ends,
+      ...seen,
       actions,
       rewards: this.#rewards,
       ...(actionMasks && {
@@ -487,14 +470,17 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
       >;
       for (let i = 0; i < terminated.length; i++) terminated[i] |= truncated[i];
     }
-    const batch: Record<string, TensorData> = { ...this.#arrays };
+    const batch: Record<string, DictOf<TensorData>> = { ...this.#arrays };
     for (const [name, view] of this.#views) {
-      const kept = partsNamed(name, batch) as ObservationInputArrays;
-      Object.assign(batch, nameParts(name, view(kept)));
+      batch[name] = view(batch[name] as ObservationInputArrays);
     }
     const { rewards } = this.#context;
     if (rewards !== undefined) {
-      rewards.scale(batch.rewards, this.#scaledRewards, this.#span);
+      rewards.scale(
+        batch.rewards as TensorData,
+        this.#scaledRewards,
+        this.#span,
+      );
       batch.rewards = this.#scaledRewards;
     }
     return { batch };

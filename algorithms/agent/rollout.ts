@@ -7,13 +7,11 @@ import {
   compilePolicy,
   type DictOf,
   mapParts,
-  nameParts,
   nextObservations,
   type ObservationBatch,
   observationBuffer,
   type ObservationInputArrays,
   partOf,
-  partsNamed,
   type Policy,
   type PolicyMemory,
   type PolicyOutput,
@@ -23,13 +21,7 @@ import {
   generalizedAdvantageEstimation,
 } from "@bellman/returns";
 import type { StateTree } from "@bellman/types";
-import type {
-  Arrays,
-  BuildContext,
-  Memory,
-  PolicyStep,
-  Sample,
-} from "./algorithm.ts";
+import type { BuildContext, Memory, PolicyStep, Sample } from "./algorithm.ts";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 
 /** A complete rollout; arrays are env-major, `[numEnvs, numSteps]`. */
@@ -190,7 +182,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
   readonly record?: Memory["record"];
   readonly #context: BuildContext;
   readonly #policy: Policy;
-  readonly #fields: Readonly<Record<string, TensorType>>;
+  readonly #fields: Readonly<Record<string, DictOf<TensorType>>>;
   #held: RolloutArrays | undefined;
 
   /**
@@ -216,7 +208,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
       });
     }
     this.#fields = {
-      ...nameParts("observations", observationInput as DictOf<TensorType>),
+      observations: observationInput,
       actions: { shape, dtype },
       ...mapNames(Object.keys(recorded), (name) => {
         const { shape, dtype } = recorded[name];
@@ -260,7 +252,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
         Object.keys(this.options.recorded ?? {}),
         (name) => recorded[name]!,
       ),
-      ...nameParts("observations", inputs),
+      observations: inputs,
       actions,
       rewards,
       terminated,
@@ -348,7 +340,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
     const { all, data, drawn, valuesOf } = this.#arrays;
     if (all === undefined) return;
     const { values, lastValues } = data;
-    setParts(all, partsNamed("observations", drawn));
+    setParts(all, drawn.observations);
     const computed = valuesOf!(all);
     values.set(computed.subarray(0, values.length));
     lastValues.set(computed.subarray(values.length));
@@ -384,7 +376,7 @@ interface RolloutArrays {
   /** Views of it. */
   readonly data: RolloutData;
   /** Arrays of the batch. */
-  readonly drawn: Arrays;
+  readonly drawn: Sample["batch"];
   /** Those of it that `targets` computes. */
   readonly targets: Readonly<Record<string, Float32Array>>;
   /** Recurrent state before the first step. */
@@ -403,7 +395,7 @@ function makeArrays(
   policy: Policy,
   { options, fields }: {
     readonly options: RolloutOptions;
-    readonly fields: Readonly<Record<string, TensorType>>;
+    readonly fields: Readonly<Record<string, DictOf<TensorType>>>;
   },
 ): RolloutArrays {
   const { numSteps, values, inputs } = options, { numEnvs } = context;
@@ -439,7 +431,10 @@ function makeArrays(
       lastValues: new Float32Array(numEnvs),
     },
     drawn: {
-      ...mapNames(Object.keys(fields), (name) => data<TensorData>(name)),
+      ...mapNames(
+        Object.keys(fields),
+        (name) => data<DictOf<TensorData>>(name),
+      ),
       ...targets,
       ...(policy.stateSize > 0 && { state: initialState }),
     },
@@ -521,8 +516,8 @@ function valuesOf({ learned }: BuildContext, policy: Policy): Values {
     });
   const compiled = new Map<number, ReturnType<typeof compileFor>>();
   return (observations, memory) => {
-    const numbers = Object.values(nameParts("", observations))
-      .reduce((sum, { length }) => sum + length, 0);
+    let numbers = 0;
+    mapParts(observations, ({ length }) => numbers += length);
     const rows = numbers / policy.observationSize;
     const run = compiled.get(rows) ?? compileFor(rows);
     compiled.set(rows, run);

@@ -4,13 +4,13 @@ import { copyArrays, restoreArrays } from "@bellman/files";
 import {
   choicesOf,
   type DictOf,
-  nameParts,
+  mapParts,
   nextActionMasks,
   nextObservations,
   type ObservationInput,
   type ObservationInputArray,
   type ObservationInputArrays,
-  partsNamed,
+  partOf,
   type Policy,
   type PolicyOutput,
 } from "@bellman/policies";
@@ -145,6 +145,8 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   readonly #size: number;
   /** Rows being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
+  /** Their observations. */
+  readonly #seen: ObservationInputArrays;
   #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
   readonly #view: (kept: ObservationInputArrays) => ObservationInputArrays;
   /** Observations after the last step, and the actions that they allow. */
@@ -186,8 +188,8 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
     const isRecurrent = stateSize > 0;
     const { actionShape, actionDtype, parameterSize } = distribution;
     this.#newest = NewestFrames.of(context);
-    const fields: Record<string, ArrayField & TensorType> = {
-      ...nameParts("observations", input as DictOf<ObservationInput>),
+    const fields: Record<string, DictOf<ArrayField & TensorType>> = {
+      observations: input,
       actions: { shape: actionShape, dtype: actionDtype },
       rewards: NUMBER,
       terminated: NUMBER,
@@ -230,14 +232,13 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
           allocated(bufferSize * numEnvs, () => keep(bufferSize, parts)),
       });
     }
-    const { segments: _, ...empty } = keep(numSteps).batch();
-    this.#rows = empty as Record<string, TensorData>;
+    const { segments: _, observations: seen, ...others } = keep(numSteps)
+      .batch();
+    this.#rows = others as Record<string, TensorData>;
+    this.#seen = seen as ObservationInputArrays;
     const rows = numEnvs * this.#size;
     this.batch = Object.fromEntries([
-      ...Object.entries({
-        ...fields,
-        ...nameParts("observations", observationInput),
-      })
+      ...Object.entries({ ...fields, observations: observationInput })
         .map(([name, type]) => [name, rowsOf(rows, type)]),
       ...Object.entries(states)
         .map(([name, type]) => [name, rowsOf(numEnvs, type)]),
@@ -285,8 +286,8 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
       this.#next,
     );
     this.#newest?.take({
-      observation: decision.observations as ObservationInputArray,
-      nextObservation: last as ObservationInputArray,
+      observations: decision.observations as ObservationInputArray,
+      nextObservations: last as ObservationInputArray,
       terminated,
       truncated,
     });
@@ -302,8 +303,8 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
         start: decision.starts[env],
         actionMasks: decision.actionMasks,
       });
-      this.#copy("actions", decision.actions, { env, row });
-      this.#copy("behaviour", decision.recorded.behaviour!, { env, row });
+      this.#copy(data.actions, decision.actions, { env, row });
+      this.#copy(data.behaviour, decision.recorded.behaviour!, { env, row });
       data.rewards[row] = step.rewards[env];
       data.terminated[row] = terminated[env] ||
         +(isCut && !bootstrapTruncated);
@@ -345,6 +346,7 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
 
   #begin({ state }: PolicyStep, isZero: boolean): void {
     for (const name in this.#rows) this.#rows[name].fill(0);
+    mapParts(this.#seen, (part) => part.fill(0));
     if (!isZero && state.length > 0) {
       (this.#rows.state as Float32Array).set(state);
     }
@@ -365,23 +367,28 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   ): number {
     const before = this.#filled[env]++;
     const row = env * this.#size + before;
-    const parts = nameParts("observations", observations);
-    for (const name in parts) this.#copy(name, parts[name], { env, row });
-    if (actionMasks) this.#copy("actionMasks", actionMasks, { env, row });
+    mapParts(
+      this.#seen,
+      (into, part) =>
+        this.#copy(into, partOf(observations, part), { env, row }),
+    );
     const { masks, ends } = this.#rows;
+    if (actionMasks) {
+      this.#copy(this.#rows.actionMasks, actionMasks, { env, row });
+    }
     if (start > 0) masks?.fill(1, row, row + 1);
     if (start > 0 && before > 0) ends?.fill(1, row - 1, row);
     return row;
   }
 
   #copy(
-    name: string,
+    into: TensorData,
     from: TensorData | Uint8Array,
     { env, row }: { env: number; row: number },
   ): void {
     const size = from.length / this.#context.numEnvs;
-    const target = this.#rows[name] as Float32Array;
-    target.set(from.subarray(env * size, (env + 1) * size), row * size);
+    (into as Float32Array)
+      .set(from.subarray(env * size, (env + 1) * size), row * size);
   }
 
   /** Ends a segment with the observations after it, and stores it. */
@@ -402,7 +409,7 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
     }
     buffer?.add({
       ...this.#rows,
-      ...(this.#newest && { observations: this.#frames() }),
+      observations: this.#newest ? this.#frames() : this.#seen,
     });
   }
 
@@ -414,7 +421,7 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
     const channels = stacked / count,
       size = observations.encoder.observationSize;
     const perEnv = this.#size + count - 1;
-    const stacks = this.#rows.observations as Float32Array;
+    const stacks = this.#seen as Float32Array;
     const frames = stacks.slice(0, numEnvs * perEnv * size / count);
     let into = 0;
     for (let env = 0; env < numEnvs; env++) {
@@ -442,20 +449,20 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   sample(random: RandomStream, progress: Progress): Sample {
     const isNew = this.#isNew = this.#isFull;
     this.store?.anneal(progress.fraction);
-    const drawn = isNew ? this.#rows : this.#replay(random);
-    const batch: Record<string, TensorData> = {};
+    const drawn = isNew ? this.#recorded : this.#replay(random);
+    const batch: Record<string, DictOf<TensorData>> = {};
     for (const name in this.batch) {
-      batch[name] = (drawn as Record<string, TensorData>)[name];
+      batch[name] = drawn[name] as DictOf<TensorData>;
     }
-    if (!isNew) this.#warmUp(batch.taken);
+    if (!isNew) this.#warmUp(batch.taken as TensorData);
     else if (this.#hasPriorities) batch.weights = this.#equalWeights;
     const { rewards } = this.#context;
     if (rewards !== undefined) {
-      rewards.scale(batch.rewards, this.#scaledRewards);
+      rewards.scale(batch.rewards as TensorData, this.#scaledRewards);
       batch.rewards = this.#scaledRewards;
     }
-    const kept = partsNamed("observations", batch) as ObservationInputArrays;
-    Object.assign(batch, nameParts("observations", this.#view(kept)));
+    const kept = batch.observations as ObservationInputArrays;
+    batch.observations = this.#view(kept);
     if (isNew) this.#length = 0;
     return {
       batch,
@@ -486,15 +493,19 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   }
 
   /** Observations and masks after the last step, by names of the batch. */
-  get #allNext(): Record<string, TensorData | Uint8Array> {
-    const parts = nameParts("observations", this.#next);
-    return { ...parts, actionMasks: this.#nextMasks };
+  get #allNext() {
+    return { observations: this.#next, actionMasks: this.#nextMasks };
+  }
+
+  /** Rows being collected, or new, by names of the batch. */
+  get #recorded(): Readonly<Record<string, DictOf<TensorData>>> {
+    return { ...this.#rows, observations: this.#seen };
   }
 
   /** Saves the steps so far and the buffer. */
   save(): StateTree {
     return {
-      rows: copyArrays(this.#rows),
+      rows: copyArrays(this.#recorded),
       filled: this.#filled.slice(),
       length: this.#length,
       dropped: this.#dropped,
@@ -506,7 +517,7 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   /** Restores what `save` returned; without segments the buffer is empty. */
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
-    restoreArrays(this.#rows, saved.rows);
+    restoreArrays(this.#recorded, saved.rows);
     this.#filled.set(saved.filled as Int32Array);
     this.#length = saved.length as number;
     this.#dropped = saved.dropped as number;

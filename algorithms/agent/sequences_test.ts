@@ -9,6 +9,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import {
+  type Arrays,
   type Progress,
   type Sample,
   Sequences,
@@ -25,7 +26,6 @@ const OPTIONS: SequencesOptions = {
 };
 const START: Progress = { steps: 0, updates: 0, fraction: 0 };
 
-type Rows = Sample["batch"];
 type Cuts = readonly (readonly [terminated: number, truncated: number])[];
 
 /** A memory of two environments, and all that it was told. */
@@ -90,11 +90,14 @@ class Collected {
     for (const it of cuts) this.step(it);
   }
 
-  sample(random = new RandomStream(1)): Sample {
-    return this.memory.sample(random, START);
+  sample(
+    random = new RandomStream(1),
+  ): Omit<Sample, "batch"> & { batch: Arrays } {
+    const { batch, stats } = this.memory.sample(random, START);
+    return { batch: batch as Arrays, stats };
   }
 
-  draw(random?: RandomStream): Rows {
+  draw(random?: RandomStream): Arrays {
     return this.sample(random).batch;
   }
 }
@@ -293,7 +296,8 @@ Deno.test("the weights' exponent rises to 1, and priorities are saved", () => {
   other.memory.load(it.memory.save());
   for (const [fraction, beta] of [[0, 0.5], [0.5, 0.75], [1, 1]]) {
     const draw = ({ memory }: Collected) =>
-      memory.sample(new RandomStream(8), { ...START, fraction }).batch;
+      memory.sample(new RandomStream(8), { ...START, fraction })
+        .batch as Arrays;
     const { weights, observations } = draw(it);
     assertEquals(draw(other).weights, weights);
     const ratios = [0, 5].map((row) => observations[row] === 0 ? 0.25 : 1);
@@ -438,7 +442,7 @@ Deno.test("frames are kept once each, and drawn as the stacks that were seen", (
         [0, 1].flatMap((pixel) => it.map((f) => f[pixel]))
       ),
     );
-  const rowsOf = (batch: Rows) =>
+  const rowsOf = (batch: Arrays) =>
     Array.from({ length: numEnvs }, (_, env) => {
       const size = 6 * (numSteps + 2);
       const { observations } = batch;
@@ -475,9 +479,9 @@ Deno.test("frames are kept once each, and drawn as the stacks that were seen", (
       });
       starts = Float32Array.from(terminated, (it, i) => it | truncated[i]);
     }
-    known.push(rowsOf(memory.sample(random, START).batch));
+    known.push(rowsOf(memory.sample(random, START).batch as Arrays));
     for (let update = 0; update < 4; update++) {
-      const drawn = rowsOf(memory.sample(random, START).batch);
+      const drawn = rowsOf(memory.sample(random, START).batch as Arrays);
       drawn.forEach((it, env) =>
         assert(known.slice(-3).some((kept) => kept[env] === it))
       );

@@ -71,66 +71,6 @@ export function partOf<T>(value: DictOf<T>, name: string | undefined): T {
     : (value as Readonly<Record<string, T>>)[name];
 }
 
-/**
- * Names a value, or each of its parts: `observations`, or `observations.camera`.
- *
- * @param name Name of the whole.
- * @param value The value, or those of all parts.
- * @returns The values by name, for a record of others; see {@link partsNamed}.
- *
- * @example
- * ```ts
- * import { nameParts, partsNamed } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const seen = { camera: 1, joints: 2 };
- * const named = nameParts("seen", seen);
- * assertEquals(named, { "seen.camera": 1, "seen.joints": 2 });
- * assertEquals(partsNamed("seen", named), seen);
- * ```
- */
-export function nameParts<T>(
-  name: string,
-  value: DictOf<T>,
-): Record<string, T> {
-  const named: Record<string, T> = {};
-  mapParts(value, (one, part) => {
-    named[part === undefined ? name : `${name}.${part}`] = one;
-  });
-  return named;
-}
-
-/**
- * Returns a value by its name, or those of its parts: the inverse of
- * {@link nameParts}.
- *
- * @param name Name of the whole.
- * @param named Values by name, among others.
- * @returns The value, or those of all parts.
- *
- * @example
- * ```ts
- * import { partsNamed } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const named = { "seen.camera": 1, "seen.joints": 2, reward: 3 };
- * assertEquals(partsNamed("seen", named), { camera: 1, joints: 2 });
- * ```
- */
-export function partsNamed<T>(
-  name: string,
-  named: Readonly<Record<string, T>>,
-): DictOf<T> {
-  if (Object.hasOwn(named, name)) return named[name];
-  const parts: Record<string, T> = {};
-  for (const key in named) {
-    if (key.startsWith(`${name}.`)) {
-      parts[key.slice(name.length + 1)] = named[key];
-    }
-  }
-  return parts;
-}
-
 /** Arrays that observations come in. */
 export type ObservationArray =
   | Float32Array

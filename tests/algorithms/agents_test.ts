@@ -1,5 +1,5 @@
 /** Everything that holds for agents of every algorithm, in each of its forms. */
-import type { Agent, AgentSpaces } from "@bellman/agent";
+import type { Agent, AgentSpaces, Arrays } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/runs/settings";
 import { selectBackend } from "@bellman/compute";
 import { actionChoices, contains } from "@bellman/envs";
@@ -150,7 +150,8 @@ for (const form of ALL_FORMS) {
       const checked = new Set<string>();
       const { memory } = agent, sample = memory.sample.bind(memory);
       memory.sample = (...given) => {
-        const sampled = sample(...given), { batch: drawn } = sampled;
+        const sampled = sample(...given);
+        const drawn = sampled.batch as Arrays;
         for (const prefix of ["", "next", "between"]) {
           const name = (rows: string) =>
             prefix === ""

@@ -92,12 +92,23 @@ const doubling = (space: Space): ObservationScale => ({
   load() {},
 } as unknown as ObservationScale);
 
-/** Calls a function with each drawn batch. */
+/** Names parts of observations: `observations.desired_goal`. */
+const byPart = (name: string, parts: Arrays): Arrays =>
+  Object.fromEntries(
+    Object.entries(parts).map(([part, array]) => [`${name}.${part}`, array]),
+  );
+
+/** Calls a function with each drawn batch, whose parts are arrays by name. */
 function onDraw(agent: Agent, check: (drawn: Arrays) => void): void {
   const { memory } = agent, sample = memory.sample.bind(memory);
   memory.sample = (...given) => {
     const drawn = sample(...given);
-    check(drawn.batch);
+    const { observations, nextObservations, ...others } = drawn.batch;
+    check({
+      ...others as Arrays,
+      ...byPart("observations", observations as Arrays),
+      ...byPart("nextObservations", nextObservations as Arrays),
+    });
     return drawn;
   };
 }
