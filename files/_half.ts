@@ -1,4 +1,4 @@
-/** Returns numbers of 16 bits, by IEEE 754's binary16, as those of 32. */
+/** Converts float16 (IEEE 754 binary16) to float32. */
 export function fromHalves(bits: Uint16Array): Float32Array {
   return Float32Array.from(bits, (it) => {
     const sign = it & 0x8000 ? -1 : 1, exponent = it >> 10 & 31;
