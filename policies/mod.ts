@@ -1,7 +1,7 @@
 /**
- * Networks, action distributions and actor-critic models, all as pure
- * functions of TensorFlow.js tensors: parameters and random numbers go in,
- * tensors come out, and nothing is kept.
+ * Neural networks, action distributions and actor-critic models as pure functions of
+ * TensorFlow.js tensors: parameters and random numbers are arguments, results are
+ * returned, and no state is kept.
  *
  * @example Sample actions from a new policy
  * ```ts

@@ -8,7 +8,7 @@ import { checkSquashable } from "./_shared.ts";
 /** Options of {@link distributionFor}. */
 export interface DistributionForOptions {
   /**
-   * True for a squashed Gaussian over box actions, in [-1, 1].
+   * Squash the Gaussian of box actions into [-1, 1].
    *
    * @default false
    */
@@ -16,11 +16,11 @@ export interface DistributionForOptions {
 }
 
 /**
- * Chooses the family of distributions over the actions of a space: categorical
- * for discrete, multi-categorical for multi-discrete, Bernoulli for
- * multi-binary and diagonal Gaussian for box spaces.
+ * Makes the distribution for an action space: categorical for discrete,
+ * multi-categorical for multi-discrete, Bernoulli for multi-binary and diagonal
+ * Gaussian for box spaces.
  *
- * @param actionSpace Space of one action.
+ * @param actionSpace Action space.
  * @param options Squashed Gaussian or not.
  * @returns The distribution.
  * @throws {TypeError} If it is a dict or tuple space, or a box of bytes.

@@ -4,28 +4,28 @@ import { detach } from "./_shared.ts";
 /** Options of {@link stateDependentLogStd}. */
 export interface StateDependentLogStdOptions {
   /**
-   * True where gradients reach the features through the deviations.
+   * Let gradients reach the features through the standard deviations.
    *
    * @default false
    */
   readonly learnFeatures?: boolean;
 }
 
-/** Added to the variances, so that none is 0. */
+/** Term that keeps the variances above 0. */
 const EPSILON = 1e-6;
 
 /**
- * Computes the logarithms of the standard deviations that actions have under
- * state-dependent exploration (generalised SDE, Raffin, Kober and Stulp 2020,
- * https://arxiv.org/abs/2005.05719). An action is `mean + latent E`, and the
- * entries of `E` are normal with deviations `exp(logStd)`; so an action is
- * normal with variance `latent^2 exp(logStd)^2`.
+ * Computes the log standard deviations of actions under state-dependent exploration
+ * (gSDE; Raffin, Kober and Stulp 2020, https://arxiv.org/abs/2005.05719).
+ *
+ * An action is `mean + latent E`, where the elements of `E` are normal with standard
+ * deviations `exp(logStd)`: the action's variance is `latent^2 exp(logStd)^2`.
  *
  * @param latent Features `[batch, features]`.
- * @param logStd `[features, actionSize]`.
- * @param options What gradients reach.
- * @returns Nats `[batch, actionSize]`: with the means before it, the
- * parameters of a {@link diagonalGaussian}.
+ * @param logStd Log standard deviations of `E` `[features, actionSize]`.
+ * @param options Gradient of the features.
+ * @returns Log standard deviations `[batch, actionSize]`, for a
+ * {@link diagonalGaussian}.
  *
  * @example
  * ```ts
@@ -60,15 +60,15 @@ export interface SampleStateDependentOptions {
   /** Features `[batch, features]`. */
   readonly latent: tf.Tensor2D;
   /**
-   * Normal numbers `[batch, features * actionSize]`. The same row over several
-   * steps gives noise that is a function of the state alone.
+   * Normal noise `[batch, features * actionSize]`. Reusing a row over several steps
+   * makes the exploration a function of the state.
    */
   readonly noise: tf.Tensor2D;
 }
 
 /**
- * Samples actions under state-dependent exploration: `mean + latent E`, where
- * `E` is `exp(logStd) noise` and each row has its own.
+ * Samples actions under state-dependent exploration: `mean + latent E`, where `E` is
+ * `exp(logStd) noise`, one matrix for each row.
  *
  * @param mean Means `[batch, actionSize]`.
  * @param logStd `[features, actionSize]`.
