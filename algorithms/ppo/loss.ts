@@ -2,36 +2,38 @@ import * as tf from "@tensorflow/tfjs";
 
 /** Inputs of {@link clippedSurrogateLoss}, each `[batch]`. */
 export interface SurrogateInputs {
-  /** Logarithm of the probability of each action taken. */
+  /** Log-probabilities of the actions under the current policy. */
   readonly logProb: tf.Tensor1D;
-  /** The same when acting. */
+  /** Log-probabilities of the actions when they were sampled. */
   readonly oldLogProb: tf.Tensor1D;
-  /** Advantages of the taken actions. */
+  /** Advantages of the actions. */
   readonly advantages: tf.Tensor1D;
 }
 
-/** Loss of {@link clippedSurrogateLoss}, and how far the policy is from the one that acted; all scalars. */
+/**
+ * Result of {@link clippedSurrogateLoss}, with its distance from the policy of the
+ * rollout; all scalars.
+ */
 export interface SurrogateLoss {
-  /** Loss that is minimized, without the entropy. */
+  /** Clipped surrogate loss, without entropy. */
   readonly policyLoss: tf.Scalar;
   /** Estimate of the KL divergence, `mean(ratio - 1 - log ratio)`. */
   readonly approxKl: tf.Scalar;
-  /** Share of the actions whose ratio is out of the range. */
+  /** Fraction of clipped ratios. */
   readonly clipFraction: tf.Scalar;
 }
 
 /**
- * Computes the clipped surrogate loss
- * `-mean(min(ratio A, clip(ratio, 1 - c, 1 + c) A))`, where `ratio` is the
- * probability of an action over the one when acting: beyond the range a better
- * ratio is worth no more.
+ * Computes the clipped surrogate loss `-mean(min(ratio A, clip(ratio, 1 - c, 1 + c)
+ * A))`, where `ratio` is the probability of an action under the current policy over
+ * that under the rollout's.
  *
- * Source: Schulman et al. 2017 (https://arxiv.org/abs/1707.06347), equation 7; the
- * estimate of the divergence is k3 of http://joschu.net/blog/kl-approx.html.
+ * Source: Schulman et al. 2017 (https://arxiv.org/abs/1707.06347), equation 7; the KL
+ * estimate is k3 of http://joschu.net/blog/kl-approx.html.
  *
- * @param inputs Probabilities now and when acting, advantages.
- * @param clipRange Distance `c` from 1 at which the ratio is clipped.
- * @returns The loss, and how far the policy is from the one that acted.
+ * @param inputs Current and old log-probabilities, advantages.
+ * @param clipRange Clip range `c` of the ratio.
+ * @returns The loss and statistics of the ratio.
  *
  * @example
  * ```ts
@@ -72,9 +74,9 @@ export function clippedSurrogateLoss(
 
 /** Inputs of {@link clippedValueLoss}, each `[batch]`. */
 export interface ClippedValueInputs {
-  /** Values. */
+  /** Current value estimates. */
   readonly values: tf.Tensor1D;
-  /** Values when acting. */
+  /** Value estimates of the rollout. */
   readonly oldValues: tf.Tensor1D;
   /** Bootstrapped returns. */
   readonly returns: tf.Tensor1D;
@@ -82,12 +84,12 @@ export interface ClippedValueInputs {
 
 /** Options of {@link clippedValueLoss}. */
 export interface ClippedValueOptions {
-  /** Largest distance of a value from the one when acting. */
+  /** Clip range of the values, around those of the rollout. */
   readonly clipRange: number;
   /**
-   * The larger of both losses, or that of the clipped value alone, as in
-   * Stable-Baselines3: values beyond the range then have no gradient, even where they
-   * must return.
+   * Larger of the unclipped and clipped loss, or only the clipped one, as in
+   * Stable-Baselines3: there values beyond the range have no gradient, even if they
+   * should come back.
    *
    * @default "max"
    */
@@ -95,13 +97,13 @@ export interface ClippedValueOptions {
 }
 
 /**
- * Computes the value loss `mean(max((V - R)^2, (V_c - R)^2))`, where `V_c` is `V` no
- * further from the value when acting than a distance, without the factor 1/2.
+ * Computes the clipped value loss `mean(max((V - R)^2, (V_c - R)^2))`, where `V_c` is
+ * `V` clipped around the rollout's value, without the factor 1/2.
  *
  * Source: baselines/ppo2.
  *
- * @param inputs Values now and when acting, returns.
- * @param options Distance and form.
+ * @param inputs Current and old values, returns.
+ * @param options Clip range and form.
  * @returns A scalar.
  *
  * @example
