@@ -2,9 +2,9 @@ import mujoco from "./presets/mujoco.json" with { type: "json" };
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * The environments of MuJoCo with their overrides of the shared settings. Both are
- * rl-baselines3-zoo's, but for the last five, on which it does not train SAC and
- * which use the shared ones.
+ * MuJoCo environments with their overrides of the shared settings, from
+ * rl-baselines3-zoo; it does not train SAC on the last five, which use the shared
+ * settings.
  */
 const MUJOCO: Readonly<Record<string, Readonly<Record<string, number>>>> =
   mujoco;
@@ -23,9 +23,9 @@ function mujocoPreset(
 }
 
 /**
- * Settings that are known to work, as YAML texts: by environment id, where `ALE`
- * covers all ids that start with `ALE/`, and by name for other forms of SAC. Keys are
- * those of {@linkcode SacConfig} and of a run: `env`, `totalTimesteps`, `numEnvs`.
+ * Tuned settings as YAML texts by environment id, where `ALE` covers all ids that start
+ * with `ALE/`, and by name for other forms of SAC. Keys are those of
+ * {@linkcode SacConfig} and of a run: `env`, `totalTimesteps`, `numEnvs`.
  */
 export const sacPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1": texts["pendulum_v1.yaml"],
