@@ -10,14 +10,13 @@ import {
 } from "./line_loggers.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 
 /** Options of {@link readProgress}. */
 export interface ReadProgressOptions {
   /**
-   * Rows to return at most. Where the file has more, each of them is the mean of
-   * some that follow each other, of those that have a number.
+   * Largest number of rows. Of longer files, consecutive rows are averaged.
    *
    * @default Infinity
    */
@@ -25,12 +24,12 @@ export interface ReadProgressOptions {
 }
 
 /**
- * Reads the rows that {@link CsvLogger} wrote, line by line.
+ * Reads the rows of a {@link CsvLogger}, line by line.
  *
- * @param path The file.
+ * @param path Path of the file.
  * @param options Number of rows.
- * @returns The rows; empty cells are left out. A file that is empty has none.
- * @throws {SyntaxError} When the file has no column `time/steps`.
+ * @returns The rows, without empty cells; none for an empty file.
+ * @throws {SyntaxError} If the file has no column `time/steps`.
  *
  * @example
  * ```ts
@@ -56,7 +55,7 @@ export function readProgress(
   { maxRows = Infinity }: ReadProgressOptions = {},
 ): LogRow[] {
   const columns = headerOf(path);
-  // A run that is shorter than its first update logs nothing.
+  // A run that ends before its first update logs nothing.
   if (columns === undefined) return [];
   if (!columns.includes(STEP_COLUMN)) {
     throw new SyntaxError(
@@ -69,7 +68,7 @@ export function readProgress(
   const means: LogRow[] = [];
   let window: LogRow[] = [], at = 0;
   for (const row of rows) {
-    // What was written meanwhile is left out.
+    // Rows written meanwhile are ignored.
     if (at === count) break;
     window.push(row);
     at++;
@@ -89,7 +88,7 @@ function rowOf(columns: readonly string[], cells: readonly string[]): LogRow {
   return { step: statistics[STEP_COLUMN], statistics };
 }
 
-/** Averages rows, each statistic over those that have a number. */
+/** Averages rows, each statistic over the rows that have it. */
 function meanOf(rows: readonly LogRow[]): LogRow {
   if (rows.length === 1) return rows[0];
   const names = new Set(rows.flatMap((row) => Object.keys(row.statistics)));
@@ -107,8 +106,7 @@ function meanOf(rows: readonly LogRow[]): LogRow {
 /** Options of {@link readEpisodes}. */
 export interface ReadEpisodesOptions {
   /**
-   * Episodes to return at most. Where the file has more, they are every second
-   * one, every third one and so on.
+   * Largest number of episodes. Of longer files, every second or every nth is returned.
    *
    * @default Infinity
    */
@@ -116,12 +114,12 @@ export interface ReadEpisodesOptions {
 }
 
 /**
- * Reads the episodes that {@link EpisodesCsv} wrote, line by line.
+ * Reads the episodes of an {@link EpisodesCsv}, line by line.
  *
- * @param path The file.
+ * @param path Path of the file.
  * @param options Number of episodes.
- * @returns The episodes, in the order in which they ended.
- * @throws {SyntaxError} When the file has other columns.
+ * @returns The episodes, in the order of their ends.
+ * @throws {SyntaxError} If the file has other columns.
  *
  * @example
  * ```ts
@@ -155,12 +153,12 @@ export function readEpisodes(
 }
 
 /**
- * Reads the steps at which episodes ended, one after the other: they need not fit
- * into memory.
+ * Reads the steps at which episodes ended, one by one, since all need not fit into
+ * memory.
  *
- * @param path The file that {@link EpisodesCsv} wrote.
+ * @param path File of an {@link EpisodesCsv}.
  * @returns The steps, in the order in which the episodes ended.
- * @throws {SyntaxError} When the file has other columns.
+ * @throws {SyntaxError} If the file has other columns.
  *
  * @example
  * ```ts
@@ -206,7 +204,7 @@ function episodeOf(line: string, names: readonly string[]): LoggedEpisode {
   };
 }
 
-/** Yields the lines of a file that may be being written. */
+/** Yields the lines of a file that another process may be writing. */
 function* linesIn(path: string): Generator<string> {
   const file = openPlainSync(path, "read");
   try {
