@@ -21,12 +21,12 @@ function describeEstimate(
   return `${short(value)} (95 % interval ${low} to ${high}${warning})`;
 }
 
-/** Describes seeds that follow each other: `3 to 12`. */
+/** Describes consecutive seeds: `3 to 12`. */
 export function rangeOf(seeds: readonly number[]): string {
   return seeds.length === 1 ? `${seeds[0]}` : `${seeds[0]} to ${seeds.at(-1)}`;
 }
 
-/** Says in sentences how the confirmation ended. */
+/** Describes the result of a confirmation. */
 export function describeResult(
   plan: SearchPlan,
   { candidates, seeds }: Confirmation,
@@ -67,12 +67,12 @@ export function describeResult(
 }
 
 /**
- * Writes the best settings as files of `--config`: one for each environment.
+ * Writes the best settings as files for `--config`: one for each environment.
  *
  * @param plan The plan.
  * @param confirmation Result of the confirmation.
- * @param command Command that found them.
- * @returns Texts by the files' names.
+ * @param command Command of the search.
+ * @returns Texts by file name.
  */
 export function bestFiles(
   plan: SearchPlan,

@@ -12,23 +12,23 @@ import {
 } from "@bellman/runs/settings";
 import { UsageError } from "@bellman/runs/program";
 
-/** Values of a setting that are searched. */
+/** Values of a searched setting. */
 export type Dimension =
   | {
     kind: "float" | "int";
     low: number;
     high: number;
-    /** True where the logarithm is searched. */
+    /** Search on a log scale. */
     log: boolean;
-    /** Distance of the values from `low` on. */
+    /** Step between values, from `low` on. */
     step?: number;
   }
   | { kind: "choice"; choices: readonly unknown[] };
 
-/** Searched settings by name. */
+/** Search space: searched settings by name. */
 export type Space = Readonly<Record<string, Dimension>>;
 
-/** Settings of every run that can be searched; all of the algorithm's can. */
+/** Settings of runs that can be searched, besides all of the algorithm's. */
 const SEARCHED_OF_RUN: readonly string[] = [
   "numEnvs",
   "frameStack",
@@ -37,7 +37,7 @@ const SEARCHED_OF_RUN: readonly string[] = [
   "clipReward",
 ];
 
-/** Keys of a range. */
+/** Schema of a range. */
 const RANGE: ConfigSchema = {
   properties: {
     min: { type: "number" },
@@ -49,15 +49,15 @@ const RANGE: ConfigSchema = {
 
 /** A searched setting, and where it stands. */
 interface Place {
-  /** Its name in the file. */
+  /** Name in the file. */
   name: string;
-  /** Its place for messages: `space.lr of a2c.yaml`. */
+  /** Location for error messages: `space.lr of a2c.yaml`. */
   where: string;
   /** Schema of all settings. */
   schema: ConfigSchema;
 }
 
-/** Returns true for settings of whole numbers; undefined for those that are no numbers. */
+/** Returns true for settings of whole numbers; undefined for those that are not numbers. */
 function isInteger(
   { type, multipleOf, anyOf = [] }: PropertySchema,
 ): boolean | undefined {
@@ -67,7 +67,7 @@ function isInteger(
   return anyOf.map(isInteger).find((it) => it !== undefined);
 }
 
-/** Checks values as those of a setting. */
+/** Checks values of a setting. */
 function checkValues(
   values: readonly unknown[],
   { name, where, schema }: Place,
@@ -126,7 +126,7 @@ function readChoices(choices: readonly unknown[], place: Place): Dimension {
   return { kind: "choice", choices };
 }
 
-/** Finds the setting that is searched, by its own name. */
+/** Resolves the name of a searched setting. */
 function searchedKey(
   name: string,
   { meta: { name: algorithm, schema: own } }: Algorithm,
@@ -145,10 +145,10 @@ function searchedKey(
 }
 
 /**
- * Reads the searched settings: ranges and lists that the algorithm's schema allows.
+ * Validates a search space: ranges and lists that the algorithm's schema allows.
  *
- * @param value What `space` holds.
- * @param options Algorithm, and name of the file for messages.
+ * @param value Value of `space`.
+ * @param options Algorithm, and name of the file for error messages.
  * @throws {UsageError} If a key is unknown, or values are not valid.
  */
 export function readSpace(
@@ -195,7 +195,7 @@ function isIn(value: unknown, dimension: Dimension): boolean {
     (kind === "float" || Number.isInteger(value));
 }
 
-/** True where a space has all of the settings, and no others. */
+/** Returns true if a space has exactly these settings. */
 export function isInSpace(
   params: Readonly<Record<string, unknown>>,
   space: Space,
