@@ -19,25 +19,25 @@ import {
 } from "./parts.tsx";
 import { GroupProgress, runsIn, RunTable, secondsLeft } from "./runs.tsx";
 
-/** Charts of a run where none is chosen. */
+/** Number of charts of a run by default. */
 const CHARTS = 8;
 const PICTURE =
   /^(?:(?:videos|plots)\/.*\.(?:gif|png|svg)|play[\w.-]*\.(?:gif|mp4)|[\w-]+\.svg)$/;
 const REPORT = /^(report|search)\.html$/;
 
-/** Asks for the files of a folder, again where it has changed. */
+/** Fetches the files of a folder, again when it changes. */
 function useFiles(folder: ShownFolder): FolderFile[] {
   const [files, setFiles] = useState<FolderFile[]>([]);
   useEffect(() => {
     let isWanted = true;
-    // A folder that is gone is told by the list of all.
+    // The list of all folders tells if a folder is gone.
     askFiles(folder.id).then((it) => isWanted && setFiles(it), () => {});
     return () => isWanted = false;
   }, [folder]);
   return files;
 }
 
-/** Returns the address of a file; a new one where it was written again. */
+/** Returns the address of a file, which changes whenever it is written. */
 function addressOf({ id }: ShownFolder, { path, changed }: FolderFile): string {
   return `/api/runs/${id}/${path}?changed=${changed}`;
 }
@@ -51,7 +51,7 @@ function Report(
     : <a href={addressOf(of, file)} target="_blank" rel="noopener">Report</a>;
 }
 
-/** Shows an experiment or a search: how far it is, its report and its runs. */
+/** Shows an experiment or a search: progress, report and runs. */
 export function GroupPage(
   { board, folder }: { board: Board; folder: ShownFolder },
 ): JSX.Element {
@@ -71,7 +71,7 @@ export function GroupPage(
   );
 }
 
-/** Shows one run. */
+/** Shows a run. */
 export function RunPage(
   { board, run }: { board: Board; run: ShownFolder },
 ): JSX.Element {
@@ -92,7 +92,7 @@ export function RunPage(
       </p>
       <Problems
         lines={[
-          // That a run has ended as planned is no problem.
+          // A planned end is not a problem.
           run.state === "ended" ? "" : run.reason ?? "",
           ...run.problems,
         ]}
@@ -183,7 +183,7 @@ function titleOf(path: string): string {
   return path === "videos/best.gif" ? "Best agent" : path;
 }
 
-/** Shows videos and plots: those that move where motion is wanted, others as links. */
+/** Shows videos and plots: animations if motion is wanted, otherwise links. */
 function Pictures(
   { run, files }: { run: ShownFolder; files: readonly FolderFile[] },
 ): JSX.Element | null {
@@ -211,7 +211,7 @@ function Pictures(
   );
 }
 
-/** Shows the settings, and folds those that say nothing. */
+/** Shows the settings; unimportant ones are folded. */
 function Settings({ run }: { run: ShownFolder }): JSX.Element {
   const all = Object.entries(flatten(run.settings));
   const isSaying = (value: unknown) =>
@@ -233,18 +233,18 @@ function Settings({ run }: { run: ShownFolder }): JSX.Element {
   );
 }
 
-/** Writes a path as a word of a shell. */
+/** Quotes a path as a word of a shell. */
 function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text)
     ? text
     : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Writes the command lines that a person may want next. */
+/** Makes command lines for the next steps of a user. */
 export function commandsOf(run: ShownFolder): Record<string, string> {
   const { root, name, state, totalSteps, kind } = run;
   const given = name === "" ? root : `${root.replace(/\/+$/, "")}/${name}`;
-  // What a terminal would take for commands of its own.
+  // Characters that would control a terminal.
   if (/[\p{Cc}\p{Cf}]/u.test(given)) return {};
   const path = shellWord(given.startsWith("-") ? `./${given}` : given);
   const task = (words: string) => `deno task ${words}`;

@@ -14,17 +14,17 @@ import { count, duration, NONE, number } from "./format.ts";
 import { byName, nameOf } from "./groups.ts";
 import { type Board, Menu, Problems, Progress, State } from "./parts.tsx";
 
-/** Settings that become columns by themselves, at most; others can be chosen. */
+/** Largest number of settings that are columns by default; others can be chosen. */
 const MOST_DIFFERING = 8;
 
-/** A run with what it is filtered and sorted by. */
+/** Run with the values to filter and sort by. */
 interface RunRow extends Filtered {
   run: ShownFolder;
 }
 
 const rows = new WeakMap<ShownFolder, RunRow>();
 
-/** Returns what a run is filtered by. */
+/** Returns the values that a run is filtered by. */
 function rowOf(run: ShownFolder): RunRow {
   const known = rows.get(run);
   if (known !== undefined) return known;
@@ -46,14 +46,14 @@ function rowOf(run: ShownFolder): RunRow {
 interface Column {
   id: string;
   title: string;
-  /** Value that rows are sorted by. */
+  /** Value to sort by. */
   value(row: RunRow): unknown;
-  /** What is shown, where that is not the value. */
+  /** Shown content, if it is not the value. */
   show?(row: RunRow): ComponentChildren;
   isNumber?: boolean;
 }
 
-/** Lists the columns that are always there. */
+/** Lists the default columns. */
 function usualColumns({ link }: Board): Column[] {
   const figure = (
     id: string,
@@ -108,7 +108,7 @@ function ageOf({ begun }: ShownFolder): number | null {
   return begun === null ? null : (Date.now() - begun) / 1000;
 }
 
-/** Computes the seconds that are left of a run. */
+/** Estimates the remaining seconds of a run. */
 export function secondsLeft(
   { state, step, totalSteps, stepsPerSecond }: ShownFolder,
 ): number | null {
@@ -148,7 +148,7 @@ export function RunTable(
   const isThere = ({ value }: Column) =>
     all.some((row) => (value(row) ?? "") !== "");
   const byItself = new Set([
-    // What no run has is folded.
+    // Columns without any value are folded.
     ...usual.filter((it, i) => i < 2 || isThere(it)).map(({ id }) => id),
     ...varied.slice(0, MOST_DIFFERING).map((key) => `.${key}`),
   ]);
@@ -235,7 +235,7 @@ export function runsIn(board: Board, parent: string): ShownFolder[] {
   );
 }
 
-/** Shows how far the runs of an experiment or a search are. */
+/** Shows the progress of an experiment's or a search's runs. */
 export function GroupProgress(
   { runs }: { runs: readonly ShownFolder[] },
 ): JSX.Element {
@@ -276,7 +276,7 @@ function Groups({ board }: { board: Board }): JSX.Element {
   );
 }
 
-/** Shows all runs: curves, and the table, both filtered. */
+/** Shows all runs: curves and table, both filtered. */
 export function RunsPage({ board }: { board: Board }): JSX.Element {
   const { client, view, go } = board;
   const all = [...client.folders.values()]
