@@ -100,19 +100,19 @@ function drawUniform(random: Pick<RandomSource, "uniform">): Draw {
 }
 
 /** Makes a generator of given indices. */
-function drawGiven(given: ArrayLike<number>): Draw {
+function drawGiven(positions: ArrayLike<number>): Draw {
   return (indices, bounds) => {
-    if (given.length !== indices.length) {
+    if (positions.length !== indices.length) {
       throw new RangeError(
-        `Cannot resample by ${given.length} indices: expected ${indices.length}`,
+        `Cannot resample by ${positions.length} indices: expected ${indices.length}`,
       );
     }
     for (let i = 0; i < indices.length; i++) {
-      indices[i] = given[i];
-      if (indices[i] === given[i] && given[i] < bounds[i]) continue;
+      indices[i] = positions[i];
+      if (indices[i] === positions[i] && positions[i] < bounds[i]) continue;
       throw new RangeError(
         `Cannot resample by the index ${
-          given[i]
+          positions[i]
         }: expected a whole number below ${bounds[i]}`,
       );
     }

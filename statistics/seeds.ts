@@ -225,10 +225,10 @@ export function seedBand(
   { center = "mean", places = 300 }: SeedBandOptions = {},
 ): SeedBand {
   const lines = curves.map(finiteCurve).filter(({ x }) => x.length > 0);
-  const all = commonPlaces(lines, places);
-  const heights = lines.map((line) => heightsAt(line, all));
+  const xs = commonPlaces(lines, places);
+  const heights = lines.map((line) => heightsAt(line, xs));
   const band: SeedBand = { x: [], y: [], low: [], high: [], fewRuns: false };
-  all.forEach((at, i) => {
+  xs.forEach((at, i) => {
     const there = heights.map((it) => it[i]).filter((it) => it === it);
     // No curve may reach a gap between two runs.
     if (there.length === 0) return;
@@ -278,11 +278,11 @@ export function commonPlaces(
   curves: readonly SeedCurve[],
   most: number,
 ): number[] {
-  const found = new Set<number>();
-  for (const { x } of curves) for (const at of x) found.add(at);
-  const all = Float64Array.from(found).sort();
-  if (all.length <= most) return [...all];
-  const [from, to] = [all[0], all[all.length - 1]];
+  const distinct = new Set<number>();
+  for (const { x } of curves) for (const at of x) distinct.add(at);
+  const sorted = Float64Array.from(distinct).sort();
+  if (sorted.length <= most) return [...sorted];
+  const [from, to] = [sorted[0], sorted[sorted.length - 1]];
   return Array.from({ length: most }, (_, i) => {
     const part = i / Math.max(1, most - 1);
     return from * (1 - part) + to * part;
