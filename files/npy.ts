@@ -286,9 +286,9 @@ function isBig(dtype: string): dtype is keyof typeof BIG_ARRAYS {
 
 /** Chooses the dtype to write an array with. */
 export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
-  const own = (Object.keys(NUMBER_ARRAYS) as (keyof typeof NUMBER_ARRAYS)[])
+  const native = (Object.keys(NUMBER_ARRAYS) as (keyof typeof NUMBER_ARRAYS)[])
     .find((name) => (data as unknown) instanceof NUMBER_ARRAYS[name]);
-  if (own === undefined) {
+  if (native === undefined) {
     throw new TypeError(
       `Cannot write ${data?.constructor.name} as an array: expected ${
         Object.values(NUMBER_ARRAYS).map((it) => it.name).join(", ")
@@ -301,10 +301,10 @@ export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
       `Cannot write ${data.length} numbers in the shape [${shape}]`,
     );
   }
-  const wanted = dtype ?? own;
-  if (wanted === own || wanted === "bool" || isBig(wanted)) return wanted;
+  const wanted = dtype ?? native;
+  if (wanted === native || wanted === "bool" || isBig(wanted)) return wanted;
   throw new TypeError(
-    `Cannot write ${own} as ${wanted}: expected ${own}, int64, uint64 or bool`,
+    `Cannot write ${native} as ${wanted}: expected ${native}, int64, uint64 or bool`,
   );
 }
 

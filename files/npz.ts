@@ -264,9 +264,9 @@ async function readArrays(
     throw rewordError(error, (reason) => `Cannot read ${what}: ${reason}`);
   });
   const names = options.names ?? [...members.keys()];
-  const found = names.map((name) => find(name, members, what));
+  const entries = names.map((name) => find(name, members, what));
   const arrays: [string, NpyArray][] = [];
-  for (const [i, member] of found.entries()) {
+  for (const [i, member] of entries.entries()) {
     const array = await readMember(member).catch((error) => {
       throw rewordError(
         error,

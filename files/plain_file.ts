@@ -67,15 +67,15 @@ export function openPlainSync(path: string, use: PlainFileUse): number {
   const { O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR } =
     fs.constants;
   if (use === "create") fs.rmSync(path, { force: true });
-  const found = fs.lstatSync(path, { throwIfNoEntry: false });
-  const isLink = found?.isSymbolicLink() ?? false;
-  if (found !== undefined && !(isLink && use === "read")) {
-    checkPlain(path, found);
+  const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+  const isLink = stats?.isSymbolicLink() ?? false;
+  if (stats !== undefined && !(isLink && use === "read")) {
+    checkPlain(path, stats);
   }
   // Deno follows links before the system could refuse them, except for new files.
   const access = use === "read"
     ? O_RDONLY
-    : O_RDWR | (found === undefined ? O_CREAT | O_EXCL : 0);
+    : O_RDWR | (stats === undefined ? O_CREAT | O_EXCL : 0);
   // Windows has no pipes that block, nor this flag.
   const flags = access | (use === "append" ? O_APPEND : 0) | O_NONBLOCK;
   const file = fs.openSync(path, flags, 0o666);
@@ -95,8 +95,8 @@ export function openPlainSync(path: string, use: PlainFileUse): number {
   }
 }
 
-function checkPlain(path: string, found: Stats): void {
-  const kind = kindOf(found);
+function checkPlain(path: string, stats: Stats): void {
+  const kind = kindOf(stats);
   if (kind === undefined) return;
   throw new SyntaxError(
     `Cannot open ${path}: it is ${kind}, expected a file`,

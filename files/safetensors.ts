@@ -156,13 +156,13 @@ export function decodeSafetensors(bytes: Uint8Array): SafeTensors {
     );
     const tensors = spans.map(
       ({ name, shape, allocate, widen, begin, end }): [string, SafeTensor] => {
-        const own = bytes.subarray(start + begin, start + end);
+        const source = bytes.subarray(start + begin, start + end);
         if (widen !== undefined) {
-          return [name, { data: widen(own.slice()), shape }];
+          return [name, { data: widen(source.slice()), shape }];
         }
         // A copy, so that the array is aligned and does not keep the file alive.
         const data = allocate();
-        bytesOf(data).set(own);
+        bytesOf(data).set(source);
         return [name, { data, shape }];
       },
     );
@@ -313,8 +313,8 @@ function readSpan(
 }
 
 function dtypeOf(name: string, data: StateArray): string {
-  const found = Object.entries(ARRAYS).find(([, it]) => data instanceof it);
-  if (found !== undefined) return found[0];
+  const entry = Object.entries(ARRAYS).find(([, it]) => data instanceof it);
+  if (entry !== undefined) return entry[0];
   throw new TypeError(
     `Cannot write array '${name}': its type is not one of ${
       Object.keys(ARRAYS).join(", ")

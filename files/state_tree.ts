@@ -94,12 +94,12 @@ export function restoreArrays(
 ): void {
   const saved = state as Readonly<Record<string, StateArray>>;
   const names = Object.keys(arrays);
-  const [given, expected] = [saved, arrays].map((it) =>
+  const [actual, expected] = [saved, arrays].map((it) =>
     names.map((name) => it[name]?.length ?? "no").join(", ")
   );
-  if (given !== expected) {
+  if (actual !== expected) {
     throw new RangeError(
-      `Cannot restore arrays of ${given} numbers: expected ${expected}`,
+      `Cannot restore arrays of ${actual} numbers: expected ${expected}`,
     );
   }
   for (const name of names) arrays[name].set(saved[name]);
@@ -243,8 +243,8 @@ function notPlain(node: unknown, path: readonly string[]): TypeError {
   const type = typeof node === "object"
     ? Object.getPrototypeOf(node).constructor?.name ?? "a class"
     : typeof node;
-  const what = path.length === 0 ? "a state" : `'${path.join("/")}'`;
+  const place = path.length === 0 ? "a state" : `'${path.join("/")}'`;
   return new TypeError(
-    `Cannot save ${what} of type ${type}: expected plain values, typed arrays, lists and records`,
+    `Cannot save ${place} of type ${type}: expected plain values, typed arrays, lists and records`,
   );
 }
