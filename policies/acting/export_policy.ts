@@ -93,8 +93,8 @@ export function exportPolicy(
     shape: rows(shape),
     dtype: "float32" as const,
   });
-  const policy = (given: unknown) => {
-    const inputs = given as Tensors;
+  const policy = (value: unknown) => {
+    const inputs = value as Tensors;
     const params = paramsFromArrays(options.params);
     const output = model.apply(
       params,
@@ -200,13 +200,13 @@ function scalingText(model: Policy, scaling?: ObservationScaling): string {
 }
 
 function noiseText(model: Policy, size: number): string {
-  const of = model.noise.kind === "normal"
+  const numbers = model.noise.kind === "normal"
     ? "standard normal numbers"
     : "numbers from 0 to below 1";
   const kept = model.usesStateDependentExploration
     ? "; may be kept for some steps"
     : "";
-  return `${size} independent ${of} for each observation${kept}`;
+  return `${size} independent ${numbers} for each observation${kept}`;
 }
 
 function checkBatchSize(batchSize: number): void {

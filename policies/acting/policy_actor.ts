@@ -137,9 +137,9 @@ export function compilePolicy<
     dtype: "float32",
   });
   const recurrent = stateSize > 0;
-  const compiled = compile((given) => {
-    const inputs = given as unknown as Readonly<Record<string, tf.Tensor>>;
-    const params = given.params as Params;
+  const compiled = compile((values) => {
+    const inputs = values as unknown as Readonly<Record<string, tf.Tensor>>;
+    const params = values.params as Params;
     const encoded = policy.encode(inputs.observations);
     const output = policy.apply(params, encoded, {
       state: inputs.state as tf.Tensor2D,
@@ -539,11 +539,11 @@ export class PolicyActor implements Actor, PolicyMemory {
   #compile(): ReturnType<typeof compilePolicy> {
     const policy = this.#policy, options = this.#options;
     const { deterministic = false, numEnvs, compilation, masked } = options;
-    return compilePolicy(policy, (output, given) => ({
-      ...options.record?.(output, given),
+    return compilePolicy(policy, (output, inputs) => ({
+      ...options.record?.(output, inputs),
       actions: deterministic
         ? policy.mode(output)
-        : policy.sample(given.params, output, { noise: given.noise }),
+        : policy.sample(inputs.params, output, { noise: inputs.noise }),
       state: output.state,
     }), {
       ...compilation,

@@ -241,13 +241,13 @@ export function squashedGaussian(
       return shaped(tf.tanh(raw as tf.Tensor2D));
     },
     sampleWithLogProb(parameters, noise, { reparameterize = true } = {}) {
-      const given = split(parameters);
-      const [mean, logStd] = reparameterize ? given : given.map(detach);
+      const moments = split(parameters);
+      const [mean, logStd] = reparameterize ? moments : moments.map(detach);
       const raw: tf.Tensor2D = tf.add(mean, tf.mul(tf.exp(logStd), noise));
       const slope = logSlope(raw, squashCorrection);
       const logProb: tf.Tensor1D = reparameterize
         ? gaussianLogProb(tf.add(exponents(logStd, noise), slope))
-        : tf.sub(constantSampleLogProb(...given, noise), tf.sum(slope, 1));
+        : tf.sub(constantSampleLogProb(...moments, noise), tf.sum(slope, 1));
       return { action: shaped(tf.tanh(raw)), logProb, raw };
     },
     regularization: (parameters) =>

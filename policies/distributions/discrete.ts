@@ -86,8 +86,8 @@ export function categorical(
     noise: { kind: "uniform", size: n },
     masking: maskingOf([n]),
     logProb(logits, actions) {
-      const all = tf.range(start, start + n, 1, "int32");
-      const chosen = tf.equal(tf.expandDims(actions, 1), all);
+      const choices = tf.range(start, start + n, 1, "int32");
+      const chosen = tf.equal(tf.expandDims(actions, 1), choices);
       const masked = tf.mul(tf.logSoftmax(logits), tf.cast(chosen, "float32"));
       return tf.sum(masked, 1);
     },
@@ -261,9 +261,9 @@ export function bernoulli(n: number): Distribution {
       apply: (logits, masks) =>
         tf.tidy(() => {
           const allowed = tf.reshape(tf.cast(masks, "bool"), [-1, n, 2]);
-          const [zero, one] = tf.unstack(allowed, 2);
-          const only = tf.where(zero, -SURE, SURE) as tf.Tensor2D;
-          return tf.where(tf.logicalAnd(zero, one), logits, only);
+          const [mayBeZero, mayBeOne] = tf.unstack(allowed, 2);
+          const only = tf.where(mayBeZero, -SURE, SURE) as tf.Tensor2D;
+          return tf.where(tf.logicalAnd(mayBeZero, mayBeOne), logits, only);
         }),
     },
     logProb(logits, actions) {

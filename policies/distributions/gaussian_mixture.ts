@@ -205,8 +205,8 @@ export function gaussianMixture(
     parts: Parts,
     { rows, noise, reparameterize = false }: Draw,
   ): { mean: tf.Tensor3D; shift: tf.Tensor3D } {
-    const [mean, logStd] = [parts.mean, parts.logStd].map((all) =>
-      chosen(reparameterize ? all : detach(all), rows)
+    const [mean, logStd] = [parts.mean, parts.logStd].map((values) =>
+      chosen(reparameterize ? values : detach(values), rows)
     );
     const shift = tf.mul(tf.exp(logStd), tf.expandDims(noise, 1));
     return { mean, shift: shift as tf.Tensor3D };
@@ -282,9 +282,9 @@ export function gaussianMixture(
 }
 
 /** Gathers one component of each row, `[batch, 1, size]`. */
-function chosen(all: tf.Tensor3D, rows: tf.Tensor1D): tf.Tensor3D {
-  const [batch, components, size] = all.shape;
-  const flat = tf.reshape(all, [batch * components, size]);
+function chosen(values: tf.Tensor3D, rows: tf.Tensor1D): tf.Tensor3D {
+  const [batch, components, size] = values.shape;
+  const flat = tf.reshape(values, [batch * components, size]);
   return tf.expandDims(tf.gather(flat, rows), 1);
 }
 

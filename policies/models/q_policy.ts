@@ -135,10 +135,10 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
   const isNoisy = sigma0 !== undefined;
 
   function values(outputs: tf.Tensor3D, actionMasks?: tf.Tensor): tf.Tensor2D {
-    const all = valuesOf(outputs);
+    const qValues = valuesOf(outputs);
     return actionMasks === undefined
-      ? all
-      : tf.where(tf.cast(actionMasks, "bool"), all, -LARGEST);
+      ? qValues
+      : tf.where(tf.cast(actionMasks, "bool"), qValues, -LARGEST);
   }
   const mode = ({ policy }: PolicyOutput) => distribution.mode(policy);
   return {
@@ -212,7 +212,7 @@ function layersOf(
   const { actionSpace: { n }, atoms = 1, dueling = false } = options;
   const { networkOptions } = options;
   const sizes = networkOptions?.hiddenSizes ?? [256, 256];
-  const [shared, own] = dueling
+  const [shared, streams] = dueling
     ? [sizes.slice(0, -1), sizes.slice(-1)]
     : [sizes, []];
   const trunk = body(encoder, 0, {
@@ -220,7 +220,7 @@ function layersOf(
     networkOptions: { ...networkOptions, hiddenSizes: shared },
   });
   const stream = (prefix: string, outputs: number, firstNoise: number) =>
-    streamOf([trunk.outputSize, ...own, outputs], {
+    streamOf([trunk.outputSize, ...streams, outputs], {
       prefix,
       firstNoise,
       ...options,
@@ -247,11 +247,11 @@ function layersOf(
         ...advantage.init(random),
       }),
       apply(params, features, noise) {
-        const of = (it: typeof value, choices: number) =>
+        const apply = (it: typeof value, choices: number) =>
           tf.reshape(it.apply(params, features, noise), [-1, choices, atoms]);
-        const advantages = of(advantage, n);
+        const advantages = apply(advantage, n);
         const mean = tf.mean(advantages, 1, true);
-        return tf.add(of(value, 1), tf.sub(advantages, mean)) as tf.Tensor3D;
+        return tf.add(apply(value, 1), tf.sub(advantages, mean)) as tf.Tensor3D;
       },
     },
   };
@@ -300,8 +300,8 @@ function streamOf(
             : initNoisyLayer(name, shape, { ...initializers, sigma0 }, random)
         ),
       ),
-    apply(params: Params, features: tf.Tensor2D, given?: tf.Tensor2D) {
-      const factors = given && factorizedNoise(given);
+    apply(params: Params, features: tf.Tensor2D, normal?: tf.Tensor2D) {
+      const factors = normal && factorizedNoise(normal);
       const part = (at: number, size: number) =>
         tf.slice(factors!, [0, at], [-1, size]);
       return layers.reduce((x, { name, isHead, shape: [inputs, size], at }) => {

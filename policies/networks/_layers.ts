@@ -25,8 +25,8 @@ export function boundsOf({ shape, low, high }: BoxSpace): Float64Array[] {
     Float64Array.from(
       typeof bound === "number" ? { length: size } : bound,
       (it) => {
-        const own = typeof bound === "number" ? bound : it as number;
-        return Math.max(-LARGEST, Math.min(own, LARGEST));
+        const value = typeof bound === "number" ? bound : it as number;
+        return Math.max(-LARGEST, Math.min(value, LARGEST));
       },
     )
   );

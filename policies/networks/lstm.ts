@@ -217,7 +217,7 @@ function runSteps(
   const [numEnvs, size] = start.c.shape.slice(-2);
   const kept = splitSteps(keep, numEnvs);
   let { c, h } = start;
-  const all = splitSteps(z, numEnvs).map((zx, t) => {
+  const results = splitSteps(z, numEnvs).map((zx, t) => {
     [c, h] = [tf.mul(c, kept[t]), tf.mul(h, kept[t])];
     const before = { c, h };
     const sum = tf.add(zx, projectHidden(params, h));
@@ -234,14 +234,14 @@ function runSteps(
     return { h, gates, u, shown, before };
   });
   return {
-    h: joinSteps(all.map((it) => it.h)),
+    h: joinSteps(results.map((it) => it.h)),
     c,
-    gates: joinSteps(all.map((it) => it.gates)),
-    u: joinSteps(all.map((it) => it.u)),
-    shown: joinSteps(all.map((it) => it.shown)),
+    gates: joinSteps(results.map((it) => it.gates)),
+    u: joinSteps(results.map((it) => it.u)),
+    shown: joinSteps(results.map((it) => it.shown)),
     before: {
-      c: joinSteps(all.map((it) => it.before.c)),
-      h: joinSteps(all.map((it) => it.before.h)),
+      c: joinSteps(results.map((it) => it.before.c)),
+      h: joinSteps(results.map((it) => it.before.h)),
     },
   };
 }
@@ -253,14 +253,14 @@ function runSteps(
  */
 function plainSteps({ wh, z, keep, c, h }: Begun): Pick<Steps, "h" | "c"> {
   const [rows, numEnvs] = [z, c].map((it) => it.shape.at(-2)!);
-  const run = customGradient<tf.Tensor2D>((...given) => {
-    const [z, wh, c, h, keep] = given as tf.Tensor2D[];
-    const save = given[5] as unknown as tf.GradSaveFunc;
-    const made = runSteps({ wh }, { z, c, h, keep });
-    const { gates, u, shown, before } = made;
+  const run = customGradient<tf.Tensor2D>((...args) => {
+    const [z, wh, c, h, keep] = args as tf.Tensor2D[];
+    const save = args[5] as unknown as tf.GradSaveFunc;
+    const results = runSteps({ wh }, { z, c, h, keep });
+    const { gates, u, shown, before } = results;
     save([wh, keep, gates, u, shown, before.c, before.h]);
     return {
-      value: joinSteps([made.h, made.c]),
+      value: joinSteps([results.h, results.c]),
       gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) =>
         gradientsOf(dy as tf.Tensor2D, saved as tf.Tensor2D[]),
     };

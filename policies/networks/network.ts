@@ -102,15 +102,15 @@ export function parameter<T extends tf.Tensor = tf.Tensor>(
   params: Readonly<Record<string, tf.Tensor>>,
   path: string,
 ): T {
-  const found = params[path];
-  if (found === undefined) {
+  const tensor = params[path];
+  if (tensor === undefined) {
     throw new RangeError(
       `Cannot find the parameter '${path}' among ${
         Object.keys(params).join(", ") || "none"
       }`,
     );
   }
-  return found as T;
+  return tensor as T;
 }
 
 /** Name of an activation function. */

@@ -92,8 +92,8 @@ export function nameParts<T>(
   value: DictOf<T>,
 ): Record<string, T> {
   const named: Record<string, T> = {};
-  mapParts(value, (one, part) => {
-    named[part === undefined ? name : `${name}.${part}`] = one;
+  mapParts(value, (partValue, part) => {
+    named[part === undefined ? name : `${name}.${part}`] = partValue;
   });
   return named;
 }
@@ -284,10 +284,10 @@ function partsEncoder({ spaces }: DictSpace): ObservationEncoder {
     return { name, encoder: observationEncoder(space) as SingleEncoder };
   });
   type Part = typeof parts[number];
-  const each = <T>(of: (part: Part) => T): Record<string, T> =>
-    Object.fromEntries(parts.map((part) => [part.name, of(part)]));
-  const total = (of: (encoder: SingleEncoder) => number) =>
-    parts.reduce((sum, { encoder }) => sum + of(encoder), 0);
+  const each = <T>(valueOf: (part: Part) => T): Record<string, T> =>
+    Object.fromEntries(parts.map((part) => [part.name, valueOf(part)]));
+  const total = (sizeOf: (encoder: SingleEncoder) => number) =>
+    parts.reduce((sum, { encoder }) => sum + sizeOf(encoder), 0);
   const joined = (encoded: (part: Part) => tf.Tensor) =>
     tf.tidy(() => tf.concat(parts.map((it) => flattenRows(encoded(it))), 1));
   return {
@@ -318,9 +318,9 @@ function partsEncoder({ spaces }: DictSpace): ObservationEncoder {
  * @throws {TypeError} If it is missing.
  */
 function partIn(batch: ObservationBatch, name: string): ObservationArray {
-  const found = (batch as Readonly<Record<string, unknown>>)[name];
-  if (ArrayBuffer.isView(found) || Array.isArray(found)) {
-    return found as ObservationArray;
+  const array = (batch as Readonly<Record<string, unknown>>)[name];
+  if (ArrayBuffer.isView(array) || Array.isArray(array)) {
+    return array as ObservationArray;
   }
   throw new TypeError(
     `Cannot encode observations without an array '${name}': expected one for each part of the space`,
@@ -338,10 +338,10 @@ function encoderOf(
 ): SingleEncoder {
   const { observationInput: input, observationSize: size } = parts;
   const observationArray = (
-    given: ObservationBatch,
+    observations: ObservationBatch,
     target?: ObservationInputArrays,
   ) => {
-    const batch = given as ObservationArray;
+    const batch = observations as ObservationArray;
     const into = (target ??
       new ARRAYS[input.dtype](batch.length)) as ObservationInputArray;
     checkLength(batch, into.length);
@@ -398,8 +398,8 @@ function oneHotEncoder(
       tf.tidy(() => {
         const parts = nvec.map((n, i) => {
           const column = tf.slice(batch, [0, i], [-1, 1]);
-          const all = tf.range(start, start + n, 1, "int32");
-          return tf.cast(tf.equal(column, all), "float32");
+          const choices = tf.range(start, start + n, 1, "int32");
+          return tf.cast(tf.equal(column, choices), "float32");
         });
         return parts.length === 1 ? parts[0] : tf.concat(parts, 1);
       }),
@@ -575,9 +575,9 @@ export class Observations {
    * @param rows Number of observations.
    * @returns A function whose next call overwrites the arrays.
    */
-  reader(rows: number): (given: ObservationBatch) => ObservationInputArrays {
+  reader(rows: number): (batch: ObservationBatch) => ObservationInputArrays {
     const kept = this.buffer(rows), view = this.view(rows);
-    return (given) => view(this.encoder.observationArray(given, kept));
+    return (batch) => view(this.encoder.observationArray(batch, kept));
   }
 }
 
