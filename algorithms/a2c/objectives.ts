@@ -154,16 +154,16 @@ export function actorCriticSteps(
     descend({ policy: params, optimizer }, losses, rates) {
       const { learningRate, valueLearningRate = learningRate } = rates;
       const descents = objectives.map((objective) => {
-        const { gradients, loss, aux } = valueAndGradients((own) => {
-          const all = losses({ ...params, ...own });
-          return { loss: objective.loss(all), aux: { ...all.stats } };
+        const { gradients, loss, aux } = valueAndGradients((trained) => {
+          const results = losses({ ...params, ...trained });
+          return { loss: objective.loss(results), aux: { ...results.stats } };
         }, omitPrefix(params, objective.others));
         return { loss, aux, ...clipByGlobalNorm(gradients, maxGradNorm) };
       });
       let policy = params, slots = {};
       for (const [i, { name, others, ...objective }] of objectives.entries()) {
-        const own = omitPrefix(policy, others), { gradients } = descents[i];
-        const step = objective.optimizer.apply(own, gradients, {
+        const trained = omitPrefix(policy, others), { gradients } = descents[i];
+        const step = objective.optimizer.apply(trained, gradients, {
           state: name === undefined ? optimizer : pickPrefix(optimizer, name),
           learningRate: name === "value" ? valueLearningRate : learningRate,
         });
