@@ -120,12 +120,12 @@ function rolloutUpdate(
   },
 ): Update<ActorCriticState, Recorded, PpoInputs> {
   return (state, rollout, inputs) => {
-    const made = update(state, batchOf(policy, config, rollout), inputs);
-    if (actionSpace.type !== "box" || policy.squashesActions) return made;
+    const updated = update(state, batchOf(policy, config, rollout), inputs);
+    if (actionSpace.type !== "box" || policy.squashesActions) return updated;
     const taken = envActionTensor(rollout.actions, actionSpace);
     const clipped = tf.notEqual(taken, rollout.actions);
     const clipped_actions = tf.mean(tf.cast(clipped, "float32"));
-    return { ...made, stats: { ...made.stats, clipped_actions } };
+    return { ...updated, stats: { ...updated.stats, clipped_actions } };
   };
 }
 

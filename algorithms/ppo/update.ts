@@ -148,7 +148,7 @@ export function ppoUpdate(
         rows: { units: tf.reshape(order, [steps, units / minibatches]) },
         body({ running, ...state }, row) {
           const minibatch = unitsOf(batch, row.units as tf.Tensor1D, units);
-          const made = descend(
+          const updated = descend(
             state,
             lossesOf(model, options, minibatch, numbers),
             numbers,
@@ -156,7 +156,7 @@ export function ppoUpdate(
           const steps = targetKl === null ? running : tf.mul(
             running,
             tf.cast(
-              tf.lessEqual(made.stats.approx_kl, 1.5 * targetKl),
+              tf.lessEqual(updated.stats.approx_kl, 1.5 * targetKl),
               "float32",
             ),
           );
@@ -167,11 +167,11 @@ export function ppoUpdate(
             );
           return {
             state: {
-              policy: kept(made.state.policy, state.policy),
-              optimizer: kept(made.state.optimizer, state.optimizer),
+              policy: kept(updated.state.policy, state.policy),
+              optimizer: kept(updated.state.optimizer, state.optimizer),
               running: steps,
             },
-            results: { ...made.stats, steps } as Record<string, tf.Tensor>,
+            results: { ...updated.stats, steps } as Record<string, tf.Tensor>,
           };
         },
       });
