@@ -151,8 +151,8 @@ function refreshed(
       return pickPrefix(state.optimizer, name) as KfacArrays;
     });
     if (inverted === undefined) continue;
-    const own = addPrefix(inverted, name) as SavedState[string];
-    state = { ...state!, optimizer: { ...state!.optimizer, ...own } };
+    const inverses = addPrefix(inverted, name) as SavedState[string];
+    state = { ...state!, optimizer: { ...state!.optimizer, ...inverses } };
   }
   return state;
 }

@@ -202,19 +202,19 @@ export function acktrUpdate(
   };
   const valueKlClip = options.valueKlClip ?? klClip;
   const ofValue = kfacOptions({ ...options, klClip: valueKlClip });
-  const all = new Kfac(layers, ofPolicy);
+  const joint = new Kfac(layers, ofPolicy);
   const apart = layers.every(({ kernel }) => /^(pi|vf)\//.test(kernel));
   const isShared = objective === null ? !apart : objective === "shared";
   const valueCoefficient = isShared ? options.valueCoefficient : 1;
   const steps: AcktrStep[] = isShared
-    ? [{ name: "all", kfac: all, has: () => true }]
+    ? [{ name: "all", kfac: joint, has: () => true }]
     : [["policy", "vf/"], ["value", "pi/"]].map(([name, others]) => {
       const has = (path: string) => !path.startsWith(others);
-      const own = layers.filter(({ kernel }) => has(kernel));
-      const kfac = new Kfac(own, name === "policy" ? ofPolicy : ofValue);
+      const stepLayers = layers.filter(({ kernel }) => has(kernel));
+      const kfac = new Kfac(stepLayers, name === "policy" ? ofPolicy : ofValue);
       return { name, kfac, has };
     });
-  const of = ({ has }: AcktrStep, values: Params): Params =>
+  const pick = ({ has }: AcktrStep, values: Params): Params =>
     Object.fromEntries(Object.entries(values).filter(([path]) => has(path)));
   // The original's (v - sample)^2 is twice the negative log-density of a normal.
   const variance = 1 / (2 * options.valueFisherCoefficient) ** 2;
@@ -250,27 +250,27 @@ export function acktrUpdate(
         const { loss, aux, gradients, rows }:
           & Omit<KfacGradients, "rows">
           & Partial<KfacGradients> = gradientsOf(objective, params);
-        const made = steps.map((step) => {
+        const taken = steps.map((step) => {
           const learningRate = step.name === "value"
             ? inputs.valueLearningRate
             : inputs.learningRate;
-          return step.kfac.apply(of(step, params), of(step, gradients), {
+          return step.kfac.apply(pick(step, params), pick(step, gradients), {
             state: pickPrefix(optimizer, step.name),
             learningRate,
             coldLearningRate: tf.mul(learningRate, inputs.coldRatio),
             rows,
           });
         });
-        const states = made.map(({ state }, i) =>
+        const states = taken.map(({ state }, i) =>
           addPrefix(state, steps[i].name)
         );
-        const finite = made.map((it) => it.finite);
+        const finite = taken.map((it) => it.finite);
         const names = steps.map(({ name }) => name);
         return {
           state: {
             policy: Object.assign(
               { ...params },
-              ...made.map((it) => it.params),
+              ...taken.map((it) => it.params),
             ),
             optimizer: Object.assign({}, ...states),
           },
@@ -280,8 +280,8 @@ export function acktrUpdate(
             policy_loss: aux.policyLoss as tf.Scalar,
             value_loss: aux.valueLoss as tf.Scalar,
             entropy: aux.entropy as tf.Scalar,
-            grad_norm: globalNorm(of(steps[0], gradients)),
-            trust_region_factor: made[0].coefficient,
+            grad_norm: globalNorm(pick(steps[0], gradients)),
+            trust_region_factor: taken[0].coefficient,
             steps_skipped: tf.sub(1, tf.min(tf.concat(finite, 0))) as tf.Scalar,
           },
         };
@@ -291,11 +291,11 @@ export function acktrUpdate(
     init: (params) => ({
       policy: params,
       optimizer: steps.reduce((state, step) => {
-        const own = step.kfac.init(of(step, params));
-        return { ...state, ...addPrefix(own, step.name) };
+        const initial = step.kfac.init(pick(step, params));
+        return { ...state, ...addPrefix(initial, step.name) };
       }, {}),
     }),
-    apply: applying(all.gradients.bind(all)),
+    apply: applying(joint.gradients.bind(joint)),
     applyLight: applying(valueAndGradients),
     needsStatistics: (update) => steps[0].kfac.needsRows(update),
   };
@@ -321,8 +321,8 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
 function clipping(optimizer: Optimizer, maxNorm: number | null): Optimizer {
   return {
     ...optimizer,
-    apply(params, given, options) {
-      const { gradients } = clipByGlobalNorm(given, maxNorm);
+    apply(params, raw, options) {
+      const { gradients } = clipByGlobalNorm(raw, maxNorm);
       return optimizer.apply(params, gradients, options);
     },
   };
