@@ -248,9 +248,9 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
       part: "policy",
       estimate(params, observations, actions) {
         const { value, features } = policy.apply(params, observations);
-        const own = pickPrefix(params, "advantage"),
+        const advantageParams = pickPrefix(params, "advantage"),
           x = features ?? observations;
-        return tf.add(value, advantage.apply(own, x, actions!));
+        return tf.add(value, advantage.apply(advantageParams, x, actions!));
       },
     },
   };

@@ -173,12 +173,12 @@ export function continuousAcerGradients(
   const tiled = <T extends tf.Tensor>(x: T): T =>
     tf.tile(x, [samples, ...x.shape.slice(1).map(() => 1)]);
   const others = distribution.sample(tiled(statistics), batch.sampleNoise);
-  const own = distribution.sample(statistics, batch.noise);
+  const sampled = distribution.sample(statistics, batch.noise);
   const advantage = (params: Params, x: tf.Tensor, actions: tf.Tensor) =>
     model.advantage.apply(pickPrefix(params, "advantage"), x, actions);
   const aboveBaseline = (params: Params, x: tf.Tensor, actions: tf.Tensor) => {
-    const all = advantage(params, tiled(x), others);
-    const baseline = tf.mean(tf.reshape(all, [samples, rows]), 0);
+    const sampleAdvantages = advantage(params, tiled(x), others);
+    const baseline = tf.mean(tf.reshape(sampleAdvantages, [samples, rows]), 0);
     return tf.sub(advantage(params, x, actions), baseline);
   };
   const ratioOf = (actions: tf.Tensor) => {
@@ -191,10 +191,10 @@ export function continuousAcerGradients(
   };
   const taking = ratioOf(actions);
   const qTaken = tf.add<tf.Tensor1D>(values, aboveBaseline(policy, x, actions));
-  const given = { ...batch, qTaken, values };
+  const trace = { ...batch, qTaken, values };
   const [targets, uncorrected] = [taking.trace, tf.onesLike(values)].map(
     (ratios) =>
-      retraceTargets({ ...given, ratios: ratios as tf.Tensor1D }, {
+      retraceTargets({ ...trace, ratios: ratios as tf.Tensor1D }, {
         numEnvs,
         gamma,
       }),
@@ -204,13 +204,16 @@ export function continuousAcerGradients(
     tf.minimum(c, taking.ratio),
     tf.sub(uncorrected, values),
   );
-  const left = tf.relu(tf.sub(1, tf.div(c, ratioOf(own).ratio)));
+  const left = tf.relu(tf.sub(1, tf.div(c, ratioOf(sampled).ratio)));
   const corrections = options.biasCorrection === false
     ? tf.zerosLike(factors)
-    : tf.mul(left, aboveBaseline(policy, x, own));
+    : tf.mul(left, aboveBaseline(policy, x, sampled));
   const gainOf = (statistics: tf.Tensor2D) => {
     const gainF = tf.mul(distribution.logProb(statistics, actions), factors);
-    const gainBc = tf.mul(distribution.logProb(statistics, own), corrections);
+    const gainBc = tf.mul(
+      distribution.logProb(statistics, sampled),
+      corrections,
+    );
     const entropy = distribution.entropy(statistics);
     return { gainF, gainBc, entropy };
   };

@@ -230,8 +230,8 @@ export function acerLoss(
   const rho = tf.div(f, tf.add(mu, EPSILON));
   const ratios = valueOf(rho), qTaken = valueOf(q);
   const values = tf.sum<tf.Tensor1D>(tf.mul(f, q), 1);
-  const given = { ...rows, qTaken, values, ratios };
-  const targets = retraceTargets(given, { numEnvs, gamma });
+  const trace = { ...rows, qTaken, values, ratios };
+  const targets = retraceTargets(trace, { numEnvs, gamma });
 
   // Factors of log f: of the action taken, and of all actions.
   const advantages = tf.sub(targets, values);
@@ -376,8 +376,8 @@ export function divergenceGradient(
 
 /** One-hot encodes the action of each row `[rows, n]`. */
 export function oneHot(actions: tf.Tensor1D, n: number): tf.Tensor2D {
-  const all = tf.range(0, n, 1, "int32");
-  return tf.cast(tf.equal(tf.expandDims(actions, 1), all), "float32");
+  const choices = tf.range(0, n, 1, "int32");
+  return tf.cast(tf.equal(tf.expandDims(actions, 1), choices), "float32");
 }
 
 /** Counts the rows with an action, at least 1. */
@@ -422,8 +422,8 @@ export function explainedVarianceOf(
   errors: tf.Tensor,
   mean: Mean,
 ): tf.Scalar {
-  const [left, all] = [errors, targets].map((x) =>
+  const [left, total] = [errors, targets].map((x) =>
     mean(tf.square(tf.sub(x, mean(x))))
   );
-  return tf.sub(1, tf.div(left, tf.maximum(all, SMALLEST_VARIANCE)));
+  return tf.sub(1, tf.div(left, tf.maximum(total, SMALLEST_VARIANCE)));
 }
