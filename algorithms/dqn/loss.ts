@@ -293,8 +293,8 @@ function categoricalForm({ atoms, valueRange }: ReturnFormOptions): ReturnForm {
     valuesOf: (outputs) => valuesOf(tf.softmax(outputs)) as tf.Tensor2D,
     targetsOf(next, backup) {
       const range = [low, high] as const;
-      const made = projected(tf.softmax(next), { ...backup, range });
-      return { ...made, values: valuesOf(made.targets) };
+      const projection = projected(tf.softmax(next), { ...backup, range });
+      return { ...projection, values: valuesOf(projection.targets) };
     },
   };
 }

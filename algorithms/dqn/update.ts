@@ -195,8 +195,8 @@ export function dqnUpdate(
 
       const step = descend(
         (params) => {
-          const all = policy.outputs(params, observations, online);
-          const outputs = valuesOfActions(all, batch.actions, { start });
+          const allOutputs = policy.outputs(params, observations, online);
+          const outputs = valuesOfActions(allOutputs, batch.actions, { start });
           const { losses, priorities } = returns.lossOf(outputs, aim.targets);
           const q = returns.valuesOf(tf.expandDims(outputs, 1));
           return {
