@@ -2,22 +2,22 @@ import mujoco from "./presets/mujoco.json" with { type: "json" };
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * MuJoCo environments with their overrides of the shared settings, from
+ * MuJoCo environments with their extra of the shared settings, from
  * rl-baselines3-zoo; it does not train SAC on the last five, which use the shared
  * settings.
  */
 const MUJOCO: Readonly<Record<string, Readonly<Record<string, number>>>> =
   mujoco;
 
-/** Merges the shared settings with an environment's overrides. */
+/** Merges the shared settings with an environment's extra. */
 function mujocoPreset(
   id: string,
-  own: Readonly<Record<string, number>>,
+  extra: Readonly<Record<string, number>>,
 ): string {
   const shared = texts["mujoco.yaml"].split("\n").filter((line) =>
-    !Object.hasOwn(own, line.split(":")[0])
+    !Object.hasOwn(extra, line.split(":")[0])
   );
-  const lines = Object.entries({ env: id, ...own });
+  const lines = Object.entries({ env: id, ...extra });
   return [...lines.map(([key, value]) => `${key}: ${value}`), ...shared]
     .join("\n");
 }
@@ -37,6 +37,6 @@ export const sacPresets: Readonly<Record<string, string>> = {
   "gym:FetchReach-v4": texts["fetch_reach_v4.yaml"],
   "gym:LunarLanderContinuous-v3": texts["lunar_lander_continuous_v3.yaml"],
   ...Object.fromEntries(
-    Object.entries(MUJOCO).map(([id, own]) => [id, mujocoPreset(id, own)]),
+    Object.entries(MUJOCO).map(([id, extra]) => [id, mujocoPreset(id, extra)]),
   ),
 };

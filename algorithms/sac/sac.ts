@@ -187,11 +187,11 @@ export interface SacForm
 }
 
 function partsOf(
-  given: SacConfig,
+  requested: SacConfig,
   context: BuildContext,
   rewardScale?: SacOptions["rewardScale"],
 ): Parts<StochasticPolicy> {
-  const config = settledConfig(given, context);
+  const config = settledConfig(requested, context);
   const { state, learn, qf, ...form } = formOf(config, context);
   const { trainFrequency, sdeSampleFrequency, nSteps } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
@@ -336,7 +336,7 @@ function unusedOf(
   const { critics, temperature, policy, targetEntropy } = config;
   const isDiscrete = spaces.actionSpace?.type === "discrete";
   const isBox = spaces.actionSpace?.type === "box";
-  const all = (why: string, ...keys: (keyof SacConfig)[]) =>
+  const idle = (why: string, ...keys: (keyof SacConfig)[]) =>
     Object.fromEntries(keys.map((key) => [key, why]));
   // The meaning of null depends on the actions.
   const first = config.initialExploration ??
@@ -345,16 +345,16 @@ function unusedOf(
     ...unusedReplay(config),
     ...unusedLayers(config, { ...spaces, endsInLayers: true }),
     ...unusedNoise(config, spaces),
-    ...(config.nSteps === 1 && all("nSteps is 1", "nStepEntropy")),
+    ...(config.nSteps === 1 && idle("nSteps is 1", "nStepEntropy")),
     ...(first !== undefined && first !== "repeated" &&
-      all("initialExploration repeats no action", "repeatExponent")),
-    ...(isBox && all("only discrete actions have it", "targetEntropyFactor")),
+      idle("initialExploration repeats no action", "repeatExponent")),
+    ...(isBox && idle("only discrete actions have it", "targetEntropyFactor")),
     ...(isDiscrete &&
-      all("discrete actions are not squashed", "squashCorrection")),
+      idle("discrete actions are not squashed", "squashCorrection")),
     ...(targetEntropy !== null &&
-      all("targetEntropy is given", "targetEntropyFactor")),
+      idle("targetEntropy is given", "targetEntropyFactor")),
     ...((critics === "value" || temperature !== null) &&
-      all(
+      idle(
         critics === "value"
           ? "value critics have rewardScale instead of a temperature"
           : "the temperature is fixed",
@@ -364,7 +364,7 @@ function unusedOf(
         "targetEntropyFactor",
       )),
     ...(critics === "twin_q" &&
-      all(
+      idle(
         "it is for critics: value",
         "reparameterize",
         "actionPrior",
@@ -372,7 +372,7 @@ function unusedOf(
         "haarnojaPolicyLoss",
       )),
     ...(policy !== "mixture" &&
-      all(
+      idle(
         "it is for policy: mixture",
         "components",
         "haarnojaMixtureGradient",

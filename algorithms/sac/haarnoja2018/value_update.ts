@@ -214,11 +214,11 @@ export function sacValueUpdate(
       );
 
       const acting = { observations, noise: inputs.noise };
-      const own = policy.act(state.policy, state.critics, acting);
+      const drawn = policy.act(state.policy, state.critics, acting);
       const wanted = softValues(
-        smallestEstimates(own.estimates),
-        own.logProb,
-        own,
+        smallestEstimates(drawn.estimates),
+        drawn.logProb,
+        drawn,
       );
       const value = descend(
         (params) => {
@@ -232,7 +232,7 @@ export function sacValueUpdate(
       const { baseline } = value.aux;
       const actor = descend(
         (params) =>
-          policy.loss(params, state.critics, { acting, own, baseline }),
+          policy.loss(params, state.critics, { acting, drawn, baseline }),
         { params: state.policy, slots: state.policySlots },
         { optimizer, learningRate },
       );
@@ -255,7 +255,7 @@ export function sacValueUpdate(
           value_loss: value.loss,
           policy_loss: actor.loss,
           ...actor.aux,
-          entropy: tf.neg(tf.mean(own.logProb)) as tf.Scalar,
+          entropy: tf.neg(tf.mean(drawn.logProb)) as tf.Scalar,
         },
         results: { tdErrors: critics.tdErrors },
       };
@@ -381,9 +381,9 @@ function valuePolicy(
   function loss(
     params: Params,
     critics: Params,
-    { acting, own, baseline }: {
+    { acting, drawn, baseline }: {
       acting: Acting;
-      own: ReturnType<typeof act>;
+      drawn: ReturnType<typeof act>;
       baseline: tf.Tensor1D;
     },
   ) {
@@ -393,7 +393,7 @@ function valuePolicy(
       const values = softValues(ofPolicy(now.estimates), logProb, { logPrior });
       return regularized(reparameterizedPolicyLoss(values), output);
     }
-    const values = softValues(ofPolicy(own.estimates), own.logProb, own);
+    const values = softValues(ofPolicy(drawn.estimates), drawn.logProb, drawn);
     const advantages = tf.sub(values, baseline) as tf.Tensor1D;
     const { output, action, logProb } = sample(
       params,
@@ -401,7 +401,7 @@ function valuePolicy(
       acting.noise,
     );
     const score = asReleased
-      ? withoutTanhGradient(logProb, action, own.action)
+      ? withoutTanhGradient(logProb, action, drawn.action)
       : logProb;
     return regularized(likelihoodRatioPolicyLoss(score, advantages), output);
   }

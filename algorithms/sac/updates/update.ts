@@ -158,12 +158,12 @@ export function sacUpdate(
 
       const actor = descend(
         (params) => {
-          const own = sample(params, observations, inputs.noise);
-          const q = estimate(critics.params, observations, own.action);
-          const values = softValues(smallestEstimates(q), own.logProb, {
+          const sampled = sample(params, observations, inputs.noise);
+          const q = estimate(critics.params, observations, sampled.action);
+          const values = softValues(smallestEstimates(q), sampled.logProb, {
             alpha,
           });
-          const aux = { logProb: own.logProb };
+          const aux = { logProb: sampled.logProb };
           return { loss: reparameterizedPolicyLoss(values), aux };
         },
         { params: state.policy, slots: state.policySlots },
