@@ -177,9 +177,9 @@ export function td3Update(
     const nextValues = smallestEstimates(estimate(state.targets, next, best));
     const discount = batch.discounts ?? gamma;
     const targets = criticTargets({ ...batch, nextValues }, { discount });
-    const found = (params: Params) => estimate(params, observations, actions);
+    const qValues = (params: Params) => estimate(params, observations, actions);
     const rate = { optimizer, learningRate: criticLearningRate };
-    const step = criticStep(state, found, {
+    const step = criticStep(state, qValues, {
       ...rate,
       targets,
       weights,
