@@ -141,11 +141,11 @@ export function actorLearner<P extends Policy>(
         sum ? tf.add(sum[path], it) : it;
       const gradient = mapParams(clipped.gradients, add);
       const left = pushes ? mapParams(params, tf.zerosLike) : gradient;
-      const all = ravel(gradient, Object.keys(params));
+      const flatGradient = ravel(gradient, Object.keys(params));
       return {
         state: { policy: cloneParams(params), ...(sum && { sum: left }) },
         stats: { loss, ...aux, grad_norm: clipped.norm },
-        ...(pushes && { results: { gradient: all } }),
+        ...(pushes && { results: { gradient: flatGradient } }),
       };
     });
   const accumulate = learn(false), push = learn(true);

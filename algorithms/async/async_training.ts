@@ -109,7 +109,7 @@ export class AsyncTraining implements WorkersAlgorithm {
     options: AsyncTrainingOptions,
     ray: Ray | undefined,
   ) {
-    const { workers: given = 2, seed = 0, totalTimesteps = 200_000 } = options;
+    const { workers: count = 2, seed = 0, totalTimesteps = 200_000 } = options;
     const { observationSpace, actionSpace, stackedFrames, actionMasks } =
       options.spaces;
     const spaces = {
@@ -125,9 +125,9 @@ export class AsyncTraining implements WorkersAlgorithm {
     };
     this.#method = methodNamed(name);
     const { meta: { title = name }, with: define } = this.#method;
-    checkSettings({ workers: given }, { of: title, schema: RUN });
+    checkSettings({ workers: count }, { of: title, schema: RUN });
     const { localWorkers = 0 } = options.config ?? {};
-    const workers = given + localWorkers;
+    const workers = count + localWorkers;
     if (localWorkers > 0 && !ray && !options.isForEvaluation) {
       throw new TypeError(
         `Cannot run ${title} with localWorkers = ${localWorkers} without a cluster: expected 0, as all workers are threads here`,
@@ -167,7 +167,7 @@ export class AsyncTraining implements WorkersAlgorithm {
           onNotice,
           ...cluster!,
           first: localWorkers,
-          count: given,
+          count: count,
           data: { ...settings, size: memory.params.length },
           own: (worker) => ({ worker, start: shared.start(worker) }),
           service: serveParameters(shared),

@@ -166,8 +166,8 @@ export function qLearner(
   policy: Policy,
   { start }: Pick<DiscreteSpace, "start"> = {},
 ): Learner {
-  const valuesAt = (all: tf.Tensor2D, actions: tf.Tensor) =>
-    valuesOfActions(all, actions as tf.Tensor1D, { start });
+  const valuesAt = (qValues: tf.Tensor2D, actions: tf.Tensor) =>
+    valuesOfActions(qValues, actions as tf.Tensor1D, { start });
   return {
     policy,
     lossOf(_params, batch) {
@@ -186,8 +186,8 @@ export function qLearner(
       const targets = tf.add<tf.Tensor1D>(batch.returns, future);
       const observations = stepsOf(batch.observations);
       return (params) => {
-        const { policy: all } = policy.apply(params, observations);
-        const values = valuesAt(all, actions);
+        const { policy: qValues } = policy.apply(params, observations);
+        const values = valuesAt(qValues, actions);
         const mean = (it: tf.Tensor) =>
           tf.div<tf.Scalar>(weighted(it, weights), tf.sum(weights));
         return {

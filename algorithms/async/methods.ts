@@ -98,10 +98,10 @@ function methodOf<P extends Policy>(
       }),
     },
     check: (config, context) => checkConfig(config, context, names.title!),
-    build: (given, context) => {
-      const config = { ...defaultAsyncConfig, ...given };
-      const made = learner(config, context);
-      return actorLearner(made, { config, context, form, connect });
+    build: (settings, context) => {
+      const config = { ...defaultAsyncConfig, ...settings };
+      const builtLearner = learner(config, context);
+      return actorLearner(builtLearner, { config, context, form, connect });
     },
   });
   const epsilon = form.learnsQ ? ["epsilon"] : [];

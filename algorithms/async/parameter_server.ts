@@ -252,10 +252,10 @@ export class SharedParameters {
       array.subarray(at * length, (at + 1) * length);
     const push = part(this.memory.pushes, size + 1);
     const pushed = push.subarray(0, size), rate = push.subarray(size);
-    const own = part(slots, size, Math.min(worker, slots.length / size - 1));
+    const state = part(slots, size, Math.min(worker, slots.length / size - 1));
     const descend = compileInPlace(ruleOf(this.#options), {
       memory: this.memory.whole,
-      vectors: { params, slots: own, gradient: pushed },
+      vectors: { params, slots: state, gradient: pushed },
       numbers: { learningRate: rate },
     });
     const seen = { params: -1, target: -1 };

@@ -160,7 +160,7 @@ export class RemoteServer implements ParameterServer {
 
   /** Sends progress, and requests steps or arrays. */
   #exchange(wanted: Partial<Pick<Question, "claim" | "pulls">>): void {
-    const given = {
+    const question = {
       ...wanted,
       steps: this.#taken,
       sync: this.#sync,
@@ -172,7 +172,7 @@ export class RemoteServer implements ParameterServer {
     this.#hasGradient = false;
     this.#sync = SYNC.never;
     this.#statistics = [];
-    this.#ask(given);
+    this.#ask(question);
   }
 
   #ask(question: Partial<Question> = {}): void {
