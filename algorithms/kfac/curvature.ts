@@ -28,16 +28,16 @@ function naturalMatrix(
   layer: KfacLayer,
   { state, dampingKind }: Curvature,
 ): tf.Tensor2D {
-  const of = layerTensors(state, layer);
-  const inverse = of("inverse_input");
+  const get = layerTensors(state, layer);
+  const inverse = get("inverse_input");
   if (inverse !== undefined) {
-    return tf.matMul(tf.matMul(inverse, gradient), of("inverse_output"));
+    return tf.matMul(tf.matMul(inverse, gradient), get("inverse_output"));
   }
-  const input = of("basis_input"), output = of("basis_output");
+  const input = get("basis_input"), output = get("basis_output");
   // The eigenvalues include factored damping.
   const moments = dampingKind === "plain"
-    ? tf.add<tf.Tensor2D>(of("moments"), state.damping)
-    : of("moments");
+    ? tf.add<tf.Tensor2D>(get("moments"), state.damping)
+    : get("moments");
   const [inputs, count] = input.shape;
   const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
   const back = (it: tf.Tensor2D): tf.Tensor2D =>
@@ -111,13 +111,13 @@ export function movedAverages(
   );
   moved.count = tf.add(state.count, 1);
   for (const layer of form === "ekfac" ? layers : []) {
-    const of = layerTensors(state, layer), old = of("moments");
-    const bases = { input: of("basis_input"), output: of("basis_output") };
+    const get = layerTensors(state, layer), old = get("moments");
+    const bases = { input: get("basis_input"), output: get("basis_output") };
     // Moments cover all eigenvectors, or none.
     if (bases.input.shape[0] > bases.input.shape[1]) continue;
-    const made = eigenbasisMoments(rows[layer.kernel], bases);
+    const batchMoments = eigenbasisMoments(rows[layer.kernel], bases);
     const slot = layerSlot("moments", layer);
-    moved[slot] = tf.add(tf.mul(old, decay), tf.mul(made, 1 - decay));
+    moved[slot] = tf.add(tf.mul(old, decay), tf.mul(batchMoments, 1 - decay));
   }
   return mapParams(moved, (it, slot) => tf.where(isDue, it, state[slot]));
 }

@@ -312,8 +312,8 @@ export class Kfac {
       };
       if (rows !== undefined) {
         const isDue = tf.logicalAnd(isFine, covariance);
-        const given = { ...curvature, factors, isDue };
-        Object.assign(next, movedAverages(rows, given));
+        const settings = { ...curvature, factors, isDue };
+        Object.assign(next, movedAverages(rows, settings));
       }
       if (mayBeCold) {
         const { coldOptimizer } = this.#options;
@@ -380,7 +380,7 @@ export class Kfac {
     const numbersOf = (slot: string) => state[slot]?.data as Float32Array;
     const { kernel } = layer;
     try {
-      const made = invertFactors({
+      const slots = invertFactors({
         input: numbersOf(layerSlot("input", layer)),
         output: numbersOf(layerSlot("output", layer)),
       }, {
@@ -392,7 +392,7 @@ export class Kfac {
         start: numbersOf(layerSlot("basis_input", layer)),
       });
       return Object.fromEntries(
-        Object.entries(made).map(([name, it]) => [layerSlot(name, layer), it]),
+        Object.entries(slots).map(([name, it]) => [layerSlot(name, layer), it]),
       );
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;

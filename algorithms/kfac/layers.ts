@@ -138,16 +138,16 @@ export function findLayers<const Types extends TypeTree>(
   options: FindLayersOptions<Types>,
 ): KfacLayer[] {
   const { params, inputs } = options;
-  let found: ReturnType<typeof layerTags> | undefined;
-  trace((given) => {
-    const { params, inputs } = given as Record<string, Params>;
-    found = layerTags((params) => {
+  let tags: ReturnType<typeof layerTags> | undefined;
+  trace((traced) => {
+    const { params, inputs } = traced as Record<string, Params>;
+    tags = layerTags((params) => {
       apply(params, inputs);
       return tf.scalar(0);
     }, params);
     return {};
   }, { params, inputs });
-  const { uses, biases } = found!;
+  const { uses, biases } = tags!;
   const kernels = new Set(uses.map(({ weight }) => weight));
   return Object.keys(params).filter((it) => kernels.has(it)).map((kernel) => {
     const bias = biases.get(kernel);

@@ -77,16 +77,16 @@ export function fisherRows(
     const rows: Record<string, LayerRows> = {};
     for (const layer of layers) {
       const { kernel } = layer;
-      const own = uses.filter(({ weight }) => weight === kernel);
-      if (own.length === 0) {
+      const layerUses = uses.filter(({ weight }) => weight === kernel);
+      if (layerUses.length === 0) {
         throw new TypeError(
           `Cannot make factors for the layer '${kernel}': the log-likelihood has no tf.matMul(x, w) or tf.conv2d(x, w) with it`,
         );
       }
-      const isConvolution = own.some(({ windows }) => windows);
+      const isConvolution = layerUses.some(({ windows }) => windows);
       const most = isConvolution ? convolutionExamples : Infinity;
       const every = Math.max(1, Math.ceil(value.size / most));
-      rows[kernel] = layerRows(layer, own, { batch: value.size, every });
+      rows[kernel] = layerRows(layer, layerUses, { batch: value.size, every });
     }
     return rows;
   });
