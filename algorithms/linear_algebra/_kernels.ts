@@ -191,11 +191,11 @@ interface Workspace extends Tools {
 function instance(): AllKernels {
   if (kept !== null) return kept;
   module ??= compileKernels();
-  const all = new WebAssembly.Instance(module).exports;
-  const single = SINGLE.map((name) => [name, all[`${name}Single`]]);
+  const wasm = new WebAssembly.Instance(module).exports;
+  const single = SINGLE.map((name) => [name, wasm[`${name}Single`]]);
   return {
-    double: all as unknown as Kernels,
-    single: { ...all, ...Object.fromEntries(single) } as unknown as Kernels,
+    double: wasm as unknown as Kernels,
+    single: { ...wasm, ...Object.fromEntries(single) } as unknown as Kernels,
   };
 }
 
@@ -225,7 +225,7 @@ export function openWorkspace(
   counts: number[],
   precision: Precision = "double",
 ): Workspace {
-  const all = instance(), kernels = all[precision];
+  const loaded = instance(), kernels = loaded[precision];
   const Numbers = precision === "double" ? Float64Array : Float32Array;
   const bytes = Numbers.BYTES_PER_ELEMENT, work = ALIGNMENT;
   let end = work + aligned(kernels.multiplyWorkBytes());
@@ -235,7 +235,7 @@ export function openWorkspace(
     return start;
   });
   grow(kernels.memory, end);
-  kept = end <= KEPT_BYTES ? all : null;
+  kept = end <= KEPT_BYTES ? loaded : null;
   const buffer = kernels.memory.buffer as ArrayBuffer;
   const blocks = starts.map((at, i) => ({
     at,

@@ -130,12 +130,12 @@ function multiplyByTranspose(
   for (let j = 0; j < size; j += panel) {
     const width = Math.min(panel, size - j);
     // Columns of X before j are 0 in the rows from j on.
-    const rows = part(x, 0, j), own = part(x, j, j), to = part(c, 0, j);
+    const rows = part(x, 0, j), diagonal = part(x, j, j), to = part(c, 0, j);
     // deno-fmt-ignore -- an operand a line
     kernels.multiply(
       j + width, width, size - j,
       rows.at, rows.stride, 1,
-      own.at, 1, own.stride,
+      diagonal.at, 1, diagonal.stride,
       to.at, to.stride,
       1, 0, 0, work,
     );
@@ -261,9 +261,9 @@ export function inverseSpd<T extends MatrixArray>(
   options: InverseSpdOptions = {},
 ): T {
   const action = "invert a matrix";
-  const made = factorMatrix(matrix, { ...options, action });
-  const { size, r } = made;
-  invertFactored(made);
+  const factored = factorMatrix(matrix, { ...options, action });
+  const { size, r } = factored;
+  invertFactored(factored);
   const result = sameKind(matrix, size * size);
   copyMirrored(r, size, result, { both: true });
   return result;

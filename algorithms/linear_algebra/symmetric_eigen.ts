@@ -62,9 +62,9 @@ function tridiagonalize(
     factors: new Float64Array(size),
   };
   // V, then W, then V again, so that [W V] is contiguous as well.
-  const all = { ...scratch, stride: a.stride };
+  const vectors = { ...scratch, stride: a.stride };
   const depth = depthOf(size);
-  const v = part(all, 0, 0), w = part(all, depth, 0);
+  const v = part(vectors, 0, 0), w = part(vectors, depth, 0);
   const task = { size, depth, a, scratch, result, v, w };
   for (let start = 0; start < size; start += depth) {
     const count = Math.min(depth, size - start);
@@ -110,12 +110,12 @@ function reduceRow(
   result.diagonal[i] = a.numbers[i * stride + i];
   if (length === 0) return;
   const vector = a.numbers.subarray(i * stride + next, i * stride + size);
-  const right = row + 2 * bytes, own = row + bytes;
+  const right = row + 2 * bytes, tail = row + bytes;
   const squares = kernels.dot(length - 1, right, right);
   const { beta, tau: exact } = reflector(vector, squares);
   // For a strongly rounded v, the reflection uses the tau of the rounded v.
   const isRounded = bytes === 4 && exact !== 0;
-  const tau = isRounded ? 2 / kernels.dot(length, own, own) : exact;
+  const tau = isRounded ? 2 / kernels.dot(length, tail, tail) : exact;
   result.beside[i] = beta;
   result.factors[i] = tau;
   scratch.numbers.set(vector, j * stride + next);
