@@ -201,9 +201,9 @@ export class CheckpointStore {
     const warnings: string[] = [];
     const steps = new Set<number>();
     const best = paths().join(this.dir, this.#best);
-    const all = this.#numbered().reverse().map(({ path }) => path);
-    if (fs().existsSync(best)) all.push(best);
-    for (const path of all) {
+    const files = this.#numbered().reverse().map(({ path }) => path);
+    if (fs().existsSync(best)) files.push(best);
+    for (const path of files) {
       let checkpoint: Omit<Checkpoint, "warnings">;
       try {
         checkpoint = readCheckpoint(path);
@@ -256,9 +256,9 @@ export class CheckpointStore {
     step: number,
     { keepLast = Infinity }: Pick<SaveOptions, "keepLast"> = {},
   ): void {
-    for (const { step: own, path } of this.#numbered()) {
+    for (const { step: fileStep, path } of this.#numbered()) {
       // A folder of such a name is not a checkpoint.
-      if (own > step && fs().lstatSync(path).isFile()) fs().rmSync(path);
+      if (fileStep > step && fs().lstatSync(path).isFile()) fs().rmSync(path);
     }
     // Left by a process that was killed between writing and removing.
     this.#keepLast(keepLast);
@@ -273,8 +273,8 @@ export class CheckpointStore {
    */
   notes(step: number): CheckpointNotes {
     const { checkpoints, best } = this.list();
-    const found = [...checkpoints, best].find((info) => info?.step === step);
-    return found === undefined ? {} : readLabel(found.path).notes;
+    const match = [...checkpoints, best].find((info) => info?.step === step);
+    return match === undefined ? {} : readLabel(match.path).notes;
   }
 
   #names(): string[] {

@@ -339,13 +339,13 @@ function linesOf(width: number, columns: number): number {
 
 /** Describes an evaluation in one line. */
 function evaluationLine({ step, statistics }: LogRow): string {
-  const of = (name: string) => formatNumber(statistics[`eval/${name}`]);
+  const stat = (name: string) => formatNumber(statistics[`eval/${name}`]);
   const cut = statistics["eval/episodes_cut"] > 0
-    ? `, ${of("episodes_cut")} episodes cut`
+    ? `, ${stat("episodes_cut")} episodes cut`
     : "";
-  return `Evaluation at step ${count(step)}: return ${of("return_mean")} ± ${
-    of("return_std")
-  }, from ${of("return_min")} to ${of("return_max")}${cut}\n`;
+  return `Evaluation at step ${count(step)}: return ${stat("return_mean")} ± ${
+    stat("return_std")
+  }, from ${stat("return_min")} to ${stat("return_max")}${cut}\n`;
 }
 
 interface Sample {

@@ -105,8 +105,11 @@ export class RunLog {
     const row = isFirst
       ? updateRow(context, this.#statistics)
       : timeRow(context);
-    const own = [...isFirst ? this.#infoMeans() : [], ...this.#recordedMeans()];
-    for (const [name, value] of own) {
+    const means = [
+      ...isFirst ? this.#infoMeans() : [],
+      ...this.#recordedMeans(),
+    ];
+    for (const [name, value] of means) {
       const grouped = groupedName(name);
       if (Object.hasOwn(row, grouped)) {
         throw new TypeError(

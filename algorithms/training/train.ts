@@ -479,11 +479,11 @@ class TrainingLoop implements TrainContext, ProgressState {
         onSound: rows && rows.note.bind(rows),
       });
       store.truncate(this.step, { keepLast });
-      const own = store.list().checkpoints
+      const checkpoint = store.list().checkpoints
         .find(({ step }) => step === this.step);
       // Resumed from the best checkpoint, as no other could be read.
-      if (own === undefined) this.#savedAt = -1;
-      else rows?.note({ path: own.path, state });
+      if (checkpoint === undefined) this.#savedAt = -1;
+      else rows?.note({ path: checkpoint.path, state });
       rows?.noteOthers(this.step);
       rows?.keep();
     }

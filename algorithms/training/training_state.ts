@@ -237,10 +237,10 @@ export function mendBest(
     onSound?: (checkpoint: Pick<Checkpoint, "path" | "state">) => void;
   },
 ): void {
-  const own = store.notes(step);
+  const notes = store.notes(step);
   const load = (which: number | "best") => {
     const checkpoint = store.load(which);
-    if (isSameRun(checkpoint.notes, own)) return checkpoint;
+    if (isSameRun(checkpoint.notes, notes)) return checkpoint;
     throw new SyntaxError(
       "Cannot use the best checkpoint: it is of another run",
     );
@@ -267,11 +267,11 @@ const LENGTH = /totalTimesteps\W+\d+/g;
 
 /** Compares the notes of two runs, except their length and the logs' positions. */
 function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
-  const [one, other] = [a, b].map((notes) => (key: string) =>
+  const [textOfA, textOfB] = [a, b].map((notes) => (key: string) =>
     JSON.stringify(notes[key]).replaceAll(LENGTH, "")
   );
   return Object.keys(a).every((key) =>
-    key === "logs" || b[key] === undefined || one(key) === other(key)
+    key === "logs" || b[key] === undefined || textOfA(key) === textOfB(key)
   );
 }
 
@@ -477,8 +477,8 @@ function oddArray(
   if (!Array.isArray(tree) && !isStateRecord(tree)) return undefined;
   for (const [key, node] of Object.entries(tree as StateTree[])) {
     if (key === "envs") continue;
-    const found = oddArray(node, path === "" ? key : `${path}/${key}`, isFine);
-    if (found) return found;
+    const odd = oddArray(node, path === "" ? key : `${path}/${key}`, isFine);
+    if (odd) return odd;
   }
 }
 

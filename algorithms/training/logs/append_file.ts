@@ -52,13 +52,13 @@ export function countLines(file: number): number {
 
 /** Finds the line breaks. */
 function newlinesOf(piece: Uint8Array): number[] {
-  const found = [];
+  const ends = [];
   const newline = 10;
   for (let at = piece.indexOf(newline); at >= 0;) {
-    found.push(at);
+    ends.push(at);
     at = piece.indexOf(newline, at + 1);
   }
-  return found;
+  return ends;
 }
 
 /** Yields lines as bytes, many at once. */
@@ -159,7 +159,7 @@ export class AppendFile {
         return undefined;
       }
     }
-    const found = this.#lines;
+    const lineCount = this.#lines;
     this.replace(keptOf(this.lines(), {
       header,
       narrow,
@@ -167,7 +167,7 @@ export class AppendFile {
     }));
     if (count === undefined) return undefined;
     const kept = this.#lines - 1;
-    return kept === 0 && found <= 1
+    return kept === 0 && lineCount <= 1
       ? `${this.#path} is gone or empty: it begins anew after step ${step}`
       : `${this.#path} is damaged: up to step ${step}, ${kept} of its ${
         count - 1

@@ -189,10 +189,10 @@ export function infoOfCells(
 ): Pick<LoggedEpisode, "infoStatistics"> {
   const values = cells.slice(EPISODE_COLUMNS.length);
   const known = names.flatMap((name, i): [string, InfoStatistic][] => {
-    const own = values.slice(INFO_PARTS.length * i);
-    const [sum, mean, last] = own.map(Number);
+    const numbers = values.slice(INFO_PARTS.length * i);
+    const [sum, mean, last] = numbers.map(Number);
     // Empty if no step of the episode reported it.
-    return own[0] ? [[name, { sum, mean, last }]] : [];
+    return numbers[0] ? [[name, { sum, mean, last }]] : [];
   });
   return known.length === 0
     ? {}
@@ -243,10 +243,10 @@ export class EpisodesCsv extends CsvLogger {
    */
   constructor(path: string, { infoStatistics = [] }: EpisodesCsvOptions = {}) {
     super(path);
-    const own = infoStatistics
+    const infoColumns = infoStatistics
       .flatMap((name) => INFO_PARTS.map((part) => `${name}_${part}`));
     const isNew = this.columns.length === 0;
-    this.columns = [...EPISODE_COLUMNS, ...own];
+    this.columns = [...EPISODE_COLUMNS, ...infoColumns];
     if (isNew) this.append(this.columns);
   }
 
@@ -261,11 +261,11 @@ export class EpisodesCsv extends CsvLogger {
   writeEpisode(episode: LoggedEpisode): void {
     const { step, env, length, terminated, lifeReturns = [] } = episode;
     const infos = Object.fromEntries(infoNumbers(episode));
-    const own = this.columns.slice(EPISODE_COLUMNS.length)
+    const infoCells = this.columns.slice(EPISODE_COLUMNS.length)
       .map((column) => infos[column] ?? "");
     const lives = lifeReturns.join(" ");
     this.append(
-      [step, env, episode.return, length, +terminated, lives, ...own]
+      [step, env, episode.return, length, +terminated, lives, ...infoCells]
         .map(String),
     );
   }

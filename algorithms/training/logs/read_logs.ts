@@ -180,8 +180,8 @@ export function* episodeSteps(path: string): Generator<number> {
 
 function episodesIn(path: string): Iterable<string> {
   const header = headerOf(path), wanted = EPISODE_COLUMNS.join();
-  const own = header?.slice(0, EPISODE_COLUMNS.length).join();
-  if (own === wanted) return rowsIn(path);
+  const actual = header?.slice(0, EPISODE_COLUMNS.length).join();
+  if (actual === wanted) return rowsIn(path);
   throw new SyntaxError(
     `Cannot read episodes from ${path}: its columns are ${
       header?.join() ?? "missing"

@@ -82,7 +82,7 @@ export class TensorBoardLogger implements Logger {
    * @param settings Numbers, texts, booleans; null is left out.
    */
   writeHyperparameters(settings: Hyperparameters): void {
-    const own = Object.entries(settings).filter(([, one]) => one !== null)
+    const fields = Object.entries(settings).filter(([, one]) => one !== null)
       .map(([name, one]) =>
         message(
           start.settings,
@@ -91,7 +91,7 @@ export class TensorBoardLogger implements Logger {
         )
       );
     const time = double(start.time, this.#now() / 1000);
-    this.#session("session_start_info", message(data.start, ...own, time));
+    this.#session("session_start_info", message(data.start, ...fields, time));
   }
 
   /**
@@ -320,12 +320,12 @@ function pluginValue(tag: string, content: Field): Field {
 }
 
 /** Makes the value of a setting; numbers that readers reject become texts. */
-function anyOf(one: string | number | boolean): Field {
-  if (typeof one === "string") return text(any.string, one);
-  if (typeof one === "number") {
-    return Number.isFinite(one)
-      ? double(any.number, one)
-      : text(any.string, String(one));
+function anyOf(value: string | number | boolean): Field {
+  if (typeof value === "string") return text(any.string, value);
+  if (typeof value === "number") {
+    return Number.isFinite(value)
+      ? double(any.number, value)
+      : text(any.string, String(value));
   }
-  return integer(any.boolean, Number(one));
+  return integer(any.boolean, Number(value));
 }

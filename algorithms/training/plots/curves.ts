@@ -156,7 +156,7 @@ export function renderCurves(
 ): string {
   const { title = "", width = 760, height = 420 } = options;
   const { xLabel = "Environment steps", yLabel = "", threshold } = options;
-  const drawings = series.map((one, i) => prepare(one, i, options))
+  const drawings = series.map((curve, i) => prepare(curve, i, options))
     .filter(({ points }) => points.x.length > 0)
     // Dots are drawn below lines.
     .sort((a, b) => Number(b.isDots) - Number(a.isDots));
@@ -265,10 +265,10 @@ function legendEntry(
   { name, runs, style, color }: CurveSeries,
   place: number,
 ): LegendEntry {
-  const own = color ?? place;
-  if (style === "dots") return { text: name, sign: "dot", color: own };
+  const index = color ?? place;
+  if (style === "dots") return { text: name, sign: "dot", color: index };
   const text = runs.length > 1 ? `${name} (${runs.length} runs)` : name;
-  return { text, sign: "line", color: own };
+  return { text, sign: "line", color: index };
 }
 
 function prepare(

@@ -210,8 +210,8 @@ export function numberAxis(
   if (!isRound) {
     return { ...axis(label, [from, to]), domain: [from, to], ticks };
   }
-  const all = [...new Set([around[0], ...ticks, around[1]])];
-  return { ...axis(label, around), domain: [...around], ticks: all };
+  const marks = [...new Set([around[0], ...ticks, around[1]])];
+  return { ...axis(label, around), domain: [...around], ticks: marks };
 }
 
 /** Largest number of steps between an axis's ticks. */

@@ -338,10 +338,10 @@ function bars({ low, high }: Along, heights: readonly number[], look: {
 function drawState(
   frame: Frame,
   along: Along,
-  { values: given, samples }: StateValues,
+  { values: qValues, samples }: StateValues,
 ): string {
   const { name, low, high, count } = along, isBars = count !== undefined;
-  const values = given.map((it) => Number.isFinite(it) ? drawable(it) : it);
+  const values = qValues.map((it) => Number.isFinite(it) ? drawable(it) : it);
   const extent = finiteExtent(values);
   const y = numberAxis("Q", extent ?? [0, 1], { room: 0.06 });
   // Bars start at 0, or at the edge if 0 is out of sight.

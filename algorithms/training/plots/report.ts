@@ -280,16 +280,16 @@ function returnCurves(
 }
 
 function curveParts(progress: readonly LogRow[]): string[] {
-  const found = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
-  const ordered = [...STATISTICS.map(({ name }) => name), ...found];
+  const known = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
+  const ordered = [...STATISTICS.map(({ name }) => name), ...known];
   const names = [...new Set(ordered)]
-    .filter((name) => found.has(name) && !HIDDEN.test(name));
+    .filter((name) => known.has(name) && !HIDDEN.test(name));
   const sectionOf = (name: string) =>
     SECTIONS.find(({ statistics }) => statistics.test(name))!;
   const sections = SECTIONS.flatMap((section) => {
-    const own = names.filter((name) => sectionOf(name) === section);
-    if (own.length === 0) return [];
-    const figures = own.map((name) =>
+    const sectionNames = names.filter((name) => sectionOf(name) === section);
+    if (sectionNames.length === 0) return [];
+    const figures = sectionNames.map((name) =>
       figure(renderCurves(
         [{ name: "", color: section.color, runs: [curveOf(name, progress)] }],
         {
