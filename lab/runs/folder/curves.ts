@@ -337,12 +337,12 @@ class RowReader {
   /** Merges buckets in pairs, as all are full. */
   #join(): void {
     const half = this.#most / 2;
-    for (const all of [this.#sums, this.#counts]) {
-      for (const it of all) {
+    for (const columns of [this.#sums, this.#counts]) {
+      for (const column of columns) {
         for (let i = 0; i < half; i++) {
-          it[i] = bounded(it[2 * i]) + bounded(it[2 * i + 1]);
+          column[i] = bounded(column[2 * i]) + bounded(column[2 * i + 1]);
         }
-        it.length = half;
+        column.length = half;
       }
     }
     this.#buckets = half;

@@ -34,9 +34,9 @@ function asLine(text: string): string {
 
 /** Finds the stop reason of such a run in its report. */
 export function reasonIn(report: string): string | undefined {
-  const found = /<dt>Stopped<\/dt><dd>([^<]*)<\/dd>/.exec(report)?.[1];
-  return found &&
-    asLine(found.replaceAll(/&(lt|gt|quot|#39|amp);/g, (it) => ESCAPED[it]));
+  const reason = /<dt>Stopped<\/dt><dd>([^<]*)<\/dd>/.exec(report)?.[1];
+  return reason &&
+    asLine(reason.replaceAll(/&(lt|gt|quot|#39|amp);/g, (it) => ESCAPED[it]));
 }
 
 /** Reads a file of a run; undefined if there is none. */

@@ -134,10 +134,10 @@ export interface Entry {
 /** Describes an entry without following links; undefined if it is gone or not readable. */
 export function lookAt(path: string): Entry | undefined {
   try {
-    const found = fs().lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return undefined;
-    const { size, mtimeMs: changed, ino } = found;
-    return { kind: kindOf(found), changed, stamp: `${size} ${changed} ${ino}` };
+    const stats = fs().lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    const { size, mtimeMs: changed, ino } = stats;
+    return { kind: kindOf(stats), changed, stamp: `${size} ${changed} ${ino}` };
   } catch {
     // The folder may not be readable.
     return undefined;

@@ -126,10 +126,10 @@ export class RecordKeeper {
         this.enter("running", undefined, { step, evaluations: { during } });
       },
       onEvaluation: (context, result) => {
-        const own = recordedEvaluation(result, { step: context.step, seed });
+        const entry = recordedEvaluation(result, { step: context.step, seed });
         const during = this.#record.evaluations.during
-          .filter((it) => it.step < own.step);
-        const evaluations = { during: [...during, own] };
+          .filter((it) => it.step < entry.step);
+        const evaluations = { during: [...during, entry] };
         this.change({ ...progressOf(context), evaluations });
       },
       onCheckpoint: (context) => {

@@ -144,23 +144,23 @@ function nameOf(holder: Holder | undefined): string {
 /** Opens the lock file without following links; undefined if its holder has just removed it. */
 function openLock(path: string): Deno.FsFile | undefined {
   const use = { read: true, write: true };
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  const kind = found && kindOf(found);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const kind = stats && kindOf(stats);
   if (kind !== undefined) {
     throw new RangeError(`Cannot use ${path}: it is ${kind}, expected a file`);
   }
   // It will be emptied, and may be another file of the user's.
-  if (found !== undefined && found.nlink > 1) {
+  if (stats !== undefined && stats.nlink > 1) {
     throw new RangeError(
       `Cannot use ${path}: it has a second name elsewhere; remove it`,
     );
   }
   try {
-    return Deno.openSync(path, { ...use, createNew: found === undefined });
+    return Deno.openSync(path, { ...use, createNew: stats === undefined });
   } catch (error) {
     if (
       error instanceof Deno.errors.AlreadyExists ||
-      error instanceof Deno.errors.NotFound && found !== undefined
+      error instanceof Deno.errors.NotFound && stats !== undefined
     ) return undefined;
     throw error;
   }
@@ -218,8 +218,8 @@ function isRunning(pid: number): boolean {
 
 function isAt(path: string, file: Deno.FsFile): boolean {
   try {
-    const [there, own] = [Deno.lstatSync(path), file.statSync()];
-    return there.ino === own.ino && there.dev === own.dev;
+    const [there, opened] = [Deno.lstatSync(path), file.statSync()];
+    return there.ino === opened.ino && there.dev === opened.dev;
   } catch {
     return false;
   }

@@ -60,9 +60,9 @@ function statisticHint(key: string, names: readonly string[]): string {
   const whole = new Map(names.map((it) => [it.slice(it.indexOf("/") + 1), it]));
   const aliases = STATISTICS.filter(({ name }) => names.includes(name))
     .flatMap((it) => it.aliases);
-  const found = nearest(key, [...names, ...aliases, ...whole.keys()]);
-  return isLikelyTypo(key, found)
-    ? `did you mean '${whole.get(found) ?? found}'?`
+  const similar = nearest(key, [...names, ...aliases, ...whole.keys()]);
+  return isLikelyTypo(key, similar)
+    ? `did you mean '${whole.get(similar) ?? similar}'?`
     : hintAt(key, names);
 }
 
@@ -184,7 +184,7 @@ function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
   return dirs.flatMap((dir): GroupedRun[] => {
     if (!isExperiment(dir)) return [{ run: dir }];
     refuseLinksIn(dir);
-    const found = foldersIn(`${dir}/${EXPERIMENT_RUNS}`).flatMap((variant) =>
+    const runs = foldersIn(`${dir}/${EXPERIMENT_RUNS}`).flatMap((variant) =>
       foldersIn(variant).flatMap(foldersIn).map((run) => ({
         run,
         group: experiments.length > 1
@@ -192,7 +192,7 @@ function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
           : basename(variant),
       }))
     ).filter(({ run }) => existsSync(`${run}/config.yaml`));
-    if (found.length > 0) return found;
+    if (runs.length > 0) return runs;
     throw new UsageError(`Cannot plot ${dir}: none of its runs has begun`);
   });
 }

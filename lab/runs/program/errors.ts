@@ -191,12 +191,12 @@ export function asInputError(error: unknown): Error | undefined {
     return undefined;
   }
   if (error instanceof Deno.errors.NotCapable) {
-    const [, access, what] = /^Requires (.+?) access to (.+?), run/
+    const [, access, resource] = /^Requires (.+?) access to (.+?), run/
       .exec(error.message) ?? [];
     return new UsageError(
-      what === undefined
+      resource === undefined
         ? error.message
-        : `Cannot use ${what}: the permissions of this command leave out ${access} access to it`,
+        : `Cannot use ${resource}: the permissions of this command leave out ${access} access to it`,
       { cause: error },
     );
   }

@@ -138,8 +138,8 @@ export class ClusterRuns {
   }
 
   /** Starts a run on a node. */
-  readonly start: StartRun = (task, given, signal) => {
-    const onEvent = given ?? (() => {});
+  readonly start: StartRun = (task, listener, signal) => {
+    const onEvent = listener ?? (() => {});
     const run = this.#count++;
     const { promise, resolve, reject } = Promise.withResolvers<
       Omit<JobEnd, "wasStopped">
@@ -180,9 +180,9 @@ export class ClusterRuns {
 
   #hear({ run = -1, waiting, cpus, ...news }: RunNews): void {
     if (waiting !== undefined) {
-      const what = waiting === 1 ? "a CPU" : `${waiting} CPUs`;
+      const needed = waiting === 1 ? "a CPU" : `${waiting} CPUs`;
       this.#options.onNotice(
-        `A run waits for ${what}: the cluster has ${cpus}, which are in use`,
+        `A run waits for ${needed}: the cluster has ${cpus}, which are in use`,
       );
     }
     const placed = this.#runs.get(run);

@@ -77,9 +77,9 @@ export function registerAlgorithm(algorithm: Algorithm): void {
 }
 
 /** Finds a setting of an algorithm that has the name of a setting of all runs. */
-export function takenName(own: ConfigSchema): string | undefined {
+export function takenName(schema: ConfigSchema): string | undefined {
   const taken = new Set(namesOf(run));
-  return namesOf(own).find((name) => taken.has(name));
+  return namesOf(schema).find((name) => taken.has(name));
 }
 
 /** Lists the names of settings, including aliases. */

@@ -53,9 +53,9 @@ export function wrappersOf(
       }; a module of envModules may wrap another`,
     );
   }
-  return wrappers.map((given): PythonWrapper => {
-    if (typeof given === "string") return { name: absolute(given) };
-    const [[name, kwargs] = ["", null], ...others] = Object.entries(given);
+  return wrappers.map((wrapper): PythonWrapper => {
+    if (typeof wrapper === "string") return { name: absolute(wrapper) };
+    const [[name, kwargs] = ["", null], ...others] = Object.entries(wrapper);
     // In YAML a mapping without entries is null.
     const isMapping = typeof kwargs === "object" && !Array.isArray(kwargs);
     if (others.length === 0 && isMapping && name !== "") {
@@ -63,7 +63,7 @@ export function wrappersOf(
     }
     throw new UsageError(
       `Cannot use the wrapper ${
-        JSON.stringify(given)
+        JSON.stringify(wrapper)
       }: expected module:Class, or one with its arguments, as {'gymnasium.wrappers:TimeAwareObservation': {flatten: true}}`,
     );
   });

@@ -60,9 +60,9 @@ export function hyperparametersOf(
     return Object.entries(value)
       .flatMap(([key, part]) => plain(`${name}.${key}`, part));
   };
-  const all = Object.entries(config)
+  const entries = Object.entries(config)
     .flatMap(([name, value]) => plain(name, value));
   return Object.fromEntries(
-    all.filter(([, value]) => value !== undefined),
+    entries.filter(([, value]) => value !== undefined),
   ) as Hyperparameters;
 }

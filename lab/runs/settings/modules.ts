@@ -103,8 +103,8 @@ export function moduleUrls<K extends ModuleKey>(
 /** Throws for pipes and devices, which an import would read forever. */
 function checkReadable(url: string): void {
   if (!url.startsWith("file:")) return;
-  const found = statSync(fileURLToPath(url), { throwIfNoEntry: false });
-  const kind = found && kindOf(found);
+  const stats = statSync(fileURLToPath(url), { throwIfNoEntry: false });
+  const kind = stats && kindOf(stats);
   if (kind === undefined) return;
   throw new UsageError(`it is ${kind}, expected a file`);
 }

@@ -166,13 +166,13 @@ function familyOf(env: string): string {
 /** Merges environment options into those of the preset or the file; null removes one. */
 function withOptions(
   base: Record<string, unknown>,
-  given: Record<string, unknown>,
+  entries: Record<string, unknown>,
 ): Record<string, unknown> {
-  const merged = { ...base, ...given };
+  const merged = { ...base, ...entries };
   for (const key of ["envKwargs", "evaluationEnvKwargs"]) {
-    if (given[key] === undefined) continue;
+    if (entries[key] === undefined) continue;
     const before = base[key] as object;
-    const both = Object.entries({ ...before, ...given[key] as object });
+    const both = Object.entries({ ...before, ...entries[key] as object });
     merged[key] = Object.fromEntries(
       both.filter(([name, it]) => it !== null || !Object.hasOwn(before, name)),
     );
@@ -208,9 +208,9 @@ export function presetFor(
 
 function presetEntries(
   algorithm: Algorithm,
-  given: { preset?: string; env: string },
+  request: { preset?: string; env: string },
 ): Entries {
-  const name = presetFor(algorithm, given);
+  const name = presetFor(algorithm, request);
   if (name === undefined) return { entries: [], origin: "no preset" };
   const origin = `preset ${name}`;
   return { entries: parseMapping(findPreset(algorithm, name), origin), origin };
@@ -257,8 +257,8 @@ export function resolveGiven(
   };
   const { name, place } = namedAlgorithm(command, { entries, file: text });
   const file = text && settingsIn(text, { entries, algorithm: name });
-  const all = [...file?.entries ?? [], ...entries];
-  if (isOpen && nameModules(all)) {
+  const allEntries = [...file?.entries ?? [], ...entries];
+  if (isOpen && nameModules(allEntries)) {
     const none = { entries: [], origin: "no file" };
     return {
       config: merged({ name, base: () => file ?? none, entries }),
@@ -315,12 +315,12 @@ function merged(
     ...defaultsOf<ResolvedConfig>(schema),
     ...algorithm?.meta.runDefaults,
   };
-  const given = validateEntries(entries, {
+  const fromCommand = validateEntries(entries, {
     schema,
     origin: "the command line",
     isOpen,
   });
-  const file = base(String(given.env ?? defaults.env));
+  const file = base(String(fromCommand.env ?? defaults.env));
   const fromFile = validateEntries(file.entries, {
     schema,
     origin: file.origin,
@@ -328,12 +328,12 @@ function merged(
   });
   const weaker = { ...defaults, ...file.defaults, ...fromFile };
   const config = {
-    ...withOptions(weaker, given),
+    ...withOptions(weaker, fromCommand),
     algorithm: name,
   } as ResolvedConfig;
   const idle = algorithm?.meta.unusedSettings?.(config, {}) ?? {};
   for (const key in file.defaults) {
-    const isGiven = key in fromFile || key in given;
+    const isGiven = key in fromFile || key in fromCommand;
     // A default, not a choice.
     if (key in idle && !isGiven) {
       Object.assign(config, { [key]: defaults[key] });

@@ -69,10 +69,10 @@ export function validateEntries(
 ): Record<string, unknown> {
   const valid: Record<string, unknown> = {};
   const givenAs: Record<string, string> = {};
-  for (const [name, given, option = name] of entries) {
+  for (const [name, raw, option = name] of entries) {
     const key = findKey(schema, name);
     if (key === undefined && isOpen) {
-      valid[name] = given;
+      valid[name] = raw;
       continue;
     }
     if (key === undefined) {
@@ -88,9 +88,7 @@ export function validateEntries(
       );
     }
     const property = schema.properties[key];
-    const value = faultOf(given, property) === undefined
-      ? given
-      : numberOf(given);
+    const value = faultOf(raw, property) === undefined ? raw : numberOf(raw);
     const fault = faultOf(value, property);
     if (fault !== undefined) {
       throw new UsageError(

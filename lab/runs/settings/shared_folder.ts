@@ -96,13 +96,13 @@ export function withSharedModules(
   dir: string,
 ): ResolvedConfig {
   if (!isShared(dir)) return config;
-  const found = (it: string) =>
+  const located = (it: string) =>
     it.startsWith(`${MODULES_FOLDER}/`) ? join(dir, it) : it;
   const { envModules, algorithmModules } = config;
   return {
     ...config,
-    envModules: envModules.map(found),
-    algorithmModules: algorithmModules.map(found),
+    envModules: envModules.map(located),
+    algorithmModules: algorithmModules.map(located),
   };
 }
 

@@ -64,8 +64,8 @@ function sectionOf(
     env.replace(/^PositionOnly(\w+)/, "$1NoVel"),
     ...isGame ? [ATARI] : [],
   ];
-  const found = sections.find(([name]) => wanted.includes(name));
-  if (found !== undefined) return found;
+  const section = sections.find(([name]) => wanted.includes(name));
+  if (section !== undefined) return section;
   throw new UsageError(
     `Cannot use ${origin}: it has no settings of ${env}; ${hintAt(env, names)}`,
   );
@@ -152,52 +152,52 @@ function policyEntries(
   value: unknown,
   { origin, isOwn }: Pick<ZooOptions, "origin" | "isOwn">,
 ): Entry[] {
-  const of = (name: string) => `policy_kwargs' ${name} of ${origin}`;
+  const pathOf = (name: string) => `policy_kwargs' ${name} of ${origin}`;
   const kwargs = mappingOf(value, `policy_kwargs of ${origin}`);
-  return Object.entries(kwargs).flatMap(([name, it]): Entry[] => {
-    if (name === "n_critics" && isOwn("criticCount")) return [[name, it]];
+  return Object.entries(kwargs).flatMap(([name, argument]): Entry[] => {
+    if (name === "n_critics" && isOwn("criticCount")) return [[name, argument]];
     switch (name) {
       case "n_quantiles":
-        return [["values", "quantile"], ["atoms", it]];
+        return [["values", "quantile"], ["atoms", argument]];
       case "net_arch":
-        return [["hiddenSizes", sizesOf(it, of(name))]];
+        return [["hiddenSizes", sizesOf(argument, pathOf(name))]];
       case "activation_fn":
         return [[
           "activation",
-          String(it).replace(/^.*\./, "").toLowerCase()
+          String(argument).replace(/^.*\./, "").toLowerCase()
             .replace("leakyrelu", "leaky_relu"),
         ]];
       case "log_std_init":
       case "ortho_init":
-        return [[name, it]];
+        return [[name, argument]];
       case "lstm_hidden_size":
-        return [["lstmSize", it]];
+        return [["lstmSize", argument]];
       case "optimizer_class":
-        if (String(it).endsWith("RMSpropTFLike")) {
+        if (String(argument).endsWith("RMSpropTFLike")) {
           return [["optimizer", "rmsprop_tf1"]];
         }
         break;
       case "optimizer_kwargs":
-        if (isMapping(it) && Object.keys(it).join() === "eps") {
+        if (isMapping(argument) && Object.keys(argument).join() === "eps") {
           const key = isOwn("adamEpsilon") ? "adamEpsilon" : "rmspropEpsilon";
-          return [[key, it.eps]];
+          return [[key, argument.eps]];
         }
         break;
       case "squash_output":
         if (isOwn("actions")) {
-          return [["actions", it === true ? "squashed" : "gaussian"]];
+          return [["actions", argument === true ? "squashed" : "gaussian"]];
         }
         break;
       case "shared_lstm":
       case "enable_critic_lstm":
-        if (it !== (name === "shared_lstm")) return [];
+        if (argument !== (name === "shared_lstm")) return [];
         return [["valueNetwork", "shared"]];
       default:
-        if (Object.hasOwn(FIXED, name) && it === FIXED[name]) return [];
+        if (Object.hasOwn(FIXED, name) && argument === FIXED[name]) return [];
     }
     throw new UsageError(
-      `Cannot use ${of(name)} = ${
-        JSON.stringify(it)
+      `Cannot use ${pathOf(name)} = ${
+        JSON.stringify(argument)
       }: no setting is like it; leave it out`,
     );
   });
@@ -223,9 +223,9 @@ function atariOptions(wrapper: unknown): Record<string, unknown> | undefined {
     ? Object.entries(wrapper)
     : [[String(wrapper), {}]];
   if (!name?.endsWith("AtariWrapper")) return undefined;
-  const given = Object.entries(kwargs ?? {})
+  const options = Object.entries(kwargs ?? {})
     .map(([key, it]) => [ATARI_OPTIONS[key] ?? key, it]);
-  return { preprocessing: "baselines", ...Object.fromEntries(given) };
+  return { preprocessing: "baselines", ...Object.fromEntries(options) };
 }
 
 /** Returns the number of `lin_0.2`, a linear schedule to 0. */
@@ -272,9 +272,9 @@ function translated(
       ];
     }
     case "env_wrapper": {
-      const given = value === null ? [] : [value].flat();
-      const atari = given.flatMap((it) => atariOptions(it) ?? []);
-      const wrappers = given.filter((it) => atariOptions(it) === undefined);
+      const listed = value === null ? [] : [value].flat();
+      const atari = listed.flatMap((it) => atariOptions(it) ?? []);
+      const wrappers = listed.filter((it) => atariOptions(it) === undefined);
       return [
         ...atari.map((it): Entry => ["envKwargs", it]),
         ...wrappers.length === 0 ? [] : [["wrappers", wrappers] as Entry],
@@ -323,24 +323,24 @@ const HINDSIGHT: Readonly<Record<string, string>> = {
 
 /** Translates `replay_buffer_class` and its arguments. */
 function hindsightEntries(
-  { replay_buffer_class: kind, replay_buffer_kwargs: given }: Readonly<
+  { replay_buffer_class: kind, replay_buffer_kwargs: argument }: Readonly<
     Record<string, unknown>
   >,
   { origin }: ZooOptions,
 ): Entry[] {
   const setting = `replay_buffer_kwargs of ${origin}`;
-  const kwargs = given === undefined ? {} : mappingOf(given, setting);
+  const kwargs = argument === undefined ? {} : mappingOf(argument, setting);
   // Goals are always sampled anew, and episodes may have any length.
-  const { online_sampling, max_episode_length: _, ...own } = kwargs;
-  const unknown = Object.entries(own)
+  const { online_sampling, max_episode_length: _, ...rest } = kwargs;
+  const unknown = Object.entries(rest)
     .filter(([name]) => !Object.hasOwn(HINDSIGHT, name));
   if (online_sampling === false) unknown.push(["online_sampling", false]);
   const isHindsight = String(kind).endsWith("HerReplayBuffer");
   if (kind !== undefined && !isHindsight) {
     unknown.unshift(["replay_buffer_class", kind]);
   }
-  if (unknown.length > 0 || (kind === undefined && given !== undefined)) {
-    const [name, value] = unknown[0] ?? ["replay_buffer_kwargs", given];
+  if (unknown.length > 0 || (kind === undefined && argument !== undefined)) {
+    const [name, value] = unknown[0] ?? ["replay_buffer_kwargs", argument];
     throw new UsageError(
       `Cannot use ${name} = ${
         JSON.stringify(value)
@@ -348,7 +348,7 @@ function hindsightEntries(
     );
   }
   if (kind === undefined) return [];
-  const hindsight = Object.entries(own).map(([name, value]) => [
+  const hindsight = Object.entries(rest).map(([name, value]) => [
     HINDSIGHT[name],
     typeof value === "string"
       ? value.replace(/^.*\./, "").toLowerCase()
@@ -454,17 +454,17 @@ export function zooEntries(
   options: ZooOptions,
 ): ZooSettings {
   const { origin, env, isOwn } = options;
-  const [name, found] = sectionOf(sections.filter(isSection), {
+  const [name, raw] = sectionOf(sections.filter(isSection), {
     env,
     origin,
   });
-  const section = plainNumbers(found) as Record<string, unknown>;
+  const section = plainNumbers(raw) as Record<string, unknown>;
   const settings = Object.entries(section);
   const foreign = settings.map(([key]) => key).filter((it) => !isOwn(it));
   const hint = hintAtForeignFile(foreign);
   if (hint !== undefined) throw new UsageError(`Cannot use ${origin}: ${hint}`);
   const { entries, notes } = valueEntries(section, options);
-  const given = Object.entries(Object.fromEntries([
+  const converted = Object.entries(Object.fromEntries([
     ...entries,
     ...settings.flatMap(([key, value]) => translated(key, value, options)),
     ...rolloutEntries(section, options),
@@ -473,7 +473,7 @@ export function zooEntries(
   return {
     notes,
     entries: env === undefined && name !== ATARI
-      ? [["env", gymnasiumId(name) ?? name], ...given]
-      : given,
+      ? [["env", gymnasiumId(name) ?? name], ...converted]
+      : converted,
   };
 }

@@ -62,18 +62,18 @@ export function zooAgents(): ZooAgent[] {
  * assertMatch(runDirOf("zoo:a2c/CartPole-v1"), /zoo.a2c.CartPole-v1$/);
  * ```
  */
-export function runDirOf(given: string): string {
-  if (!given.startsWith(ZOO)) return given;
+export function runDirOf(run: string): string {
+  if (!run.startsWith(ZOO)) return run;
   const agents = zooAgents();
   // Folder names have no colons.
-  const name = given.slice(ZOO.length).replaceAll(/[^\w./-]+/g, "-");
-  const found = agents.find((it) => it.name === name);
-  if (found !== undefined) return found.dir;
+  const name = run.slice(ZOO.length).replaceAll(/[^\w./-]+/g, "-");
+  const agent = agents.find((it) => it.name === name);
+  if (agent !== undefined) return agent.dir;
   throw new UsageError(
     agents.length === 0
-      ? `Cannot open '${given}': the zoo is in clones of the repository, and not here`
-      : `Unknown agent '${given}': ${
-        hintAt(given, agents.map((it) => ZOO + it.name))
+      ? `Cannot open '${run}': the zoo is in clones of the repository, and not here`
+      : `Unknown agent '${run}': ${
+        hintAt(run, agents.map((it) => ZOO + it.name))
       }`,
   );
 }

@@ -31,13 +31,13 @@ function tellProgress(): void {
     // All arrays of the run exist by now.
     const { rss, external } = Deno.memoryUsage();
     tell({ memory: Math.max(rss, external) });
-    let told = -Infinity;
+    let lastReport = -Infinity;
     return {
       write({ step, statistics }) {
         const time = performance.now();
         const isEvaluation = "eval/return_mean" in statistics;
-        if (!isEvaluation && time - told < INTERVAL_MS) return;
-        told = time;
+        if (!isEvaluation && time - lastReport < INTERVAL_MS) return;
+        lastReport = time;
         tell(isEvaluation ? { step, statistics } : { step });
       },
       close() {},

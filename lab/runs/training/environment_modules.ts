@@ -152,11 +152,11 @@ export async function loadEnvironment(
     });
     return modules;
   }
-  const own = await importModules(config, "envModules");
-  if (defaultRegistry.has(env)) return own;
+  const urls = await importModules(config, "envModules");
+  if (defaultRegistry.has(env)) return urls;
   await loadAllEnvironments();
   checkKnown(config);
-  return own;
+  return urls;
 }
 
 /** Steps of each comparison of a check. */
@@ -181,9 +181,9 @@ export function checkOwnEnvironment(
   } catch (error) {
     const message = messageOf(error);
     const why = message.replace(/^The environment is broken: /, "");
-    const found = why === message ? "failed in its check" : "is broken";
+    const fault = why === message ? "failed in its check" : "is broken";
     throw new UsageError(
-      `Cannot train on ${id}, which ${found}: ${why}; --unchecked trains on it as it is`,
+      `Cannot train on ${id}, which ${fault}: ${why}; --unchecked trains on it as it is`,
       { cause: error },
     );
   } finally {

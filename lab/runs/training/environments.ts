@@ -353,14 +353,14 @@ async function makeHost(
   );
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const most = onCluster ? navigator.hardwareConcurrency : groupsOf(config)!;
-  return (given, isEvaluation) => {
+  return (request, isEvaluation) => {
     const stepTimeoutMs = milliseconds(config.stepTimeout);
     if (onCluster && !isEvaluation) {
       const cluster = hosting.cluster!, where = { cluster, imports, onNotice };
-      return onCluster(config, { ...given, ...where, stepTimeoutMs });
+      return onCluster(config, { ...request, ...where, stepTimeoutMs });
     }
-    if (isGymnasium(id)) return makeVec(id, { ...given, maxEpisodeSteps });
-    const { numEnvs, kwargs, infoStatistics } = given;
+    if (isGymnasium(id)) return makeVec(id, { ...request, maxEpisodeSteps });
+    const { numEnvs, kwargs, infoStatistics } = request;
     const groups = Math.min(most, numEnvs);
     const source = { id, kwargs, maxEpisodeSteps, infoStatistics, imports };
     const where = isEvaluation ? "Evaluation: " : "";

@@ -58,8 +58,8 @@ type Part = SavedState[string];
 export function startFrom(setup: RunSetup, weights: InitialWeights): string {
   const { origin, learned } = weights;
   const { algorithm, environments: { scales } } = setup;
-  const own = learnedOf(setup);
-  const different = differenceOf(own.policy, learned.policy);
+  const current = learnedOf(setup);
+  const different = differenceOf(current.policy, learned.policy);
   if (different !== undefined) {
     throw new UsageError(
       `Cannot start from ${origin}: its policy has ${different}; use the same spaces and network`,
@@ -162,9 +162,9 @@ export function restoreShared(
   if (weights === undefined || !isStateRecord(scales)) return false;
   const saved = algorithm.save();
   const place = PLACES.find((it) => partAt(saved, it) !== null)!;
-  const own = partAt(saved, place);
-  const different = isStateRecord(own)
-    ? differenceOf(own as unknown as Part, weights as unknown as Part)
+  const current = partAt(saved, place);
+  const different = isStateRecord(current)
+    ? differenceOf(current as unknown as Part, weights as unknown as Part)
     : undefined;
   if (different !== undefined) {
     throw new UsageError(`Cannot use ${path}: its policy has ${different}`);

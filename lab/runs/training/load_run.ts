@@ -87,9 +87,9 @@ export async function loadRun(
   const { isTrusted = false, onNotice = () => {} } = options;
   const run = openSavedRun(dir, { isTrusted });
   const trust = "isTrusted: true";
-  const told = admitRun(run, { command: "load", isTrusted, trust });
+  const lines = admitRun(run, { command: "load", isTrusted, trust });
   const checkpoint = loadCheckpoint(run, choice);
-  [...told, ...checkpoint.warnings].forEach(onNotice);
+  [...lines, ...checkpoint.warnings].forEach(onNotice);
   const setup = await setUpRun(onAnyEngine(run.config), onNotice, {
     isForEvaluation: true,
     evaluationEnvs: numEnvs,

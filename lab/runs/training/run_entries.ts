@@ -53,10 +53,10 @@ function entriesOf(dir: string): Entry[] {
   return [dir, ...within].flatMap((parent) =>
     readdirSync(parent).flatMap((name) => {
       const path = `${parent}/${name}`;
-      const found = lstatSync(path, { throwIfNoEntry: false });
-      return found === undefined
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats === undefined
         ? []
-        : [{ path, name, found, kind: kindOf(found) }];
+        : [{ path, name, found: stats, kind: kindOf(stats) }];
     })
   );
 }
@@ -87,8 +87,8 @@ export function refuseDevices(dir: string): void {
  * @throws {UsageError} If there is one.
  */
 export function refuseLinks(dir: string): void {
-  for (const { path, kind, found } of entriesOf(dir)) {
-    const isShared = kind === undefined && found.nlink > 1;
+  for (const { path, kind, found: stats } of entriesOf(dir)) {
+    const isShared = kind === undefined && stats.nlink > 1;
     if (kind !== "a link" && !isShared) continue;
     throw new UsageError(
       `Cannot use the run ${dir}: ${path} ${

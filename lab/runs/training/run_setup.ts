@@ -150,12 +150,12 @@ function checkEvaluation(
   const env = evaluation(isHosted ? evaluationEnvs : 1);
   env.close();
   for (const space of ["observationSpace", "actionSpace"] as const) {
-    const [theirs, own] = [env[space], training[space]];
-    if (spacesEqual(theirs, own)) continue;
+    const [theirs, ours] = [env[space], training[space]];
+    if (spacesEqual(theirs, ours)) continue;
     throw new TypeError(
       `Cannot evaluate with these evaluationEnvKwargs: the ${space} is ${
         describeSpace(theirs)
-      }, expected ${describeSpace(own)} as in training`,
+      }, expected ${describeSpace(ours)} as in training`,
     );
   }
 }
@@ -198,10 +198,10 @@ export async function setUpRun(
     cluster,
   }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<RunSetup> {
-  const given = await withOwnAlgorithm(requested);
-  const { startWorkers } = findAlgorithm(given.algorithm)!;
-  if (given.loop === "device") checkLoop(given);
-  const config = startWorkers === undefined ? given : ofOneWorker(given);
+  const loaded = await withOwnAlgorithm(requested);
+  const { startWorkers } = findAlgorithm(loaded.algorithm)!;
+  if (loaded.loop === "device") checkLoop(loaded);
+  const config = startWorkers === undefined ? loaded : ofOneWorker(loaded);
   const imports = spaces === undefined ? await loadEnvironment(config) : [];
   // Names of Python modules are not URLs.
   const keys = isGymnasium(config.env)
@@ -223,7 +223,7 @@ export async function setUpRun(
     const wrappers = absoluteWrappers(config);
     const compute = await selectCompute(config, onNotice);
     const source = {
-      config: { ...given, envModules, wrappers },
+      config: { ...loaded, envModules, wrappers },
       environments,
       compute,
       onNotice,
@@ -231,12 +231,12 @@ export async function setUpRun(
       isForEvaluation,
       cluster,
     };
-    const made = config.loop === "device"
+    const agent = config.loop === "device"
       ? agentOnDevice(source)
       : startWorkers === undefined
       ? agentIn(source)
       : await workersOf(source, startWorkers);
-    return setupOf(source, made);
+    return setupOf(source, agent);
   } catch (error) {
     environments.close();
     throw (isForEvaluation ? undefined : memoryError(error)) ?? error;
@@ -322,22 +322,22 @@ async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
  * ```
  */
 export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
-  const found = new Map<string, FoundSpaces>();
+  const known = new Map<string, FoundSpaces>();
   return async (requested) => {
     const config = await withOwnAlgorithm(requested);
     const { check, meta } = findAlgorithm(config.algorithm)!;
-    const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
+    const single = { ...config, numEnvs: 1, vectorization: "sync" as const };
     const place = { algorithm: meta.hasReplay, seed: 0, totalTimesteps: 0 };
     const asked = Object.keys(runConfigSchema.properties)
-      .map((key) => ({ ...one, ...place })[key]);
+      .map((key) => ({ ...single, ...place })[key]);
     const text = JSON.stringify(asked);
-    const spaces = found.get(text) ?? await findSpaces(one);
-    found.set(text, spaces);
+    const spaces = known.get(text) ?? await findSpaces(single);
+    known.set(text, spaces);
     checkActions(config, spaces);
     const { numEnvs, totalTimesteps } = config;
-    const own = ownSettings(config);
-    check?.(own, { ...spaces, numEnvs, totalTimesteps });
-    return unusedLines(meta, own, spaces);
+    const settings = ownSettings(config);
+    check?.(settings, { ...spaces, numEnvs, totalTimesteps });
+    return unusedLines(meta, settings, spaces);
   };
 }
 

@@ -95,7 +95,7 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
 /**
  * Finds the agent of a run, or of the zoo, without making it.
  *
- * @param given Run folder, or name of the zoo's agent.
+ * @param name Run folder, or name of the zoo's agent.
  * @param options Checkpoint, seed, trust.
  * @throws {UsageError} If there is no such run, or it names code that is not trusted.
  *
@@ -109,11 +109,11 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
  * ```
  */
 export function findAgent(
-  given: string,
+  name: string,
   options: FindAgentOptions,
 ): SavedAgent {
   const { command, isTrusted = false, environment = true, engine } = options;
-  const dir = runDirOf(given);
+  const dir = runDirOf(name);
   const run = openSavedRun(dir, { isTrusted });
   const { folder } = run;
   const config = engine === undefined
@@ -197,7 +197,7 @@ export type WeightsOptions = Pick<
  * Returns the weights of a run's best agent and its normalization statistics, for
  * another run to start from.
  *
- * @param given Run folder, or name of the zoo's agent.
+ * @param run Run folder, or name of the zoo's agent.
  * @param options Trust, and receiver of lines for the user.
  * @throws {UsageError} If there is no such run, or it names code that is not trusted.
  *
@@ -211,15 +211,15 @@ export type WeightsOptions = Pick<
  * ```
  */
 export async function weightsOfRun(
-  given: string,
+  run: string,
   { isTrusted = false, onNotice }: WeightsOptions = {},
 ): Promise<InitialWeights> {
-  const agent = findAgent(given, {
+  const agent = findAgent(run, {
     command: "start from",
     environment: false,
     isTrusted,
   });
-  const { checkpoint } = agent, origin = `${given}, step ${checkpoint.step}`;
+  const { checkpoint } = agent, origin = `${run}, step ${checkpoint.step}`;
   return sharedWeights(checkpoint, origin) ??
     await withAgent(agent, (setup) => weightsOf(setup, origin), { onNotice });
 }

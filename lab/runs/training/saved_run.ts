@@ -147,8 +147,8 @@ const LENGTH = /^totalTimesteps: .*\n/gm;
 /** Returns true for configurations of the same run, possibly prolonged. */
 function isSameRun(a: unknown, b: string): boolean {
   if (typeof a !== "string") return false;
-  const [one, other] = [a, b].map((it) => it.replaceAll(LENGTH, ""));
-  return one === other || wholeConfig(one) === wholeConfig(other);
+  const [first, second] = [a, b].map((it) => it.replaceAll(LENGTH, ""));
+  return first === second || wholeConfig(first) === wholeConfig(second);
 }
 
 /** Rewrites a configuration with the settings that an earlier version left out. */

@@ -28,7 +28,7 @@ export async function trainRun(
     // The caller names its own code: nothing is refused.
     { onNotice },
   );
-  let made = "";
-  await beginRun(config, output, { out: dir, onFolder: (it) => made = it });
-  return made;
+  let folder = "";
+  await beginRun(config, output, { out: dir, onFolder: (it) => folder = it });
+  return folder;
 }
