@@ -18,6 +18,6 @@ export function atariScale(
 ): { low: number; high: number } | undefined {
   const game = environment.replace(/^(gym:)?(ALE\/)?/, "")
     .replace(/(-ram|NoFrameskip|Deterministic)?-v\d+$/, "");
-  const found = Object.hasOwn(GAMES, game) ? GAMES[game] : undefined;
-  return found && { low: found[0], high: found[1] };
+  const scale = Object.hasOwn(GAMES, game) ? GAMES[game] : undefined;
+  return scale && { low: scale[0], high: scale[1] };
 }

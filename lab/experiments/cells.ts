@@ -124,13 +124,13 @@ export function recordFailure(
 export function readCell(cell: Cell): CellResult {
   const record = recordOf(cell.dir);
   const { step: steps = 0, seconds = 0, resumes = 0 } = record ?? {};
-  const found = { ...cell, steps, seconds, resumes, message: "" };
+  const common = { ...cell, steps, seconds, resumes, message: "" };
   if (hasEnded(record)) {
     const { commit = "", evaluations: { last, best } } = record;
     const known = { last, best, commit: asLine(commit) };
-    return { ...found, ...known, state: "finished" };
+    return { ...common, ...known, state: "finished" };
   }
-  const none = { ...found, last: null, best: null, commit: "" };
+  const none = { ...common, last: null, best: null, commit: "" };
   if (record === undefined) return { ...none, state: "missing" };
   const { state, reason = "" } = record, message = asLine(reason);
   return state === "failed"
@@ -191,10 +191,10 @@ export function chosenCells<T extends Cell>(
     );
   }
   if (shard === undefined) return named;
-  const own = new Set(
+  const inShard = new Set(
     cells.filter((_, i) => i % shard.of === shard.part - 1),
   );
-  return named.filter((it) => own.has(it));
+  return named.filter((it) => inShard.has(it));
 }
 
 /** Part of the cells, for one of several machines. */

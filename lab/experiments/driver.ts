@@ -268,18 +268,18 @@ export class CellDriver {
 
   /** Stops the latest cell if all together exceed the memory. */
   #fit(): void {
-    const all = [...this.#running].filter((it) => !it.isLeaving);
-    const taken = all.reduce((sum, it) => sum + it.memory, 0);
-    if (taken <= this.#memory || all.length < 2) return;
-    this.#jobs = Math.min(this.#jobs, all.length - 1);
+    const staying = [...this.#running].filter((it) => !it.isLeaving);
+    const taken = staying.reduce((sum, it) => sum + it.memory, 0);
+    if (taken <= this.#memory || staying.length < 2) return;
+    this.#jobs = Math.min(this.#jobs, staying.length - 1);
     this.#options.onNotice(
-      `The ${all.length} cells at a time take ${
+      `The ${staying.length} cells at a time take ${
         gibibytes(taken)
       } of memory, of ${
         gibibytes(this.#memory)
       }: --jobs ${this.#jobs} from now on`,
     );
-    const latest = all.at(-1)!;
+    const latest = staying.at(-1)!;
     latest.isLeaving = true;
     latest.leave();
   }

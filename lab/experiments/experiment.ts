@@ -176,8 +176,8 @@ export class Experiment {
     }, onNotice);
     const cells = planned.map(readCell);
     checkUnchanged(cells, settings, plan);
-    const own = cells.filter((_, i) => chosen.has(planned[i]));
-    const parts = { settings, cells, chosen: own };
+    const selected = cells.filter((_, i) => chosen.has(planned[i]));
+    const parts = { settings, cells, chosen: selected };
     return new Experiment(plan, { ...options, dir }, parts);
   }
 

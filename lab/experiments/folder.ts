@@ -52,17 +52,17 @@ export function checkFolder(dir: string): void {
 export function lockExperiment(dir: string, shard?: Shard): RunLock {
   const refusal = (holder: string) =>
     `Cannot run the experiment ${dir}: ${holder} runs it at present`;
-  const own = shard === undefined
+  const lockName = shard === undefined
     ? "experiment.lock"
     : `experiment.${shard.part}-of-${shard.of}.lock`;
   const isMade = !existsSync(dir);
   try {
     mkdirSync(dir, { recursive: true });
-    const lock = lockFile(`${dir}/${own}`, refusal);
+    const lock = lockFile(`${dir}/${lockName}`, refusal);
     const mayRun = (name: string) =>
       shard !== undefined && name.endsWith(`-of-${shard.of}.lock`);
     for (const name of readdirSync(dir)) {
-      if (name === own || !LOCK.test(name) || mayRun(name)) continue;
+      if (name === lockName || !LOCK.test(name) || mayRun(name)) continue;
       const holder = holderOf(`${dir}/${name}`);
       if (holder === undefined) continue;
       lock.release();

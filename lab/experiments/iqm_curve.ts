@@ -26,10 +26,10 @@ export interface IqmCurve {
 export function iqmCurve(
   runs: readonly (readonly CurveRun[])[],
 ): IqmCurve | undefined {
-  const all = runs.flat();
-  const from = Math.max(...all.map(({ x }) => x[0] ?? Infinity));
-  const to = Math.min(...all.map(({ x }) => x.at(-1) ?? -Infinity));
-  if (all.length === 0 || !(from <= to)) return undefined;
+  const curves = runs.flat();
+  const from = Math.max(...curves.map(({ x }) => x[0] ?? Infinity));
+  const to = Math.min(...curves.map(({ x }) => x.at(-1) ?? -Infinity));
+  if (curves.length === 0 || !(from <= to)) return undefined;
   const count = from === to ? 1 : PLACES;
   const x = Array.from(
     { length: count },

@@ -93,8 +93,8 @@ function variantCurve(
   const evaluated = runs.filter((tasks) =>
     tasks.every(({ x }) => x.length > 0)
   );
-  const found = evaluated.length === 0 ? undefined : summed(evaluated);
-  if (found === undefined) return [];
+  const summary = evaluated.length === 0 ? undefined : summed(evaluated);
+  if (summary === undefined) return [];
   const count = evaluated.length, without = runs.length - count;
   const missing = [
     results.missingText(variant, environments),
@@ -105,9 +105,9 @@ function variantCurve(
     series: {
       name: `${variant} (${count} ${count === 1 ? "run" : "runs"})`,
       color: results.variants.indexOf(variant),
-      runs: [found.curve],
+      runs: [summary.curve],
     },
-    fewRuns: found.fewRuns,
+    fewRuns: summary.fewRuns,
     runs: `${variant} ${results.countText(variant, count, missing)}`,
   }];
 }

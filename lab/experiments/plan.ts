@@ -156,10 +156,10 @@ export function nameOfFile(path: string): string {
  * ```
  */
 export function checkApart(names: readonly string[], what: string): void {
-  const found = new Map<string, string>();
+  const folders = new Map<string, string>();
   for (const name of names) {
     const folder = folderOf(name).toLowerCase();
-    const other = found.get(folder);
+    const other = folders.get(folder);
     if (other !== undefined) {
       throw new UsageError(
         other === name
@@ -167,7 +167,7 @@ export function checkApart(names: readonly string[], what: string): void {
           : `Cannot use ${what} with both '${other}' and '${name}': they may be the same folder, give them other names`,
       );
     }
-    found.set(folder, name);
+    folders.set(folder, name);
   }
 }
 
@@ -186,15 +186,15 @@ export function folderOf(id: string): string {
   return id.replaceAll(/[^\w.-]+/g, "-");
 }
 
-function seedsOf(given: unknown, origin: string): number[] {
-  if (typeof given === "number") {
-    return Array.from({ length: given }, (_, i) => i);
+function seedsOf(seeds: unknown, origin: string): number[] {
+  if (typeof seeds === "number") {
+    return Array.from({ length: seeds }, (_, i) => i);
   }
-  if (Array.isArray(given)) {
-    checkApart(given.map(String), `the seeds of ${origin}`);
-    return given;
+  if (Array.isArray(seeds)) {
+    checkApart(seeds.map(String), `the seeds of ${origin}`);
+    return seeds;
   }
-  const [first, last] = /^(\d+)\.\.(\d+)$/.exec(String(given))?.slice(1)
+  const [first, last] = /^(\d+)\.\.(\d+)$/.exec(String(seeds))?.slice(1)
     .map(Number) ?? [];
   const count = last - first + 1;
   if (count >= 1 && count <= MOST_SEEDS && last <= SEED.maximum) {
@@ -202,18 +202,18 @@ function seedsOf(given: unknown, origin: string): number[] {
   }
   throw new UsageError(
     `Cannot use seeds = ${
-      JSON.stringify(given)
+      JSON.stringify(seeds)
     } of ${origin}: expected a number of seeds, a list such as [3, 5] or a range such as 200..209`,
   );
 }
 
 /** Parses a record of records with a schema. */
 function entriesOf<T>(
-  given: unknown,
+  record: unknown,
   schema: ConfigSchema,
   where: (name: string) => string,
 ): [name: string, entry: T][] {
-  return Object.entries(given ?? {}).map(([name, entry]) => {
+  return Object.entries(record ?? {}).map(([name, entry]) => {
     const origin = where(name);
     if (typeof entry !== "object" || Array.isArray(entry)) {
       throw new UsageError(
@@ -231,7 +231,7 @@ function entriesOf<T>(
 /**
  * Parses the score scales of environments; `atari` stands for those of its games.
  *
- * @param given Value of `scores`.
+ * @param scores Value of `scores`.
  * @param plan All environments, and name of the file for error messages.
  * @returns Score scales by environment.
  * @throws {UsageError} If a name or a value is not valid.
@@ -247,13 +247,13 @@ function entriesOf<T>(
  * ```
  */
 export function readScores(
-  given: unknown,
+  scores: unknown,
   { environments, origin }: {
     environments: readonly string[];
     origin: string;
   },
 ): Record<string, Scale> {
-  if (given === "atari") {
+  if (scores === "atari") {
     const games = environments.map((env) => [env, atariScale(env)] as const)
       .filter((it): it is [string, Required<Scale>] => it[1] !== undefined);
     if (games.length > 0) return Object.fromEntries(games);
@@ -262,7 +262,7 @@ export function readScores(
     );
   }
   const scales = entriesOf<Scale>(
-    given,
+    scores,
     SCALE,
     (env) => `the scores of ${env}`,
   );
@@ -286,10 +286,10 @@ function checkKnown(
   throw new UsageError(`Unknown ${what} '${name}': ${hintAt(name, known)}`);
 }
 
-function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
-  const { steps, environments = [], set = {} } = given as Partial<Variant>;
+function variantsOf(plan: Record<string, unknown>, origin: string): Variant[] {
+  const { steps, environments = [], set = {} } = plan as Partial<Variant>;
   const entries = entriesOf<Partial<Variant>>(
-    given.variants,
+    plan.variants,
     VARIANT,
     (name) => `the variant '${name}' of ${origin}`,
   );
@@ -299,20 +299,20 @@ function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
     );
   }
   checkApart(entries.map(([name]) => name), `variants of ${origin}`);
-  const seeds = seedsOf(given.seeds ?? 10, origin);
-  return entries.map(([name, own]) => {
+  const seeds = seedsOf(plan.seeds ?? 10, origin);
+  return entries.map(([name, overrides]) => {
     checkName(name, `the variant '${name}'`);
     const variant: Variant = {
       algorithm: name,
       steps,
       // A copy, since YAML would write the same list as a reference.
       environments: [...environments],
-      ...own,
+      ...overrides,
       name,
-      seeds: own.seeds === undefined
+      seeds: overrides.seeds === undefined
         ? [...seeds]
-        : seedsOf(own.seeds, `the variant '${name}' of ${origin}`),
-      set: { ...set, ...own.set },
+        : seedsOf(overrides.seeds, `the variant '${name}' of ${origin}`),
+      set: { ...set, ...overrides.set },
     };
     if (variant.environments.length === 0) {
       throw new UsageError(
@@ -382,7 +382,7 @@ export function parsePlan(text: string, origin: string, name?: string): Plan {
 /**
  * Validates the plan of an experiment, given as an object.
  *
- * @param given Plan as in a file.
+ * @param plan Plan as in a file.
  * @param origin Name for error messages, and the default name of the experiment.
  * @throws {UsageError} If a key or a value is not valid, at any depth.
  *
@@ -396,10 +396,10 @@ export function parsePlan(text: string, origin: string, name?: string): Plan {
  * ```
  */
 export function planOf(
-  given: PlanObject,
-  origin: string = given.name ?? "the plan",
+  plan: PlanObject,
+  origin: string = plan.name ?? "the plan",
 ): Plan {
-  return planFrom(Object.entries(given), origin);
+  return planFrom(Object.entries(plan), origin);
 }
 
 function planFrom(
@@ -407,18 +407,18 @@ function planFrom(
   origin: string,
   name?: string,
 ): Plan {
-  const given = validateEntries(entries, { schema: PLAN, origin });
-  const variants = variantsOf(given, origin);
+  const values = validateEntries(entries, { schema: PLAN, origin });
+  const variants = variantsOf(values, origin);
   const environments = variants.flatMap((it) => it.environments);
   const plan: Plan = {
-    name: String(given.name ?? name ?? nameOfFile(origin)),
-    episodes: Number(given.episodes ?? 100),
+    name: String(values.name ?? name ?? nameOfFile(origin)),
+    episodes: Number(values.episodes ?? 100),
     variants,
-    scores: readScores(given.scores, {
+    scores: readScores(values.scores, {
       environments: [...new Set(environments)],
       origin,
     }),
-    compare: (given.compare ?? []) as Plan["compare"],
+    compare: (values.compare ?? []) as Plan["compare"],
   };
   checkName(plan.name, `the name '${plan.name}'`);
   for (const pair of plan.compare) {

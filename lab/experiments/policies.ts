@@ -225,8 +225,8 @@ function noteOf(
 }
 
 function profileFigure(scored: readonly Scored[], common: Common): Figure {
-  const all = scored.flatMap(({ scores }) => scores.flat());
-  const [low, high] = [Math.min(0, ...all), Math.max(1, ...all)];
+  const flat = scored.flatMap(({ scores }) => scores.flat());
+  const [low, high] = [Math.min(0, ...flat), Math.max(1, ...flat)];
   const thresholds = Array.from(
     { length: THRESHOLDS },
     (_, i) => low + (high - low) * i / (THRESHOLDS - 1),

@@ -29,8 +29,11 @@ function randomActor({ actionSpace, numEnvs }: VecEnv): Actor {
     act(_, masks) {
       const size = (masks?.length ?? 0) / numEnvs;
       for (let row = 0; row < numEnvs; row++) {
-        const own = masks?.subarray(row * size, (row + 1) * size);
-        writeRow(actionSpace, sample(actionSpace, random, own), { batch, row });
+        const rowMask = masks?.subarray(row * size, (row + 1) * size);
+        writeRow(actionSpace, sample(actionSpace, random, rowMask), {
+          batch,
+          row,
+        });
       }
       return batch;
     },

@@ -238,8 +238,8 @@ function timeTable(results: Results): Table {
       { name: "seeds" },
     ],
     rows: pairs.map(({ variant, environment, cells }) => {
-      const mean = (of: (cell: CellResult) => number) =>
-        cells.reduce((sum, it) => sum + of(it), 0) / cells.length;
+      const mean = (numberOf: (cell: CellResult) => number) =>
+        cells.reduce((sum, it) => sum + numberOf(it), 0) / cells.length;
       const seeds = results.countText(variant, cells.length);
       if (cells.length === 0) {
         return [variant, environment, null, null, null, seeds];

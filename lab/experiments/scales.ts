@@ -86,9 +86,9 @@ export async function scalesOf(
   const known = new Map<string, KnownScale>();
   const leftOut = new Map<string, string>();
   for (const environment of plan.environments) {
-    const given = plan.scores[environment] ?? {};
+    const ends = plan.scores[environment] ?? {};
     const random = randomReturns.get(environment);
-    const scale = await scaleOf(environment, given, random);
+    const scale = await scaleOf(environment, ends, random);
     if (typeof scale === "string") leftOut.set(environment, scale);
     else known.set(environment, scale);
   }
@@ -99,22 +99,22 @@ export async function scalesOf(
  * Determines the scale of an environment.
  *
  * @param environment Environment id.
- * @param given Ends in the plan.
+ * @param ends Ends in the plan.
  * @param random Return of random actions, if known.
  * @returns The scale, or the reason why there is none.
  */
 async function scaleOf(
   environment: string,
-  given: Scale,
+  ends: Scale,
   random: number | undefined,
 ): Promise<KnownScale | string> {
-  const low = given.low ?? random;
-  const high = given.high ?? await rewardThreshold(environment);
+  const low = ends.low ?? random;
+  const high = ends.high ?? await rewardThreshold(environment);
   if (high === undefined) {
     return "it has no reward threshold, and the plan gives no high";
   }
   if (low === undefined) return "the return of random actions is not known";
-  if (low < high) return { low, high, origin: originOf(environment, given) };
+  if (low < high) return { low, high, origin: originOf(environment, ends) };
   return `random actions reach ${low.toFixed(1)}, no less than ${high}`;
 }
 

@@ -68,11 +68,11 @@ export function keyOf(cell: Pick<Cell, "variant" | "environment">): string {
 function entriesOf(
   { algorithm, steps, set }: Variant,
   environment: string,
-  given: readonly Entry[],
+  command: readonly Entry[],
 ): Entry[] {
   const keyOf = (name: string) => settingKey(algorithm, name.trim());
-  const keys = new Set(given.map(([name]) => keyOf(name)));
-  const own = Object.entries(set).filter(([name]) => !keys.has(keyOf(name)))
+  const keys = new Set(command.map(([name]) => keyOf(name)));
+  const entries = Object.entries(set).filter(([name]) => !keys.has(keyOf(name)))
     .map(([key, value]): Entry => [
       key,
       value,
@@ -83,8 +83,8 @@ function entriesOf(
     ...steps === undefined || keys.has("totalTimesteps")
       ? []
       : [["totalTimesteps", steps, "steps"] satisfies Entry],
-    ...own,
-    ...given,
+    ...entries,
+    ...command,
   ];
 }
 
@@ -120,7 +120,7 @@ export async function resolveSettings(
   { set, isTrusted, path, threads, wanted }: CellOptions,
   onNotice: (line: string) => void,
 ): Promise<PlanSettings> {
-  const found = new Map<string, CellSettings>();
+  const resolved = new Map<string, CellSettings>();
   const pairs = variants.flatMap((variant) =>
     variant.environments.map((environment) => ({ variant, environment }))
   );
@@ -138,9 +138,9 @@ export async function resolveSettings(
       });
       if (wanted.has(key)) await loadEnvironment(config);
       // Cells use cores instead: the numbers are the same.
-      const own = config.threads ?? threads ?? null;
-      if (own !== config.threads) entries.push(["threads", own]);
-      found.set(key, { config, threads: own, entries });
+      const count = config.threads ?? threads ?? null;
+      if (count !== config.threads) entries.push(["threads", count]);
+      resolved.set(key, { config, threads: count, entries });
     } catch (error) {
       const input = asInputError(error);
       if (input === undefined || input.message.includes(key)) throw error;
@@ -149,7 +149,7 @@ export async function resolveSettings(
       });
     }
   }
-  return found;
+  return resolved;
 }
 
 /**
@@ -186,8 +186,8 @@ export function taskOf(
   },
 ): RunTask {
   const { config, threads } = settings.get(keyOf(cell))!;
-  const own = { ...config, threads, seed: cell.seed };
-  return { dir: cell.dir, settings: own, isTrusted, episodes };
+  const cellSettings = { ...config, threads, seed: cell.seed };
+  return { dir: cell.dir, settings: cellSettings, isTrusted, episodes };
 }
 
 /** Settings that a run chooses for its machine by default. */
