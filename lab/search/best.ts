@@ -33,7 +33,7 @@ export function describeResult(
 ): string[] {
   const [best] = candidates;
   const first = candidates.find(({ trial }) => trial.number === 0);
-  const what = plan.environments.length === 1
+  const measure = plan.environments.length === 1
     ? plan.objective === "area"
       ? "mean return of its evaluations"
       : `return over ${CONFIRMED_EPISODES} fresh episodes`
@@ -42,13 +42,13 @@ export function describeResult(
     `on ${best.scores.length} of ${seeds.length} seeds that no trial used (${
       rangeOf(seeds)
     })`;
-  const found = `${what} ${on}: ${describeEstimate(best.estimate!)}`;
+  const result = `${measure} ${on}: ${describeEstimate(best.estimate!)}`;
   if (best === first) {
     return [
-      `Trial 0, the settings without a search, is not beaten: ${found}`,
+      `Trial 0, the settings without a search, is not beaten: ${result}`,
     ];
   }
-  const lines = [`Trial ${best.trial.number} is best: ${found}`];
+  const lines = [`Trial ${best.trial.number} is best: ${result}`];
   if (first?.estimate === undefined || best.improvement === undefined) {
     return [
       ...lines,

@@ -158,9 +158,9 @@ function judged(
   for (const candidate of candidates) {
     if (candidate === first) continue;
     if (candidate.scores.length === 0 || !first?.scores.length) continue;
-    const [own, others] = [candidate, first]
+    const [trialScores, others] = [candidate, first]
       .map(({ scores }) => scores.map((it) => [it]));
-    candidate.improvement = probabilityOfImprovement(own, others, {
+    candidate.improvement = probabilityOfImprovement(trialScores, others, {
       random: random.split(`improvement of ${candidate.trial.number}`),
     });
   }

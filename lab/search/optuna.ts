@@ -104,8 +104,8 @@ class StudyProcess {
     const timer = setTimeout(() => this.kill(), PATIENCE_MS);
     const reply = new Promise<Reply>((resolve) => {
       this.#hear = (line) => {
-        const told = readReply(line);
-        if (told?.reply === id) resolve(told);
+        const parsed = readReply(line);
+        if (parsed?.reply === id) resolve(parsed);
       };
     });
     try {
@@ -246,8 +246,8 @@ export class OptunaSampler implements Sampler {
   ): Promise<Record<string, number> | undefined> {
     type Importances = Record<string, number>;
     try {
-      const found = await this.#call<Importances>("importances", [], events);
-      return Object.keys(found).length === 0 ? undefined : found;
+      const shares = await this.#call<Importances>("importances", [], events);
+      return Object.keys(shares).length === 0 ? undefined : shares;
     } catch {
       // Optuna needs two different trials.
       return undefined;

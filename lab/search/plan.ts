@@ -131,9 +131,9 @@ function readEnvironments(
       `Cannot search ${origin}: expected one of 'environment: ID' and 'environments: [ID, ID]'`,
     );
   }
-  const all = (environments ?? [environment]) as string[];
-  checkApart(all, `the environments of ${origin}`);
-  return all;
+  const ids = (environments ?? [environment]) as string[];
+  checkApart(ids, `the environments of ${origin}`);
+  return ids;
 }
 
 /**
@@ -141,11 +141,11 @@ function readEnvironments(
  * are checked later.
  */
 function readSettings(
-  given: object,
+  set: object,
   algorithm: string,
   origin: string,
 ): Record<string, unknown> {
-  const settings = Object.entries(given), known = findAlgorithm(algorithm);
+  const settings = Object.entries(set), known = findAlgorithm(algorithm);
   if (known !== undefined) {
     const schema = fullSchema(known);
     validateEntries(settings, { schema, origin: `set of ${origin}` });
@@ -162,20 +162,20 @@ function readSettings(
 
 /** Counts the trials of a plan: for a grid its combinations, and the first trial. */
 function countTrials(
-  given: unknown,
+  requested: unknown,
   { sampler, space }: Pick<SearchPlan, "sampler" | "space">,
   origin: string,
 ): number {
   if (sampler === "grid") {
     const size = gridSize(space);
-    if (size <= MOST) return Math.min(Number(given ?? Infinity), size + 1);
+    if (size <= MOST) return Math.min(Number(requested ?? Infinity), size + 1);
     throw new UsageError(
       size === Infinity
         ? `Cannot search the grid of ${origin}: expected lists or ranges with a step`
         : `Cannot search the grid of ${origin}: it has ${size} combinations, expected at most ${MOST}`,
     );
   }
-  if (given !== undefined) return Number(given);
+  if (requested !== undefined) return Number(requested);
   throw new UsageError(
     `Cannot search ${origin}: expected the number of trials, as in 'trials: 50'`,
   );
@@ -255,7 +255,7 @@ export type SearchObject =
 /**
  * Validates a search, given as an object, and fills in all defaults.
  *
- * @param given Search as in a file, with a name.
+ * @param search Search as in a file, with a name.
  * @returns The plan.
  * @throws {UsageError} If a key is unknown, or a value is not valid.
  *
@@ -273,10 +273,10 @@ export type SearchObject =
  * ```
  */
 export async function searchPlanOf(
-  given: SearchObject & { name: string },
+  search: SearchObject & { name: string },
 ): Promise<SearchPlan> {
-  const options = { origin: given.name, isTrusted: true };
-  return await planFrom(Object.entries(given), options);
+  const options = { origin: search.name, isTrusted: true };
+  return await planFrom(Object.entries(search), options);
 }
 
 async function planFrom(
@@ -288,11 +288,11 @@ async function planFrom(
     isTrusted: boolean;
   },
 ): Promise<SearchPlan> {
-  const given = {
+  const values = {
     ...defaultsOf<Pick<SearchPlan, Defaulted>>(FILE),
     ...validateEntries(entries, { schema: FILE, origin }),
   } as Pick<SearchPlan, Defaulted> & Record<string, unknown>;
-  const { algorithm, name = nameOfFile(origin), set = {} } = given;
+  const { algorithm, name = nameOfFile(origin), set = {} } = values;
   checkName(String(name), `name = ${JSON.stringify(name)} of ${origin}`);
   if (algorithm === undefined) {
     throw new UsageError(
@@ -301,11 +301,11 @@ async function planFrom(
       }'`,
     );
   }
-  const environments = readEnvironments(given, origin);
+  const environments = readEnvironments(values, origin);
   const settings = readSettings(set as object, String(algorithm), origin);
   const open = environments.map((it) =>
     openConfig(String(algorithm), it, {
-      preset: given.preset as string | undefined,
+      preset: values.preset as string | undefined,
       settings,
     })
   );
@@ -313,25 +313,25 @@ async function planFrom(
     open.forEach((it) => admitPlan(it, `search ${origin}`, path));
   }
   await importAlgorithmModules(open[0]);
-  const space = readSpace(given.space, {
+  const space = readSpace(values.space, {
     algorithm: String(algorithm),
     origin,
   });
-  const scores = readScores(given.scores, { environments, origin });
-  if (environments.length === 1 && given.scores !== undefined) {
+  const scores = readScores(values.scores, { environments, origin });
+  if (environments.length === 1 && values.scores !== undefined) {
     throw new UsageError(
       `Cannot use scores of ${origin}: the returns of one environment need none, leave them out`,
     );
   }
-  const { seeds, objective, sampler, pruner, seed } = given;
+  const { seeds, objective, sampler, pruner, seed } = values;
   const plan: SearchPlan = {
     name: String(name),
     algorithm: String(algorithm),
     environments,
     scores,
-    preset: given.preset as string ?? null,
-    steps: given.steps as number ?? null,
-    trials: countTrials(trials ?? given.trials, { sampler, space }, origin),
+    preset: values.preset as string ?? null,
+    steps: values.steps as number ?? null,
+    trials: countTrials(trials ?? values.trials, { sampler, space }, origin),
     seeds,
     space,
     set: settings,
@@ -340,7 +340,7 @@ async function planFrom(
     pruner,
     confirm: {
       ...defaultsOf<SearchPlan["confirm"]>(CONFIRM),
-      ...validateEntries(Object.entries(given.confirm ?? {}), {
+      ...validateEntries(Object.entries(values.confirm ?? {}), {
         schema: CONFIRM,
         origin: `confirm of ${origin}`,
       }),
@@ -396,9 +396,9 @@ export function settingsOf(
   { algorithm, set }: SearchPlan,
   params: Params,
 ): Record<string, unknown> {
-  const own = Object.entries(set)
+  const shared = Object.entries(set)
     .map(([name, it]) => [settingKey(algorithm, name), it] as const);
-  return { ...Object.fromEntries(own), ...params };
+  return { ...Object.fromEntries(shared), ...params };
 }
 
 /** Returns the score of a return: the return itself if there is a single environment. */

@@ -57,7 +57,7 @@ export function isPruned(
   const run = trial.evaluations.length - 1;
   if (run < 0) return false;
   const { length } = trial.evaluations[run];
-  const own = objectiveOf(trial, objective);
+  const objectiveNow = objectiveOf(trial, objective);
   /**
    * Computes the objectives of other trials after the same number of runs, and of
    * evaluations in the last one.
@@ -74,7 +74,7 @@ export function isPruned(
   if (pruner === "median") {
     if (run === 0 && length < GRACE * evaluations) return false;
     const values = judged((state) => state === "complete");
-    return values.length >= STARTUP && own < median([values]);
+    return values.length >= STARTUP && objectiveNow < median([values]);
   }
   const total = runs * evaluations, count = trial.evaluations.flat().length;
   const rungs = Array.from(
@@ -83,6 +83,6 @@ export function isPruned(
   );
   if (count === total || !rungs.includes(count)) return false;
   const values = judged((state) => state !== "failed");
-  const better = values.filter((it) => it > own).length;
+  const better = values.filter((it) => it > objectiveNow).length;
   return better >= Math.max(1, Math.floor((values.length + 1) * KEPT));
 }

@@ -151,13 +151,13 @@ function table({ candidates, seeds }: Confirmation): string {
 async function importances(
   { sampler, record }: SearchOptions,
 ): Promise<string> {
-  const found = sampler instanceof OptunaSampler
+  const byName = sampler instanceof OptunaSampler
     ? await sampler.importances(record.events)
     : undefined;
-  if (found === undefined) {
+  if (byName === undefined) {
     return `<p>Importances of the settings need Optuna and two complete trials that differ.</p>`;
   }
-  const rows = Object.entries(found).map(([name, value]) => ({
+  const rows = Object.entries(byName).map(([name, value]) => ({
     ...{ name, value, color: 0 },
     interval: [0, value] as const,
   }));

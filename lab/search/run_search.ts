@@ -96,8 +96,8 @@ export interface SearchResult {
 }
 
 /** Returns the folder of a search, which may not exist yet. */
-function folderOf(plan: SearchPlan, given: string | undefined): string {
-  const dir = given ?? `searches/${plan.name}`;
+function folderOf(plan: SearchPlan, requested: string | undefined): string {
+  const dir = requested ?? `searches/${plan.name}`;
   refuseLinksIn(dir);
   if (!existsSync(dir) || existsSync(`${dir}/${SEARCH_FILE}`)) return dir;
   const refuse = (why: string) =>
@@ -187,9 +187,9 @@ async function begin(
 export async function exportJournal(
   plan: SearchPlan,
   path: string,
-  { dir: given, onNotice }: Pick<RunSearchOptions, "dir" | "onNotice"> = {},
+  { dir: requested, onNotice }: Pick<RunSearchOptions, "dir" | "onNotice"> = {},
 ): Promise<number> {
-  const dir = folderOf(plan, given);
+  const dir = folderOf(plan, requested);
   if (existsSync(path)) {
     throw new UsageError(`Cannot write ${path}: it is there already`);
   }
@@ -269,7 +269,7 @@ async function conclude(
  * best of them again on fresh seeds.
  *
  * @param plan Plan of the search.
- * @param given Folder, number of runs at a time, receivers.
+ * @param options Folder, number of runs at a time, receivers.
  * @returns The result; undefined if the signal stopped it.
  * @throws {UsageError} If the folder contains something else, or a setting is not
  * valid.
@@ -293,12 +293,12 @@ async function conclude(
  */
 export async function runSearch(
   plan: SearchPlan,
-  given: RunSearchOptions = {},
+  options: RunSearchOptions = {},
 ): Promise<SearchResult | undefined> {
-  const { cluster, onNotice = () => {}, onProgress = () => {} } = given;
-  const { signal = new AbortController().signal, onTrial } = given;
-  if (given.jobs !== undefined) checkJobs(given.jobs);
-  const dir = folderOf(plan, given.dir), isMade = !existsSync(dir);
+  const { cluster, onNotice = () => {}, onProgress = () => {} } = options;
+  const { signal = new AbortController().signal, onTrial } = options;
+  if (options.jobs !== undefined) checkJobs(options.jobs);
+  const dir = folderOf(plan, options.dir), isMade = !existsSync(dir);
   plan.environments.forEach((it) => checkCarried(configOf(plan, it), cluster));
   const sampler = await startSampler(plan);
   let record: SearchRecord | undefined;
@@ -320,9 +320,9 @@ export async function runSearch(
     if (cluster !== undefined) {
       runs = await ClusterRuns.open({ ...cluster, onNotice });
     }
-    const jobs = given.jobs ?? runs?.places ?? 1;
-    const { isTrusted = false, keepsAll = false } = given;
-    const options: SearchOptions = {
+    const jobs = options.jobs ?? runs?.places ?? 1;
+    const { isTrusted = false, keepsAll = false } = options;
+    const searchOptions: SearchOptions = {
       plan: await begin(plan, record, { dir, sampler, onNotice, signal }),
       ...{ dir, record, sampler, jobs, isTrusted, keepsAll },
       // Several processes share the cores.
@@ -332,11 +332,11 @@ export async function runSearch(
       onTrial: (trial) => onTrial?.(trial, trials),
       onProgress,
     };
-    const search = new Search(options);
-    given.onBegin?.(trials, dir);
+    const search = new Search(searchOptions);
+    options.onBegin?.(trials, dir);
     await search.run(signal);
     if (signal.aborted) return undefined;
-    const result = await conclude(options, { ...given, signal });
+    const result = await conclude(searchOptions, { ...options, signal });
     if (result !== undefined) search.removeCheckpoints();
     return result;
   } catch (error) {

@@ -85,12 +85,12 @@ export class Search {
       evaluations: countEvaluations(plan),
     };
     this.#begun = record.trials.filter(({ state }) => state === "running");
-    const [first] = record.trials, own = JSON.stringify(paramsOfFirst(plan));
-    if (first !== undefined && JSON.stringify(first.params) !== own) {
+    const [first] = record.trials, wanted = JSON.stringify(paramsOfFirst(plan));
+    if (first !== undefined && JSON.stringify(first.params) !== wanted) {
       throw new UsageError(
         `Cannot resume ${options.dir}: its trial 0 had ${
           JSON.stringify(first.params)
-        }, expected ${own}; name another folder with --out`,
+        }, expected ${wanted}; name another folder with --out`,
       );
     }
     for (const trial of record.trials) {

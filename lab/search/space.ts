@@ -81,14 +81,14 @@ function refuse({ where }: Place, why: string): never {
   throw new UsageError(`Cannot use ${where}: ${why}`);
 }
 
-function readRange(given: object, place: Place): Dimension {
+function readRange(values: object, place: Place): Dimension {
   const { name, where, schema } = place;
   const whole = isInteger(schema.properties[findKey(schema, name)!]);
   if (whole === undefined) {
     refuse(place, "it is no number, expected a list of its values");
   }
   const { min: low, max: high, scale, step } = validateEntries(
-    Object.entries(given),
+    Object.entries(values),
     { schema: RANGE, origin: where },
   ) as { min?: number; max?: number; scale?: string; step?: number };
   const log = scale === "log";
@@ -129,11 +129,11 @@ function readChoices(choices: readonly unknown[], place: Place): Dimension {
 /** Resolves the name of a searched setting. */
 function searchedKey(
   name: string,
-  { meta: { name: algorithm, schema: own } }: Algorithm,
+  { meta: { name: algorithm, schema: settings } }: Algorithm,
   { schema, origin }: { schema: ConfigSchema; origin: string },
 ): string {
   const key = findKey(schema, name);
-  const names = [...Object.keys(own.properties), ...SEARCHED_OF_RUN];
+  const names = [...Object.keys(settings.properties), ...SEARCHED_OF_RUN];
   if (key !== undefined && names.includes(key)) return key;
   throw new UsageError(
     key === undefined
@@ -164,23 +164,23 @@ export function readSpace(
     );
   }
   const space: Record<string, Dimension> = {};
-  for (const [name, given] of entries) {
+  for (const [name, values] of entries) {
     const key = searchedKey(name, definition, { schema, origin });
     const place = { name, where: `space.${name} of ${origin}`, schema };
     if (Object.hasOwn(space, key)) {
       refuse(place, `${key} is in the space already`);
     }
-    if (typeof given !== "object" || given === null) {
+    if (typeof values !== "object" || values === null) {
       refuse(
         place,
         `expected { min, max } or a list of values, not ${
-          JSON.stringify(given)
+          JSON.stringify(values)
         }`,
       );
     }
-    space[key] = Array.isArray(given)
-      ? readChoices(given, place)
-      : readRange(given, place);
+    space[key] = Array.isArray(values)
+      ? readChoices(values, place)
+      : readRange(values, place);
   }
   return space;
 }
