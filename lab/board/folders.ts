@@ -56,11 +56,11 @@ export class Folders {
   /** Reads the folders, and lists changes since a version. */
   async since(version: number): Promise<RunsAnswer> {
     await this.#refresh();
-    const all = [...this.#known.values()];
+    const folders = [...this.#known.values()];
     return {
       version: this.#version,
-      ids: all.map(({ shown }) => shown.id),
-      changed: all.filter((it) => it.version > version)
+      ids: folders.map(({ shown }) => shown.id),
+      changed: folders.filter((it) => it.version > version)
         .map(({ shown }) => shown),
       notices: this.#notices,
     };
@@ -76,7 +76,7 @@ export class Folders {
   }
 
   async #read(): Promise<void> {
-    const before = this.#byDir, found = new Map<string, KnownFolder>();
+    const before = this.#byDir, folders = new Map<string, KnownFolder>();
     const notices: string[] = [];
     const known = new Map([...before].map(([dir, it]) => [dir, it.listed]));
     this.#version++;
@@ -87,9 +87,9 @@ export class Folders {
       for (const listed of await listRuns(root, { known, onNotice })) {
         const { dir } = listed;
         // Roots may contain each other.
-        if (found.has(dir)) continue;
+        if (folders.has(dir)) continue;
         const last = before.get(dir);
-        found.set(
+        folders.set(
           dir,
           last?.listed === listed ? last : {
             shown: shownFolder(listed, { root, realRoot, before: last }),
@@ -100,8 +100,8 @@ export class Folders {
         );
       }
     }
-    this.#byDir = found;
-    this.#known = new Map([...found.values()].map((it) => [it.shown.id, it]));
+    this.#byDir = folders;
+    this.#known = new Map([...folders.values()].map((it) => [it.shown.id, it]));
     this.#notices = notices;
   }
 
@@ -196,10 +196,10 @@ function idOf(dir: string): string {
 }
 
 function pointOf(
-  found: RecordedEvaluation | undefined,
+  point: RecordedEvaluation | undefined,
 ): EvaluationPoint | null {
-  if (found === undefined || !Number.isFinite(found.meanReturn)) return null;
-  const { step, meanReturn: value, stdReturn } = found;
+  if (point === undefined || !Number.isFinite(point.meanReturn)) return null;
+  const { step, meanReturn: value, stdReturn } = point;
   return { step, value, std: numberOf(stdReturn) };
 }
 
@@ -218,10 +218,10 @@ export function filesOf({ listed: { dir } }: KnownFolder): FolderFile[] {
     try {
       if (kindOf(lstatSync(folder)) !== "a folder") return [];
       return readdirSync(folder).sort().flatMap((name) => {
-        const found = lstatSync(`${folder}/${name}`);
+        const stats = lstatSync(`${folder}/${name}`);
         const path = inner === "" ? name : `${inner}/${name}`;
-        const { size: bytes, mtimeMs: changed } = found;
-        return kindOf(found) === undefined ? [{ path, bytes, changed }] : [];
+        const { size: bytes, mtimeMs: changed } = stats;
+        return kindOf(stats) === undefined ? [{ path, bytes, changed }] : [];
       });
     } catch {
       // Missing, or just removed.

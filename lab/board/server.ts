@@ -121,8 +121,8 @@ export async function serveBoard(
   server.maxConnections = MOST_CONNECTIONS;
   server.timeout = IDLE_MS;
   await listen(server, port, host);
-  const { port: own } = server.address() as AddressInfo;
-  guard = new Guard(own, { host, token });
+  const { port: openPort } = server.address() as AddressInfo;
+  guard = new Guard(openPort, { host, token });
   const finished = new Promise<void>((end) => server.once("close", end));
   const close = async () => {
     server.close();
@@ -132,7 +132,7 @@ export async function serveBoard(
   signal?.addEventListener("abort", close, { once: true });
   const name = host.includes(":") ? `[${host}]` : host;
   const query = `token=${encodeURIComponent(guard.token)}`;
-  return { url: `http://${name}:${own}/?${query}`, finished, close };
+  return { url: `http://${name}:${openPort}/?${query}`, finished, close };
 }
 
 async function listen(

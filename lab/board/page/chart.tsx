@@ -200,7 +200,7 @@ export function Chart(props: ChartProps): JSX.Element {
 
   useLayoutEffect(() => {
     const parent = element.current!;
-    const made = new UPlot(
+    const created = new UPlot(
       {
         width: parent.clientWidth || 400,
         height: HEIGHT,
@@ -244,19 +244,19 @@ export function Chart(props: ChartProps): JSX.Element {
       drawn.data,
       parent,
     );
-    plot.current = made;
+    plot.current = created;
     const observer = new ResizeObserver(() => {
       const { clientWidth: width } = parent;
-      if (width > 0) made.setSize({ width, height: HEIGHT });
+      if (width > 0) created.setSize({ width, height: HEIGHT });
     });
     observer.observe(parent);
     const dark = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = () => made.redraw();
+    const redraw = () => created.redraw();
     dark.addEventListener("change", redraw);
     return () => {
       dark.removeEventListener("change", redraw);
       observer.disconnect();
-      made.destroy();
+      created.destroy();
     };
   }, [looks]);
 

@@ -235,13 +235,13 @@ export class Client {
       // Other curves are wanted by now.
       if (key !== this.#wishKey) return true;
       some.forEach((run, k) => {
-        const known = rowsOf.get(run.id), own = answer[run.id];
+        const known = rowsOf.get(run.id), fresh = answer[run.id];
         const empty = { next: 0, steps: [], values: {} };
         rowsOf.set(
           run.id,
           known === undefined || since[k] === 0
-            ? new RunRows(run, own ?? empty)
-            : known.with(run, own),
+            ? new RunRows(run, fresh ?? empty)
+            : known.with(run, fresh),
         );
       });
     }

@@ -42,9 +42,9 @@ export function Curves(
   const maker = useRef<CurveMaker>();
   const before = useRef(new Map<string, Curve[]>());
   maker.current ??= new CurveMaker();
-  const all = ordered(runs.flatMap(({ statistics }) => statistics));
+  const available = ordered(runs.flatMap(({ statistics }) => statistics));
   const chosen = (view.charts ?? usual).slice(0, MOST_STATISTICS);
-  const statistics = chosen.filter((it) => all.includes(it));
+  const statistics = chosen.filter((it) => available.includes(it));
   const rows = runs.length > MANY_RUNS ? MANY_ROWS : FEW_ROWS;
   client.want({ runs, statistics, x: view.x, rows });
 
@@ -53,8 +53,8 @@ export function Curves(
     .sort(byName);
   /** Returns the curves of a chart, the same list while they do not change. */
   const curvesOf = (statistic: string, environment: string): Curve[] => {
-    const own = groups.filter((it) => it.environment === environment);
-    const curves = own.map((group, i) =>
+    const shown = groups.filter((it) => it.environment === environment);
+    const curves = shown.map((group, i) =>
       maker.current!.of(
         JSON.stringify([statistic, environment, i]),
         group.runs.flatMap(({ id }) =>
@@ -83,7 +83,7 @@ export function Curves(
       <div class="controls">
         <Menu
           name="Charts"
-          all={all}
+          all={available}
           chosen={chosen}
           textOf={statisticText}
           onToggle={(name, isOn) => {

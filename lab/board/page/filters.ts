@@ -86,7 +86,7 @@ export const PASSED_OVER = /^(envModules|algorithmModules)$/;
  * environment option.
  */
 export function differing(runs: readonly Settings[]): string[] {
-  const found = new Set<string>();
+  const varied = new Set<string>();
   const tasks = Map.groupBy(
     runs,
     ({ algorithm, env }) => JSON.stringify([algorithm, env]),
@@ -98,15 +98,15 @@ export function differing(runs: readonly Settings[]): string[] {
         if (PASSED_OVER.test(key)) continue;
         const text = valueText(value), before = first.get(key);
         if (before === undefined) first.set(key, text);
-        else if (before !== text) found.add(key);
+        else if (before !== text) varied.add(key);
         counts.set(key, (counts.get(key) ?? 0) + 1);
       }
     }
     for (const [key, count] of counts) {
-      if (key.includes(".") && count < group.length) found.add(key);
+      if (key.includes(".") && count < group.length) varied.add(key);
     }
   }
-  return [...found].sort();
+  return [...varied].sort();
 }
 
 /** Compares values of a column: numbers by size, then texts; missing ones come last. */

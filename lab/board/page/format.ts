@@ -30,9 +30,9 @@ function isNumber(value: number | null | undefined): value is number {
 export function duration(seconds: number | null | undefined): string {
   if (!isNumber(seconds) || seconds < 0) return NONE;
   const two = (value: number) => String(value).padStart(2, "0");
-  const all = Math.round(seconds);
-  if (all < 60) return `${all} s`;
-  const [s, minutes] = [all % 60, Math.floor(all / 60)];
+  const rounded = Math.round(seconds);
+  if (rounded < 60) return `${rounded} s`;
+  const [s, minutes] = [rounded % 60, Math.floor(rounded / 60)];
   if (minutes < 60) return `${minutes}:${two(s)} min`;
   const [m, hours] = [minutes % 60, Math.floor(minutes / 60)];
   if (hours < 48) return `${hours}:${two(m)} h`;

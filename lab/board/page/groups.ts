@@ -85,10 +85,10 @@ export function groupsOf(
 ): Group[] {
   const tasks = Map.groupBy(runs, ({ environment }) => environment);
   const groups = [...tasks].sort(([a], [b]) => byName(a, b))
-    .flatMap(([environment, own]) => {
-      const flat = own.map(({ settings }) => flatten(settings));
+    .flatMap(([environment, task]) => {
+      const flat = task.map(({ settings }) => flatten(settings));
       const varied = by.length > 0 ? by : ["algorithm", ...differing(flat)];
-      const groups = Map.groupBy(own, ({ settings }) => groupOf(settings, by));
+      const groups = Map.groupBy(task, ({ settings }) => groupOf(settings, by));
       return [...groups.values()].map((runs) => ({
         name: titleOf(runs[0], varied) || nameOf(runs[0]),
         environment,

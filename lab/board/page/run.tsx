@@ -158,12 +158,12 @@ function Facts({ run }: { run: ShownFolder }): JSX.Element {
 function Differences(
   { run, other }: { run: ShownFolder; other: ShownFolder },
 ): JSX.Element {
-  const [own, theirs] = [run, other].map((it) => flatten(it.settings));
+  const [ours, theirs] = [run, other].map((it) => flatten(it.settings));
   const text = (value: unknown) =>
     value === undefined ? NONE : valueText(value);
-  const rows = [...new Set([...Object.keys(own), ...Object.keys(theirs)])]
-    .sort().map((key) => [key, text(own[key]), text(theirs[key])])
-    .filter(([, one, two]) => one !== two);
+  const rows = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])]
+    .sort().map((key) => [key, text(ours[key]), text(theirs[key])])
+    .filter(([, left, right]) => left !== right);
   return (
     <Section title="Differences">
       {rows.length === 0 ? <p>Both have the same settings.</p> : (
@@ -213,18 +213,17 @@ function Pictures(
 
 /** Shows the settings; unimportant ones are folded. */
 function Settings({ run }: { run: ShownFolder }): JSX.Element {
-  const all = Object.entries(flatten(run.settings));
+  const entries = Object.entries(flatten(run.settings));
   const isSaying = (value: unknown) =>
     value !== null && !(Array.isArray(value) && value.length === 0);
-  const text = all.map(([key, value]) => `${key}: ${valueText(value)}`)
+  const text = entries.map(([key, value]) => `${key}: ${valueText(value)}`)
     .join("\n");
   return (
     <Section title="Settings">
       <details id="config">
         <summary>
-          {all.length} settings, {all.filter(([, it]) => isSaying(it)).length}
-          {" "}
-          with a value
+          {entries.length} settings,{" "}
+          {entries.filter(([, it]) => isSaying(it)).length} with a value
         </summary>
         <Copy text={text} what="the settings" />
         <pre>{text}</pre>
@@ -243,10 +242,10 @@ function shellWord(text: string): string {
 /** Makes command lines for the next steps of a user. */
 export function commandsOf(run: ShownFolder): Record<string, string> {
   const { root, name, state, totalSteps, kind } = run;
-  const given = name === "" ? root : `${root.replace(/\/+$/, "")}/${name}`;
+  const folder = name === "" ? root : `${root.replace(/\/+$/, "")}/${name}`;
   // Characters that would control a terminal.
-  if (/[\p{Cc}\p{Cf}]/u.test(given)) return {};
-  const path = shellWord(given.startsWith("-") ? `./${given}` : given);
+  if (/[\p{Cc}\p{Cf}]/u.test(folder)) return {};
+  const path = shellWord(folder.startsWith("-") ? `./${folder}` : folder);
   const task = (words: string) => `deno task ${words}`;
   return {
     ...kind === "run" && state !== "running" && state !== "ended" &&

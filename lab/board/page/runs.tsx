@@ -29,7 +29,7 @@ function rowOf(run: ShownFolder): RunRow {
   const known = rows.get(run);
   if (known !== undefined) return known;
   const { name, root, state, algorithm, environment, seed } = run;
-  const made = {
+  const row = {
     run,
     text: [name, root, state, algorithm, environment].join(" "),
     settings: {
@@ -38,8 +38,8 @@ function rowOf(run: ShownFolder): RunRow {
       ...seed !== null && { seed },
     },
   };
-  rows.set(run, made);
-  return made;
+  rows.set(run, row);
+  return row;
 }
 
 /** Column of the table. */
@@ -132,11 +132,11 @@ export function RunTable(
   { board, runs }: { board: Board; runs: readonly ShownFolder[] },
 ): JSX.Element {
   const { go, view: { sort, columns, hidden } } = board;
-  const all = runs.map(rowOf), usual = usualColumns(board);
+  const allRows = runs.map(rowOf), usual = usualColumns(board);
   const known = new Set(usual.map(({ id }) => id));
-  const varied = differing(all.map(({ settings }) => settings))
+  const varied = differing(allRows.map(({ settings }) => settings))
     .filter((key) => !known.has(key));
-  const others = [...new Set(all.flatMap((it) => Object.keys(it.settings)))]
+  const others = [...new Set(allRows.flatMap((it) => Object.keys(it.settings)))]
     .filter((key) => !known.has(key) && !varied.includes(key)).sort();
   const place = usual.findIndex(({ id }) => id === "best") + 1;
   const possible = [
@@ -146,7 +146,7 @@ export function RunTable(
     ...others.map(settingColumn),
   ];
   const isThere = ({ value }: Column) =>
-    all.some((row) => (value(row) ?? "") !== "");
+    allRows.some((row) => (value(row) ?? "") !== "");
   const byItself = new Set([
     // Columns without any value are folded.
     ...usual.filter((it, i) => i < 2 || isThere(it)).map(({ id }) => id),
@@ -157,7 +157,7 @@ export function RunTable(
   );
   const id = sort.replace(/^-/, "");
   const by = possible.find((it) => it.id === id) ?? usual[1];
-  const sorted = sortBy(all, by.value, { descending: sort !== id });
+  const sorted = sortBy(allRows, by.value, { descending: sort !== id });
   const titles = new Map(possible.map((it) => [it.id, it.title]));
   const toggle = (name: string, isOn: boolean) => {
     const without = (names: readonly string[]) =>
@@ -241,7 +241,7 @@ export function GroupProgress(
 ): JSX.Element {
   const states = Map.groupBy(runs, ({ state }) => state);
   const parts = [...states].filter(([state]) => state !== "ended")
-    .map(([state, all]) => `, ${count(all.length)} ${state}`);
+    .map(([state, members]) => `, ${count(members.length)} ${state}`);
   const ended = states.get("ended")?.length ?? 0;
   return (
     <Progress
@@ -279,18 +279,18 @@ function Groups({ board }: { board: Board }): JSX.Element {
 /** Shows all runs: curves and table, both filtered. */
 export function RunsPage({ board }: { board: Board }): JSX.Element {
   const { client, view, go } = board;
-  const all = [...client.folders.values()]
+  const allRuns = [...client.folders.values()]
     .filter(({ kind }) => kind === "run" || kind === "shared");
   const matches = matcherOf(view.filter);
-  const runs = all.filter((run) => matches(rowOf(run)))
+  const runs = allRuns.filter((run) => matches(rowOf(run)))
     .sort((a, b) => a.id < b.id ? -1 : 1);
-  const found = !client.isRead
+  const summary = !client.isRead
     ? "Reading the folders"
-    : all.length === 0
+    : allRuns.length === 0
     ? "No runs yet: they appear here when they begin"
-    : runs.length === all.length
-    ? `${count(all.length)} runs`
-    : `${count(runs.length)} of ${count(all.length)} runs`;
+    : runs.length === allRuns.length
+    ? `${count(allRuns.length)} runs`
+    : `${count(runs.length)} of ${count(allRuns.length)} runs`;
   return (
     <>
       <h1 class="unseen">Runs</h1>
@@ -309,7 +309,7 @@ export function RunsPage({ board }: { board: Board }): JSX.Element {
               go({ filter: value }, "replace")}
           />
         </label>
-        <p role="status">{found}</p>
+        <p role="status">{summary}</p>
       </div>
       <Curves board={board} runs={runs} />
       <RunTable board={board} runs={runs} />
