@@ -262,10 +262,10 @@ function networkWords(config: Record<string, unknown>): string[] {
   if (findAlgorithm(algorithm) === undefined) return [];
   const usual = resolveConfig(algorithm, { entries: [["env", config.env]] });
   return OF_NETWORK.filter((key) => {
-    const [own, theirs] = [config[key], usual[key]].map((it) =>
+    const [actual, preset] = [config[key], usual[key]].map((it) =>
       JSON.stringify(it)
     );
-    return key in config && own !== theirs;
+    return key in config && actual !== preset;
   }).map((key) =>
     `--set ${shellWord(`${key}=${JSON.stringify(config[key])}`)}`
   );
@@ -313,8 +313,8 @@ export function cardText(
  */
 export function readClaims(card: string): CardClaims {
   const [, head] = /^---\n([\s\S]*?)\n---\n/.exec(card) ?? [];
-  const found = parseYaml(head ?? "", { mostValues: 10_000, schema: "core" });
-  const { bellman } = (found ?? {}) as { bellman?: CardClaims };
+  const front = parseYaml(head ?? "", { mostValues: 10_000, schema: "core" });
+  const { bellman } = (front ?? {}) as { bellman?: CardClaims };
   // Without values that JSON lacks, such as infinity.
   const claims = JSON.parse(JSON.stringify(bellman ?? null));
   const { valid, errors } = validate(claims, CLAIMS, "7");

@@ -99,8 +99,8 @@ function unlikely(
       `${CARD_FILE}: the ${name} is ${value}, after ${count} episodes here it is likely within [${low}, ${high}]`,
     );
   };
-  const share = (name: string, value: number, of: number) => {
-    const flags = returns.map((_, i) => i < of ? 1 : 0);
+  const share = (name: string, value: number, successes: number) => {
+    const flags = returns.map((_, i) => i < successes ? 1 : 0);
     const slack = FEW / episodes;
     expect(name, value, likelyMean(flags, { episodes, slack }));
   };
@@ -126,8 +126,8 @@ function unlikely(
       }`,
     );
   } else if (claimed.success !== null) {
-    const of = Math.round(rates.reduce<number>((sum, it) => sum + it!, 0));
-    share("success rate", claimed.success, of);
+    const reached = Math.round(rates.reduce<number>((sum, it) => sum + it!, 0));
+    share("success rate", claimed.success, reached);
   }
   // Probability of so many episodes without one of the worse ones.
   const worse = returns.filter((it) => it < claimed.least).length / count;
@@ -241,19 +241,19 @@ async function checkAgent(
   const { episodes } = claims.evaluation;
   await withAgent(agent, async (setup) => {
     const policy = policyFile(setup, { deterministic });
-    const given = graphOf(readShared(dir, "policy.onnx"));
-    if (policy === undefined || graphOf(policy) !== given) {
+    const sharedGraph = graphOf(readShared(dir, "policy.onnx"));
+    if (policy === undefined || graphOf(policy) !== sharedGraph) {
       problems.push("policy.onnx is another policy than agent.safetensors");
     }
-    const found = await playAgain(setup, claims, deterministic, onNotice);
+    const replay = await playAgain(setup, claims, deterministic, onNotice);
     const hasPicture = existsSync(join(dir, PICTURE_FILE));
     const { spaces } = setup.environments;
     if (writeYaml(spaces) !== notes.spaces) {
       problems.push("agent.safetensors has other spaces than the environment");
     }
     const source = { step, notes, spaces, hasPicture };
-    const wanted = cardText(found.played, source);
-    problems.push(...differences(card, wanted), ...found.problems);
+    const wanted = cardText(replay.played, source);
+    problems.push(...differences(card, wanted), ...replay.problems);
   }, { episodes, onNotice });
   return { problems, unchecked: uncheckedOf(claims) };
 }

@@ -145,16 +145,16 @@ function engineOf({ engine, config }: RunSetup): string {
 
 /** Aggregates the other seeds of a run in an experiment. */
 function seedsBeside(dir: string): CardSeeds | null {
-  const own = recordOf(dir), parent = dirname(resolve(dir));
-  if (!hasEnded(own) || !/^seed-\d+$/.test(basename(resolve(dir)))) {
+  const record = recordOf(dir), parent = dirname(resolve(dir));
+  if (!hasEnded(record) || !/^seed-\d+$/.test(basename(resolve(dir)))) {
     return null;
   }
-  const { best: { episodes, meanReturn } } = own.evaluations;
-  const all = readdirSync(parent).filter((it) => /^seed-\d+$/.test(it))
+  const { best: { episodes, meanReturn } } = record.evaluations;
+  const siblings = readdirSync(parent).filter((it) => /^seed-\d+$/.test(it))
     .map((it) => recordOf(join(parent, it))).filter(hasEnded)
     .filter(({ evaluations: { best } }) => best.episodes === episodes);
-  if (all.length < 2) return null;
-  const means = all.map(({ evaluations: { best } }) => best.meanReturn);
+  if (siblings.length < 2) return null;
+  const means = siblings.map(({ evaluations: { best } }) => best.meanReturn);
   const { value, interval } = stratifiedBootstrap(
     means.map((it) => [it]),
     interquartileMean,
@@ -162,13 +162,13 @@ function seedsBeside(dir: string): CardSeeds | null {
   );
   const [low, high] = interval ?? [value, value];
   return {
-    count: all.length,
+    count: siblings.length,
     isBest: meanReturn >= Math.max(...means),
     episodes,
     iqm: value,
     low,
     high,
-    commits: [...new Set(all.map((it) => it.commit ?? ""))].filter(Boolean)
+    commits: [...new Set(siblings.map((it) => it.commit ?? ""))].filter(Boolean)
       .sort(),
   };
 }

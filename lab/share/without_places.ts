@@ -56,7 +56,7 @@ export function withoutPlaces(
   notes: CheckpointNotes,
   { dir, withModules }: { dir: string; withModules: boolean },
 ): PlacelessRun {
-  const given = parseYaml(String(notes.config)) as Record<string, unknown>;
+  const original = parseYaml(String(notes.config)) as Record<string, unknown>;
   const modules = new Map<string, Uint8Array>(), notShared: string[] = [];
   const copied = (module: string): string[] => {
     const path = module.startsWith("file:") ? fileURLToPath(module) : module;
@@ -67,13 +67,13 @@ export function withoutPlaces(
     }
     // A module that was shared before is in the run's folder.
     const inside = join(dir, path);
-    const found = existsSync(inside) ? inside : resolve(path);
+    const file = existsSync(inside) ? inside : resolve(path);
     try {
       if (modules.has(shared)) throw new Error("another one has its name");
-      modules.set(shared, readShared(dirname(found), name, shared));
+      modules.set(shared, readShared(dirname(file), name, shared));
     } catch (error) {
       throw new UsageError(
-        `Cannot share the module ${found}: ${messageOf(error)}`,
+        `Cannot share the module ${file}: ${messageOf(error)}`,
         { cause: error },
       );
     }
@@ -92,11 +92,11 @@ export function withoutPlaces(
   };
   // Python modules may be packages.
   const isFile = (key: string, it: string) =>
-    key === "envModules" && String(given.env).startsWith("gym:")
+    key === "envModules" && String(original.env).startsWith("gym:")
       ? it.endsWith(".py")
       : !/^(npm|jsr):/.test(it);
   // A path of this machine, which the agent does not need.
-  const entries = Object.entries({ ...given, plugin: null });
+  const entries = Object.entries({ ...original, plugin: null });
   const config = Object.fromEntries(entries.map(([key, value]) => [
     key,
     key === "envModules" || key === "algorithmModules"
