@@ -138,9 +138,9 @@ function refine(
   // Row j of the next vectors: a linear combination of rows, of length 1.
   const combine = sameKind(a, count * count);
   transpose(vectors, count, combine);
-  combine.forEach((it, at) => {
+  combine.forEach((weight, at) => {
     const value = values[Math.floor(at / count)];
-    combine[at] = value === 0 ? 0 : it / value;
+    combine[at] = value === 0 ? 0 : weight / value;
   });
   return product(combine, next, { ...shape, inner: count });
 }

@@ -194,10 +194,10 @@ function efficiencyFigure(
     x: isShare ? x.map((it) => 100 * it / x.at(-1)!) : x,
     y,
   });
-  const curves = variants.flatMap((it) =>
+  const curves = variants.flatMap((variant) =>
     variantCurve(results, {
-      ...it,
-      runs: it.runs.map((tasks) => tasks.map(scaled)),
+      ...variant,
+      runs: variant.runs.map((tasks) => tasks.map(scaled)),
       summed: iqmCurve,
     })
   );

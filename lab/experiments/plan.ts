@@ -422,9 +422,9 @@ function planFrom(
   };
   checkName(plan.name, `the name '${plan.name}'`);
   for (const pair of plan.compare) {
-    for (const it of pair) {
+    for (const variant of pair) {
       checkKnown(
-        it,
+        variant,
         plan.variants.map(({ name }) => name),
         `variant of compare in ${origin}:`,
       );

@@ -200,7 +200,7 @@ function aggregateTable(
       { name: "note" },
     ],
     rows: scored.flatMap(({ variant, environments, seeds }) =>
-      aggregates.filter((it) => it.variant === variant).map((it) => [
+      aggregates.filter((row) => row.variant === variant).map((it) => [
         variant,
         it.name,
         it.value,
@@ -361,15 +361,15 @@ function improvementTable(
       { name: "seeds of Y" },
       { name: "note" },
     ],
-    rows: improvements.map((it) => [
-      ...it.pair,
-      it.value,
-      it.interval,
-      it.environments.length,
-      ...it.pair.map((variant, i) =>
-        common.results.countText(variant, it.counts[i])
+    rows: improvements.map((pair) => [
+      ...pair.pair,
+      pair.value,
+      pair.interval,
+      pair.environments.length,
+      ...pair.pair.map((variant, i) =>
+        common.results.countText(variant, pair.counts[i])
       ),
-      it.fewRuns ? FEW_RUNS : "",
+      pair.fewRuns ? FEW_RUNS : "",
     ]),
     caption: improvementCaption(improvements, common),
   };

@@ -176,11 +176,11 @@ export class OptunaSampler implements Sampler {
   constructor(options: StudyOptions) {
     this.#options = options;
     this.#space = Object.fromEntries(
-      Object.entries(options.space).map(([key, it]) => [
+      Object.entries(options.space).map(([key, range]) => [
         key,
-        it.kind === "choice"
-          ? { ...it, choices: it.choices.map(asChoice) }
-          : it,
+        range.kind === "choice"
+          ? { ...range, choices: range.choices.map(asChoice) }
+          : range,
       ]),
     );
   }
@@ -231,10 +231,10 @@ export class OptunaSampler implements Sampler {
     const drawn = await this.#call<Params>("draw", [trial], events);
     return Object.fromEntries(
       Object.entries(this.#options.space)
-        .map(([key, it]) => [
+        .map(([key, range]) => [
           key,
-          it.kind === "choice"
-            ? it.choices.find((choice) => asChoice(choice) === drawn[key])
+          range.kind === "choice"
+            ? range.choices.find((choice) => asChoice(choice) === drawn[key])
             : drawn[key],
         ]),
     );

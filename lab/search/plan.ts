@@ -460,12 +460,12 @@ export function keptScores(
   dir: string,
 ): SearchPlan["scores"] {
   if (environments.length === 1) return {};
-  const kept = environments.map((it) => {
-    const { low, high } = Object(Object(scores)[it]);
+  const kept = environments.map((id) => {
+    const { low, high } = Object(Object(scores)[id]);
     if (Number.isFinite(low) && low < high && high < Infinity) {
-      return [it, { low, high }];
+      return [id, { low, high }];
     }
-    throw new UsageError(`Cannot resume ${dir}: it has no scores of ${it}`);
+    throw new UsageError(`Cannot resume ${dir}: it has no scores of ${id}`);
   });
   return Object.fromEntries(kept);
 }

@@ -63,12 +63,12 @@ export function isPruned(
    * evaluations in the last one.
    */
   const judged = (isOne: (state: Trial["state"]) => boolean) =>
-    trials.filter((it) =>
-      it !== trial && isOne(it.state) &&
-      (it.evaluations[run]?.length ?? 0) >= length
-    ).map((it) => {
-      const whole = it.evaluations.slice(0, run);
-      const last = it.evaluations[run].slice(0, length);
+    trials.filter((other) =>
+      other !== trial && isOne(other.state) &&
+      (other.evaluations[run]?.length ?? 0) >= length
+    ).map((other) => {
+      const whole = other.evaluations.slice(0, run);
+      const last = other.evaluations[run].slice(0, length);
       return objectiveOf({ evaluations: [...whole, last] }, objective);
     });
   if (pruner === "median") {

@@ -84,9 +84,9 @@ function confirmed(
   { candidates, seeds }: Confirmation,
 ): string {
   const rowsOf = (pick: (it: Candidate) => Estimate | undefined) =>
-    candidates.flatMap((it, color) => {
-      const estimate = pick(it);
-      const name = `trial ${it.trial.number}`;
+    candidates.flatMap((candidate, color) => {
+      const estimate = pick(candidate);
+      const name = `trial ${candidate.trial.number}`;
       return estimate === undefined ? [] : [{ ...estimate, name, color }];
     });
   const improved = rowsOf(({ improvement }) => improvement);

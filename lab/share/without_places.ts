@@ -91,10 +91,10 @@ export function withoutPlaces(
     );
   };
   // Python modules may be packages.
-  const isFile = (key: string, it: string) =>
+  const isFile = (key: string, module: string) =>
     key === "envModules" && String(original.env).startsWith("gym:")
-      ? it.endsWith(".py")
-      : !/^(npm|jsr):/.test(it);
+      ? module.endsWith(".py")
+      : !/^(npm|jsr):/.test(module);
   // A path of this machine, which the agent does not need.
   const entries = Object.entries({ ...original, plugin: null });
   const config = Object.fromEntries(entries.map(([key, value]) => [

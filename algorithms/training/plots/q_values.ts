@@ -152,10 +152,10 @@ const longestName = 36;
 
 /** Names panels by their observation if that is short, else by number. */
 function namesOf(observations: readonly PlottedObservation[]): string[] {
-  const names = observations.map((it) =>
-    it.length > 4
+  const names = observations.map((values) =>
+    values.length > 4
       ? undefined
-      : `Observation (${Array.from(it, (n) => inWords(n, 3)).join(", ")})`
+      : `Observation (${Array.from(values, (n) => inWords(n, 3)).join(", ")})`
   );
   return names.every((it) => it !== undefined && it.length <= longestName)
     ? names as string[]

@@ -231,12 +231,12 @@ export function Chart(props: ChartProps): JSX.Element {
           setCursor: [({ cursor: { idx, left = -1 } }) => {
             if (left >= 0) setPointed(idx ?? null);
           }],
-          setSelect: [(it) => {
-            const { left, width } = it.select;
+          setSelect: [(plot) => {
+            const { left, width } = plot.select;
             if (width < 3) return;
             const [from, to] = [left, left + width]
-              .map((pixels) => it.posToVal(pixels, "x"));
-            it.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              .map((pixels) => plot.posToVal(pixels, "x"));
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
             events.current.onZoom([from, to]);
           }],
         },
@@ -377,9 +377,9 @@ export function csvOf(
   { curves }: Pick<Drawn, "curves">,
   xLabel: string,
 ): string {
-  const cell = (it: string) => {
+  const cell = (cellText: string) => {
     // Spreadsheets may evaluate texts as formulas.
-    const text = /^[=+\-@\t\r]/.test(it) ? `'${it}` : it;
+    const text = /^[=+\-@\t\r]/.test(cellText) ? `'${cellText}` : cellText;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const rows = curves.flatMap(({ name, x, y, low, high }) =>

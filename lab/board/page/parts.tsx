@@ -35,11 +35,11 @@ export function Swatch({ color }: { color: number }): JSX.Element {
 }
 
 /** Shows a state, with its reason as a tooltip. */
-export function State({ of }: { of: ShownFolder }): JSX.Element {
-  const hint = [of.reason ?? "", ...of.problems].filter((it) => it !== "");
+export function State({ folder }: { folder: ShownFolder }): JSX.Element {
+  const hint = [folder.reason ?? "", ...folder.problems].filter(Boolean);
   return (
-    <span class="state" data-state={of.state} title={hint.join("\n")}>
-      {of.state}
+    <span class="state" data-state={folder.state} title={hint.join("\n")}>
+      {folder.state}
     </span>
   );
 }
@@ -104,15 +104,15 @@ export function Menu(
     <details class="menu">
       <summary class="card">{name}</summary>
       <div class="card choices">
-        {all.map((it) => (
-          <label class="check" title={it} key={it}>
-            <span>{textOf(it)}</span>
+        {all.map((item) => (
+          <label class="check" title={item} key={item}>
+            <span>{textOf(item)}</span>
             <input
               type="checkbox"
-              value={it}
-              checked={chosen.includes(it)}
+              value={item}
+              checked={chosen.includes(item)}
               onChange={({ currentTarget }) =>
-                onToggle(it, currentTarget.checked)}
+                onToggle(item, currentTarget.checked)}
             />
           </label>
         ))}

@@ -43,12 +43,16 @@ function addressOf({ id }: ShownFolder, { path, changed }: FolderFile): string {
 }
 
 function Report(
-  { of, files }: { of: ShownFolder; files: readonly FolderFile[] },
+  { folder, files }: { folder: ShownFolder; files: readonly FolderFile[] },
 ): JSX.Element | null {
   const file = files.find(({ path }) => REPORT.test(path));
   return file === undefined
     ? null
-    : <a href={addressOf(of, file)} target="_blank" rel="noopener">Report</a>;
+    : (
+      <a href={addressOf(folder, file)} target="_blank" rel="noopener">
+        Report
+      </a>
+    );
 }
 
 /** Shows an experiment or a search: progress, report and runs. */
@@ -60,9 +64,9 @@ export function GroupPage(
     <>
       <h1>{nameOf(folder)}</h1>
       <p class="row">
-        <State of={folder} />
+        <State folder={folder} />
         <GroupProgress runs={runs} />
-        <Report of={folder} files={files} />
+        <Report folder={folder} files={files} />
       </p>
       <Problems lines={folder.problems} />
       <Curves board={board} runs={runs} />
@@ -86,9 +90,9 @@ export function RunPage(
     <>
       <h1>{nameOf(run)}</h1>
       <p class="row">
-        <State of={run} />
+        <State folder={run} />
         <Progress value={run.step} total={run.totalSteps} />
-        <Report of={run} files={files} />
+        <Report folder={run} files={files} />
       </p>
       <Problems
         lines={[
@@ -126,10 +130,10 @@ export function RunPage(
 }
 
 function Facts({ run }: { run: ShownFolder }): JSX.Element {
-  const evaluation = (it: ShownFolder["last"]) =>
-    it === null
+  const evaluation = (point: ShownFolder["last"]) =>
+    point === null
       ? NONE
-      : `${number(it.value)} ± ${number(it.std)} at ${count(it.step)}`;
+      : `${number(point.value)} ± ${number(point.std)} at ${count(point.step)}`;
   const { begun } = run;
   const facts = {
     "Algorithm": run.algorithm || NONE,

@@ -72,7 +72,7 @@ function usualColumns({ link }: Board): Column[] {
       id: "state",
       title: "State",
       value: ({ run }) => run.state,
-      show: ({ run }) => <State of={run} />,
+      show: ({ run }) => <State folder={run} />,
     },
     {
       id: "name",
@@ -260,16 +260,16 @@ function Groups({ board }: { board: Board }): JSX.Element {
   const times = Map.groupBy(groups, nameOf);
   return (
     <div class="cards">
-      {groups.map((it) => (
-        <div class="card" key={it.id}>
-          <a class="name" href={board.link({ page: "group", id: it.id })}>
-            {times.get(nameOf(it))!.length > 1
-              ? `${it.root}/${it.name}`
-              : nameOf(it)}
+      {groups.map((group) => (
+        <div class="card" key={group.id}>
+          <a class="name" href={board.link({ page: "group", id: group.id })}>
+            {times.get(nameOf(group))!.length > 1
+              ? `${group.root}/${group.name}`
+              : nameOf(group)}
           </a>
-          <span>{it.kind === "search" ? "Search" : "Experiment"}</span>
-          <GroupProgress runs={runsIn(board, it.id)} />
-          <State of={it} />
+          <span>{group.kind === "search" ? "Search" : "Experiment"}</span>
+          <GroupProgress runs={runsIn(board, group.id)} />
+          <State folder={group} />
         </div>
       ))}
     </div>

@@ -261,18 +261,18 @@ function isRecord(
   value: Record<string, unknown>,
 ): value is RunRecord & typeof value {
   const { evaluations, checkpoints, settings, versions } = value;
-  const isEvaluation = (it: unknown) =>
-    isStateRecord(it) && typeof it.meanReturn === "number" &&
-    have("number", it, [
+  const isEvaluation = (entry: unknown) =>
+    isStateRecord(entry) && typeof entry.meanReturn === "number" &&
+    have("number", entry, [
       "step",
       "seed",
       "episodes",
       "stdReturn",
       "successRate",
     ]);
-  const isCheckpoint = (it: unknown) =>
-    isStateRecord(it) && typeof it.step === "number" &&
-    typeof it.file === "string" && typeof it.sha256 === "string";
+  const isCheckpoint = (entry: unknown) =>
+    isStateRecord(entry) && typeof entry.step === "number" &&
+    typeof entry.file === "string" && typeof entry.sha256 === "string";
   if (!isStateRecord(evaluations) || !isStateRecord(settings)) return false;
   const { during, last, best } = evaluations;
   return STATES.includes(value.state) && isStateRecord(versions) &&

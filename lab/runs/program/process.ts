@@ -39,10 +39,10 @@ const COMMANDS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
 export function printable(text: string): string {
   return text.replaceAll(
     COMMANDS,
-    (it) =>
-      it === "\n" || it === "\t"
-        ? it
-        : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    (character) =>
+      character === "\n" || character === "\t"
+        ? character
+        : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 

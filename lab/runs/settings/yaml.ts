@@ -68,21 +68,21 @@ export function writeYaml(value: unknown): string {
   const scalars: string[] = [];
   // Placeholders for scalars until all is written.
   const stand = (scalar: string) => `\uE000${scalars.push(scalar) - 1}\uE001`;
-  const prepare = (it: unknown): unknown => {
-    if (typeof it === "string") {
-      if (it.includes("\uE000")) return stand(JSON.stringify(it));
-      return AMBIGUOUS.test(it) ? stand(`'${it}'`) : it;
+  const prepare = (node: unknown): unknown => {
+    if (typeof node === "string") {
+      if (node.includes("\uE000")) return stand(JSON.stringify(node));
+      return AMBIGUOUS.test(node) ? stand(`'${node}'`) : node;
     }
-    if (typeof it === "number" && Number.isInteger(it)) {
-      const digits = String(it);
+    if (typeof node === "number" && Number.isInteger(node)) {
+      const digits = String(node);
       return digits.includes("e")
         ? stand(digits.replace(/^(-?\d+)e/, "$1.e"))
-        : it;
+        : node;
     }
-    if (Array.isArray(it)) return it.map(prepare);
-    if (typeof it !== "object" || it === null) return it;
+    if (Array.isArray(node)) return node.map(prepare);
+    if (typeof node !== "object" || node === null) return node;
     return Object.fromEntries(
-      Object.entries(it).map((
+      Object.entries(node).map((
         [key, inner],
       ) => [prepare(key) as string, prepare(inner)]),
     );
