@@ -152,20 +152,6 @@ export function linearDecay(
   return (step) => (start - end) * (1 - step / totalSteps) + end;
 }
 
-/** Options of {@linkcode clampedLinear}. */
-export interface ClampedLinearOptions {
-  /** Steps until the final value is reached, above 0. */
-  readonly numSteps: number;
-  /** Final value. */
-  readonly final: number;
-  /**
-   * Initial value.
-   *
-   * @default 1
-   */
-  readonly initial?: number;
-}
-
 /**
  * Changes linearly from the initial to the final value, then stays there.
  *
@@ -184,7 +170,18 @@ export interface ClampedLinearOptions {
  * assertEquals([0, 50, 100, 1000].map(exploration), [1, 0.75, 0.5, 0.5]);
  * ```
  */
-export function clampedLinear(options: ClampedLinearOptions): StepSchedule {
+export function clampedLinear(options: {
+  /** Steps until the final value is reached, above 0. */
+  readonly numSteps: number;
+  /** Final value. */
+  readonly final: number;
+  /**
+   * Initial value.
+   *
+   * @default 1
+   */
+  readonly initial?: number;
+}): StepSchedule {
   const { numSteps, final, initial = 1 } = options;
   if (!(numSteps > 0)) {
     throw new RangeError(
@@ -252,17 +249,6 @@ export function scale(schedule: Schedule, factor: number): Schedule {
   return (progress) => factor * schedule(progress);
 }
 
-/** Options of {@linkcode piecewise}. */
-export interface PiecewiseOptions {
-  /**
-   * Value before the first point and from the last point on; without it such steps
-   * throw.
-   *
-   * @default undefined
-   */
-  readonly outside?: number;
-}
-
 /**
  * Interpolates linearly between points. Two points at the same step are a jump: the
  * second one's value holds there. The last point's step is already outside, as in the
@@ -291,7 +277,15 @@ export interface PiecewiseOptions {
  */
 export function piecewise(
   points: readonly (readonly [step: number, value: number])[],
-  options: PiecewiseOptions = {},
+  options: {
+    /**
+     * Value before the first point and from the last point on; without it such steps
+     * throw.
+     *
+     * @default undefined
+     */
+    readonly outside?: number;
+  } = {},
 ): StepSchedule {
   for (let i = 1; i < points.length; i++) {
     if (points[i][0] >= points[i - 1][0]) continue;
@@ -316,22 +310,6 @@ export function piecewise(
   };
 }
 
-/** Options of {@linkcode warmup}. */
-export interface WarmupOptions {
-  /**
-   * Length of the warmup, as a fraction of the run, above 0 and below 1.
-   *
-   * @default 0.05
-   */
-  readonly fraction?: number;
-  /**
-   * Multiplier at progress 0.
-   *
-   * @default 0
-   */
-  readonly start?: number;
-}
-
 /**
  * Rises linearly to the first value of a schedule, then follows it over the rest.
  *
@@ -350,7 +328,20 @@ export interface WarmupOptions {
  */
 export function warmup(
   schedule: Schedule,
-  options: WarmupOptions = {},
+  options: {
+    /**
+     * Length of the warmup, as a fraction of the run, above 0 and below 1.
+     *
+     * @default 0.05
+     */
+    readonly fraction?: number;
+    /**
+     * Multiplier at progress 0.
+     *
+     * @default 0
+     */
+    readonly start?: number;
+  } = {},
 ): Schedule {
   const { fraction = 0.05, start = 0 } = options;
   if (!(fraction > 0 && fraction < 1)) {
@@ -419,16 +410,6 @@ export function schedule(name: ScheduleName): Schedule {
   );
 }
 
-/** Options of {@linkcode Scheduler}. */
-export interface SchedulerOptions {
-  /** Initial value, such as a learning rate, which the multipliers scale. */
-  readonly value: number;
-  /** Planned number of values, after which progress is 1. */
-  readonly numValues: number;
-  /** Multiplier by progress. */
-  readonly schedule: Schedule;
-}
-
 /** Saved state of a {@linkcode Scheduler}. */
 export type SchedulerState = {
   /** Values returned so far. */
@@ -466,7 +447,14 @@ export class Scheduler {
    * @param options First value, number of values, schedule.
    * @throws {RangeError} If the number of values is not above 0.
    */
-  constructor(options: SchedulerOptions) {
+  constructor(options: {
+    /** Initial value, such as a learning rate, which the multipliers scale. */
+    readonly value: number;
+    /** Planned number of values, after which progress is 1. */
+    readonly numValues: number;
+    /** Multiplier by progress. */
+    readonly schedule: Schedule;
+  }) {
     const { value, numValues, schedule } = options;
     if (!(numValues > 0)) {
       throw new RangeError(
@@ -528,14 +516,6 @@ export class Scheduler {
   }
 }
 
-/** Options of {@linkcode scheduledOverRun}. */
-export interface ScheduledOverRunOptions {
-  /** Name of the schedule. */
-  readonly schedule: ScheduleName;
-  /** Environment steps of the run. */
-  readonly totalTimesteps: number;
-}
-
 /**
  * Makes a value, such as a learning rate, follow a schedule over the steps of a run.
  *
@@ -555,7 +535,12 @@ export interface ScheduledOverRunOptions {
  */
 export function scheduledOverRun(
   value: number,
-  { schedule: name, totalTimesteps }: ScheduledOverRunOptions,
+  { schedule: name, totalTimesteps }: {
+    /** Name of the schedule. */
+    readonly schedule: ScheduleName;
+    /** Environment steps of the run. */
+    readonly totalTimesteps: number;
+  },
 ): (steps: number) => number {
   const scheduler = new Scheduler({
     value,

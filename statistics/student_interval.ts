@@ -1,16 +1,6 @@
 import jstat from "jstat";
 import { checkLevel, flatScores } from "./scores.ts";
 
-/** Options of {@linkcode studentInterval}. */
-export interface StudentOptions {
-  /**
-   * Confidence level, between 0 and 1.
-   *
-   * @default 0.95
-   */
-  level?: number;
-}
-
 /** Mean with its confidence interval. */
 export interface StudentInterval {
   /** Sample mean. */
@@ -26,7 +16,7 @@ export interface StudentInterval {
  * distributed values.
  *
  * @param values Values, at least one.
- * @param options Level: see {@linkcode StudentOptions}.
+ * @param options Level.
  * @returns Mean, sample standard deviation and interval.
  * @throws {RangeError} If there are no values, one is not finite, or the level
  * is not between 0 and 1.
@@ -42,7 +32,14 @@ export interface StudentInterval {
  */
 export function studentInterval(
   values: ArrayLike<number>,
-  { level = 0.95 }: StudentOptions = {},
+  { level = 0.95 }: {
+    /**
+     * Confidence level, between 0 and 1.
+     *
+     * @default 0.95
+     */
+    level?: number;
+  } = {},
 ): StudentInterval {
   checkLevel(level);
   const { data } = flatScores(Array.from(values, (it) => [it]));

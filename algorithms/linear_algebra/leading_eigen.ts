@@ -18,30 +18,6 @@ const ACTION = "find the leading eigenvalues of a matrix";
 /** Squared eigenvalues below this fraction of the largest are lost in rounding. */
 const VANISHING = 1e-12;
 
-/** Options of {@link leadingEigen}. */
-export interface LeadingEigenOptions {
-  /**
-   * Eigenvectors of a similar matrix, `size` x `count` numbers as columns, such as
-   * earlier ones of the same moving average. Zero columns are initialized randomly.
-   *
-   * @default none
-   */
-  start?: MatrixArray;
-  /**
-   * Subspace iterations, after one more for random vectors. Each shrinks a vector's
-   * components of smaller eigenvalues by the ratio of the eigenvalues.
-   *
-   * @default 1 with a start, 3 without
-   */
-  iterations?: number;
-  /**
-   * Precision of the products; sums of squares are in double precision.
-   *
-   * @default "double"
-   */
-  precision?: Precision;
-}
-
 /** Result of {@link leadingEigen}. */
 export interface LeadingEigen<T extends MatrixArray> {
   /** Largest eigenvalues, ascending: `count` numbers. */
@@ -86,7 +62,28 @@ export interface LeadingEigen<T extends MatrixArray> {
 export function leadingEigen<T extends MatrixArray>(
   matrix: T,
   count: number,
-  options: LeadingEigenOptions = {},
+  options: {
+    /**
+     * Eigenvectors of a similar matrix, `size` x `count` numbers as columns, such as
+     * earlier ones of the same moving average. Zero columns are initialized randomly.
+     *
+     * @default none
+     */
+    start?: MatrixArray;
+    /**
+     * Subspace iterations, after one more for random vectors. Each shrinks a vector's
+     * components of smaller eigenvalues by the ratio of the eigenvalues.
+     *
+     * @default 1 with a start, 3 without
+     */
+    iterations?: number;
+    /**
+     * Precision of the products; sums of squares are in double precision.
+     *
+     * @default "double"
+     */
+    precision?: Precision;
+  } = {},
 ): LeadingEigen<T> {
   const size = squareSize(matrix, ACTION);
   const { start, precision = "double" } = options;

@@ -337,17 +337,6 @@ const ACTION = "find the eigenvalues of a matrix";
 /** Below 2 ** -1000 the inverse of the scale would not be finite. */
 const MIN_EXPONENT = -1000;
 
-/** Options of {@link symmetricEigen}. */
-export interface SymmetricEigenOptions {
-  /**
-   * Precision: single takes about half of the time and memory; results are exact for a
-   * matrix that differs by single rounding.
-   *
-   * @default "double"
-   */
-  precision?: Precision;
-}
-
 /** Result of {@link symmetricEigen}: A V = V D, with D diag(values) and V the vectors. */
 export interface SymmetricEigen<T extends MatrixArray> {
   /** Eigenvalues, ascending: `size` numbers. */
@@ -388,7 +377,15 @@ export interface SymmetricEigen<T extends MatrixArray> {
  */
 export function symmetricEigen<T extends MatrixArray>(
   matrix: T,
-  settings: SymmetricEigenOptions = {},
+  settings: {
+    /**
+     * Precision: single takes about half of the time and memory; results are exact for a
+     * matrix that differs by single rounding.
+     *
+     * @default "double"
+     */
+    precision?: Precision;
+  } = {},
 ): SymmetricEigen<T> {
   const { precision = "double" } = settings;
   const size = squareSize(matrix, ACTION);

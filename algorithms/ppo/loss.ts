@@ -1,15 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
 
-/** Inputs of {@link clippedSurrogateLoss}, each `[batch]`. */
-export interface SurrogateInputs {
-  /** Log-probabilities of the actions under the current policy. */
-  readonly logProb: tf.Tensor1D;
-  /** Log-probabilities of the actions when they were sampled. */
-  readonly oldLogProb: tf.Tensor1D;
-  /** Advantages of the actions. */
-  readonly advantages: tf.Tensor1D;
-}
-
 /**
  * Result of {@link clippedSurrogateLoss}, with its distance from the policy of the
  * rollout; all scalars.
@@ -52,7 +42,14 @@ export interface SurrogateLoss {
  * ```
  */
 export function clippedSurrogateLoss(
-  { logProb, oldLogProb, advantages }: SurrogateInputs,
+  { logProb, oldLogProb, advantages }: {
+    /** Log-probabilities of the actions under the current policy. */
+    readonly logProb: tf.Tensor1D;
+    /** Log-probabilities of the actions when they were sampled. */
+    readonly oldLogProb: tf.Tensor1D;
+    /** Advantages of the actions. */
+    readonly advantages: tf.Tensor1D;
+  },
   clipRange: tf.Scalar | number,
 ): SurrogateLoss {
   const logRatio = tf.sub(logProb, oldLogProb), ratio = tf.exp(logRatio);
@@ -70,30 +67,6 @@ export function clippedSurrogateLoss(
       tf.cast(tf.greater(distance, clipRange), "float32"),
     ),
   };
-}
-
-/** Inputs of {@link clippedValueLoss}, each `[batch]`. */
-export interface ClippedValueInputs {
-  /** Current value estimates. */
-  readonly values: tf.Tensor1D;
-  /** Value estimates of the rollout. */
-  readonly oldValues: tf.Tensor1D;
-  /** Bootstrapped returns. */
-  readonly returns: tf.Tensor1D;
-}
-
-/** Options of {@link clippedValueLoss}. */
-export interface ClippedValueOptions {
-  /** Clip range of the values, around those of the rollout. */
-  readonly clipRange: number;
-  /**
-   * Larger of the unclipped and clipped loss, or only the clipped one, as in
-   * Stable-Baselines3: there values beyond the range have no gradient, even if they
-   * should come back.
-   *
-   * @default "max"
-   */
-  readonly form?: "max" | "clipped";
 }
 
 /**
@@ -122,8 +95,26 @@ export interface ClippedValueOptions {
  * ```
  */
 export function clippedValueLoss(
-  { values, oldValues, returns }: ClippedValueInputs,
-  { clipRange, form = "max" }: ClippedValueOptions,
+  { values, oldValues, returns }: {
+    /** Current value estimates. */
+    readonly values: tf.Tensor1D;
+    /** Value estimates of the rollout. */
+    readonly oldValues: tf.Tensor1D;
+    /** Bootstrapped returns. */
+    readonly returns: tf.Tensor1D;
+  },
+  { clipRange, form = "max" }: {
+    /** Clip range of the values, around those of the rollout. */
+    readonly clipRange: number;
+    /**
+     * Larger of the unclipped and clipped loss, or only the clipped one, as in
+     * Stable-Baselines3: there values beyond the range have no gradient, even if they
+     * should come back.
+     *
+     * @default "max"
+     */
+    readonly form?: "max" | "clipped";
+  },
 ): tf.Scalar {
   const moved = tf.clipByValue(
     tf.sub(values, oldValues),

@@ -137,16 +137,6 @@ export function stop(reason: string): StopRequest {
   return { action: "stop", reason };
 }
 
-/** Options of {@link stopOnNoImprovement}. */
-export interface NoImprovementOptions {
-  /**
-   * Number of evaluations in a row without improvement before training stops.
-   *
-   * @default 5
-   */
-  patience?: number;
-}
-
 /**
  * Ends training as soon as an evaluation's mean return reaches a threshold.
  *
@@ -198,7 +188,14 @@ export function stopOnRewardThreshold(threshold: number): Callback {
  * ```
  */
 export function stopOnNoImprovement(
-  options: NoImprovementOptions = {},
+  options: {
+    /**
+     * Number of evaluations in a row without improvement before training stops.
+     *
+     * @default 5
+     */
+    patience?: number;
+  } = {},
 ): Callback {
   const { patience = 5 } = options;
   if (!Number.isInteger(patience) || patience < 1) {

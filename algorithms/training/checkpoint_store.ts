@@ -58,16 +58,6 @@ export interface Checkpoint extends CheckpointInfo {
   readonly warnings: readonly string[];
 }
 
-/** Options of a {@link CheckpointStore}. */
-export interface CheckpointStoreOptions {
-  /**
-   * Name of the best checkpoint's file.
-   *
-   * @default "best.safetensors"
-   */
-  best?: string;
-}
-
 /** Checkpoints in a folder. */
 export interface CheckpointList {
   /** Numbered checkpoints, oldest first. */
@@ -123,7 +113,14 @@ export class CheckpointStore {
    */
   constructor(
     dir: string,
-    { best = "best.safetensors" }: CheckpointStoreOptions = {},
+    { best = "best.safetensors" }: {
+      /**
+       * Name of the best checkpoint's file.
+       *
+       * @default "best.safetensors"
+       */
+      best?: string;
+    } = {},
   ) {
     this.dir = dir;
     this.#best = best;

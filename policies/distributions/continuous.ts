@@ -14,16 +14,6 @@ import type {
   ReparameterizedDistribution,
 } from "./distribution.ts";
 
-/** Options of {@link diagonalGaussian}. */
-export interface DiagonalGaussianOptions {
-  /**
-   * Shape of one action.
-   *
-   * @default [size]
-   */
-  readonly shape?: readonly number[];
-}
-
 /**
  * Makes a diagonal Gaussian: `size` independent normal variables.
  *
@@ -51,7 +41,14 @@ export interface DiagonalGaussianOptions {
  */
 export function diagonalGaussian(
   size: number,
-  options: DiagonalGaussianOptions = {},
+  options: {
+    /**
+     * Shape of one action.
+     *
+     * @default [size]
+     */
+    readonly shape?: readonly number[];
+  } = {},
 ): Distribution {
   checkSize("Gaussian", size);
   const { shape = [size] } = options;
@@ -122,30 +119,6 @@ function normalExpectation(
   return tf.sum(tf.mul(f(x), tf.tensor1d(WEIGHTS)), 2);
 }
 
-/** Options of {@link squashedGaussian}. */
-export interface SquashedGaussianOptions {
-  /**
-   * Shape of one action.
-   *
-   * @default [size]
-   */
-  readonly shape?: readonly number[];
-  /**
-   * Bounds of the log standard deviations; outside them the gradient is 0.
-   *
-   * @default [-20, 2]
-   */
-  readonly logStdBounds?: readonly [low: number, high: number];
-  /**
-   * Formula of the tanh's log slope in log-probabilities: `exact`, or `epsilon` as in
-   * haarnoja/sac and Stable-Baselines3: `log(1 - tanh(x)^2 + 1e-6)`, which stays at
-   * -13.8 from `|x| = 8` on.
-   *
-   * @default "exact"
-   */
-  readonly squashCorrection?: "exact" | "epsilon";
-}
-
 /**
  * Makes a diagonal Gaussian squashed by tanh into (-1, 1): the policy of soft
  * actor-critic (Haarnoja et al. 2018, https://arxiv.org/abs/1801.01290, appendix C).
@@ -186,7 +159,28 @@ export interface SquashedGaussianOptions {
  */
 export function squashedGaussian(
   size: number,
-  options: SquashedGaussianOptions = {},
+  options: {
+    /**
+     * Shape of one action.
+     *
+     * @default [size]
+     */
+    readonly shape?: readonly number[];
+    /**
+     * Bounds of the log standard deviations; outside them the gradient is 0.
+     *
+     * @default [-20, 2]
+     */
+    readonly logStdBounds?: readonly [low: number, high: number];
+    /**
+     * Formula of the tanh's log slope in log-probabilities: `exact`, or `epsilon` as in
+     * haarnoja/sac and Stable-Baselines3: `log(1 - tanh(x)^2 + 1e-6)`, which stays at
+     * -13.8 from `|x| = 8` on.
+     *
+     * @default "exact"
+     */
+    readonly squashCorrection?: "exact" | "epsilon";
+  } = {},
 ): ReparameterizedDistribution {
   const {
     shape = [size],

@@ -37,16 +37,6 @@ function maskingOf(parts: readonly number[]): ActionMasking {
   };
 }
 
-/** Options of {@link categorical}. */
-export interface CategoricalOptions {
-  /**
-   * Smallest action: actions are `start` to `start + n - 1`.
-   *
-   * @default 0
-   */
-  readonly start?: number;
-}
-
 /**
  * Makes a categorical distribution over `n` actions from logits (unnormalised
  * log-probabilities). Values and gradients are finite for all finite logits. Samples
@@ -73,7 +63,14 @@ export interface CategoricalOptions {
  */
 export function categorical(
   n: number,
-  options: CategoricalOptions = {},
+  options: {
+    /**
+     * Smallest action: actions are `start` to `start + n - 1`.
+     *
+     * @default 0
+     */
+    readonly start?: number;
+  } = {},
 ): Distribution {
   checkSize("categorical", n, "actions");
   const { start = 0 } = options;

@@ -5,16 +5,6 @@ import type { Distribution } from "./distribution.ts";
 import { sizeOf } from "../networks/_layers.ts";
 import { checkSquashable } from "./_shared.ts";
 
-/** Options of {@link distributionFor}. */
-export interface DistributionForOptions {
-  /**
-   * Squash the Gaussian of box actions into [-1, 1].
-   *
-   * @default false
-   */
-  readonly squashed?: boolean;
-}
-
 /**
  * Makes the distribution for an action space: categorical for discrete,
  * multi-categorical for multi-discrete, Bernoulli for multi-binary and diagonal
@@ -37,7 +27,14 @@ export interface DistributionForOptions {
  */
 export function distributionFor(
   actionSpace: Space,
-  options: DistributionForOptions = {},
+  options: {
+    /**
+     * Squash the Gaussian of box actions into [-1, 1].
+     *
+     * @default false
+     */
+    readonly squashed?: boolean;
+  } = {},
 ): Distribution {
   switch (actionSpace.type) {
     case "discrete":

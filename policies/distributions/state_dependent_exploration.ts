@@ -1,16 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { detach } from "./_shared.ts";
 
-/** Options of {@link stateDependentLogStd}. */
-export interface StateDependentLogStdOptions {
-  /**
-   * Let gradients reach the features through the standard deviations.
-   *
-   * @default false
-   */
-  readonly learnFeatures?: boolean;
-}
-
 /** Term that keeps the variances above 0. */
 const EPSILON = 1e-6;
 
@@ -42,7 +32,14 @@ const EPSILON = 1e-6;
 export function stateDependentLogStd(
   latent: tf.Tensor2D,
   logStd: tf.Tensor2D,
-  options: StateDependentLogStdOptions = {},
+  options: {
+    /**
+     * Let gradients reach the features through the standard deviations.
+     *
+     * @default false
+     */
+    readonly learnFeatures?: boolean;
+  } = {},
 ): tf.Tensor2D {
   const { learnFeatures = false } = options;
   return tf.tidy(() => {
@@ -53,17 +50,6 @@ export function stateDependentLogStd(
     );
     return tf.mul(tf.log(tf.add(squares, EPSILON)), 0.5) as tf.Tensor2D;
   });
-}
-
-/** Options of {@link sampleStateDependent}. */
-export interface SampleStateDependentOptions {
-  /** Features `[batch, features]`. */
-  readonly latent: tf.Tensor2D;
-  /**
-   * Normal noise `[batch, features * actionSize]`. Reusing a row over several steps
-   * makes the exploration a function of the state.
-   */
-  readonly noise: tf.Tensor2D;
 }
 
 /**
@@ -93,7 +79,15 @@ export interface SampleStateDependentOptions {
 export function sampleStateDependent(
   mean: tf.Tensor2D,
   logStd: tf.Tensor2D,
-  options: SampleStateDependentOptions,
+  options: {
+    /** Features `[batch, features]`. */
+    readonly latent: tf.Tensor2D;
+    /**
+     * Normal noise `[batch, features * actionSize]`. Reusing a row over several steps
+     * makes the exploration a function of the state.
+     */
+    readonly noise: tf.Tensor2D;
+  },
 ): tf.Tensor2D {
   const { latent, noise } = options;
   return tf.tidy(() => {

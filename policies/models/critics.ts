@@ -85,34 +85,6 @@ export function absoluteTdErrors(
   });
 }
 
-/** Batch of {@link criticTargets}, each `[batch]`. */
-export interface CriticTargetInputs {
-  /** Rewards `r`; n-step replay: discounted sum of n rewards. */
-  readonly rewards: tf.Tensor1D;
-  /** Flags `d`: 1 where the episode terminated, 0 where it was truncated or goes on. */
-  readonly terminated: tf.Tensor1D;
-  /** Values `V(s')` of the next observations. */
-  readonly nextValues: tf.Tensor1D;
-  /**
-   * Unscaled bonus, such as discounted entropies of n-step replay.
-   *
-   * @default 0
-   */
-  readonly bonus?: tf.Tensor1D;
-}
-
-/** Options of {@link criticTargets}. */
-export interface CriticTargetOptions {
-  /** Discount factor `gamma`, or one for each row `[batch]` as `gamma^n` of n-step replay. */
-  readonly discount: number | tf.Tensor;
-  /**
-   * Reward scale (`scale_reward`).
-   *
-   * @default 1
-   */
-  readonly rewardScale?: number | tf.Scalar;
-}
-
 /**
  * Computes target values of critics, `y = scale r + b + gamma (1 - d) V(s')`.
  *
@@ -141,8 +113,30 @@ export interface CriticTargetOptions {
  * ```
  */
 export function criticTargets(
-  inputs: CriticTargetInputs,
-  options: CriticTargetOptions,
+  inputs: {
+    /** Rewards `r`; n-step replay: discounted sum of n rewards. */
+    readonly rewards: tf.Tensor1D;
+    /** Flags `d`: 1 where the episode terminated, 0 where it was truncated or goes on. */
+    readonly terminated: tf.Tensor1D;
+    /** Values `V(s')` of the next observations. */
+    readonly nextValues: tf.Tensor1D;
+    /**
+     * Unscaled bonus, such as discounted entropies of n-step replay.
+     *
+     * @default 0
+     */
+    readonly bonus?: tf.Tensor1D;
+  },
+  options: {
+    /** Discount factor `gamma`, or one for each row `[batch]` as `gamma^n` of n-step replay. */
+    readonly discount: number | tf.Tensor;
+    /**
+     * Reward scale (`scale_reward`).
+     *
+     * @default 1
+     */
+    readonly rewardScale?: number | tf.Scalar;
+  },
 ): tf.Tensor1D {
   const { rewards, terminated, nextValues, bonus } = inputs;
   const { discount, rewardScale = 1 } = options;

@@ -139,16 +139,6 @@ export function discreteQFunction(
   return bodyWithHead(options, { outputs: options.actionSpace.n });
 }
 
-/** Options of {@link valuesOfActions}. */
-export interface ValuesOfActionsOptions {
-  /**
-   * Smallest action.
-   *
-   * @default 0
-   */
-  readonly start?: number;
-}
-
 /**
  * Gathers the Q-values of the actions taken.
  *
@@ -172,7 +162,14 @@ export interface ValuesOfActionsOptions {
 export function valuesOfActions<Q extends tf.Tensor2D | tf.Tensor3D>(
   q: Q,
   actions: tf.Tensor1D,
-  { start = 0 }: ValuesOfActionsOptions = {},
+  { start = 0 }: {
+    /**
+     * Smallest action.
+     *
+     * @default 0
+     */
+    readonly start?: number;
+  } = {},
 ): Q extends tf.Tensor3D ? tf.Tensor2D : tf.Tensor1D {
   return tf.tidy(() => {
     // TensorFlow.js has no one-hot encoding of a single class.

@@ -25,23 +25,6 @@ import {
   pickPrefix,
 } from "./network.ts";
 
-/** Options of {@link lstmSequence}. */
-export interface LstmSequenceOptions {
-  /**
-   * Recurrent state `[numEnvs, 2 size]`: cell state, then hidden state.
-   *
-   * @default zeros, with each row taken as an environment of its own
-   */
-  readonly state?: tf.Tensor2D;
-  /**
-   * Episode starts `[numEnvs * numSteps]`: 1 where the recurrent state is reset before
-   * the step.
-   *
-   * @default zeros
-   */
-  readonly masks?: tf.Tensor1D;
-}
-
 /** Result of {@link lstmSequence}. */
 export interface LstmSequenceOutput {
   /** Hidden states of all steps `[numEnvs * numSteps, size]`. */
@@ -89,7 +72,21 @@ export interface LstmSequenceOutput {
 export function lstmSequence(
   params: Params,
   x: tf.Tensor2D,
-  options: LstmSequenceOptions = {},
+  options: {
+    /**
+     * Recurrent state `[numEnvs, 2 size]`: cell state, then hidden state.
+     *
+     * @default zeros, with each row taken as an environment of its own
+     */
+    readonly state?: tf.Tensor2D;
+    /**
+     * Episode starts `[numEnvs * numSteps]`: 1 where the recurrent state is reset before
+     * the step.
+     *
+     * @default zeros
+     */
+    readonly masks?: tf.Tensor1D;
+  } = {},
 ): LstmSequenceOutput {
   return tidy(() => runAlike([[params, { x, ...options }]])[0]);
 }

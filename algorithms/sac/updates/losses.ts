@@ -77,12 +77,6 @@ export function reparameterizedPolicyLoss(values: tf.Tensor1D): tf.Scalar {
   return tf.tidy(() => tf.neg(tf.mean(values)));
 }
 
-/** Options of {@link temperatureLoss}. */
-export interface TemperatureLossOptions {
-  /** Target of the policy's mean entropy, in nats. */
-  readonly targetEntropy: number | tf.Scalar;
-}
-
 /**
  * Computes the loss of the temperature, `-log(alpha) mean(log pi(a | s) +
  * targetEntropy)`: minimizing it raises the temperature while the policy's entropy is
@@ -113,7 +107,10 @@ export interface TemperatureLossOptions {
 export function temperatureLoss(
   logAlpha: tf.Scalar,
   logProb: tf.Tensor1D,
-  options: TemperatureLossOptions,
+  options: {
+    /** Target of the policy's mean entropy, in nats. */
+    readonly targetEntropy: number | tf.Scalar;
+  },
 ): tf.Scalar {
   return tf.tidy(() => {
     const lacking = tf.add(tf.mean(logProb), options.targetEntropy);

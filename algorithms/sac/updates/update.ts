@@ -222,22 +222,6 @@ export function entropyBonus(
   });
 }
 
-/** Options of {@link initSacState}. */
-export interface SacStateOptions {
-  /**
-   * Optimizer of the update.
-   *
-   * @default adam()
-   */
-  readonly optimizer?: Optimizer;
-  /**
-   * Initial temperature; null if it is not learned but an input of each update.
-   *
-   * @default 1
-   */
-  readonly initialAlpha?: number | null;
-}
-
 /**
  * Makes the initial training state of {@link sacUpdate} and {@link discreteSacUpdate}.
  * The target networks are copies of the critics.
@@ -272,7 +256,20 @@ export function initSacState(
     readonly qf: { init(random: RandomSource): Params };
   },
   random: RandomSource,
-  options: SacStateOptions = {},
+  options: {
+    /**
+     * Optimizer of the update.
+     *
+     * @default adam()
+     */
+    readonly optimizer?: Optimizer;
+    /**
+     * Initial temperature; null if it is not learned but an input of each update.
+     *
+     * @default 1
+     */
+    readonly initialAlpha?: number | null;
+  } = {},
 ): SacState {
   const { optimizer = adam(), initialAlpha = 1 } = options;
   if (initialAlpha !== null && !(initialAlpha > 0 && initialAlpha < Infinity)) {

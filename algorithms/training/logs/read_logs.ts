@@ -13,16 +13,6 @@ import type { LoggedEpisode, LogRow } from "./logger.ts";
 // Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 
-/** Options of {@link readProgress}. */
-export interface ReadProgressOptions {
-  /**
-   * Largest number of rows. Of longer files, consecutive rows are averaged.
-   *
-   * @default Infinity
-   */
-  maxRows?: number;
-}
-
 /**
  * Reads the rows of a {@link CsvLogger}, line by line.
  *
@@ -52,7 +42,14 @@ export interface ReadProgressOptions {
  */
 export function readProgress(
   path: string,
-  { maxRows = Infinity }: ReadProgressOptions = {},
+  { maxRows = Infinity }: {
+    /**
+     * Largest number of rows. Of longer files, consecutive rows are averaged.
+     *
+     * @default Infinity
+     */
+    maxRows?: number;
+  } = {},
 ): LogRow[] {
   const columns = headerOf(path);
   // A run that ends before its first update logs nothing.
@@ -103,16 +100,6 @@ function meanOf(rows: readonly LogRow[]): LogRow {
   return { step: statistics[STEP_COLUMN], statistics };
 }
 
-/** Options of {@link readEpisodes}. */
-export interface ReadEpisodesOptions {
-  /**
-   * Largest number of episodes. Of longer files, every second or every nth is returned.
-   *
-   * @default Infinity
-   */
-  maxEpisodes?: number;
-}
-
 /**
  * Reads the episodes of an {@link EpisodesCsv}, line by line.
  *
@@ -138,7 +125,14 @@ export interface ReadEpisodesOptions {
  */
 export function readEpisodes(
   path: string,
-  { maxEpisodes = Infinity }: ReadEpisodesOptions = {},
+  { maxEpisodes = Infinity }: {
+    /**
+     * Largest number of episodes. Of longer files, every second or every nth is returned.
+     *
+     * @default Infinity
+     */
+    maxEpisodes?: number;
+  } = {},
 ): LoggedEpisode[] {
   const every = maxEpisodes === Infinity
     ? 1

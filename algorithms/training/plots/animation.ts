@@ -184,16 +184,6 @@ export class GifEncoder {
   }
 }
 
-/** Options of {@link renderAnimation}. */
-export interface AnimationOptions {
-  /**
-   * Images per second; `framesPerSecond` of an environment is real time.
-   *
-   * @default 30
-   */
-  framesPerSecond?: number;
-}
-
 /**
  * Encodes images, such as those of an episode, as a looping animated GIF.
  *
@@ -221,7 +211,14 @@ export interface AnimationOptions {
  */
 export function renderAnimation(
   images: Iterable<RgbImage>,
-  { framesPerSecond = 30 }: AnimationOptions = {},
+  { framesPerSecond = 30 }: {
+    /**
+     * Images per second; `framesPerSecond` of an environment is real time.
+     *
+     * @default 30
+     */
+    framesPerSecond?: number;
+  } = {},
 ): Uint8Array<ArrayBuffer> {
   const encoder = new GifEncoder(framesPerSecond);
   const parts = Array.from(images, (image) => encoder.add(image));

@@ -40,28 +40,6 @@ export interface IntervalPanel {
   readonly reference?: number;
 }
 
-/** Options of {@link renderIntervals}. */
-export interface IntervalsOptions {
-  /**
-   * Heading of the image.
-   *
-   * @default ""
-   */
-  title?: string;
-  /**
-   * Text below the heading.
-   *
-   * @default ""
-   */
-  subtitle?: string;
-  /**
-   * Width in pixels.
-   *
-   * @default 760
-   */
-  width?: number;
-}
-
 /** Minimum width for panels side by side. */
 const TWO_COLUMNS = 700;
 /** Height of a row, and of a panel without its rows. */
@@ -95,7 +73,26 @@ const MAX_LETTERS = 24, LETTER = 6.4;
  */
 export function renderIntervals(
   panels: readonly IntervalPanel[],
-  { title = "", subtitle = "", width = 760 }: IntervalsOptions = {},
+  { title = "", subtitle = "", width = 760 }: {
+    /**
+     * Heading of the image.
+     *
+     * @default ""
+     */
+    title?: string;
+    /**
+     * Text below the heading.
+     *
+     * @default ""
+     */
+    subtitle?: string;
+    /**
+     * Width in pixels.
+     *
+     * @default 760
+     */
+    width?: number;
+  } = {},
 ): string {
   const columns = width < TWO_COLUMNS || panels.length === 1 ? 1 : 2;
   const head = heading({ title, subtitle, legend: [], width });
