@@ -127,14 +127,6 @@ export function isColorUnwanted(): boolean {
   return runtime.Deno?.noColor ?? environmentVariable("NO_COLOR") !== undefined;
 }
 
-/** Operating system and processor. */
-export interface Platform {
-  /** `linux`, `darwin`, `windows` or another name of Deno's; `page` in a browser. */
-  readonly os: string;
-  /** `x86_64`, `aarch64` or another name of Deno's; `wasm` in a browser. */
-  readonly arch: string;
-}
-
 /** Deno's names where Node's differ. */
 const NAMES: Readonly<Record<string, string>> = {
   arm64: "aarch64",
@@ -153,7 +145,12 @@ const NAMES: Readonly<Record<string, string>> = {
  * assertEquals(platform().os, Deno.build.os);
  * ```
  */
-export function platform(): Platform {
+export function platform(): {
+  /** `linux`, `darwin`, `windows` or another name of Deno's; `page` in a browser. */
+  readonly os: string;
+  /** `x86_64`, `aarch64` or another name of Deno's; `wasm` in a browser. */
+  readonly arch: string;
+} {
   const { Deno, process } = runtime;
   if (Deno) return Deno.build;
   const { platform: os = "page", arch = "wasm" } = process ?? {};

@@ -86,9 +86,6 @@ function optimizersOf(
   return { optimizer: make(), valueOptimizer: make() };
 }
 
-/** Settings that {@linkcode objectiveOf} reads. */
-export type ObjectiveConfig = Pick<A2CConfig, "objective" | "valueNetwork">;
-
 /**
  * Returns the form of the objective: one weighted sum of the losses, or each on its
  * own.
@@ -105,18 +102,10 @@ export type ObjectiveConfig = Pick<A2CConfig, "objective" | "valueNetwork">;
  * ```
  */
 export function objectiveOf(
-  { objective, valueNetwork }: ObjectiveConfig,
+  { objective, valueNetwork }: Pick<A2CConfig, "objective" | "valueNetwork">,
 ): "shared" | "separate" {
   return objective ?? valueNetwork;
 }
-
-/** Settings that {@linkcode unusedOnPolicy} reads. */
-export type UnusedOnPolicyConfig =
-  & ObjectiveConfig
-  & Pick<
-    OnPolicyConfig,
-    "network" | "hiddenSizes" | "partNetworks" | "useSde" | "numSteps"
-  >;
 
 /**
  * Lists settings of on-policy actor-critics that have no effect given the others.
@@ -134,7 +123,11 @@ export type UnusedOnPolicyConfig =
  * ```
  */
 export function unusedOnPolicy(
-  config: UnusedOnPolicyConfig,
+  config: Pick<
+    A2CConfig,
+    | ("objective" | "valueNetwork" | "network" | "hiddenSizes")
+    | ("partNetworks" | "useSde" | "numSteps")
+  >,
   spaces: KnownSpaces = {},
 ): Record<string, string> {
   const why = "with separate objectives no loss is weighed against another";

@@ -174,8 +174,7 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
 }
 
 /** Parts that depend on the form of SAC. */
-export interface SacForm
-  extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
+interface SacForm extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
   /** Update. */
   readonly learn: AnyUpdate;
   /** Names of the update's noise inputs. */

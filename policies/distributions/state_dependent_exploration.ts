@@ -16,18 +16,6 @@ const EPSILON = 1e-6;
  * @param options Gradient of the features.
  * @returns Log standard deviations `[batch, actionSize]`, for a
  * {@link diagonalGaussian}.
- *
- * @example
- * ```ts
- * import { stateDependentLogStd } from "@bellman/policies";
- * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const latent = tf.tensor2d([[3, 4]]);
- * const logStd = stateDependentLogStd(latent, tf.zeros([2, 1]));
- * assertAlmostEquals(Math.exp(logStd.arraySync()[0][0]), 5, 1e-5);
- * ```
  */
 export function stateDependentLogStd(
   latent: tf.Tensor2D,
@@ -60,21 +48,6 @@ export function stateDependentLogStd(
  * @param logStd `[features, actionSize]`.
  * @param options Features and noise.
  * @returns Actions `[batch, actionSize]`.
- *
- * @example
- * ```ts
- * import { sampleStateDependent } from "@bellman/policies";
- * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const actions = sampleStateDependent(
- *   tf.tensor2d([[10]]),
- *   tf.zeros([2, 1]),
- *   { latent: tf.tensor2d([[3, 4]]), noise: tf.tensor2d([[1, -1]]) },
- * );
- * assertAlmostEquals(actions.arraySync()[0][0], 9, 1e-5);
- * ```
  */
 export function sampleStateDependent(
   mean: tf.Tensor2D,

@@ -62,18 +62,6 @@ export function criticLoss(
  * @param values Estimates of each critic, `[batch]` each.
  * @param targets Target values `[batch]`.
  * @returns Errors `[batch]`, at least 0.
- *
- * @example
- * ```ts
- * import { absoluteTdErrors } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const values = [tf.tensor1d([1, 2]), tf.tensor1d([3, 2])];
- * const errors = absoluteTdErrors(values, tf.tensor1d([2, 5]));
- * assertEquals(errors.arraySync(), [1, 3]);
- * ```
  */
 export function absoluteTdErrors(
   values: readonly tf.Tensor1D[],

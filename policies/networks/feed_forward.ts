@@ -190,15 +190,6 @@ export function cnn(options: CnnOptions): Network {
  * @returns The network.
  * @throws {RangeError} If the inputs are not images, or too small for the
  * layers.
- *
- * @example
- * ```ts
- * import { cnnSmall } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = cnnSmall({ inputShape: [36, 36, 1] });
- * assertEquals(network.outputSize, 128);
- * ```
  */
 export function cnnSmall(options: CnnOptions): Network {
   return convolutions(options, SMALL, { denseSize: 128, padding: "valid" });
@@ -212,15 +203,6 @@ export function cnnSmall(options: CnnOptions): Network {
  * @returns The network.
  * @throws {RangeError} If the inputs are not images, or too small for the
  * layers.
- *
- * @example
- * ```ts
- * import { convOnly } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = convOnly({ inputShape: [8, 8, 3], convLayers: [[4, 3, 2]] });
- * assertEquals(network.outputSize, 4 * 4 * 4);
- * ```
  */
 export function convOnly(options: CnnOptions): Network {
   return convolutions(options, NATURE, { denseSize: 0, padding: "same" });

@@ -50,24 +50,6 @@ export interface LstmSequenceOutput {
  * @param options Recurrent state before the first step, and episode starts.
  * @returns Hidden states, env-major, and the last recurrent state.
  * @throws {RangeError} If the rows are no multiple of the environments.
- *
- * @example
- * ```ts
- * import { lstmSequence } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const params = {
- *   wx: tf.zeros([3, 4]),
- *   wh: tf.zeros([1, 4]),
- *   b: tf.zeros([4]),
- * };
- * const { state } = lstmSequence(params, tf.zeros([2, 3]), {
- *   state: tf.tensor2d([[8, 0]]),
- * });
- * assertEquals(state.arraySync()[0][0], 2); // halved twice
- * ```
  */
 export function lstmSequence(
   params: Params,
@@ -375,15 +357,6 @@ export function lstm(options: LstmOptions): Network {
  *
  * @param options Sizes.
  * @returns The network.
- *
- * @example
- * ```ts
- * import { lnlstm } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = lnlstm({ inputShape: [4] });
- * assertEquals(network.outputSize, 128);
- * ```
  */
 export function lnlstm(options: LstmOptions): Network {
   return recurrent(options, true);
@@ -397,15 +370,6 @@ export function lnlstm(options: LstmOptions): Network {
  * @returns The network.
  * @throws {RangeError} If the inputs are not images, or too small for the
  * layers.
- *
- * @example
- * ```ts
- * import { cnnLstm } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = cnnLstm({ inputShape: [84, 84, 4] });
- * assertEquals(network.stateSize, 256);
- * ```
  */
 export function cnnLstm(options: CnnLstmOptions): Network {
   return recurrentOnImages(options, false);
@@ -419,15 +383,6 @@ export function cnnLstm(options: CnnLstmOptions): Network {
  * @returns The network.
  * @throws {RangeError} If the inputs are not images, or too small for the
  * layers.
- *
- * @example
- * ```ts
- * import { cnnLnlstm } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = cnnLnlstm({ inputShape: [84, 84, 4], lstmSize: 64 });
- * assertEquals(network.outputSize, 64);
- * ```
  */
 export function cnnLnlstm(options: CnnLstmOptions): Network {
   return recurrentOnImages(options, true);

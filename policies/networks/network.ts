@@ -153,17 +153,6 @@ export const activationNames: readonly ActivationName[] = Object.keys(
  * @param activation Name, or a function, which is returned unchanged.
  * @returns The function.
  * @throws {RangeError} If there is no activation of that name.
- *
- * @example
- * ```ts
- * import { activationFunction } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const relu = activationFunction("relu");
- * assertEquals(relu(tf.tensor1d([-1, 2])).arraySync(), [0, 2]);
- * ```
  */
 export function activationFunction(
   activation: Activation,

@@ -93,7 +93,7 @@ export interface DiscreteSacUpdateOptions
 export function discreteSacUpdate(
   { policy, qf }: DiscreteSacModel,
   options: DiscreteSacUpdateOptions = {},
-): DiscreteSacUpdate {
+): SacUpdate<SacNumbers> {
   const { optimizer = adam(), gamma = 0.99 } = options;
   const { targetEntropyFactor = 0.98, start } = options;
   const actionCount = policy.distribution.parameterSize;
@@ -169,6 +169,3 @@ export function discreteSacUpdate(
       });
     });
 }
-
-/** Update for discrete actions, which needs no noise. */
-export type DiscreteSacUpdate = SacUpdate<SacNumbers>;
